@@ -1,0 +1,99 @@
+/**
+ * The one table of errors: code → status and message. Every answer that is not a success is made from a row
+ * of it, whatever was thrown. Rendering to the wire is the API's work; below it only `ServiceError` travels.
+ * A message names the field, the bound and the value given (spec: Errors).
+ */
+type Params = Readonly<Record<string, string | number>>
+
+interface ErrorRow {
+  readonly status: number
+  readonly message: (params: Params) => string
+}
+
+const row = (status: number, template: string): ErrorRow => ({
+  status,
+  message: (params) => template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? '')),
+})
+
+export const ERRORS = {
+  // 400: the request is wrong
+  invalid_request: row(400, '{message}'),
+  malformed_json: row(400, 'The request body is not valid JSON: {message}'),
+  malformed_request: row(400, 'The HTTP request is malformed: {message}'),
+  unsupported_media_type: row(400, "Content-Type must be application/json, but was '{given}'."),
+  body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
+  unsupported_value: row(400, '{message}'),
+  prompt_empty: row(400, "prompt must not be empty: model '{model}' has no token to begin a text with."),
+  prompt_too_long: row(400, 'The prompt is {given} tokens long, but model \'{model}\' takes at most {max}.'),
+  prompt_text_too_long: row(
+    400,
+    "The prompt is {bytes} bytes long, which is at least {given} tokens, but model '{model}' takes at most {max}.",
+  ),
+  chat_template_failed: row(400, 'The chat template of model \'{model}\' refuses these messages: {message}'),
+  // 401, 404
+  unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
+  admin_unauthorized: row(401, '{message}'),
+  not_found: row(404, 'There is no route {method} {path}.'),
+  model_not_found: row(404, "Model '{model}' does not exist."),
+  // 429
+  queue_full: row(429, 'The queue is full: {waiting} sequences are waiting and at most {max} may. Try again later.'),
+  // 500
+  internal_error: row(500, 'Internal server error. Request id: {requestId}'),
+  engine_failed: row(500, 'The engine of model \'{model}\' stopped while it worked on this request. Try again.'),
+  // 503
+  model_loading_failed: row(503, "Model '{model}' could not be loaded: {message}"),
+  engine_unavailable: row(503, "The engine of model '{model}' is not available: {message}"),
+  shutting_down: row(503, 'The server is shutting down.'),
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface ServiceErrorOptions {
+  readonly cause?: unknown
+  /** Request field the error is about, for OpenAI clients' `param`. */
+  readonly param?: string
+  /** Whole seconds for `Retry-After`. */
+  readonly retryAfterSeconds?: number
+}
+
+/** An error with a place in the table; its message may be shown to the caller unless the status is 500. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly params: Params
+  readonly param: string | null
+  readonly retryAfterSeconds: number | null
+
+  constructor(code: ErrorCode, params: Params = {}, options: ServiceErrorOptions = {}) {
+    super(ERRORS[code].message(params), options.cause === undefined ? {} : { cause: options.cause })
+    this.code = code
+    this.status = ERRORS[code].status
+    this.params = params
+    this.param = options.param ?? null
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+  }
+}
+
+/** A rule of the program itself was broken; always a 500. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+}
+
+/** A reason to end the program before it serves: one sentence for the operator, and the exit code. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+  /** 2 for a wrong option, 1 for a model or database that cannot be opened. */
+  readonly exitCode: 1 | 2
+
+  constructor(message: string, exitCode: 1 | 2) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** Turns anything thrown into the error that is answered; unknown things become a 500 with their cause kept. */
+export function toServiceError(thrown: unknown, requestId: string): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  return new ServiceError('internal_error', { requestId }, { cause: thrown })
+}

@@ -1,0 +1,131 @@
+/**
+ * What the API sees of an engine: requests in, events out. Implemented by the local engine (in this process or
+ * in one of its own) and by remote engines. Types only; nothing of HTTP, of keys or of any runtime is in here.
+ *
+ * Events of one request, for each of its sequences (told apart by `index`):
+ *
+ *   sequence-start → text-delta* → sequence-end       exactly one end, always
+ *
+ * A request that is refused as a whole (queue full, engine gone) makes the iterator throw a `ServiceError`;
+ * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
+ */
+import type { ErrorCode } from '../core/errors.ts'
+
+/**
+ * Text to continue. Pieces are tokenized one by one, special tokens recognised inside a piece but never across
+ * a border, so a border inside `</s>` makes plain text of it.
+ */
+export interface Prompt {
+  readonly pieces: readonly string[]
+  /** Whether the tokenizer adds its own BOS (and EOS); false where a chat template has written them. */
+  readonly addSpecial: boolean
+}
+
+/** Sampling in the order Hugging Face applies it: repetition penalty, temperature, top_k, top_p. */
+export interface Sampling {
+  /** 0 is greedy; otherwise above 0. */
+  readonly temperature: number
+  /** 0 is off. */
+  readonly topK: number
+  /** 0 to 1; 0 keeps the one likeliest token, 1 is off. */
+  readonly topP: number
+  /** Over prompt and output; 1 is off. */
+  readonly repetitionPenalty: number
+  /** With a seed, the prompt is computed whole in fixed chunks and the text is repeatable on an idle server. */
+  readonly seed: number | null
+}
+
+export interface SequenceOptions {
+  readonly maxNewTokens: number
+  readonly sampling: Sampling
+  /** Up to 16; the match and what follows are not part of the text. */
+  readonly stopStrings: readonly string[]
+}
+
+/** Where a request stands in the waiting queue. */
+export interface QueuePlace {
+  /** Tier class; higher runs first. */
+  readonly priorityClass: number
+  /** -100 to 100; higher runs first. */
+  readonly priority: number
+  /** Whose turn it is under `fair`. */
+  readonly accountId: string
+}
+
+export interface EngineRequest {
+  /** For logs on both sides; unique per HTTP request. */
+  readonly reqId: string
+  /** One sequence each; more than one queue as a block with one arrival time, accepted or refused whole. */
+  readonly prompts: readonly Prompt[]
+  readonly options: SequenceOptions
+  readonly place: QueuePlace
+}
+
+export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
+
+export interface SequenceStartEvent {
+  readonly type: 'sequence-start'
+  readonly index: number
+  readonly promptTokens: number
+  /** Prompt tokens found in the prefix cache. */
+  readonly cachedTokens: number
+  readonly queueMs: number
+}
+
+export interface TextDeltaEvent {
+  readonly type: 'text-delta'
+  readonly index: number
+  /** Whole characters only; empty while a character or a possible stop string is incomplete. */
+  readonly text: string
+  readonly tokenIds: readonly number[]
+}
+
+export interface SequenceError {
+  readonly code: ErrorCode
+  readonly params: Readonly<Record<string, string | number>>
+}
+
+export interface SequenceEndEvent {
+  readonly type: 'sequence-end'
+  readonly index: number
+  readonly finishReason: FinishReason
+  /** Set when `finishReason` is `error`. */
+  readonly error: SequenceError | null
+}
+
+export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent
+
+/** What is known of a model once its engine serves it. */
+export interface ModelInfo {
+  readonly architecture: string
+  readonly parameters: number
+  readonly sizeBytes: number
+  /** As the engine names it: `F16`, `Q4_0`, `none`. */
+  readonly quantization: string
+  /** Tokens a sequence may reach; null when the model has no limit of its own. */
+  readonly maxSeqLen: number | null
+  readonly vocabSize: number
+  /** `llama.cpp`, `passthrough`, ... */
+  readonly engine: string
+  /** Sequences that run at once. */
+  readonly maxBatchSize: number
+  /** Jinja source from the model itself. */
+  readonly chatTemplate: string | null
+  readonly bosText: string
+  readonly eosText: string
+  /** Texts that `Prompt.pieces` would turn into control tokens; a chat's user text must not form one. */
+  readonly specialTexts: readonly string[]
+  /** For the start-up line; null where it does not apply. */
+  readonly threads: number | null
+  readonly memoryBytes: number | null
+}
+
+export interface Engine {
+  /**
+   * Runs a request. Aborting the signal, or ending the iteration early, stops its sequences within one step.
+   * @throws ServiceError when the request as a whole is refused or the engine fails.
+   */
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>
+  info(): ModelInfo
+  close(): Promise<void>
+}

@@ -1,0 +1,19 @@
+/** What it takes to open a model in an engine; plain data, because it crosses the border to the engine process. */
+export interface RunnerOptions {
+  readonly modelId: string
+  /** A GGUF file (the first one of a split). */
+  readonly modelPath: string
+  /** Slots: sequences that run at once. */
+  readonly maxBatchSize: number
+  /** Tokens a sequence may reach; null takes the model's own, at most 4096. */
+  readonly maxSeqLen: number | null
+  /** Threads that compute; null takes the machine's cores. */
+  readonly threads: number | null
+  readonly gpu: 'auto' | 'off'
+  /** Layers to put on the GPU; null puts all. */
+  readonly gpuLayers: number | null
+  readonly kvCacheType: 'f16' | 'f32'
+}
+
+/** Told while a model loads, with 0 to 1. */
+export type LoadProgress = (fraction: number) => void

@@ -23,26 +23,30 @@ export const ERRORS = {
   unsupported_media_type: row(400, "Content-Type must be application/json, but was '{given}'."),
   body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
   unsupported_value: row(400, '{message}'),
-  prompt_empty: row(400, "prompt must not be empty: model '{model}' has no token to begin a text with."),
-  prompt_too_long: row(400, 'The prompt is {given} tokens long, but model \'{model}\' takes at most {max}.'),
+  prompt_empty: row(400, 'prompt must not be empty: the model has no token to begin a text with.'),
+  prompt_too_long: row(400, "The prompt is {given} tokens long, but the model's context holds {max}."),
   prompt_text_too_long: row(
     400,
-    "The prompt is {bytes} bytes long, which is at least {given} tokens, but model '{model}' takes at most {max}.",
+    "The prompt is {bytes} bytes long, which is at least {given} tokens, but the model's context holds {max}.",
   ),
-  chat_template_failed: row(400, 'The chat template of model \'{model}\' refuses these messages: {message}'),
+  chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   // 401, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
   admin_unauthorized: row(401, '{message}'),
   not_found: row(404, 'There is no route {method} {path}.'),
   model_not_found: row(404, "Model '{model}' does not exist."),
   // 429
-  queue_full: row(429, 'The queue is full: {waiting} sequences are waiting and at most {max} may. Try again later.'),
+  queue_full: row(
+    429,
+    'The queue is full: {waiting} sequences are waiting and at most {max} may. Try again later.',
+  ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
-  engine_failed: row(500, 'The engine of model \'{model}\' stopped while it worked on this request. Try again.'),
+  engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),
   // 503
   model_loading_failed: row(503, "Model '{model}' could not be loaded: {message}"),
-  engine_unavailable: row(503, "The engine of model '{model}' is not available: {message}"),
+  engine_unavailable: row(503, 'The engine of the model is not available: {message}'),
+  not_ready: row(503, 'The default model cannot take work yet.'),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>
 

@@ -15,8 +15,20 @@ export interface TierLimits {
 }
 
 export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
-  free: { maxKeys: 2, requestsPerMinute: 60, maxTokensPerRequest: 2048, maxConcurrentRequests: 1, priorityClass: 0 },
-  pro: { maxKeys: 10, requestsPerMinute: 1000, maxTokensPerRequest: 4096, maxConcurrentRequests: 5, priorityClass: 1 },
+  free: {
+    maxKeys: 2,
+    requestsPerMinute: 60,
+    maxTokensPerRequest: 2048,
+    maxConcurrentRequests: 1,
+    priorityClass: 0,
+  },
+  pro: {
+    maxKeys: 10,
+    requestsPerMinute: 1000,
+    maxTokensPerRequest: 4096,
+    maxConcurrentRequests: 5,
+    priorityClass: 1,
+  },
   enterprise: {
     maxKeys: 100,
     requestsPerMinute: 10_000,

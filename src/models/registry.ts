@@ -1,5 +1,33 @@
-/** Placeholder of the types that `api/` builds against; the registry itself follows in the next commit. */
-import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
+/**
+ * The models that are served, by id, and the leases requests hold on them. Registering an id again loads the new
+ * model beside the old, switches, and drains: no request fails, none is answered by half of each. While nothing is
+ * registered the fallback model serves under the id `default`.
+ *
+ *   loading ──▶ ready ──register again──▶ (the old engine drains, the new one is ready)
+ *      └──▶ failed                └──unregister──▶ draining ──▶ gone
+ *
+ * Knows no engine: `openEngine` is passed in by the composition root.
+ */
+import { withAbort } from '../core/abort.ts'
+import type { Clock } from '../core/clock.ts'
+import { ServiceError, StartError } from '../core/errors.ts'
+import type { Engine, ModelInfo } from '../protocol/engine.ts'
+import type { LoadProgress } from '../protocol/runner-options.ts'
+import { LoadedModel, type ModelLease } from './loaded-model.ts'
+
+export type { ChatMessage } from './chat-template.ts'
+export type { ModelLease } from './loaded-model.ts'
+
+/** The alias of the default model, and the id of the fallback. */
+export const DEFAULT_MODEL_ID = 'default'
+
+/** Where a model's weights come from. */
+export interface ModelSource {
+  /** A `.gguf` file, a `.safetensors` file, or a folder in the Hugging Face layout. */
+  readonly checkpoint: string
+  readonly modelConfig?: string
+  readonly tokenizer?: string
+}
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
 
@@ -16,27 +44,197 @@ export interface ModelRecord {
   readonly info: ModelInfo | null
 }
 
-export interface ChatMessage {
-  readonly role: 'system' | 'user' | 'assistant'
-  readonly content: string
+/** @throws StartError when the model cannot be opened. */
+export type OpenEngine = (modelId: string, source: ModelSource, onProgress: LoadProgress) => Promise<Engine>
+
+export interface RegistryOptions {
+  readonly openEngine: OpenEngine
+  /** Serves while nothing is registered. */
+  readonly openFallback: () => Engine
+  /** Requests that may wait for a first load. */
+  readonly maxQueue: number
+  readonly clock: Clock
 }
 
-/** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
-export interface ModelLease extends Disposable {
-  readonly modelId: string
-  readonly engine: Engine
-  readonly info: ModelInfo
-  /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */
-  renderChat(messages: readonly ChatMessage[]): Prompt
+interface Entry {
+  readonly id: string
+  readonly createdUnixSeconds: number
+  loadFraction: number
+  failure: string | null
+  isDraining: boolean
+  /** What serves; null until the first load has finished. */
+  current: LoadedModel | null
+  /** The load under way; settles with it, never rejects. */
+  loading: Promise<void> | null
+  /** Requests waiting for the first load. */
+  waiting: number
 }
 
-export interface ModelRegistry {
-  list(): readonly ModelRecord[]
-  /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
-  get(modelId: string | null): ModelRecord
+export class ModelRegistry {
+  readonly #options: RegistryOptions
+  readonly #entries = new Map<string, Entry>()
+  #fallback: Entry | null
+  /** Engines that finish their last requests. */
+  readonly #retiring = new Set<Promise<void>>()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+    this.#fallback = this.#createFallback()
+  }
+
   /**
-   * Waits for a first load that is under way.
+   * Loads a model and serves it under `id`; one that is served already goes on until the new one is ready, and for
+   * good when that fails.
+   * @throws StartError with one sentence when the model cannot be opened.
+   */
+  async register(id: string, source: ModelSource): Promise<void> {
+    const entry = this.#entries.get(id) ?? this.#createEntry(id)
+    this.#entries.set(id, entry)
+    this.#retireFallback()
+    const before = entry.loading ?? Promise.resolve()
+    const load = before.then(() => this.#load(entry, source))
+    const settled = load.catch(() => {})
+    entry.loading = settled
+    await load.finally(() => {
+      if (entry.loading === settled) entry.loading = null
+    })
+  }
+
+  /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
+  async unregister(id: string): Promise<void> {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) throw new ServiceError('model_not_found', { model: id })
+    entry.isDraining = true
+    await entry.loading
+    await this.#retire(entry.current)
+    this.#entries.delete(id)
+    if (this.#entries.size === 0) this.#fallback = this.#createFallback()
+  }
+
+  list(): readonly ModelRecord[] {
+    const entries = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
+    return entries.map(toRecord)
+  }
+
+  /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
+  get(modelId: string | null): ModelRecord {
+    return toRecord(this.#resolve(modelId))
+  }
+
+  /** Whether the default model can take work now. */
+  get isReady(): boolean {
+    const entry = this.#findDefault()
+    return entry !== null && !entry.isDraining && (entry.current?.engine.isAvailable() ?? false)
+  }
+
+  /**
+   * Holds a model for a request; waits for a first load that is under way.
    * @throws ServiceError `model_not_found`, `model_loading_failed`, `queue_full`.
    */
-  acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease>
+  async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
+    const entry = this.#resolve(modelId)
+    if (entry.current === null && entry.loading !== null)
+      await this.#waitForLoad(entry, entry.loading, signal)
+    if (entry.current !== null) return entry.current.acquire()
+    const message = entry.failure ?? 'it is not loaded.'
+    throw new ServiceError('model_loading_failed', { model: entry.id, message }, { retryAfterSeconds: 10 })
+  }
+
+  /** Closes every engine as soon as its leases are gone. */
+  async close(): Promise<void> {
+    const entries = [...this.#entries.values(), ...(this.#fallback === null ? [] : [this.#fallback])]
+    await Promise.all(entries.map(({ loading }) => loading ?? Promise.resolve()))
+    await Promise.all([...entries.map(({ current }) => this.#retire(current)), ...this.#retiring])
+  }
+
+  async #load(entry: Entry, source: ModelSource): Promise<void> {
+    entry.failure = null
+    entry.loadFraction = 0
+    try {
+      const engine = await this.#options.openEngine(entry.id, source, (fraction) => {
+        entry.loadFraction = fraction
+      })
+      const replaced = entry.current
+      entry.current = new LoadedModel(entry.id, engine)
+      void this.#retire(replaced)
+    } catch (error) {
+      entry.failure = error instanceof StartError ? error.message : 'its engine could not be started.'
+      throw error
+    }
+  }
+
+  async #waitForLoad(entry: Entry, loading: Promise<void>, signal: AbortSignal): Promise<void> {
+    const max = this.#options.maxQueue
+    if (entry.waiting >= max) {
+      throw new ServiceError('queue_full', { waiting: entry.waiting, max }, { retryAfterSeconds: 1 })
+    }
+    entry.waiting++
+    try {
+      await withAbort(loading, signal)
+    } finally {
+      entry.waiting--
+    }
+  }
+
+  async #retire(model: LoadedModel | null): Promise<void> {
+    if (model === null) return
+    const retired = model.retire()
+    this.#retiring.add(retired)
+    await retired.finally(() => this.#retiring.delete(retired))
+  }
+
+  #retireFallback(): void {
+    void this.#retire(this.#fallback?.current ?? null)
+    this.#fallback = null
+  }
+
+  #resolve(modelId: string | null): Entry {
+    const id = modelId ?? DEFAULT_MODEL_ID
+    const entry = this.#entries.get(id) ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
+    if (entry === null || entry.isDraining) {
+      throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
+    }
+    return entry
+  }
+
+  /** The one registered first: the server registers its `--checkpoint` before anything else. */
+  #findDefault(): Entry | null {
+    return this.#entries.get(DEFAULT_MODEL_ID) ?? this.#entries.values().next().value ?? this.#fallback
+  }
+
+  #createFallback(): Entry {
+    const entry = this.#createEntry(DEFAULT_MODEL_ID)
+    entry.current = new LoadedModel(DEFAULT_MODEL_ID, this.#options.openFallback())
+    return entry
+  }
+
+  #createEntry(id: string): Entry {
+    return {
+      id,
+      createdUnixSeconds: Math.floor(this.#options.clock.unixSeconds()),
+      loadFraction: 0,
+      failure: null,
+      isDraining: false,
+      current: null,
+      loading: null,
+      waiting: 0,
+    }
+  }
+}
+
+function toRecord(entry: Entry): ModelRecord {
+  return {
+    id: entry.id,
+    createdUnixSeconds: entry.createdUnixSeconds,
+    state: stateOf(entry),
+    loadFraction: entry.current === null ? entry.loadFraction : 1,
+    failure: entry.failure,
+    info: entry.current?.engine.info() ?? null,
+  }
+}
+
+function stateOf(entry: Entry): ModelState {
+  if (entry.isDraining) return 'draining'
+  if (entry.current !== null) return 'ready'
+  return entry.failure === null ? 'loading' : 'failed'
 }

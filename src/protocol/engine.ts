@@ -127,5 +127,7 @@ export interface Engine {
    */
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>
   info(): ModelInfo
+  /** Whether a request sent now would be worked on at once, not only when the engine is back. */
+  isAvailable(): boolean
   close(): Promise<void>
 }

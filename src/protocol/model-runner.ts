@@ -4,7 +4,7 @@
  */
 import type { ModelInfo, Prompt, Sampling } from './engine.ts'
 
-/** A sequence takes a slot: what the runner must know before the slot's first run. */
+/** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
 export interface SlotStart {
   readonly slotId: number
   /** The whole prompt, cached tokens included: the repetition penalty looks at all of it. */
@@ -31,16 +31,21 @@ export interface StepPlan {
   readonly runs: readonly SlotRun[]
 }
 
-/** The tokens sampled in a step: `tokenIds[i]` belongs to the i-th run that wanted one. */
+/**
+ * The tokens sampled in a step: `tokenIds[i]` belongs to the i-th run that wanted one. Null says that the text
+ * ends here without a token for it (a model with an end token samples that instead).
+ */
 export interface StepOutput {
-  readonly tokenIds: ArrayLike<number>
+  readonly tokenIds: ArrayLike<number | null>
 }
 
 export interface ModelRunner {
   info(): ModelInfo
   /** Most tokens one `execute` takes. */
   readonly maxStepTokens: number
-  /** Whether a prefix can be copied between slots. */
+  /** Whether a slot's KV cache can be cut at any token, so that a prompt's known beginning is kept. */
+  readonly canReusePrefixes: boolean
+  /** Whether such a beginning can also be copied from another slot. */
   readonly canCopySlots: boolean
   /** Longest text a single token can stand for, in bytes; proves prompts too long without tokenizing them. */
   readonly maxTokenBytes: number
@@ -51,7 +56,5 @@ export interface ModelRunner {
   isEndOfGeneration(tokenId: number): boolean
   /** @throws when the step cannot be computed; the runner is then broken and its process ends. */
   execute(plan: StepPlan): StepOutput
-  /** The slot's sequence has ended: forgets its sampling state. Its KV cache stays for prefix reuse. */
-  releaseSlot(slotId: number): void
   close(): void
 }

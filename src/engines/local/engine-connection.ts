@@ -1,0 +1,72 @@
+/**
+ * One HTTP process as the engine sees it: reads its requests from the socket, feeds them to the step loop and sends
+ * back one message a step. When the connection ends, so do its requests.
+ */
+import type { Socket } from 'node:net'
+import { toServiceError, type ServiceError } from '../../core/errors.ts'
+import type { EngineEvent } from '../../protocol/engine.ts'
+import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
+import type { RequestHandle, StepLoop } from './step-loop.ts'
+
+export class EngineConnection {
+  readonly #socket: Socket
+  readonly #loop: StepLoop
+  readonly #requests = new Map<number, RequestHandle>()
+  #events: [id: number, events: readonly EngineEvent[]][] = []
+  #refusals: [id: number, refusal: Refusal][] = []
+
+  constructor(socket: Socket, loop: StepLoop) {
+    this.#socket = socket
+    this.#loop = loop
+    const reader = new FrameReader<ClientMessage>()
+    socket.on('data', (chunk: Buffer) => {
+      for (const message of reader.push(chunk)) this.#receive(message)
+      this.flush()
+    })
+    // The other side is gone or going; 'close' follows either way.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      for (const request of this.#requests.values()) request.abort()
+      this.#requests.clear()
+    })
+  }
+
+  /** Sends what has gathered since the last call, as one message. */
+  flush(): void {
+    if (this.#events.length === 0 && this.#refusals.length === 0) return
+    this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals }))
+    this.#events = []
+    this.#refusals = []
+  }
+
+  #receive(message: ClientMessage): void {
+    switch (message.type) {
+      case 'generate':
+        return this.#generate(message)
+      case 'abort':
+        this.#requests.get(message.id)?.abort()
+        this.#requests.delete(message.id)
+    }
+  }
+
+  #generate({ id, request }: Extract<ClientMessage, { type: 'generate' }>): void {
+    let openSequences = request.prompts.length
+    const deliver = (events: readonly EngineEvent[]): void => {
+      this.#events.push([id, events])
+      for (const event of events) if (event.type === 'sequence-end') openSequences--
+      if (openSequences === 0) this.#requests.delete(id)
+    }
+    try {
+      const handle = this.#loop.submit(request, { deliver, fail: (error) => this.#refuse(id, error) })
+      if (openSequences > 0) this.#requests.set(id, handle)
+    } catch (error) {
+      this.#refuse(id, toServiceError(error, request.reqId))
+    }
+  }
+
+  #refuse(id: number, error: ServiceError): void {
+    const { code, params, retryAfterSeconds } = error
+    this.#refusals.push([id, { code, params, retryAfterSeconds }])
+    this.#requests.delete(id)
+  }
+}

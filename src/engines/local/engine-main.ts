@@ -1,0 +1,71 @@
+/**
+ * The engine process: opens one model, then serves the step loop on a Unix socket until its parent is gone. Started
+ * by the engine host with its options as the only argument; file descriptor 3 is a pipe back to the host, standard
+ * input one from it that closes when the host ends. A native abort ends this process and no other.
+ */
+import { writeSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { systemClock } from '../../core/clock.ts'
+import { StartError } from '../../core/errors.ts'
+import { dieWithParent } from '../llamacpp/die-with-parent.ts'
+import { openLlamaRunner } from '../llamacpp/runner.ts'
+import { EngineConnection } from './engine-connection.ts'
+import type { EngineProcessOptions, LoadMessage } from './messages.ts'
+import { StepLoop } from './step-loop.ts'
+
+const HOST_PIPE = 3
+/** Exit code after a step failed: the model's state is unknown, so a fresh process takes over. */
+const BROKEN_EXIT_CODE = 70
+
+const tell = (message: LoadMessage): void => void writeSync(HOST_PIPE, `${JSON.stringify(message)}\n`)
+
+async function main(options: EngineProcessOptions): Promise<void> {
+  // Ctrl-C reaches the whole process group; only the host decides when an engine ends.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  dieWithParent(options.parentPid)
+  process.stdin.on('close', () => process.exit(0)).resume()
+
+  const runner = await openLlamaRunner(options.runner, reportProgress())
+  const connections = new Set<EngineConnection>()
+  const loop = new StepLoop({
+    runner,
+    schedulePolicy: options.schedulePolicy,
+    maxQueue: options.maxQueue,
+    clock: systemClock,
+    onStepEnd: () => {
+      for (const connection of connections) connection.flush()
+    },
+    onBroken: (error) => {
+      process.stderr.write(
+        `the step loop failed: ${error instanceof Error ? error.message : String(error)}\n`,
+      )
+      process.exit(BROKEN_EXIT_CODE)
+    },
+  })
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = new EngineConnection(socket, loop)
+    connections.add(connection)
+    socket.on('close', () => connections.delete(connection))
+  })
+  server.listen(options.socketPath, () => tell({ type: 'ready', info: runner.info() }))
+}
+
+/** Passes on each whole percent once. */
+function reportProgress(): (fraction: number) => void {
+  let told = -1
+  return (fraction) => {
+    const percent = Math.floor(fraction * 100)
+    if (percent === told) return
+    told = percent
+    tell({ type: 'progress', fraction })
+  }
+}
+
+try {
+  await main(JSON.parse(process.argv[2] ?? '') as EngineProcessOptions)
+} catch (error) {
+  const message = error instanceof StartError ? error.message : `The engine could not start: ${String(error)}`
+  tell({ type: 'failed', message })
+  process.exit(1)
+}

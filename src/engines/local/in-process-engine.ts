@@ -1,0 +1,55 @@
+/** An engine inside this process: for runners with nothing native to isolate, and for tests. */
+import type { Clock } from '../../core/clock.ts'
+import { systemClock } from '../../core/clock.ts'
+import type { Engine, EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
+import type { ModelRunner } from '../../protocol/model-runner.ts'
+import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+import { RequestStream } from './request-stream.ts'
+import { StepLoop, type RequestHandle } from './step-loop.ts'
+
+export interface InProcessEngineOptions {
+  readonly runner: ModelRunner
+  /** @default 'priority' */
+  readonly schedulePolicy?: SchedulePolicy
+  /** @default 512 */
+  readonly maxQueue?: number
+  readonly clock?: Clock
+}
+
+export class InProcessEngine implements Engine {
+  readonly #runner: ModelRunner
+  readonly #loop: StepLoop
+
+  constructor(options: InProcessEngineOptions) {
+    this.#runner = options.runner
+    this.#loop = new StepLoop({
+      runner: options.runner,
+      schedulePolicy: options.schedulePolicy ?? 'priority',
+      maxQueue: options.maxQueue ?? 512,
+      clock: options.clock ?? systemClock,
+      onBroken: () => {},
+    })
+  }
+
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    signal.throwIfAborted()
+    let handle: RequestHandle | null = null
+    const onCancel = (): void => handle?.abort()
+    const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
+    handle = this.#loop.submit(request, stream)
+    yield* stream
+  }
+
+  info(): ModelInfo {
+    return this.#runner.info()
+  }
+
+  isAvailable(): boolean {
+    return true
+  }
+
+  close(): Promise<void> {
+    this.#runner.close()
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What the two sides of the engine's border say to each other, and how it is framed: a 4-byte little-endian length,
+ * then that many bytes of JSON. Requests and events travel over the socket; how loading goes travels over a pipe of
+ * its own, because the engine's event loop stands still while it loads.
+ */
+import type { ErrorCode } from '../../core/errors.ts'
+import type { EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
+import type { RunnerOptions } from '../../protocol/runner-options.ts'
+import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+
+/** Given to the engine process when it starts. */
+export interface EngineProcessOptions {
+  readonly socketPath: string
+  readonly parentPid: number
+  readonly runner: RunnerOptions
+  readonly schedulePolicy: SchedulePolicy
+  readonly maxQueue: number
+}
+
+/** HTTP process → engine. `id` is the sender's, unique on its connection. */
+export type ClientMessage =
+  | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
+  | { readonly type: 'abort'; readonly id: number }
+
+/** Why a request as a whole was refused. */
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly params: Readonly<Record<string, string | number>>
+  readonly retryAfterSeconds: number | null
+}
+
+/** Engine → HTTP process: everything one step made for this connection. */
+export interface StepMessage {
+  readonly events: readonly (readonly [id: number, events: readonly EngineEvent[]])[]
+  readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]
+}
+
+/** Engine → parent, one JSON line each, over the pipe. */
+export type LoadMessage =
+  | { readonly type: 'progress'; readonly fraction: number }
+  | { readonly type: 'ready'; readonly info: ModelInfo }
+  | { readonly type: 'failed'; readonly message: string }
+
+/** A prompt of the largest accepted body, escaped at its worst, stays under this. */
+const MAX_FRAME_BYTES = 128 * 1024 * 1024
+const HEADER_BYTES = 4
+
+export function encodeFrame(message: ClientMessage | StepMessage): Buffer {
+  const body = JSON.stringify(message)
+  const bytes = Buffer.byteLength(body)
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes)
+  frame.writeUInt32LE(bytes, 0)
+  frame.write(body, HEADER_BYTES, 'utf8')
+  return frame
+}
+
+/** Cuts a byte stream into messages; holds an unfinished one until the rest arrives. */
+export class FrameReader<Message> {
+  #chunks: Buffer[] = []
+  #bytes = 0
+  /** Bytes needed before there is anything new to read. */
+  #needed = HEADER_BYTES
+
+  /** @throws RangeError when a frame claims to be larger than any real one. */
+  push(chunk: Buffer): Message[] {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#bytes < this.#needed) return []
+    const messages: Message[] = []
+    const all = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
+    let offset = 0
+    this.#needed = HEADER_BYTES
+    while (all.length - offset >= HEADER_BYTES) {
+      const bodyBytes = all.readUInt32LE(offset)
+      if (bodyBytes > MAX_FRAME_BYTES)
+        throw new RangeError(`a frame of ${bodyBytes} bytes is not one of ours`)
+      const end = offset + HEADER_BYTES + bodyBytes
+      if (end > all.length) {
+        this.#needed = HEADER_BYTES + bodyBytes
+        break
+      }
+      messages.push(JSON.parse(all.toString('utf8', offset + HEADER_BYTES, end)) as Message)
+      offset = end
+    }
+    this.#chunks = offset === all.length ? [] : [all.subarray(offset)]
+    this.#bytes = all.length - offset
+    return messages
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The engine's heart: plan, execute, update, over and over while there is work. Owns one runner and its scheduler,
+ * tokenizes what comes in, and hands out events by request. Knows no transport: the engine process feeds it from a
+ * socket, the in-process engine from calls. Between two steps it yields to the event loop, so that requests, aborts
+ * and, with the passthrough model, HTTP are served.
+ * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../core/clock.ts'
+import { ServiceError, toServiceError } from '../../core/errors.ts'
+import type { EngineEvent, EngineRequest, Prompt } from '../../protocol/engine.ts'
+import type { ModelRunner } from '../../protocol/model-runner.ts'
+import { ContinuousBatchScheduler, type SchedulerEvent } from '../../scheduler/continuous-batch-scheduler.ts'
+import type { ScheduledRequest } from '../../scheduler/sequence.ts'
+import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+
+export interface StepLoopOptions {
+  readonly runner: ModelRunner
+  readonly schedulePolicy: SchedulePolicy
+  readonly maxQueue: number
+  readonly clock: Clock
+  /** All events of the step have been delivered: a good moment to flush. */
+  readonly onStepEnd?: () => void
+  /** The runner failed in the middle of a step; the loop is dead and every open request has been failed. */
+  readonly onBroken: (error: unknown) => void
+}
+
+/** Where one request's events go. */
+export interface EventSink {
+  /** Called with all events of one step at once. */
+  deliver(events: readonly EngineEvent[]): void
+  /** The request as a whole has failed; nothing follows. */
+  fail(error: ServiceError): void
+}
+
+/** The caller's hold on a request. Aborting it is harmless once it has ended. */
+export interface RequestHandle {
+  abort(): void
+}
+
+interface OpenRequest {
+  readonly sink: EventSink
+  /** Scheduler ids of the sequences that have not ended. */
+  readonly open: Map<number, { readonly index: number }>
+}
+
+export class StepLoop {
+  readonly #options: StepLoopOptions
+  readonly #scheduler: ContinuousBatchScheduler
+  /** Which request a scheduler id belongs to. */
+  readonly #requests = new Map<number, OpenRequest>()
+  #nextSequenceId = 0
+  #isRunning = false
+  #failure: ServiceError | null = null
+
+  constructor(options: StepLoopOptions) {
+    const { runner } = options
+    const { maxBatchSize, maxSeqLen } = runner.info()
+    this.#options = options
+    this.#scheduler = new ContinuousBatchScheduler({
+      maxBatchSize,
+      maxSeqLen,
+      schedulePolicy: options.schedulePolicy,
+      maxQueue: options.maxQueue,
+      stepTokenBudget: runner.maxStepTokens,
+      canReusePrefixes: runner.canReusePrefixes,
+      canCopySlots: runner.canCopySlots,
+      isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
+      tokenBytes: (tokenId) => runner.tokenBytes(tokenId),
+      clock: options.clock,
+    })
+  }
+
+  /**
+   * Queues a request. Its events start with a later turn of the event loop, except those of prompts that cannot run.
+   * @throws ServiceError `queue_full`, or what broke the engine.
+   */
+  submit(request: EngineRequest, sink: EventSink): RequestHandle {
+    if (this.#failure !== null) throw this.#failure
+    const openRequest: OpenRequest = { sink, open: new Map() }
+    const scheduled: ScheduledRequest[] = []
+    const refused: EngineEvent[] = []
+    for (const [index, prompt] of request.prompts.entries()) {
+      const ids = this.#tokenize(prompt)
+      if (ids instanceof ServiceError) {
+        const error = { code: ids.code, params: ids.params }
+        refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
+        continue
+      }
+      const reqId = this.#nextSequenceId++
+      openRequest.open.set(reqId, { index })
+      scheduled.push({ ids, reqId, ...request.options, place: request.place })
+    }
+    this.#scheduler.addBlock(scheduled)
+    for (const { reqId } of scheduled) this.#requests.set(reqId, openRequest)
+    if (refused.length > 0) sink.deliver(refused)
+    void this.#run()
+    return { abort: () => this.#abort(openRequest) }
+  }
+
+  #tokenize(prompt: Prompt): Int32Array | ServiceError {
+    const { runner } = this.#options
+    const { maxSeqLen } = runner.info()
+    try {
+      if (maxSeqLen !== null) refuseLongText(prompt, maxSeqLen, runner.maxTokenBytes)
+      const ids = runner.tokenize(prompt)
+      if (maxSeqLen === null || ids.length <= maxSeqLen) return ids
+      return new ServiceError('prompt_too_long', { given: ids.length, max: maxSeqLen })
+    } catch (error) {
+      return toServiceError(error, '')
+    }
+  }
+
+  #abort(request: OpenRequest): void {
+    for (const reqId of request.open.keys()) {
+      this.#scheduler.abort(reqId)
+      this.#requests.delete(reqId)
+    }
+    request.open.clear()
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    try {
+      // The first turn lets everything that arrived together start together.
+      while (this.#scheduler.hasWork) {
+        await nextTurn()
+        this.#step()
+      }
+    } catch (error) {
+      this.#break(error)
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  #step(): void {
+    const plan = this.#scheduler.plan()
+    // Sent before the work: if the engine dies of it, its caller knows which requests it was running.
+    this.#dispatch(this.#scheduler.takeEvents())
+    if (plan === null) return
+    this.#dispatch(this.#scheduler.update(this.#options.runner.execute(plan)))
+  }
+
+  #dispatch(events: readonly SchedulerEvent[]): void {
+    if (events.length === 0) return
+    const byRequest = new Map<OpenRequest, EngineEvent[]>()
+    for (const event of events) {
+      const request = this.#requests.get(event.reqId)
+      const sequence = request?.open.get(event.reqId)
+      if (request === undefined || sequence === undefined) continue
+      const own = byRequest.get(request)
+      const engineEvent = toEngineEvent(event, sequence.index)
+      if (own === undefined) byRequest.set(request, [engineEvent])
+      else own.push(engineEvent)
+      if (event.type !== 'sequence-end') continue
+      request.open.delete(event.reqId)
+      this.#requests.delete(event.reqId)
+    }
+    for (const [{ sink }, own] of byRequest) sink.deliver(own)
+    this.#options.onStepEnd?.()
+  }
+
+  #break(cause: unknown): void {
+    const error = new ServiceError('engine_failed', {}, { cause })
+    this.#failure = error
+    for (const { sink } of new Set(this.#requests.values())) sink.fail(error)
+    this.#requests.clear()
+    this.#options.onStepEnd?.()
+    this.#options.onBroken(cause)
+  }
+}
+
+/** A text of n bytes is at least n / maxTokenBytes tokens: enough to refuse a huge one unread. */
+function refuseLongText(prompt: Prompt, maxSeqLen: number, maxTokenBytes: number): void {
+  const bytes = prompt.pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+  const leastTokens = Math.ceil(bytes / maxTokenBytes)
+  if (leastTokens <= maxSeqLen) return
+  throw new ServiceError('prompt_text_too_long', { bytes, given: leastTokens, max: maxSeqLen })
+}
+
+function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
+  switch (event.type) {
+    case 'sequence-start': {
+      const { promptTokens, cachedTokens, queueMs } = event
+      return { type: 'sequence-start', index, promptTokens, cachedTokens, queueMs }
+    }
+    case 'text-delta':
+      return { type: 'text-delta', index, text: event.text, tokenIds: event.tokenIds }
+    case 'sequence-end':
+      return { type: 'sequence-end', index, finishReason: event.finishReason, error: null }
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The model that serves while no other is registered: tokens are UTF-8 bytes, and a prompt is continued with the
+ * prompt itself, once (decisions, section 3). No weights and nothing native, so it runs inside the HTTP process and
+ * every scheduler test runs the real scheduler on it. Sampling changes nothing.
+ */
+import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
+import type { ModelRunner, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+
+/** Bounds how long one step holds the event loop while a huge prompt is read. */
+const MAX_STEP_TOKENS = 65_536
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+
+export interface PassthroughOptions {
+  readonly maxBatchSize: number
+  /** Null: no limit. */
+  readonly maxSeqLen: number | null
+}
+
+export class PassthroughRunner implements ModelRunner {
+  readonly maxStepTokens = MAX_STEP_TOKENS
+  readonly canReusePrefixes = false
+  readonly canCopySlots = false
+  readonly maxTokenBytes = 1
+  readonly #info: ModelInfo
+  /** What each slot continues; null before its first sequence. */
+  readonly #prompts: (Int32Array | null)[]
+
+  constructor(options: PassthroughOptions) {
+    this.#prompts = Array.from({ length: options.maxBatchSize }, () => null)
+    this.#info = {
+      architecture: 'passthrough',
+      parameters: 0,
+      sizeBytes: 0,
+      quantization: 'none',
+      maxSeqLen: options.maxSeqLen,
+      vocabSize: BYTES.length,
+      engine: 'passthrough',
+      maxBatchSize: options.maxBatchSize,
+      chatTemplate: "{{ messages[-1]['content'] }}",
+      bosText: '',
+      eosText: '',
+      specialTexts: [],
+      threads: null,
+      memoryBytes: null,
+    }
+  }
+
+  info(): ModelInfo {
+    return this.#info
+  }
+
+  tokenize(prompt: Prompt): Int32Array {
+    return Int32Array.from(Buffer.from(prompt.pieces.join(''), 'utf8'))
+  }
+
+  tokenBytes(tokenId: number): Uint8Array {
+    const bytes = BYTES[tokenId]
+    if (bytes === undefined) throw new RangeError(`token id ${tokenId} is not a byte`)
+    return bytes
+  }
+
+  isEndOfGeneration(): boolean {
+    return false
+  }
+
+  execute(plan: StepPlan): StepOutput {
+    for (const { slotId, promptTokenIds } of plan.starts) this.#prompts[slotId] = promptTokenIds
+    const tokenIds: (number | null)[] = []
+    for (const { slotId, position, tokenIds: computed, wantsToken } of plan.runs) {
+      const prompt = this.#prompts[slotId] ?? null
+      if (prompt === null) throw new RangeError(`slot ${slotId} was not started`)
+      const newTokens = position + computed.length - prompt.length
+      if (wantsToken) tokenIds.push(prompt[newTokens] ?? null)
+    }
+    return { tokenIds }
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,74 @@
+/**
+ * Renders a chat into the prompt that a model was trained on, with the model's own Jinja template. Text that users
+ * wrote never becomes a special token: wherever it would, the prompt is cut into two pieces, and pieces are
+ * tokenized one by one. Text without special tokens is tokenized exactly as if nobody had looked.
+ */
+import { Template } from '@huggingface/jinja'
+import { ServiceError } from '../core/errors.ts'
+import type { ModelInfo, Prompt } from '../protocol/engine.ts'
+import { SpecialTexts } from './special-texts.ts'
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly content: string
+}
+
+/** For models that bring no template: ChatML, the most common one (docs/architecture.md). */
+export const DEFAULT_CHAT_TEMPLATE =
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}" +
+  "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+
+/** Unicode's noncharacters U+FDD0 to U+FDEF never stand for text, so one of them can mark a cut. */
+const FIRST_NONCHARACTER = 0xfdd0
+const NONCHARACTERS = 32
+
+export class ChatTemplate {
+  readonly #modelId: string
+  readonly #info: ModelInfo
+  readonly #template: Template
+  readonly #specialTexts: SpecialTexts
+
+  /** @throws ServiceError `chat_template_failed` when the template cannot be parsed. */
+  constructor(modelId: string, info: ModelInfo) {
+    this.#modelId = modelId
+    this.#info = info
+    this.#template = this.#guard(() => new Template(info.chatTemplate ?? DEFAULT_CHAT_TEMPLATE))
+    this.#specialTexts = new SpecialTexts(info.specialTexts)
+  }
+
+  /** @throws ServiceError `chat_template_failed` when the template refuses the messages. */
+  render(messages: readonly ChatMessage[]): Prompt {
+    const mark = unusedCharacter(messages)
+    const rendered = this.#guard(() =>
+      this.#template.render({
+        messages: messages.map(({ role, content }) => ({
+          role,
+          content: this.#specialTexts.breakUp(content, mark),
+        })),
+        add_generation_prompt: true,
+        bos_token: this.#info.bosText,
+        eos_token: this.#info.eosText,
+      }),
+    )
+    return { pieces: rendered.split(mark).filter((piece) => piece !== ''), addSpecial: false }
+  }
+
+  #guard<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      throw new ServiceError('chat_template_failed', { model: this.#modelId, message }, { param: 'messages' })
+    }
+  }
+}
+
+function unusedCharacter(messages: readonly ChatMessage[]): string {
+  for (let i = 0; i < NONCHARACTERS; i++) {
+    const character = String.fromCharCode(FIRST_NONCHARACTER + i)
+    if (messages.every(({ content }) => !content.includes(character))) return character
+  }
+  throw new ServiceError('invalid_request', {
+    message: 'messages must not use all 32 Unicode noncharacters U+FDD0 to U+FDEF.',
+  })
+}

@@ -1,0 +1,78 @@
+/**
+ * A model that is loaded, and the count of who uses it. When it is retired its engine closes with the last lease.
+ * Owned by the registry.
+ */
+import { InvariantError } from '../core/errors.ts'
+import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
+import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+
+/** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
+export interface ModelLease extends Disposable {
+  readonly modelId: string
+  readonly engine: Engine
+  readonly info: ModelInfo
+  /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */
+  renderChat(messages: readonly ChatMessage[]): Prompt
+}
+
+export class LoadedModel {
+  readonly modelId: string
+  readonly engine: Engine
+  #chatTemplate: ChatTemplate | null = null
+  #leases = 0
+  #retired: PromiseWithResolvers<void> | null = null
+
+  constructor(modelId: string, engine: Engine) {
+    this.modelId = modelId
+    this.engine = engine
+  }
+
+  acquire(): ModelLease {
+    if (this.#retired !== null) throw new InvariantError(`model ${this.modelId} is retired`)
+    this.#leases++
+    let isHeld = true
+    return {
+      modelId: this.modelId,
+      engine: this.engine,
+      info: this.engine.info(),
+      renderChat: (messages) => this.#renderChat(messages),
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#release()
+        isHeld = false
+      },
+    }
+  }
+
+  /** Resolves when the last lease is gone and the engine has closed. No lease can be taken any more. */
+  async retire(): Promise<void> {
+    this.#retired ??= withResolvers()
+    if (this.#leases === 0) this.#retired.resolve()
+    await this.#retired.promise
+    await this.engine.close()
+  }
+
+  // Parsed on first use: a model whose template is broken can still generate.
+  #renderChat(messages: readonly ChatMessage[]): Prompt {
+    this.#chatTemplate ??= new ChatTemplate(this.modelId, this.engine.info())
+    return this.#chatTemplate.render(messages)
+  }
+
+  #release(): void {
+    this.#leases--
+    if (this.#leases === 0) this.#retired?.resolve()
+  }
+}
+
+interface PromiseWithResolvers<T> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+}
+
+// Promise.withResolvers came with Node 22.
+function withResolvers(): PromiseWithResolvers<void> {
+  let resolve: () => void = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

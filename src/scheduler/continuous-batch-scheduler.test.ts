@@ -1,0 +1,356 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { answer, createRequest } from '../../test/support/sequences.ts'
+import { VirtualClock } from '../core/clock.ts'
+import type { StepPlan } from '../protocol/model-runner.ts'
+import {
+  ContinuousBatchScheduler,
+  type SchedulerEvent,
+  type SchedulerOptions,
+} from './continuous-batch-scheduler.ts'
+import { GREEDY } from './sequence.ts'
+
+const EOS = 999_999
+
+function createScheduler(options: Partial<SchedulerOptions> = {}): ContinuousBatchScheduler {
+  return new ContinuousBatchScheduler({
+    maxBatchSize: 2,
+    maxSeqLen: 4096,
+    schedulePolicy: 'fcfs',
+    clock: new VirtualClock(),
+    isEndOfGeneration: (tokenId) => tokenId === EOS,
+    ...options,
+  })
+}
+
+/** One step in which each run that wants a token gets `tokenId`. */
+function step(scheduler: ContinuousBatchScheduler, tokenId: number | null = 7): SchedulerEvent[] {
+  const plan = scheduler.plan()
+  const events = plan === null ? scheduler.takeEvents() : scheduler.update(answer(plan, tokenId))
+  scheduler.checkIntegrity()
+  return events
+}
+
+function planned(scheduler: ContinuousBatchScheduler): StepPlan {
+  const plan = scheduler.plan()
+  if (plan === null) throw new Error('nothing was planned')
+  return plan
+}
+
+const tokensOf = (plan: StepPlan): number[] => plan.runs.map(({ tokenIds }) => tokenIds.length)
+const typesOf = (events: readonly SchedulerEvent[]): string[] =>
+  events.map(({ type, reqId }) => `${reqId} ${type}`)
+
+describe('ContinuousBatchScheduler', () => {
+  it('takes requests of the shape { ids, reqId, maxNewTokens } and runs them to their length', () => {
+    const scheduler = createScheduler()
+    scheduler.add({ ids: [1, 2, 3], reqId: 5, maxNewTokens: 2 })
+    expect(typesOf(step(scheduler))).toEqual(['5 sequence-start', '5 text-delta'])
+    expect(typesOf(step(scheduler))).toEqual(['5 text-delta', '5 sequence-end'])
+    expect(scheduler.plan()).toBeNull()
+  })
+
+  it('lets a late request join the running batch at the next step', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1))
+    step(scheduler)
+    scheduler.add(createRequest(2))
+    expect(typesOf(step(scheduler))).toEqual(['2 sequence-start', '1 text-delta', '2 text-delta'])
+  })
+
+  it('ends with stop at an end token, which counts as generated', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1))
+    expect(step(scheduler, EOS).slice(1)).toEqual([
+      { type: 'text-delta', reqId: 1, text: '', tokenIds: [EOS] },
+      { type: 'sequence-end', reqId: 1, finishReason: 'stop' },
+    ])
+  })
+
+  it('ends with stop, without a token, when the runner has nothing more', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1))
+    expect(step(scheduler, null).slice(1)).toEqual([{ type: 'sequence-end', reqId: 1, finishReason: 'stop' }])
+  })
+
+  it('ends with length when the context is full', () => {
+    const scheduler = createScheduler({ maxSeqLen: 6 })
+    scheduler.add(createRequest(1, { promptTokens: 4, maxNewTokens: 100 }))
+    step(scheduler)
+    expect(step(scheduler).at(-1)).toEqual({ type: 'sequence-end', reqId: 1, finishReason: 'length' })
+  })
+
+  it('generates nothing for a prompt that fills the context exactly, and refuses a longer one', () => {
+    const scheduler = createScheduler({ maxSeqLen: 6 })
+    scheduler.add(createRequest(1, { promptTokens: 6 }))
+    expect(typesOf(step(scheduler))).toEqual(['1 sequence-start', '1 sequence-end'])
+    expect(() => scheduler.add(createRequest(2, { promptTokens: 7 }))).toThrow(
+      "The prompt is 7 tokens long, but the model's context holds 6.",
+    )
+  })
+
+  it('cuts text at a stop string that is split across tokens, and keeps its tokens', () => {
+    const texts = ['Hel', 'lo E', 'N', 'D more']
+    const scheduler = createScheduler({ tokenBytes: (id) => Buffer.from(texts[id] ?? '') })
+    scheduler.add(createRequest(1, { stopStrings: ['END'], maxNewTokens: 50 }))
+    const events = texts.flatMap((_, tokenId) => (scheduler.hasWork ? step(scheduler, tokenId) : []))
+    const deltas = events.filter((event) => event.type === 'text-delta')
+    expect(deltas.map(({ text }) => text)).toEqual(['Hel', 'lo ', '', ''])
+    expect(deltas.flatMap(({ tokenIds }) => tokenIds)).toEqual([0, 1, 2, 3])
+    expect(events.at(-1)).toEqual({ type: 'sequence-end', reqId: 1, finishReason: 'stop' })
+  })
+
+  it('shows text held back for a stop string when the sequence ends otherwise', () => {
+    const scheduler = createScheduler({ tokenBytes: () => Buffer.from('EN') })
+    scheduler.add(createRequest(1, { stopStrings: ['END'], maxNewTokens: 1 }))
+    expect(step(scheduler)[1]).toMatchObject({ type: 'text-delta', text: 'EN' })
+  })
+
+  describe('prefill', () => {
+    it('takes the whole budget while nothing decodes', () => {
+      const scheduler = createScheduler({ stepTokenBudget: 600 })
+      scheduler.add(createRequest(1, { promptTokens: 1000 }))
+      expect(tokensOf(planned(scheduler))).toEqual([600])
+    })
+
+    it('comes in small chunks beside running streams, which all get their token in each step', () => {
+      const scheduler = createScheduler({ maxBatchSize: 3 })
+      scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 300, maxNewTokens: 50 }))
+      const chunks: number[][] = []
+      for (let i = 0; i < 3; i++) {
+        const plan = planned(scheduler)
+        chunks.push(tokensOf(plan))
+        scheduler.update(answer(plan))
+        scheduler.checkIntegrity()
+      }
+      expect(chunks).toEqual([
+        [1, 128],
+        [1, 128],
+        [1, 44],
+      ])
+    })
+
+    it('cuts a seeded prompt at the same places whatever else runs, and reuses no prefix for it', () => {
+      const chunksOf = (isBusy: boolean): number[] => {
+        const scheduler = createScheduler()
+        scheduler.add(createRequest(1, { promptTokens: 300, from: 0, maxNewTokens: isBusy ? 50 : 1 }))
+        step(scheduler)
+        const sampling = { ...GREEDY, seed: 1 }
+        scheduler.add(createRequest(2, { promptTokens: 300, from: 0, sampling }))
+        const chunks: number[] = []
+        for (let i = 0; i < 3; i++) {
+          const plan = planned(scheduler)
+          chunks.push(plan.runs.at(-1)?.tokenIds.length ?? 0)
+          scheduler.update(answer(plan))
+        }
+        return chunks
+      }
+      expect(chunksOf(true)).toEqual([128, 128, 44])
+      expect(chunksOf(false)).toEqual([128, 128, 44])
+    })
+  })
+
+  describe('prefix reuse', () => {
+    it('gives a prompt the free slot that holds the most of it', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1, { promptTokens: 100, maxNewTokens: 1 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 120, from: 100_000, maxNewTokens: 1 }))
+      const { starts, runs } = planned(scheduler)
+      expect(starts).toMatchObject([{ slotId: 0, cachedTokens: 100, copyFromSlotId: null }])
+      expect(runs[0]).toMatchObject({ position: 100, wantsToken: true })
+    })
+
+    it('always computes the last token of a prompt that is cached whole', () => {
+      const scheduler = createScheduler()
+      for (const reqId of [1, 2]) {
+        scheduler.add(createRequest(reqId, { promptTokens: 100, from: 0, maxNewTokens: 1 }))
+        if (reqId === 1) step(scheduler)
+      }
+      expect(planned(scheduler)).toMatchObject({ starts: [{ cachedTokens: 99 }], runs: [{ position: 99 }] })
+    })
+
+    it('does not bother with a prefix under 64 tokens', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1, { promptTokens: 63, from: 0, maxNewTokens: 1 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 80, from: 0, maxNewTokens: 1 }))
+      expect(planned(scheduler).starts).toMatchObject([{ cachedTokens: 0 }])
+    })
+
+    it('copies a prefix from a slot that is busy, when the runner can', () => {
+      const scheduler = createScheduler({ canCopySlots: true })
+      scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 110, from: 0 }))
+      expect(planned(scheduler).starts).toMatchObject([{ slotId: 1, cachedTokens: 100, copyFromSlotId: 0 }])
+    })
+
+    it('copies rather than cuts a long cache of which only the smaller part is shared', () => {
+      const scheduler = createScheduler({ canCopySlots: true })
+      scheduler.add(createRequest(1, { promptTokens: 400, from: 0, maxNewTokens: 1 }))
+      step(scheduler)
+      const ids = Array.from({ length: 200 }, (_, i) => (i < 100 ? i : -i))
+      scheduler.add({ ids, reqId: 2, maxNewTokens: 1 })
+      expect(planned(scheduler).starts).toMatchObject([{ slotId: 1, cachedTokens: 100, copyFromSlotId: 0 }])
+    })
+
+    it('remembers nothing for a runner whose cache cannot be cut', () => {
+      const scheduler = createScheduler({ canReusePrefixes: false })
+      for (const reqId of [1, 2]) {
+        scheduler.add(createRequest(reqId, { promptTokens: 100, from: 0, maxNewTokens: 1 }))
+        if (reqId === 1) step(scheduler)
+      }
+      expect(planned(scheduler).starts).toMatchObject([{ cachedTokens: 0 }])
+    })
+  })
+
+  describe('queue', () => {
+    it('refuses a request beyond its bound, counting free slots as room', () => {
+      const scheduler = createScheduler({ maxQueue: 1 })
+      for (const reqId of [1, 2, 3]) scheduler.add(createRequest(reqId))
+      expect(() => scheduler.add(createRequest(4))).toThrow('The queue is full')
+      expect(scheduler.waitingCount).toBe(3)
+    })
+
+    it('takes a block whole or not at all', () => {
+      const scheduler = createScheduler({ maxQueue: 2 })
+      scheduler.addBlock([1, 2, 3].map((reqId) => createRequest(reqId)))
+      step(scheduler)
+      expect(() => scheduler.addBlock([4, 5].map((reqId) => createRequest(reqId)))).toThrow(
+        'The queue is full',
+      )
+      expect([scheduler.runningCount, scheduler.waitingCount]).toEqual([2, 1])
+    })
+
+    it('takes a block larger than the queue when nothing waits', () => {
+      const scheduler = createScheduler({ maxQueue: 2 })
+      scheduler.addBlock(Array.from({ length: 10 }, (_, reqId) => createRequest(reqId)))
+      expect(scheduler.waitingCount).toBe(10)
+    })
+
+    it('tells how long a sequence waited', () => {
+      const clock = new VirtualClock()
+      const scheduler = createScheduler({ maxBatchSize: 1, clock })
+      scheduler.add(createRequest(1, { maxNewTokens: 1 }))
+      scheduler.add(createRequest(2))
+      step(scheduler)
+      clock.advance(250)
+      expect(step(scheduler)[0]).toMatchObject({ type: 'sequence-start', reqId: 2, queueMs: 250 })
+    })
+  })
+
+  describe('abort', () => {
+    it('drops a waiting sequence before it costs anything', () => {
+      const scheduler = createScheduler({ maxBatchSize: 1 })
+      scheduler.add(createRequest(1))
+      scheduler.add(createRequest(2))
+      step(scheduler)
+      expect(scheduler.abort(2)).toBe(true)
+      expect(scheduler.waitingCount).toBe(0)
+    })
+
+    it('frees the slot of a running one at once, and no event of it follows', () => {
+      const scheduler = createScheduler({ maxBatchSize: 1 })
+      scheduler.add(createRequest(1))
+      step(scheduler)
+      scheduler.add(createRequest(2))
+      expect(scheduler.abort(1)).toBe(true)
+      expect(typesOf(step(scheduler))).toEqual(['2 sequence-start', '2 text-delta'])
+    })
+
+    it('is heard between plan and update', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1))
+      const plan = planned(scheduler)
+      scheduler.abort(1)
+      expect(scheduler.update(answer(plan))).toEqual([])
+      scheduler.checkIntegrity()
+    })
+
+    it('of something unknown or ended does nothing', () => {
+      expect(createScheduler().abort(1)).toBe(false)
+    })
+  })
+
+  it('refuses a token budget that could starve prefills', () => {
+    expect(() => createScheduler({ maxBatchSize: 500, stepTokenBudget: 600 })).toThrow(RangeError)
+  })
+
+  it.each(['fcfs', 'priority', 'fair'] as const)(
+    'keeps its books and ends every sequence exactly once under random operations (%s)',
+    (schedulePolicy) => {
+      const operation = fc.oneof(
+        {
+          weight: 3,
+          arbitrary: fc.record({ kind: fc.constant('add' as const), size: fc.integer({ min: 1, max: 5 }) }),
+        },
+        { weight: 6, arbitrary: fc.record({ kind: fc.constant('step' as const), token: fc.nat(30) }) },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort' as const), which: fc.nat(40) }) },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(9000) }) },
+      )
+      fc.assert(
+        fc.property(
+          fc.array(operation, { maxLength: 80 }),
+          fc.integer({ min: 1, max: 4 }),
+          (operations, slots) => {
+            const clock = new VirtualClock()
+            const scheduler = createScheduler({
+              maxBatchSize: slots,
+              schedulePolicy,
+              clock,
+              maxQueue: 6,
+              maxSeqLen: 700,
+              canCopySlots: slots % 2 === 0,
+            })
+            const held = new Set<number>()
+            const ended = new Map<number, number>()
+            let nextReqId = 0
+            const take = (events: readonly SchedulerEvent[]): void => {
+              for (const event of events) {
+                expect(held.has(event.reqId)).toBe(true)
+                if (event.type !== 'sequence-end') continue
+                held.delete(event.reqId)
+                ended.set(event.reqId, (ended.get(event.reqId) ?? 0) + 1)
+              }
+            }
+            for (const op of operations) {
+              if (op.kind === 'add') {
+                const requests = Array.from({ length: op.size }, (_, i) => {
+                  const reqId = nextReqId++
+                  const place = { accountId: String(reqId % 3), priorityClass: reqId % 3, priority: i }
+                  const sampling = { ...GREEDY, seed: reqId % 4 === 0 ? 1 : null }
+                  const promptTokens = (reqId * 97) % 701
+                  return createRequest(reqId, {
+                    promptTokens,
+                    from: (reqId % 2) * 50,
+                    place,
+                    sampling,
+                    maxNewTokens: 1 + (reqId % 9),
+                  })
+                })
+                try {
+                  scheduler.addBlock(requests)
+                  for (const { reqId } of requests) held.add(reqId)
+                } catch (error) {
+                  expect(String(error)).toContain('The queue is full')
+                }
+              } else if (op.kind === 'step')
+                take(step(scheduler, op.token === 0 ? EOS : op.token === 1 ? null : op.token))
+              else if (op.kind === 'wait') clock.advance(op.ms)
+              else if (scheduler.abort(op.which)) held.delete(op.which)
+              scheduler.checkIntegrity()
+            }
+            for (let i = 0; scheduler.hasWork && i < 2000; i++) take(step(scheduler))
+            expect(scheduler.hasWork).toBe(false)
+            expect([...held]).toEqual([])
+            expect([...ended.values()].every((times) => times === 1)).toBe(true)
+          },
+        ),
+        { numRuns: 300 },
+      )
+    },
+  )
+})

@@ -1,0 +1,77 @@
+/**
+ * One continuation: a prompt, the tokens made so far, and where it stands.
+ *
+ *   waiting ──slot──▶ running ──▶ finished
+ *      └──────────abort / end──────────┘
+ *
+ * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
+ */
+import type { QueuePlace, Sampling } from '../protocol/engine.ts'
+import { TextAssembler } from './text-assembler.ts'
+
+export type SequenceStatus = 'waiting' | 'running' | 'finished'
+
+/** What a caller asks of the scheduler (interface: a scheduled request has ids, req_id and max_new_tokens). */
+export interface ScheduledRequest {
+  /** Prompt token ids. */
+  readonly ids: ArrayLike<number>
+  /** Unique among the requests the scheduler holds. */
+  readonly reqId: number
+  readonly maxNewTokens: number
+  /** @default greedy */
+  readonly sampling?: Sampling
+  readonly stopStrings?: readonly string[]
+  /** @default the lowest class, priority 0, one account for all */
+  readonly place?: QueuePlace
+}
+
+export const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+
+const DEFAULT_PLACE: QueuePlace = { priorityClass: 0, priority: 0, accountId: '' }
+
+export class Sequence {
+  readonly reqId: number
+  readonly promptTokenIds: Int32Array
+  readonly maxNewTokens: number
+  readonly sampling: Sampling
+  readonly place: QueuePlace
+  readonly arrivalMs: number
+  /** Position among all arrivals; breaks every tie. */
+  readonly arrivalOrder: number
+  readonly assembler: TextAssembler
+  status: SequenceStatus = 'waiting'
+  /** Set while running. */
+  slotId: number | null = null
+  newTokens = 0
+  lastTokenId: number | null = null
+  /** Tokens whose KV cache is in the slot. */
+  computedTokens = 0
+
+  constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
+    this.reqId = request.reqId
+    this.promptTokenIds = Int32Array.from(request.ids)
+    this.maxNewTokens = request.maxNewTokens
+    this.sampling = request.sampling ?? GREEDY
+    this.place = request.place ?? DEFAULT_PLACE
+    this.arrivalMs = arrival.ms
+    this.arrivalOrder = arrival.order
+    this.assembler = new TextAssembler(request.stopStrings ?? [])
+  }
+
+  get promptTokens(): number {
+    return this.promptTokenIds.length
+  }
+
+  get totalTokens(): number {
+    return this.promptTokens + this.newTokens
+  }
+
+  get isPrefilling(): boolean {
+    return this.newTokens === 0
+  }
+
+  /** A seeded sequence repeats itself only if its prompt is always cut at the same places (decisions, section 4). */
+  get needsFixedChunks(): boolean {
+    return this.sampling.seed !== null
+  }
+}

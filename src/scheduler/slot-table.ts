@@ -1,0 +1,120 @@
+/**
+ * The seats of the engine's context and what each one's KV cache holds. A finished sequence's cache stays until its
+ * slot is needed; a new prompt takes the free slot, or copies the slot, that already holds the most of it.
+ * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
+ */
+import type { Sequence } from './sequence.ts'
+
+/** Shorter common prefixes are computed again: finding and copying them costs as much. */
+const MIN_SHARED_TOKENS = 64
+
+export interface Slot {
+  readonly slotId: number
+  sequence: Sequence | null
+  /** Tokens in the KV cache, from position 0. */
+  cachedTokenIds: number[]
+  lastUsedOrder: number
+}
+
+export interface SlotChoice {
+  readonly slot: Slot
+  /** Prompt tokens that need no computing. */
+  readonly cachedTokens: number
+  /** Slot to copy them from; null when they are the slot's own. */
+  readonly copyFrom: Slot | null
+}
+
+export interface SlotTableOptions {
+  readonly slots: number
+  /** Whether a slot's KV cache can be cut at any token; otherwise nothing is remembered of it. */
+  readonly canReusePrefixes: boolean
+  readonly canCopySlots: boolean
+}
+
+export class SlotTable {
+  readonly slots: readonly Slot[]
+  readonly #options: SlotTableOptions
+  #useOrder = 0
+
+  constructor(options: SlotTableOptions) {
+    this.#options = options
+    this.slots = Array.from({ length: options.slots }, (_, slotId) => ({
+      slotId,
+      sequence: null,
+      cachedTokenIds: [],
+      lastUsedOrder: 0,
+    }))
+  }
+
+  get free(): number {
+    return this.slots.reduce((count, slot) => count + (slot.sequence === null ? 1 : 0), 0)
+  }
+
+  /** Seats a sequence; null when no slot is free. Keeps of the slot's cache only what the prompt shares. */
+  acquire(sequence: Sequence): SlotChoice | null {
+    const choice = this.#choose(sequence)
+    if (choice === null) return null
+    const { slot, cachedTokens, copyFrom } = choice
+    slot.cachedTokenIds = (copyFrom ?? slot).cachedTokenIds.slice(0, cachedTokens)
+    slot.sequence = sequence
+    return choice
+  }
+
+  /** The slot's KV cache has grown by these tokens. */
+  recordComputed(slot: Slot, tokenIds: ArrayLike<number>): void {
+    if (!this.#options.canReusePrefixes) return
+    for (let i = 0; i < tokenIds.length; i++) slot.cachedTokenIds.push(tokenIds[i] ?? 0)
+  }
+
+  /** The slot's sequence has ended; its cache stays. */
+  release(slot: Slot): void {
+    slot.sequence = null
+    slot.lastUsedOrder = ++this.#useOrder
+  }
+
+  #choose(sequence: Sequence): SlotChoice | null {
+    const leastUsed = this.#leastRecentlyUsedFree()
+    if (leastUsed === null) return null
+    const mayReuse = this.#options.canReusePrefixes && !sequence.needsFixedChunks
+    const source = !mayReuse ? null : this.#longestShared(sequence.promptTokenIds)
+    if (source === null) return { slot: leastUsed, cachedTokens: 0, copyFrom: null }
+    const { slot, sharedTokens } = source
+    // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
+    const isWorthTaking = slot === leastUsed || sharedTokens * 2 >= slot.cachedTokenIds.length
+    if (slot.sequence === null && (isWorthTaking || !this.#options.canCopySlots)) {
+      return { slot, cachedTokens: sharedTokens, copyFrom: null }
+    }
+    return { slot: leastUsed, cachedTokens: sharedTokens, copyFrom: slot }
+  }
+
+  #longestShared(promptTokenIds: Int32Array): { slot: Slot; sharedTokens: number } | null {
+    let best: { slot: Slot; sharedTokens: number } | null = null
+    for (const slot of this.slots) {
+      if (slot.sequence !== null && !this.#options.canCopySlots) continue
+      const sharedTokens = sharedPrefix(promptTokenIds, slot.cachedTokenIds)
+      const isBetter =
+        best === null ||
+        sharedTokens > best.sharedTokens ||
+        // Equal parts: a free slot needs no copy.
+        (sharedTokens === best.sharedTokens && slot.sequence === null && best.slot.sequence !== null)
+      if (sharedTokens >= MIN_SHARED_TOKENS && isBetter) best = { slot, sharedTokens }
+    }
+    return best
+  }
+
+  #leastRecentlyUsedFree(): Slot | null {
+    let best: Slot | null = null
+    for (const slot of this.slots) {
+      if (slot.sequence === null && (best === null || slot.lastUsedOrder < best.lastUsedOrder)) best = slot
+    }
+    return best
+  }
+}
+
+/** Length of the common prefix, less one when it is the whole prompt: its last token must run to give logits. */
+function sharedPrefix(promptTokenIds: Int32Array, cachedTokenIds: readonly number[]): number {
+  const max = Math.min(promptTokenIds.length - 1, cachedTokenIds.length)
+  let shared = 0
+  while (shared < max && promptTokenIds[shared] === cachedTokenIds[shared]) shared++
+  return shared
+}

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { StopMatcher } from './stop-matcher.ts'
+
+/** What the matcher must show for a whole text: everything before the stop string that is completed first. */
+function cutAtStop(text: string, stops: readonly string[]): { shown: string; isMatched: boolean } {
+  for (let end = 1; end <= text.length; end++) {
+    const found = stops.filter((stop) => text.slice(0, end).endsWith(stop))
+    if (found.length > 0) {
+      const longest = Math.max(...found.map((stop) => stop.length))
+      return { shown: text.slice(0, end - longest), isMatched: true }
+    }
+  }
+  return { shown: text, isMatched: false }
+}
+
+function feed(pieces: readonly string[], stops: readonly string[]): { shown: string; isMatched: boolean } {
+  const matcher = new StopMatcher(stops)
+  let shown = ''
+  for (const piece of pieces) {
+    const { text, isMatched } = matcher.push(piece)
+    shown += text
+    if (isMatched) return { shown, isMatched }
+  }
+  return { shown: shown + matcher.flush(), isMatched: false }
+}
+
+describe('StopMatcher', () => {
+  it('finds a stop string that is split across pieces and never shows its beginning', () => {
+    const matcher = new StopMatcher(['STOP'])
+    expect(matcher.push('one S')).toEqual({ text: 'one ', isMatched: false })
+    expect(matcher.push('TO')).toEqual({ text: '', isMatched: false })
+    expect(matcher.push('Px')).toEqual({ text: '', isMatched: true })
+  })
+
+  it('releases what was held back once it cannot become a stop string', () => {
+    const matcher = new StopMatcher(['STOP'])
+    expect(matcher.push('STO').text).toBe('')
+    expect(matcher.push('RE').text).toBe('STORE')
+  })
+
+  it('holds back the right part when a failed match contains the beginning of another', () => {
+    const matcher = new StopMatcher(['aab'])
+    expect(matcher.push('aaa')).toEqual({ text: 'a', isMatched: false })
+    expect(matcher.push('b')).toEqual({ text: '', isMatched: true })
+  })
+
+  it('agrees with a search of the whole text, however it is cut into pieces', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '🙂'), maxLength: 12 })
+    const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '🙂'), minLength: 1, maxLength: 4 }), {
+      maxLength: 4,
+    })
+    fc.assert(
+      fc.property(fc.array(letters, { maxLength: 8 }), stops, (pieces, stopStrings) => {
+        expect(feed(pieces, stopStrings)).toEqual(cutAtStop(pieces.join(''), stopStrings))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

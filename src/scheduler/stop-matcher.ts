@@ -1,0 +1,74 @@
+/**
+ * Finds stop strings in text that arrives in pieces, and holds back what could still become one.
+ * One Knuth-Morris-Pratt automaton per stop string, so a character costs the same whatever came before.
+ * Called by the text assembler; invariant: text that was released contains no part of a match.
+ */
+interface Automaton {
+  readonly pattern: string
+  /** Longest proper border of each prefix of the pattern. */
+  readonly borders: Uint16Array
+  /** Characters of the pattern matched by the end of the text so far. */
+  matched: number
+}
+
+export interface MatchResult {
+  /** Text that can be shown now. */
+  readonly text: string
+  /** True when a stop string was found: the text ends before it and nothing more may be pushed. */
+  readonly isMatched: boolean
+}
+
+export class StopMatcher {
+  readonly #automata: readonly Automaton[]
+  #held = ''
+
+  constructor(stopStrings: readonly string[]) {
+    this.#automata = stopStrings.map((pattern) => ({ pattern, borders: bordersOf(pattern), matched: 0 }))
+  }
+
+  push(added: string): MatchResult {
+    if (this.#automata.length === 0) return { text: added, isMatched: false }
+    const text = this.#held + added
+    for (let i = this.#held.length; i < text.length; i++) {
+      const matchedLength = this.#advance(text.charCodeAt(i))
+      if (matchedLength > 0) {
+        this.#held = ''
+        return { text: text.slice(0, i + 1 - matchedLength), isMatched: true }
+      }
+    }
+    const heldLength = this.#automata.reduce((longest, { matched }) => Math.max(longest, matched), 0)
+    this.#held = text.slice(text.length - heldLength)
+    return { text: text.slice(0, text.length - heldLength), isMatched: false }
+  }
+
+  /** What was held back, once it is known that no more text follows. */
+  flush(): string {
+    const text = this.#held
+    this.#held = ''
+    return text
+  }
+
+  /** Feeds one code unit to every automaton; returns the length of the longest pattern it completes, else 0. */
+  #advance(unit: number): number {
+    let completed = 0
+    for (const automaton of this.#automata) {
+      const { pattern, borders } = automaton
+      let matched = automaton.matched
+      while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
+      if (pattern.charCodeAt(matched) === unit) matched++
+      automaton.matched = matched
+      if (matched === pattern.length) completed = Math.max(completed, matched)
+    }
+    return completed
+  }
+}
+
+function bordersOf(pattern: string): Uint16Array {
+  const borders = new Uint16Array(pattern.length)
+  for (let i = 1, border = 0; i < pattern.length; i++) {
+    while (border > 0 && pattern[i] !== pattern[border]) border = borders[border - 1] ?? 0
+    if (pattern[i] === pattern[border]) border++
+    borders[i] = border
+  }
+  return borders
+}

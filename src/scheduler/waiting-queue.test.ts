@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { Sequence } from './sequence.ts'
+import { WaitingQueue, type SchedulePolicy } from './waiting-queue.ts'
+
+interface Arrival {
+  readonly accountId?: string
+  readonly priorityClass?: number
+  readonly priority?: number
+  readonly ms?: number
+}
+
+function createQueue(policy: SchedulePolicy, arrivals: readonly Arrival[]): WaitingQueue {
+  const queue = new WaitingQueue(policy)
+  for (const [reqId, arrival] of arrivals.entries()) {
+    const { accountId = 'a', priorityClass = 0, priority = 0, ms = 0 } = arrival
+    const request = { ids: [1], reqId, maxNewTokens: 1, place: { accountId, priorityClass, priority } }
+    queue.add(new Sequence(request, { ms, order: reqId }))
+  }
+  return queue
+}
+
+function drain(queue: WaitingQueue, nowMs = 0): number[] {
+  const order: number[] = []
+  for (let next = queue.next(nowMs); next !== null; next = queue.next(nowMs)) order.push(next.reqId)
+  return order
+}
+
+describe('WaitingQueue', () => {
+  it('fcfs serves by arrival and ignores class and priority', () => {
+    const queue = createQueue('fcfs', [{ priority: -5 }, { priorityClass: 2, priority: 100 }, {}])
+    expect(drain(queue)).toEqual([0, 1, 2])
+  })
+
+  it('priority serves by class, then priority, then arrival', () => {
+    const queue = createQueue('priority', [
+      { priorityClass: 0, priority: 100 },
+      { priorityClass: 1 },
+      { priorityClass: 2, priority: -100 },
+      { priorityClass: 1, priority: 3 },
+      { priorityClass: 1 },
+    ])
+    expect(drain(queue)).toEqual([2, 3, 1, 4, 0])
+  })
+
+  it('priority raises a waiting sequence by one class every five seconds', () => {
+    const arrivals = [
+      { priorityClass: 0, ms: 0 },
+      { priorityClass: 1, ms: 4000 },
+    ]
+    expect(drain(createQueue('priority', arrivals), 4999)[0]).toBe(1)
+    expect(drain(createQueue('priority', arrivals), 5000)[0]).toBe(0)
+  })
+
+  it('priority starves nobody while better classes keep arriving', () => {
+    const queue = createQueue('priority', [{ priorityClass: 0, priority: -100 }])
+    let nowMs = 0
+    for (let reqId = 1; reqId < 100; reqId++) {
+      nowMs += 1000
+      const place = { accountId: 'b', priorityClass: 2, priority: 100 }
+      queue.add(new Sequence({ ids: [1], reqId, maxNewTokens: 1, place }, { ms: nowMs, order: reqId }))
+      if (queue.next(nowMs)?.reqId === 0) break
+    }
+    // Two classes below, it overtakes the newest of the best class after three steps of ageing.
+    expect(nowMs).toBe(15_000)
+  })
+
+  it('fair serves accounts in turn, each by arrival', () => {
+    const accounts = ['a', 'a', 'a', 'b', 'c', 'b']
+    const queue = createQueue(
+      'fair',
+      accounts.map((accountId) => ({ accountId })),
+    )
+    expect(drain(queue)).toEqual([0, 3, 4, 1, 5, 2])
+  })
+
+  it('forgets an account whose last sequence is removed', () => {
+    const queue = createQueue('fair', [{ accountId: 'a' }, { accountId: 'b' }])
+    const [sequence] = queue
+    if (sequence !== undefined) queue.remove(sequence)
+    expect(drain(queue)).toEqual([1])
+    expect(queue.size).toBe(0)
+  })
+})

@@ -8,7 +8,8 @@ export default defineConfig({
       {
         test: {
           name: 'model',
-          include: ['test/model/**/*.test.ts', 'test/regression/**/*.test.ts'],
+          include: ['test/model/**/*.test.ts'],
+          setupFiles: ['test/support/quiet-native-log.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -25,8 +25,10 @@ export const DEFAULT_MODEL_ID = 'default'
 export interface ModelSource {
   /** A `.gguf` file, a `.safetensors` file, or a folder in the Hugging Face layout. */
   readonly checkpoint: string
-  readonly modelConfig?: string
-  readonly tokenizer?: string
+  /** Its config.json; null takes the one beside the checkpoint. */
+  readonly modelConfig: string | null
+  /** Its tokenizer.json; null takes the one beside the checkpoint. */
+  readonly tokenizer: string | null
 }
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
@@ -112,8 +114,7 @@ export class ModelRegistry {
   }
 
   list(): readonly ModelRecord[] {
-    const entries = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
-    return entries.map(toRecord)
+    return this.#all().map(toRecord)
   }
 
   /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
@@ -142,9 +143,18 @@ export class ModelRegistry {
 
   /** Closes every engine as soon as its leases are gone. */
   async close(): Promise<void> {
-    const entries = [...this.#entries.values(), ...(this.#fallback === null ? [] : [this.#fallback])]
+    const entries = this.#all()
     await Promise.all(entries.map(({ loading }) => loading ?? Promise.resolve()))
     await Promise.all([...entries.map(({ current }) => this.#retire(current)), ...this.#retiring])
+  }
+
+  /** Closes every engine now; requests that still run fail with `shutting_down`. */
+  async terminate(): Promise<void> {
+    await Promise.all(this.#all().map(({ current }) => current?.engine.close() ?? Promise.resolve()))
+  }
+
+  #all(): readonly Entry[] {
+    return [...this.#entries.values(), ...(this.#fallback === null ? [] : [this.#fallback])]
   }
 
   async #load(entry: Entry, source: ModelSource): Promise<void> {

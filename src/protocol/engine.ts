@@ -129,5 +129,6 @@ export interface Engine {
   info(): ModelInfo
   /** Whether a request sent now would be worked on at once, not only when the engine is back. */
   isAvailable(): boolean
+  /** Ends the engine; requests that are still open fail with `shutting_down`. */
   close(): Promise<void>
 }

@@ -14,7 +14,8 @@ import type { FinishReason } from '../protocol/engine.ts'
 import type { SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { Sequence, type ScheduledRequest } from './sequence.ts'
 import { SlotTable, type Slot } from './slot-table.ts'
-import { WaitingQueue, type SchedulePolicy } from './waiting-queue.ts'
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import { WaitingQueue } from './waiting-queue.ts'
 
 /** Prefill tokens in a step that also decodes: bounds the gap between two tokens of the running streams. */
 const PREFILL_CHUNK_TOKENS = 128

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Sequence } from './sequence.ts'
-import { WaitingQueue, type SchedulePolicy } from './waiting-queue.ts'
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import { WaitingQueue } from './waiting-queue.ts'
 
 interface Arrival {
   readonly accountId?: string

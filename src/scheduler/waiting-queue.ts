@@ -1,13 +1,10 @@
 /**
- * The waiting queue and its three policies. A policy is a pure choice: given the waiting sequences, which one gets
+ * The waiting queue and its three policies: `fcfs` by arrival; `priority` by tier class, then priority, then
+ * arrival; `fair` accounts round robin. A policy is a pure choice: given the waiting sequences, which one gets
  * the next slot. Queues are short (`--max-queue`, 512), so a choice is one scan.
  */
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { Sequence } from './sequence.ts'
-
-export const SCHEDULE_POLICIES = ['fcfs', 'priority', 'fair'] as const
-
-/** `fcfs` by arrival; `priority` by tier class, then priority, then arrival; `fair` accounts round robin. */
-export type SchedulePolicy = (typeof SCHEDULE_POLICIES)[number]
 
 /** Waiting this long raises a sequence by one class, so that none starves. */
 const AGEING_MS = 5000

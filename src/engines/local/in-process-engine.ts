@@ -1,9 +1,10 @@
 /** An engine inside this process: for runners with nothing native to isolate, and for tests. */
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
 import type { ModelRunner } from '../../protocol/model-runner.ts'
-import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import { StepLoop, type RequestHandle } from './step-loop.ts'
 
@@ -49,6 +50,7 @@ export class InProcessEngine implements Engine {
   }
 
   close(): Promise<void> {
+    this.#loop.stop(new ServiceError('shutting_down'))
     this.#runner.close()
     return Promise.resolve()
   }

@@ -6,7 +6,7 @@
 import type { ErrorCode } from '../../core/errors.ts'
 import type { EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
-import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 
 /** Given to the engine process when it starts. */
 export interface EngineProcessOptions {

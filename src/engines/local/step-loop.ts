@@ -12,7 +12,7 @@ import type { EngineEvent, EngineRequest, Prompt } from '../../protocol/engine.t
 import type { ModelRunner } from '../../protocol/model-runner.ts'
 import { ContinuousBatchScheduler, type SchedulerEvent } from '../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../scheduler/sequence.ts'
-import type { SchedulePolicy } from '../../scheduler/waiting-queue.ts'
+import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 
 export interface StepLoopOptions {
   readonly runner: ModelRunner
@@ -162,12 +162,18 @@ export class StepLoop {
     this.#options.onStepEnd?.()
   }
 
-  #break(cause: unknown): void {
-    const error = new ServiceError('engine_failed', {}, { cause })
+  /** Fails every open request and every later one with `error`; the loop ends. */
+  stop(error: ServiceError): void {
     this.#failure = error
-    for (const { sink } of new Set(this.#requests.values())) sink.fail(error)
-    this.#requests.clear()
+    for (const request of new Set(this.#requests.values())) {
+      this.#abort(request)
+      request.sink.fail(error)
+    }
     this.#options.onStepEnd?.()
+  }
+
+  #break(cause: unknown): void {
+    this.stop(new ServiceError('engine_failed', {}, { cause }))
     this.#options.onBroken(cause)
   }
 }

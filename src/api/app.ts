@@ -1,0 +1,58 @@
+/**
+ * Puts the HTTP side together: pipeline, routes, errors. Builds and never listens; the caller owns the ports, the
+ * registry behind it and the shutdown.
+ */
+import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import { newId } from '../core/ids.ts'
+import { requireDeclaredAccess } from './access.ts'
+import { registerBodyParsers } from './body-parser.ts'
+import { answerClientError, answerOddRequests } from './client-errors.ts'
+import type { AppDeps } from './deps.ts'
+import { registerErrorHandlers, sendError } from './error-handler.ts'
+import { registerPipeline } from './pipeline.ts'
+import { registerChatRoutes } from './routes/chat.ts'
+import { registerDocsRoutes } from './routes/docs.ts'
+import { registerGenerateRoutes } from './routes/generate.ts'
+import { registerBatchRoutes } from './routes/batch.ts'
+import { registerHealthRoutes } from './routes/health.ts'
+import { registerModelRoutes } from './routes/models.ts'
+import { validatorCompiler } from './validator.ts'
+
+/** Time a client has to send its whole request. */
+const REQUEST_TIMEOUT_MS = 120_000
+
+const SAFE_REQUEST_ID = /^[\w.:-]{1,64}$/
+
+export function buildApp(deps: AppDeps): FastifyInstance {
+  const app = Fastify({
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that still come in while the server closes get an answer of ours, not Fastify's.
+    return503OnClosing: false,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id']
+      return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : newId()
+    },
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    frameworkErrors: (thrown, request, reply) => sendError(thrown, { request, reply, log: deps.log }),
+  })
+  answerOddRequests(app.server)
+  app.setValidatorCompiler(validatorCompiler)
+  // Response schemas document and are checked by tests; checking each answer would cost more than making it.
+  app.setSerializerCompiler(() => JSON.stringify)
+  requireDeclaredAccess(app)
+  registerErrorHandlers(app, deps.log)
+  registerPipeline(app, deps)
+  registerBodyParsers(app)
+  registerDocsRoutes(app)
+  // In a plugin of their own, so that the documentation is listening when they register.
+  app.register(async (routes) => {
+    registerHealthRoutes(routes, deps)
+    registerModelRoutes(routes, deps)
+    registerGenerateRoutes(routes, deps)
+    registerBatchRoutes(routes, deps)
+    registerChatRoutes(routes, deps)
+  })
+  return app
+}

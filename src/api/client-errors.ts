@@ -1,0 +1,78 @@
+/**
+ * Answers what never becomes a request: bytes that Node's parser refuses, headers that are too large or too slow,
+ * CONNECT. They get the same JSON body as every other error, written by hand onto the socket.
+ */
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { newId } from '../core/ids.ts'
+import { ServiceError } from '../core/errors.ts'
+import { renderError } from './render-error.ts'
+
+interface ClientError extends Error {
+  readonly code?: string | undefined
+  readonly reason?: string | undefined
+  readonly rawPacket?: unknown
+}
+
+/** Node keeps the response it is writing on the socket; there is no public way to ask for it. */
+interface HttpSocket extends Socket {
+  readonly _httpMessage?: { readonly _headerSent?: boolean } | null
+}
+
+export function answerClientError(thrown: ClientError, socket: HttpSocket): void {
+  const isAnswering = socket._httpMessage?._headerSent === true
+  if (thrown.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy()
+  writeError(toServiceError(thrown), socket)
+}
+
+/** What Node would otherwise answer by itself, or by hanging up. */
+export function answerOddRequests(server: Server): void {
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    writeError(new ServiceError('not_found', { method: 'CONNECT', path: request.url ?? '' }), socket)
+  })
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
+}
+
+function writeError(error: ServiceError, socket: Socket): void {
+  const { status, headers, body } = renderError(error, { requestId: newId(), url: '' })
+  const head = Object.entries({
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  })
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      `${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
+
+const REQUEST_LINE = /^([A-Z][A-Z-]*) (\S{1,200})\S* HTTP\/1\.[01]\r?\n/
+
+function toServiceError(thrown: ClientError): ServiceError {
+  switch (thrown.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return malformed('it did not arrive in time.')
+    case 'HPE_HEADER_OVERFLOW':
+      return malformed('its headers are too large.')
+    case 'HPE_INVALID_METHOD': {
+      // A method nobody knows, in an otherwise proper request line, is an unknown route.
+      const [, method, path] = REQUEST_LINE.exec(textOf(thrown.rawPacket)) ?? []
+      return method && path
+        ? new ServiceError('not_found', { method, path })
+        : malformed('it is not HTTP/1.1.')
+    }
+    case undefined:
+    default:
+      return malformed(`${thrown.reason ?? 'it cannot be parsed'}.`)
+  }
+}
+
+function textOf(packet: unknown): string {
+  return Buffer.isBuffer(packet) ? packet.toString('latin1') : ''
+}
+
+function malformed(message: string): ServiceError {
+  return new ServiceError('malformed_request', { message })
+}

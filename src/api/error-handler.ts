@@ -1,0 +1,79 @@
+/**
+ * Turns whatever was thrown, by us, by Fastify or by a library, into the error that is answered. Below 500 the
+ * message goes out; at 500 the text is fixed and the cause goes to the log with the request id.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, toServiceError } from '../core/errors.ts'
+import type { Log } from '../telemetry/log.ts'
+import { renderError } from './render-error.ts'
+
+export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    // The client has left: nobody reads an answer, and its own leaving is no error.
+    if (reply.raw.destroyed) return void reply.hijack()
+    sendError(thrown, { request, reply, log })
+  })
+  app.setNotFoundHandler((request, reply) => {
+    sendError(notFound(request), { request, reply, log })
+  })
+}
+
+interface ErrorContext {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly log: Log
+}
+
+export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
+  const error = fromAnything(thrown, request)
+  logCause(error, request.id, log)
+  const { status, headers, body } = renderError(error, { requestId: request.id, url: request.url })
+  if (error.code === 'shutting_down') reply.header('connection', 'close')
+  // Straight to a string: what is thrown before a route is found has no serializer of ours.
+  reply.code(status).headers(headers).serializer(String).send(body)
+}
+
+/** Logs what a 500 hides from the caller. */
+export function logCause(error: ServiceError, requestId: string, log: Log): void {
+  if (error.status === 500)
+    log.error({ requestId, code: error.code, err: error.cause ?? error }, 'request failed')
+}
+
+function fromAnything(thrown: unknown, request: FastifyRequest): ServiceError {
+  if (thrown instanceof ServiceError || !isFrameworkError(thrown)) return toServiceError(thrown, request.id)
+  if (thrown.code === 'FST_ERR_BAD_URL') {
+    return new ServiceError('malformed_request', { message: 'the path is not valid percent-encoding.' })
+  }
+  // Fastify looks at methods and types before it says that there is no such route.
+  if (request.is404) return notFound(request)
+  if (thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new ServiceError('unsupported_media_type', { given: request.headers['content-type'] ?? '' })
+  }
+  return thrown.statusCode < 500
+    ? new ServiceError('malformed_request', { message: thrown.message })
+    : toServiceError(thrown, request.id)
+}
+
+function notFound(request: FastifyRequest): ServiceError {
+  return new ServiceError('not_found', { method: request.method, path: pathOf(request.url) })
+}
+
+interface FrameworkError extends Error {
+  readonly code?: string
+  readonly statusCode: number
+}
+
+/** Errors of Fastify and of its plugins about the request itself, as opposed to whatever a library may throw. */
+function isFrameworkError(thrown: unknown): thrown is FrameworkError {
+  if (!(thrown instanceof Error) || !('statusCode' in thrown) || typeof thrown.statusCode !== 'number')
+    return false
+  return (
+    ('code' in thrown && String(thrown.code).startsWith('FST_')) ||
+    ('expose' in thrown && thrown.expose === true)
+  )
+}
+
+function pathOf(url: string): string {
+  const path = url.split('?', 1)[0] ?? ''
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path
+}

@@ -1,0 +1,78 @@
+/** How the routes' schemas become one OpenAPI 3.1 document. */
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { INTERFACE_VERSION } from './schemas/health.ts'
+
+type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
+
+/** The document as data; the library's own type allows for Swagger 2 as well. */
+interface Document {
+  readonly paths?: unknown
+  readonly components?: { readonly schemas?: Record<string, unknown> }
+}
+
+/** Fastify matches a model id with a wildcard, because it may contain `/`; the document calls it by its name. */
+const MODEL_WILDCARD = { url: '/v1/models/*', documentedUrl: '/v1/models/{model_id}', param: 'model_id' }
+
+export const openApiOptions: FastifyDynamicSwaggerOptions = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      description: 'Text generation over HTTP, with continuous batching.',
+      version: INTERFACE_VERSION,
+    },
+    tags: [{ name: 'Generation' }, { name: 'Models' }, { name: 'Service' }],
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: '`Authorization: Bearer <API key>`' },
+      },
+    },
+  },
+  transform: (route) => {
+    const transformed = jsonSchemaTransform(route)
+    if (transformed.url !== MODEL_WILDCARD.url) return transformed
+    const params = {
+      type: 'object',
+      properties: { [MODEL_WILDCARD.param]: { type: 'string' } },
+      required: [MODEL_WILDCARD.param],
+    }
+    return { schema: { ...transformed.schema, params }, url: MODEL_WILDCARD.documentedUrl }
+  },
+  transformObject: (document) =>
+    tidySchemas(jsonSchemaTransformObject(document)) as ReturnType<TransformObject>,
+}
+
+/** The library writes each named schema twice, `X` and `XInput`: only what is referred to stays, and is called `X`. */
+function tidySchemas(document: Document): Document {
+  const { paths, components } = document
+  const used = new Map<string, unknown>()
+  collectSchemas(paths, { all: components?.schemas ?? {}, used })
+  const tidy = { ...document, components: { ...components, schemas: Object.fromEntries(used) } }
+  const names = [...used.keys()].filter((name) => name.endsWith('Input') && !used.has(withoutInput(name)))
+  return names.reduce<Document>(renameSchema, tidy)
+}
+
+/** Adds every schema that `value` refers to, and those that they refer to. */
+function collectSchemas(
+  value: unknown,
+  schemas: { all: Record<string, unknown>; used: Map<string, unknown> },
+): void {
+  for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    const schema = schemas.all[name]
+    if (schema === undefined || schemas.used.has(name)) continue
+    schemas.used.set(name, schema)
+    collectSchemas(schema, schemas)
+  }
+}
+
+function renameSchema(document: Document, name: string): Document {
+  const json = JSON.stringify(document)
+    .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${withoutInput(name)}"`)
+    .replaceAll(`"${name}":`, `"${withoutInput(name)}":`)
+  return JSON.parse(json) as Document
+}
+
+function withoutInput(name: string): string {
+  return name.slice(0, -'Input'.length)
+}

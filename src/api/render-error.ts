@@ -1,0 +1,69 @@
+/**
+ * The one place where an error becomes an answer: status, headers and body of `{detail}`. Routes shaped like
+ * OpenAI's also get `error`, because OpenAI's clients show only that (spec: decisions, Errors).
+ */
+import type { ServiceError } from '../core/errors.ts'
+
+export interface OpenAiError {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string
+}
+
+export interface RenderedError {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const DEFAULT_RETRY_AFTER_SECONDS = 1
+
+const OPENAI_SHAPED_PATH = /^\/v1\/(?:chat|models)(?:[/?]|$)/
+
+export function isOpenAiShaped(url: string): boolean {
+  return OPENAI_SHAPED_PATH.test(url)
+}
+
+/** Also the shape of a failed item of a batch and of an error inside a stream. */
+export function toOpenAiError(error: ServiceError): OpenAiError {
+  return { message: error.message, type: openAiType(error.status), param: error.param, code: error.code }
+}
+
+export function renderError(error: ServiceError, request: { requestId: string; url: string }): RenderedError {
+  const body = isOpenAiShaped(request.url)
+    ? { detail: error.message, error: toOpenAiError(error) }
+    : { detail: error.message }
+  return {
+    status: error.status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': request.requestId,
+      'x-error-code': error.code,
+      ...statusHeaders(error),
+    },
+    body: JSON.stringify(body),
+  }
+}
+
+function statusHeaders(error: ServiceError): Record<string, string> {
+  switch (error.status) {
+    case 401:
+      return { 'www-authenticate': 'Bearer' }
+    case 409:
+      // OpenAI's clients retry a 409 unless told not to; a conflict does not go away by itself.
+      return { 'x-should-retry': 'false' }
+    case 429:
+    case 503:
+      return { 'retry-after': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
+    default:
+      return {}
+  }
+}
+
+function openAiType(status: number): string {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}

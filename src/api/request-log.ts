@@ -1,0 +1,23 @@
+/** The one line a request leaves in the log when it is over. Never its text: no prompts, outputs, keys or addresses. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../telemetry/log.ts'
+
+/** A client that left before the end; only ever in the log. */
+const CLIENT_GONE_STATUS = 499
+
+export function logRequest(log: Log, request: FastifyRequest, { raw }: FastifyReply): void {
+  // The same question as in `client-presence.ts`: was the answer written before the connection closed?
+  const isComplete = raw.writableEnded
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      // The pattern, not the path: a path may hold what somebody pasted into it.
+      route: request.routeOptions.url ?? null,
+      status: isComplete ? raw.statusCode : CLIENT_GONE_STATUS,
+      ms: Math.round(request.timeline.elapsedMs() * 10) / 10,
+      ...request.timeline.summary(),
+    },
+    'request',
+  )
+}

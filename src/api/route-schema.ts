@@ -1,0 +1,72 @@
+/** What a route tells the documentation about itself, next to what its body and answers are. */
+import { z } from 'zod'
+import type { AccessClass } from './access.ts'
+
+export const errorBody = z
+  .object({ detail: z.string().describe('What is wrong, in one sentence.') })
+  .meta({ id: 'Error', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
+
+export const openAiErrorBody = z
+  .object({
+    detail: z.string().describe('What is wrong, in one sentence.'),
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string(),
+    }),
+  })
+  .meta({ id: 'OpenAiError', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
+
+const ERROR_MEANINGS = {
+  400: 'Missing or invalid parameters.',
+  401: 'Missing or invalid API key.',
+  404: 'Not found.',
+  429: 'Too many requests, or a full queue; `Retry-After` says when to come back.',
+  500: 'Internal server error.',
+  503: 'Not able to serve now; `Retry-After` says when to come back.',
+} as const
+
+export type ErrorStatus = keyof typeof ERROR_MEANINGS
+
+export interface RouteDescription<Body extends z.ZodType | undefined> {
+  readonly operationId: string
+  readonly summary: string
+  readonly tag: 'Service' | 'Models' | 'Generation'
+  readonly access: AccessClass
+  readonly body?: Body
+  readonly ok: z.ZodType
+  /** Data of each event, where the answer is or may be a stream. */
+  readonly event?: z.ZodType
+  /** True where the answer is always a stream. */
+  readonly isStreamOnly?: boolean
+  readonly errors: readonly ErrorStatus[]
+  readonly isOpenAiShaped?: boolean
+}
+
+/** The Fastify schema of a route: validation, answers and documentation in one. */
+export function describeRoute<Body extends z.ZodType | undefined = undefined>(route: RouteDescription<Body>) {
+  const error = route.isOpenAiShaped === true ? openAiErrorBody : errorBody
+  const failures = route.errors.map((status) => [
+    status,
+    { description: ERROR_MEANINGS[status], content: { 'application/json': { schema: error } } },
+  ])
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    security: route.access === 'public' ? [] : [{ apiKey: [] }],
+    ...(route.body && { body: route.body }),
+    response: {
+      200: { description: 'Success.', content: successContent(route) },
+      ...Object.fromEntries(failures),
+    },
+  } as { body: Body; response: Record<number, z.ZodType> }
+}
+
+function successContent({ ok, event, isStreamOnly }: RouteDescription<z.ZodType | undefined>) {
+  return {
+    ...(isStreamOnly !== true && { 'application/json': { schema: ok } }),
+    ...(event && { 'text/event-stream': { schema: event } }),
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * `POST /v1/generate/batch` queues its prompts as one block, accepted or refused whole.
+ * `POST /v1/generate/continuous-batch` queues each prompt by itself, so that one may be refused and the others run;
+ * when every one is refused, the request is.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { ServiceError, toServiceError } from '../../core/errors.ts'
+import type { AppDeps } from '../deps.ts'
+import { logCause } from '../error-handler.ts'
+import { Generation, toPrompt } from '../generation.ts'
+import { toBatchResponse, type PromptOutcome } from '../results.ts'
+import { describeRoute } from '../route-schema.ts'
+import { batchRequest, batchResponse } from '../schemas/generate.ts'
+
+const access = 'key'
+
+export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+  const description = {
+    tag: 'Generation',
+    access,
+    body: batchRequest,
+    ok: batchResponse,
+    errors: [400, 401, 404, 429, 500, 503],
+  } as const
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/generate/batch',
+    config: { access, generates: true },
+    schema: describeRoute({
+      operationId: 'generateBatch',
+      summary: 'Continue several texts, queued as one block',
+      ...description,
+    }),
+    handler: async (request, reply) => {
+      const { prompts, request: generationRequest } = request.body
+      using generation = await Generation.open(deps, { request, reply }, generationRequest)
+      const sequences = await generation.run(prompts.map(toPrompt))
+      return toBatchResponse(generation, sequences, { hasQueueMs: false })
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/generate/continuous-batch',
+    config: { access, generates: true },
+    schema: describeRoute({
+      operationId: 'generateContinuousBatch',
+      summary: 'Continue several texts, each queued by itself',
+      ...description,
+    }),
+    handler: async (request, reply) => {
+      const { prompts, request: generationRequest } = request.body
+      using generation = await Generation.open(deps, { request, reply }, generationRequest)
+      const outcomes = await Promise.all(prompts.map((prompt) => runAlone(generation, prompt)))
+      generation.signal.throwIfAborted()
+      refuseWhenAllWere(outcomes)
+      for (const outcome of outcomes) {
+        if (outcome instanceof ServiceError) logCause(outcome, request.id, deps.log)
+      }
+      return toBatchResponse(generation, outcomes, { hasQueueMs: true })
+    },
+  })
+}
+
+async function runAlone(generation: Generation, prompt: string): Promise<PromptOutcome> {
+  try {
+    const [sequence] = await generation.run([toPrompt(prompt)])
+    return sequence ?? new ServiceError('internal_error', { requestId: generation.requestId })
+  } catch (thrown) {
+    return toServiceError(thrown, generation.requestId)
+  }
+}
+
+function refuseWhenAllWere(outcomes: readonly PromptOutcome[]): void {
+  const [first] = outcomes
+  if (first instanceof ServiceError && outcomes.every((outcome) => outcome instanceof ServiceError))
+    throw first
+}

@@ -1,0 +1,141 @@
+/** `POST /v1/generate`, `/v1/generate/stream` and the two batch routes: bodies in, results out. */
+import { z } from 'zod'
+import type { GenerationRequest } from '../generation-request.ts'
+import {
+  arrayOf,
+  boolean,
+  integer,
+  modelId,
+  must,
+  number,
+  priority,
+  repetitionPenalty,
+  seed,
+  stopStrings,
+  text,
+  topK,
+  topP,
+} from './fields.ts'
+
+/** What all four bodies share; a batch has the bounds of a single request (spec: decisions, Generation). */
+const optionFields = {
+  max_new_tokens: integer(1, 4096).default(256).describe('Tokens to generate at most.'),
+  do_sample: boolean().default(true).describe('False takes the likeliest token each time.'),
+  temperature: number(0.01, 5).default(1),
+  top_k: topK().default(0),
+  top_p: topP().default(1),
+  repetition_penalty: repetitionPenalty().default(1),
+  num_beams: integer(1, 8).default(1).describe('Beams of a beam search; 1 is none. Not on the stream.'),
+  stop_strings: stopStrings().nullable().default(null),
+  model: modelId().nullable().default(null).describe('Null is the default model.'),
+  seed: seed().nullable().default(null),
+  priority: priority().default(0),
+}
+
+const generateBody = z
+  .object(
+    { prompt: text().describe('The text to continue.'), ...optionFields },
+    { error: must('a JSON object') },
+  )
+  .meta({ id: 'GenerateRequest' })
+
+const batchBody = z
+  .object(
+    {
+      prompts: arrayOf(text(), { min: 1, max: 64, of: 'strings' }).describe('The texts to continue.'),
+      ...optionFields,
+    },
+    { error: must('a JSON object') },
+  )
+  .meta({ id: 'BatchRequest' })
+
+type Options = Omit<z.output<typeof generateBody>, 'prompt'>
+
+function toGenerationRequest(body: Options): GenerationRequest {
+  return {
+    modelId: body.model,
+    maxNewTokens: { param: 'max_new_tokens', value: body.max_new_tokens },
+    sampling: {
+      temperature: body.do_sample ? body.temperature : 0,
+      topK: body.top_k,
+      topP: body.top_p,
+      repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,
+      seed: body.seed,
+    },
+    stopStrings: body.stop_strings ?? [],
+    numBeams: body.num_beams,
+    priority: body.priority,
+  }
+}
+
+export const generateRequest = generateBody.transform((body) => ({
+  prompt: body.prompt,
+  request: toGenerationRequest(body),
+}))
+
+export const batchRequest = batchBody.transform((body) => ({
+  prompts: body.prompts,
+  request: toGenerationRequest(body),
+}))
+
+const tokenCounts = {
+  prompt_tokens: z.int(),
+  completion_tokens: z.int().describe('Number of `token_ids`.'),
+  total_tokens: z.int(),
+}
+
+const resultFields = {
+  token_ids: z
+    .array(z.int())
+    .describe('Exactly the generated tokens, those of a matched stop string included.'),
+  ...tokenCounts,
+  model: z.string(),
+  created: z.int().describe('Unix seconds.'),
+  finish_reason: z.enum(['stop', 'length', 'content_filter', 'error']),
+}
+
+export const generateResponse = z
+  .object({ generated_text: z.string(), ...resultFields })
+  .meta({ id: 'GenerateResponse' })
+
+/** `queue_ms` is there on `/continuous-batch` only. */
+const itemFields = { index: z.int(), queue_ms: z.number().optional() }
+
+const batchItem = z
+  .object({ ...itemFields, generated_text: z.string(), ...resultFields })
+  .meta({ id: 'BatchItem' })
+
+const failedBatchItem = z
+  .object({
+    ...itemFields,
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().describe('As `x-error-code` of an answer.'),
+    }),
+    ...resultFields,
+  })
+  .meta({ id: 'FailedBatchItem', description: 'A prompt that failed: `error` in place of the text.' })
+
+export const batchResponse = z
+  .object({
+    results: z.array(z.union([batchItem, failedBatchItem])).describe('In the order of the prompts.'),
+    ...tokenCounts,
+    model: z.string(),
+    created: z.int().describe('Unix seconds.'),
+  })
+  .meta({ id: 'BatchResponse' })
+
+export const streamChunk = z
+  .object({
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        delta: z.object({ content: z.string() }),
+        finish_reason: z.enum(['stop', 'length', 'content_filter']).nullable(),
+      }),
+    ),
+    usage: z.object(tokenCounts).describe('So far.'),
+  })
+  .meta({ id: 'StreamChunk', description: 'Data of each event; the last one is `[DONE]`.' })

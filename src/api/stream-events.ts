@@ -1,0 +1,78 @@
+/**
+ * Plays one sequence's events to a client as SSE. Whatever happens, an answer that was opened ends with exactly one
+ * `[DONE]`; an error before that is an ordinary answer, an error after it one event (spec: decisions, Errors).
+ */
+import { InvariantError, toServiceError, type ServiceError } from '../core/errors.ts'
+import type { FinishReason, Prompt, SequenceStartEvent, TextDeltaEvent } from '../protocol/engine.ts'
+import { startSystemSilenceTimer, type AppDeps } from './deps.ts'
+import { logCause } from './error-handler.ts'
+import { toSequenceError, type Exchange, type Generation } from './generation.ts'
+import { toOpenAiError } from './render-error.ts'
+import { SseWriter } from './sse.ts'
+
+/** What the frames of an answer look like; each call gives whole frames, or nothing to send. */
+export interface FrameFormat {
+  start(event: SequenceStartEvent): string
+  delta(event: TextDeltaEvent): string
+  end(finishReason: FinishReason): string
+}
+
+const DONE_FRAME = 'data: [DONE]\n\n'
+
+export interface StreamOptions {
+  readonly generation: Generation
+  readonly prompt: Prompt
+  readonly format: FrameFormat
+}
+
+/** @throws ServiceError while the answer is not open yet. */
+export async function streamEvents(deps: AppDeps, exchange: Exchange, options: StreamOptions): Promise<void> {
+  using writer = new SseWriter(exchange.reply, deps.startSilenceTimer ?? startSystemSilenceTimer)
+  try {
+    const lastFrames = await playEvents(writer, exchange, options)
+    writer.end(lastFrames + DONE_FRAME)
+  } catch (thrown) {
+    if (!writer.isOpen) throw thrown
+    if (options.generation.signal.aborted) return
+    const error = toServiceError(thrown, exchange.request.id)
+    logCause(error, exchange.request.id, deps.log)
+    writer.end(errorFrame(error) + DONE_FRAME)
+  }
+}
+
+/** Sends all but the last frames, which it returns: they leave together with `[DONE]`. */
+async function playEvents(
+  writer: SseWriter,
+  { request }: Exchange,
+  { generation, prompt, format }: StreamOptions,
+): Promise<string> {
+  let lastFrames: string | null = null
+  for await (const event of generation.events([prompt])) {
+    generation.record(event)
+    switch (event.type) {
+      case 'sequence-start':
+        writer.open()
+        await send(writer, format.start(event))
+        break
+      case 'text-delta': {
+        const full = send(writer, format.delta(event))
+        if (full !== undefined) await full
+        break
+      }
+      case 'sequence-end':
+        if (event.error !== null) throw toSequenceError(event.error, request.id)
+        lastFrames = format.end(event.finishReason)
+        break
+    }
+  }
+  if (lastFrames === null) throw new InvariantError('The sequence never ended.')
+  return lastFrames
+}
+
+function send(writer: SseWriter, frames: string): Promise<void> | undefined {
+  return frames === '' ? undefined : writer.write(frames)
+}
+
+function errorFrame(error: ServiceError): string {
+  return `data: ${JSON.stringify({ error: toOpenAiError(error), detail: error.message })}\n\n`
+}

@@ -1,0 +1,44 @@
+/** Turns anything thrown into what the user sees: one line and an exit code; a stack only when debugging. */
+import type { ServerConfig } from '../config/server-config.ts'
+import { StartError } from '../core/errors.ts'
+
+export interface Failure {
+  readonly line: string
+  readonly exitCode: number
+}
+
+/** Whether the operator has asked for more than a line. */
+export function showsStacks(config: ServerConfig): boolean {
+  return config.logLevel === 'debug' || config.logLevel === 'trace'
+}
+
+export function toFailure(thrown: unknown, showStack = false): Failure {
+  if (thrown instanceof StartError) return { line: `sluice: ${thrown.message}`, exitCode: thrown.exitCode }
+  const listenSentence = listenFailure(thrown)
+  if (listenSentence !== null) return { line: `sluice: ${listenSentence}`, exitCode: 1 }
+  if (showStack && thrown instanceof Error)
+    return { line: `sluice: ${thrown.stack ?? thrown.message}`, exitCode: 1 }
+  const [message = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')
+  return { line: `sluice: unexpected error: ${message} (--log-level debug shows more)`, exitCode: 1 }
+}
+
+/** What is said when the address cannot be listened on, from the error's code. */
+const LISTEN_FAILURES: Readonly<Record<string, (where: string) => string>> = {
+  EADDRINUSE: (where) => `${where} is in use by another program; choose another with --port.`,
+  EACCES: (where) => `listening on ${where} is not permitted; choose a port above 1023 with --port.`,
+  EADDRNOTAVAIL: (where) => `${where} is not an address of this machine; choose another with --host.`,
+}
+
+function listenFailure(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !('code' in thrown) || !('syscall' in thrown)) return null
+  if (thrown.syscall === 'getaddrinfo' && 'hostname' in thrown) {
+    return `the host '${String(thrown.hostname)}' is not known; choose another with --host.`
+  }
+  if (thrown.syscall !== 'listen') return null
+  const address = 'address' in thrown ? String(thrown.address) : ''
+  const port = 'port' in thrown ? `:${String(thrown.port)}` : ''
+  const where = `${address.includes(':') ? `[${address}]` : address}${port}`
+  return (
+    LISTEN_FAILURES[String(thrown.code)]?.(where) ?? `listening on ${where} failed (${String(thrown.code)}).`
+  )
+}

@@ -1,0 +1,32 @@
+/**
+ * The entry of the program, called by `bin/sluice.js` and by `npm start` in the process that becomes the server.
+ * The server's own code is loaded only when it is needed, so that `--help` and a wrong option answer at once.
+ */
+import { systemClock } from '../core/clock.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import { showsStacks, toFailure } from './failure.ts'
+import { run } from './run.ts'
+import type { CreateServer } from './serve.ts'
+import { createProcessTerminal } from './terminal.ts'
+
+export interface MainOptions {
+  /** Stand in for the defaults of options that are given nowhere. */
+  readonly defaults?: Partial<ServerConfig>
+}
+
+/** Ends the process when the command is done. */
+export async function main(words: readonly string[], { defaults = {} }: MainOptions = {}): Promise<void> {
+  const terminal = createProcessTerminal()
+  let isDebugging = false
+  process.on('uncaughtException', (error) => {
+    const failure = toFailure(error, isDebugging)
+    terminal.complain(failure.line)
+    terminal.exit(failure.exitCode)
+  })
+  const createServer: CreateServer = async (config, hooks) => {
+    isDebugging = showsStacks(config)
+    const server = await import('../server.ts')
+    return await server.createServer(config, hooks)
+  }
+  terminal.exit(await run(words, { createServer, terminal, clock: systemClock, defaults }))
+}

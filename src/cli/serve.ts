@@ -1,0 +1,73 @@
+/**
+ * `sluice serve`: starts the server and stays until it is told to stop. The first signal drains it (how long is
+ * the server's own work, `--shutdown-timeout`), a second one ends the process at once:
+ *
+ *   starting ──signal──▶ stops as soon as it has started
+ *   serving  ──signal──▶ draining ──closed──▶ exit 0
+ *                        draining ──signal──▶ exit 130
+ */
+import type { ServerConfig } from '../config/server-config.ts'
+import type { Clock } from '../core/clock.ts'
+import type { RunningServer, ServerHooks } from '../server.ts'
+import type { Terminal } from './terminal.ts'
+
+export type ServedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'loaded' | 'close'>
+
+export type CreateServer = (config: ServerConfig, hooks: ServerHooks) => Promise<ServedServer>
+
+export interface ServeDeps {
+  readonly createServer: CreateServer
+  readonly terminal: Terminal
+  readonly clock: Clock
+}
+
+/** The terminal sends Ctrl-C to npm and to the server, and npm passes it on: within this time it is the same one. */
+const SAME_SIGNAL_MS = 500
+
+const EXIT_INTERRUPTED = 130
+
+/**
+ * Resolves with the exit code once the server has closed.
+ * @throws whatever `createServer`, the first load and `close` throw
+ */
+export async function serve(config: ServerConfig, deps: ServeDeps): Promise<number> {
+  const { terminal } = deps
+  const stopped = firstSignal(deps)
+  const server = await deps.createServer(config, {
+    onLoadProgress: (modelId, fraction) =>
+      terminal.showProgress(`sluice: loading ${modelId} ${Math.round(fraction * 100)} %`),
+  })
+  terminal.print(`sluice: listening on ${server.address}`)
+  if (server.operatorKey !== null) {
+    terminal.print(`sluice: no --api-keys given; the key of this run is ${server.operatorKey}`)
+  }
+  try {
+    await Promise.race([stopped, untilLoadFails(server, terminal)])
+    terminal.complain(`sluice: stopping; running requests may take up to ${config.shutdownTimeout} s.`)
+  } finally {
+    terminal.showProgress(null)
+    await server.close()
+  }
+  return 0
+}
+
+/** Rejects when the model that the server was started for cannot be served, and otherwise never settles. */
+function untilLoadFails({ loaded }: ServedServer, terminal: Terminal): Promise<never> {
+  return new Promise((_, reject) => void loaded.then(() => terminal.showProgress(null), reject))
+}
+
+/** Resolves at the first signal; a later one exits. */
+function firstSignal({ terminal, clock }: ServeDeps): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAtMs: number | null = null
+    terminal.onSignal(() => {
+      if (firstAtMs === null) {
+        firstAtMs = clock.nowMs()
+        resolve()
+      } else if (clock.nowMs() - firstAtMs > SAME_SIGNAL_MS) {
+        terminal.complain('sluice: stopped before the running requests were done.')
+        terminal.exit(EXIT_INTERRUPTED)
+      }
+    })
+  })
+}

@@ -1,0 +1,68 @@
+/**
+ * The configuration file: JSON when its name ends so, else YAML, which contains JSON. Checks that it is a table of options; their names and values are checked where they are used.
+ */
+import { readFileSync } from 'node:fs'
+import { parseDocument } from 'yaml'
+import { StartError } from '../core/errors.ts'
+
+export interface ConfigFile {
+  /** As the user gave it, for errors. */
+  readonly path: string
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+/** @throws StartError */
+export function readConfigFile(path: string): ConfigFile {
+  const text = readText(path).replace(/^\u{FEFF}/u, '')
+  const values = path.toLowerCase().endsWith('.json') ? parseJson(text, path) : parseYaml(text, path)
+  if (values === null) return { path, values: {} }
+  if (typeof values !== 'object' || Array.isArray(values)) {
+    throw new StartError(`The configuration file ${path} must hold options by name, such as port: 8080.`, 2)
+  }
+  return { path, values: { ...values } }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new StartError(`The configuration file ${path} ${whyUnreadable(error)}.`, 2)
+  }
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  if (code === 'ENOENT') return 'does not exist'
+  return code === 'EISDIR' ? 'is a folder' : `cannot be read (${String(code)})`
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // V8's message quotes the text around the mistake, which may be a secret; the YAML parser gives a place.
+    const place = placeOfMistake(text)
+    throw new StartError(`The configuration file ${path} is not valid JSON${place}.`, 2)
+  }
+}
+
+function parseYaml(text: string, path: string): unknown {
+  const document = parseDocument(text)
+  if (document.errors.length > 0) {
+    throw new StartError(`The configuration file ${path} is not valid YAML${placeOfMistake(text)}.`, 2)
+  }
+  try {
+    return document.toJS()
+  } catch {
+    throw new StartError(
+      `The configuration file ${path} has an alias without an anchor, or too many aliases.`,
+      2,
+    )
+  }
+}
+
+function placeOfMistake(text: string): string {
+  const [first] = parseDocument(text).errors
+  const [start] = first?.linePos ?? []
+  return start === undefined ? '' : ` (line ${start.line}, column ${start.col})`
+}

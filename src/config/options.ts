@@ -1,0 +1,382 @@
+/**
+ * The one table of options: kind, default, help and whether the work behind it is built. The command line, the
+ * environment names, the configuration file, `--help` and docs/cli.md are all made from it. A row whose work is
+ * not built yet says why and is refused, save for its neutral value, which asks for nothing; building the work
+ * turns `notYet(...)` into `true`.
+ */
+import { secret, secretList } from './secret-kinds.ts'
+import {
+  AUTH_MODES,
+  GPU_MODES,
+  LOG_LEVELS,
+  MODEL_ADMINS,
+  type OptionName,
+  type OptionValues,
+  QUANTIZATIONS,
+  REGISTRATIONS,
+  SCHEDULE_POLICIES,
+} from './server-config.ts'
+import {
+  choice,
+  cidr,
+  host,
+  list,
+  offOr,
+  origin,
+  path,
+  textLike,
+  toggle,
+  type ValueKind,
+  wholeNumber,
+} from './value-kinds.ts'
+
+export const OPTION_GROUPS = ['Server', 'Access', 'Model', 'Engine', 'Network', 'Guards', 'State'] as const
+
+export type OptionGroup = (typeof OPTION_GROUPS)[number]
+
+export interface NotYet {
+  readonly reason: string
+  /** Values that ask for nothing and so may be given. */
+  readonly neutral: readonly unknown[]
+}
+
+export interface OptionRow<Value> {
+  readonly group: OptionGroup
+  readonly kind: ValueKind<Value>
+  readonly default: Value
+  /** Said in place of a default that does not describe itself. */
+  readonly defaultText?: string
+  /** One line, lower case, without a full stop. */
+  readonly help: string
+  readonly available: true | NotYet
+}
+
+export type OptionTable = { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> }
+
+function notYet(reason: string, ...neutral: readonly unknown[]): NotYet {
+  return { reason, neutral }
+}
+
+const NO_ACCOUNTS = notYet('accounts are not built')
+const NO_ADMIN = notYet('the admin API is not built')
+const NO_TLS = notYet('TLS is not built')
+const NO_NETWORK_GUARDS = notYet('the network guards are not built')
+const NO_DATABASE = notYet('the databases are not built')
+
+const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
+const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
+  /^[^\s\p{C}]{1,200}$/u.test(text),
+)
+const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
+
+export const OPTIONS: OptionTable = {
+  host: {
+    group: 'Server',
+    kind: host,
+    default: '127.0.0.1',
+    help: 'address to listen on',
+    available: true,
+  },
+  port: {
+    group: 'Server',
+    kind: wholeNumber({ min: 0, max: 65_535 }),
+    default: 8080,
+    help: 'port to listen on; 0 picks a free one and prints it',
+    available: true,
+  },
+  config: {
+    group: 'Server',
+    kind: path(),
+    default: null,
+    help: 'JSON or YAML file with options under their camelCase names',
+    available: true,
+  },
+  logLevel: {
+    group: 'Server',
+    kind: choice(LOG_LEVELS),
+    default: 'info',
+    help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+    available: true,
+  },
+  shutdownTimeout: {
+    group: 'Server',
+    kind: wholeNumber({ min: 0, max: 3600 }, 'seconds'),
+    default: 30,
+    help: 'seconds running requests may take after SIGTERM',
+    available: true,
+  },
+  workers: {
+    group: 'Server',
+    kind: wholeNumber({ min: 1, max: 256 }),
+    default: 1,
+    help: 'HTTP processes',
+    available: notYet('more than one HTTP process is not built', 1),
+  },
+
+  authMode: {
+    group: 'Access',
+    kind: choice(AUTH_MODES),
+    default: 'api-key',
+    help: 'none lets every caller in, on a loopback host only',
+    available: true,
+  },
+  apiKeys: {
+    group: 'Access',
+    kind: secretList,
+    default: Object.freeze([]),
+    help: "the operator's keys, between commas, or @FILE with one a line",
+    available: true,
+  },
+  adminKey: {
+    group: 'Access',
+    kind: secret,
+    default: null,
+    help: 'secret of the admin API, or @FILE',
+    available: NO_ADMIN,
+  },
+  registration: {
+    group: 'Access',
+    kind: choice(REGISTRATIONS),
+    default: 'open',
+    help: 'who may register an account',
+    available: NO_ACCOUNTS,
+  },
+  modelAdmin: {
+    group: 'Access',
+    kind: choice(MODEL_ADMINS),
+    default: 'key',
+    help: 'who may quantize a model: any key, or the admin',
+    available: notYet('quantizing is not built'),
+  },
+  corsOrigins: {
+    group: 'Access',
+    kind: list(origin),
+    default: Object.freeze([]),
+    help: 'origins that may call from a browser',
+    available: notYet('CORS is not built'),
+  },
+
+  checkpoint: {
+    group: 'Model',
+    kind: path('path'),
+    default: null,
+    defaultText: 'the passthrough model',
+    help: '.gguf file, .safetensors file or folder in the Hugging Face layout',
+    available: true,
+  },
+  modelConfig: {
+    group: 'Model',
+    kind: path(),
+    default: null,
+    defaultText: 'beside the checkpoint',
+    help: 'config.json of the checkpoint; overrides metadata of a .gguf',
+    available: true,
+  },
+  tokenizer: {
+    group: 'Model',
+    kind: path(),
+    default: null,
+    defaultText: 'beside the checkpoint',
+    help: 'tokenizer.json of a safetensors checkpoint',
+    available: true,
+  },
+  modelId: {
+    group: 'Model',
+    kind: modelId,
+    default: null,
+    defaultText: "the checkpoint's stem",
+    help: 'id under which the checkpoint is served',
+    available: true,
+  },
+  quantization: {
+    group: 'Model',
+    kind: choice(QUANTIZATIONS),
+    default: 'none',
+    help: 'applied when the checkpoint is loaded',
+    available: notYet('quantizing is not built', 'none'),
+  },
+
+  maxBatchSize: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 1, max: 256 }),
+    default: 8,
+    help: 'sequences in one running batch',
+    available: true,
+  },
+  maxSeqLen: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 1, max: 16_777_216 }),
+    default: null,
+    defaultText: "the model's own, at most 4096",
+    help: 'tokens a sequence may reach',
+    available: true,
+  },
+  schedulePolicy: {
+    group: 'Engine',
+    kind: choice(SCHEDULE_POLICIES),
+    default: 'priority',
+    help: 'order of the waiting queue',
+    available: true,
+  },
+  maxQueue: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 1, max: 1_000_000 }),
+    default: 512,
+    help: 'waiting sequences, all models together',
+    available: true,
+  },
+  replicas: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 1, max: 64 }),
+    default: 1,
+    help: 'engine processes per model',
+    available: notYet('more than one engine process per model is not built', 1),
+  },
+  gpu: {
+    group: 'Engine',
+    kind: choice(GPU_MODES),
+    default: 'auto',
+    help: 'auto uses a GPU where one is found',
+    available: true,
+  },
+  gpuLayers: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 0, max: 10_000 }),
+    default: null,
+    defaultText: 'all',
+    help: 'layers of the model to put on the GPU',
+    available: true,
+  },
+  threads: {
+    group: 'Engine',
+    kind: wholeNumber({ min: 1, max: 1024 }),
+    default: null,
+    defaultText: 'all cores',
+    help: 'compute threads of an engine',
+    available: true,
+  },
+
+  tlsCertfile: {
+    group: 'Network',
+    kind: path(),
+    default: null,
+    defaultText: 'plain HTTP',
+    help: 'PEM certificate; needs --tls-keyfile',
+    available: NO_TLS,
+  },
+  tlsKeyfile: {
+    group: 'Network',
+    kind: path(),
+    default: null,
+    defaultText: 'plain HTTP',
+    help: 'PEM key; needs --tls-certfile',
+    available: NO_TLS,
+  },
+  cidrAllow: {
+    group: 'Network',
+    kind: list(cidr),
+    default: Object.freeze([]),
+    help: 'addresses that may connect; all others may not',
+    available: NO_NETWORK_GUARDS,
+  },
+  cidrDeny: {
+    group: 'Network',
+    kind: list(cidr),
+    default: Object.freeze([]),
+    help: 'addresses that may not connect; wins over --cidr-allow',
+    available: NO_NETWORK_GUARDS,
+  },
+  trustedProxies: {
+    group: 'Network',
+    kind: list(cidr),
+    default: Object.freeze([]),
+    help: 'proxies whose X-Forwarded-For is believed',
+    available: NO_NETWORK_GUARDS,
+  },
+  rateLimit: {
+    group: 'Network',
+    kind: offOr(wholeNumber({ min: 1, max: 1_000_000 })),
+    default: null,
+    defaultText: 'off',
+    help: 'requests per minute and client address, before authentication',
+    available: notYet('the network guards are not built', null),
+  },
+  portKnock: {
+    group: 'Network',
+    kind: list(port),
+    default: Object.freeze([]),
+    defaultText: 'off',
+    help: 'ports to connect to, in order, before the server answers',
+    available: NO_NETWORK_GUARDS,
+  },
+  portKnockWindow: {
+    group: 'Network',
+    kind: wholeNumber({ min: 1, max: 3600 }, 'seconds'),
+    default: 10,
+    help: 'seconds in which all ports must be knocked',
+    available: NO_NETWORK_GUARDS,
+  },
+  portKnockOpen: {
+    group: 'Network',
+    kind: wholeNumber({ min: 1, max: 31_536_000 }, 'seconds'),
+    default: 3600,
+    help: 'seconds an address may reach the server after knocking',
+    available: NO_NETWORK_GUARDS,
+  },
+
+  enableFirewall: {
+    group: 'Guards',
+    kind: toggle,
+    default: false,
+    help: 'switch the request firewall on',
+    available: notYet('the firewall is not built', false),
+  },
+  disablePromptInjection: {
+    group: 'Guards',
+    kind: toggle,
+    default: false,
+    help: 'switch the guard against prompt injection off',
+    available: notYet('the content guards are not built'),
+  },
+  disableOutputVerify: {
+    group: 'Guards',
+    kind: toggle,
+    default: false,
+    help: 'switch the guard of generated text off',
+    available: notYet('the content guards are not built'),
+  },
+
+  dataDir: {
+    group: 'State',
+    kind: path('folder'),
+    default: 'sluice-data',
+    help: 'folder for databases and converted models',
+    available: true,
+  },
+  apiDb: {
+    group: 'State',
+    kind: databaseUrl,
+    default: null,
+    defaultText: 'api.db in the data folder',
+    help: 'database of accounts and keys: SQLite file, :memory: or postgres://',
+    available: NO_DATABASE,
+  },
+  usageDb: {
+    group: 'State',
+    kind: databaseUrl,
+    default: null,
+    defaultText: 'usage.db in the data folder',
+    help: 'database of usage: SQLite file, :memory: or postgres://',
+    available: NO_DATABASE,
+  },
+}
+
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[]
+
+/** The default as help and docs say it. */
+export function defaultText(name: OptionName): string {
+  const row: OptionRow<unknown> = OPTIONS[name]
+  if (row.defaultText !== undefined) return row.defaultText
+  if (typeof row.default === 'string' || typeof row.default === 'number') return String(row.default)
+  return row.default === false ? 'off' : 'none'
+}

@@ -1,0 +1,131 @@
+/**
+ * From what was given to a `ServerConfig`: for each option the first source that has it (command line, environment,
+ * file, then the table's default), read by its kind, refused when its work is not built, then all rules between
+ * options. Every refusal is a `StartError` with exit code 2 whose one sentence names the option as the user
+ * wrote it. Called by the command line and by `createServer`.
+ */
+import { StartError } from '../core/errors.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import { envName, flagName, nearestName } from './option-names.ts'
+import { OPTION_NAMES, OPTIONS, type OptionRow } from './options.ts'
+import { checkRules } from './rules.ts'
+import type { OptionName, OptionValues, ServerConfig } from './server-config.ts'
+import { ValueProblem } from './value-kinds.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Values = Readonly<Record<string, unknown>>
+
+export interface GivenOptions {
+  /** Command line, by camelCase name. */
+  readonly flags?: Values
+  /** Empty variables count as not set. */
+  readonly env?: Environment
+  readonly file?: ConfigFile | null
+  /** What stands in for the table's own defaults. */
+  readonly defaults?: Values
+}
+
+/** One place options come from: what it gives for a name, and how an error names that place. */
+interface Source {
+  valueOf(name: OptionName): unknown
+  label(name: OptionName): string
+}
+
+/** Finds the file named by `--config` or `SLUICE_CONFIG`, if any, and resolves everything. */
+export function loadConfig(given: Omit<GivenOptions, 'file'>): ServerConfig {
+  const path = pick('config', [flagSource(given.flags ?? {}), envSource(given.env ?? {})]).value
+  return resolveConfig({ ...given, file: path === null ? null : readConfigFile(path) })
+}
+
+/** @throws StartError */
+export function resolveConfig(given: GivenOptions): ServerConfig {
+  const sources = [flagSource(given.flags ?? {}), envSource(given.env ?? {})]
+  if (given.file) sources.push(fileSource(given.file))
+  sources.push({ valueOf: (name) => given.defaults?.[name], label: flagName })
+  return resolveSources(sources)
+}
+
+/** The configuration of a server made from code: what is left out gets its default. */
+export function completeConfig(options: Partial<ServerConfig>): ServerConfig {
+  const values: Values = { ...options }
+  refuseUnknownNames(Object.keys(values), 'The option')
+  // A complete configuration is given back as it is, so a default asks for nothing here, built or not.
+  const valueOf = (name: OptionName) => (isDefault(name, values[name]) ? undefined : values[name])
+  return resolveSources([{ valueOf, label: (name) => name }])
+}
+
+function isDefault(name: OptionName, value: unknown): boolean {
+  const standard = OPTIONS[name].default
+  if (Array.isArray(standard)) return Array.isArray(value) && value.length === 0
+  return value === standard
+}
+
+function resolveSources(sources: readonly Source[]): ServerConfig {
+  const labels = new Map<OptionName, string>()
+  const entries = OPTION_NAMES.map((name) => {
+    const { value, label } = pick(name, sources)
+    labels.set(name, label)
+    return [name, value] as const
+  })
+  const { config: _, ...values } = Object.fromEntries(entries) as unknown as OptionValues
+  checkRules(values, (name) => labels.get(name) ?? flagName(name))
+  return Object.freeze(values)
+}
+
+/** The value of one option and how errors name it. */
+function pick<Name extends OptionName>(name: Name, sources: readonly Source[]) {
+  const row: OptionRow<OptionValues[Name]> = OPTIONS[name]
+  for (const source of sources) {
+    const given = source.valueOf(name)
+    if (given === undefined || given === null) continue
+    const label = source.label(name)
+    const value = parseValue(row, { given, label })
+    refuseUnavailable(row, { value, label })
+    return { value, label }
+  }
+  return { value: row.default, label: flagName(name) }
+}
+
+function parseValue<Value>(
+  row: OptionRow<Value>,
+  { given, label }: { given: unknown; label: string },
+): Value {
+  try {
+    return row.kind.parse(given)
+  } catch (error) {
+    if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
+    throw error
+  }
+}
+
+function refuseUnavailable(
+  row: OptionRow<unknown>,
+  { value, label }: { value: unknown; label: string },
+): void {
+  if (row.available === true || row.available.neutral.includes(value)) return
+  throw new StartError(`${label} is not available yet: ${row.available.reason}.`, 2)
+}
+
+function flagSource(flags: Values): Source {
+  return { valueOf: (name) => flags[name], label: flagName }
+}
+
+function envSource(env: Environment): Source {
+  return { valueOf: (name) => env[envName(name)] || undefined, label: envName }
+}
+
+function fileSource(file: ConfigFile): Source {
+  refuseUnknownNames(Object.keys(file.values), `The configuration file ${file.path}: the option`)
+  return { valueOf: (name) => file.values[name], label: (name) => `${name} in ${file.path}` }
+}
+
+/** `config` is not one of them: a file cannot name another. */
+function refuseUnknownNames(names: readonly string[], subject: string): void {
+  const known = OPTION_NAMES.filter((name) => name !== 'config')
+  const unknown = names.find((name) => !known.some((option) => option === name))
+  if (unknown === undefined) return
+  throw new StartError(
+    `${subject} '${unknown}' does not exist; did you mean '${nearestName(unknown, known)}'?`,
+    2,
+  )
+}

@@ -1,0 +1,74 @@
+/** Rules that no single option can check. Pure; each names the options as the user wrote them. */
+import { isIP } from 'node:net'
+import { StartError } from '../core/errors.ts'
+import type { OptionName, ServerConfig } from './server-config.ts'
+
+type Label = (name: OptionName) => string
+
+/** Each gives the sentence that refuses the configuration, or null. */
+type Rule = (config: ServerConfig, label: Label) => string | null
+
+const RULES: readonly Rule[] = [
+  openOnLoopbackOnly,
+  modelOptionsNeedCheckpoint,
+  ggufHasItsTokenizer,
+  gpuLayersNeedGpu,
+  tlsFilesGoTogether,
+  workersShareDatabase,
+]
+
+/** @throws StartError with the first rule that is broken. */
+export function checkRules(config: ServerConfig, label: Label): void {
+  for (const rule of RULES) {
+    const sentence = rule(config, label)
+    if (sentence !== null) throw new StartError(sentence, 2)
+  }
+}
+
+function openOnLoopbackOnly(config: ServerConfig, label: Label): string | null {
+  if (config.authMode !== 'none' || isLoopback(config.host)) return null
+  return (
+    `${label('authMode')} 'none' makes every caller the operator, ` +
+    `so ${label('host')} must be a loopback address such as 127.0.0.1, but was '${config.host}'.`
+  )
+}
+
+export function isLoopback(host: string): boolean {
+  const address = host.toLowerCase()
+  if (isIP(address) === 4) return address.startsWith('127.')
+  return address === 'localhost' || address === '::1' || address === '0:0:0:0:0:0:0:1'
+}
+
+function modelOptionsNeedCheckpoint(config: ServerConfig, label: Label): string | null {
+  if (config.checkpoint !== null) return null
+  const given = (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null)
+  return given === undefined
+    ? null
+    : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`
+}
+
+function ggufHasItsTokenizer(config: ServerConfig, label: Label): string | null {
+  if (config.tokenizer === null || !config.checkpoint?.toLowerCase().endsWith('.gguf')) return null
+  return `${label('tokenizer')} cannot be used with a .gguf checkpoint: its tokenizer is inside the file.`
+}
+
+function gpuLayersNeedGpu(config: ServerConfig, label: Label): string | null {
+  if (config.gpu !== 'off' || config.gpuLayers === null || config.gpuLayers === 0) return null
+  return `${label('gpuLayers')} must be 0 when ${label('gpu')} is 'off', but was ${config.gpuLayers}.`
+}
+
+function tlsFilesGoTogether(config: ServerConfig, label: Label): string | null {
+  if ((config.tlsCertfile === null) === (config.tlsKeyfile === null)) return null
+  const [given, missing] =
+    config.tlsCertfile === null
+      ? (['tlsKeyfile', 'tlsCertfile'] as const)
+      : (['tlsCertfile', 'tlsKeyfile'] as const)
+  return `${label(given)} needs ${label(missing)}: give both or neither.`
+}
+
+function workersShareDatabase(config: ServerConfig, label: Label): string | null {
+  if (config.workers === 1) return null
+  const inMemory = (['apiDb', 'usageDb'] as const).find((name) => config[name] === ':memory:')
+  if (inMemory === undefined) return null
+  return `${label('workers')} must be 1 when ${label(inMemory)} is ':memory:', which processes cannot share, but was ${config.workers}.`
+}

@@ -1,0 +1,55 @@
+/**
+ * Secrets in options: given as they are, or as `@FILE`. What is said about a bad one never shows it, nor the name
+ * of its file, because a secret that begins with `@` looks like one.
+ */
+import { readFileSync } from 'node:fs'
+import { type ValueKind, ValueProblem } from './value-kinds.ts'
+
+/** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
+export const secretList: ValueKind<readonly string[]> = {
+  placeholder: 'keys',
+  parse: (given) => Object.freeze(readSecrets(given, ',')),
+}
+
+export const secret: ValueKind<string> = {
+  placeholder: 'secret',
+  parse: (given) => {
+    const [first, ...more] = readSecrets(given, null)
+    if (first === undefined || more.length > 0)
+      throw new ValueProblem('must be one secret, but there are more')
+    return first
+  },
+}
+
+function readSecrets(given: unknown, separator: string | null): readonly string[] {
+  if (typeof given === 'string' && given.startsWith('@')) return readSecretFile(given.slice(1))
+  const secrets = typeof given === 'string' ? splitText(given, separator) : given
+  if (!Array.isArray(secrets) || !secrets.every((item) => typeof item === 'string')) {
+    throw new ValueProblem('must be text')
+  }
+  const trimmed = secrets.map((item: string) => item.trim())
+  if (trimmed.includes('')) throw new ValueProblem('must not contain an empty secret')
+  return trimmed
+}
+
+function splitText(text: string, separator: string | null): string[] {
+  return separator === null ? [text] : text.split(separator)
+}
+
+function readSecretFile(path: string): readonly string[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    const cause = isMissing ? 'it does not exist' : 'it cannot be read'
+    throw new ValueProblem(`names a file after @, but ${cause}`, { cause: error })
+  }
+  const secrets = text
+    .replace(/^\u{FEFF}/u, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  if (secrets.length === 0) throw new ValueProblem('names a file after @, but it holds no secret')
+  return secrets
+}

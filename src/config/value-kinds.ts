@@ -1,0 +1,123 @@
+/**
+ * How the value of an option is read. A kind takes text (command line, environment) or the value of a file or of
+ * code, and gives the typed value or throws a `ValueProblem`: the rest of a sentence that begins with the option's
+ * name, such as "must be a whole number from 1 to 256, but was 'many'".
+ */
+import { isIP } from 'node:net'
+
+export interface ValueKind<Value> {
+  /** Shown in `--help`; null for a switch, which takes no value on the command line. */
+  readonly placeholder: string | null
+  /** @throws ValueProblem */
+  parse(given: unknown): Value
+}
+
+export class ValueProblem extends Error {
+  override readonly name = 'ValueProblem'
+}
+
+const MAX_SHOWN_LENGTH = 80
+
+/** A value on one line, in single quotes when it is text. */
+export function show(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value)
+  const line = typeof value === 'string' ? `'${json.slice(1, -1).replaceAll('\\"', '"')}'` : json
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}...` : line
+}
+
+function refuse(expected: string, given: unknown): never {
+  throw new ValueProblem(`must be ${expected}, but was ${show(given)}`)
+}
+
+/** Text for which `isValid` holds. */
+export function textLike(
+  placeholder: string,
+  expected: string,
+  isValid: (text: string) => boolean,
+): ValueKind<string> {
+  return {
+    placeholder,
+    parse: (given) => (typeof given === 'string' && isValid(given) ? given : refuse(expected, given)),
+  }
+}
+
+export const path = (placeholder = 'file') =>
+  textLike(placeholder, 'a path', (text) => text !== '' && !text.includes('\0'))
+
+const HOST_NAME = /^(?!-)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/i
+/** Digits and dots alone are a mistyped IPv4 address, not a name. */
+const ONLY_DIGITS = /^[\d.]+$/
+
+export const host: ValueKind<string> = textLike(
+  'address',
+  'an IP address or a host name',
+  (text) => isIP(text) !== 0 || (HOST_NAME.test(text) && !ONLY_DIGITS.test(text)),
+)
+
+export const cidr: ValueKind<string> = textLike('cidr', 'an address or a CIDR such as 10.0.0.0/8', (text) => {
+  const [address = '', prefix, ...more] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || more.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+})
+
+export const origin: ValueKind<string> = textLike(
+  'origin',
+  'an origin such as https://example.org, or *',
+  (text) => text === '*' || (URL.canParse(text) && new URL(text).origin === text),
+)
+
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+}
+
+export function wholeNumber({ min, max }: Bounds, placeholder = 'n'): ValueKind<number> {
+  return {
+    placeholder,
+    parse: (given) => {
+      const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
+      if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max)
+        return number
+      return refuse(`a whole number from ${min} to ${max}`, given)
+    },
+  }
+}
+
+/** The word `off` (null), or a value of the other kind. */
+export function offOr<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
+  return { placeholder: kind.placeholder, parse: (given) => (given === 'off' ? null : kind.parse(given)) }
+}
+
+export function choice<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
+  return {
+    placeholder: choices.length > 4 ? 'level' : choices.join('|'),
+    parse: (given) =>
+      choices.find((candidate) => candidate === given) ?? refuse(`one of ${choices.join(', ')}`, given),
+  }
+}
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
+
+export const toggle: ValueKind<boolean> = {
+  placeholder: null,
+  parse: (given) => {
+    if (typeof given === 'boolean') return given
+    const word = typeof given === 'string' ? given.toLowerCase() : ''
+    if (TRUE_WORDS.has(word)) return true
+    return FALSE_WORDS.has(word) ? false : refuse('true or false', given)
+  },
+}
+
+/** Items between commas, or the array of a file or of code; at least one. */
+export function list<Item>(item: ValueKind<Item>): ValueKind<readonly Item[]> {
+  return {
+    placeholder: `${item.placeholder},...`,
+    parse: (given) => {
+      const items = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
+      if (!Array.isArray(items)) return refuse('a list', given)
+      return Object.freeze(items.map((part) => item.parse(part)))
+    },
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * The tokens that may come next, as two parallel arrays, and the two cuts that make them fewer: the k largest, and the
+ * smallest set that holds a share of the probability. The memory is made once and used for every draw. Both cuts are
+ * linear in the vocabulary; loops that run over all of it stand in functions of their own, which is what makes the
+ * compiler keep them tight.
+ */
+export interface Candidates {
+  readonly ids: Int32Array
+  /** Logits first, weights once they are weighed. */
+  readonly weights: Float64Array
+  count: number
+}
+
+export function createCandidates(vocabSize: number): Candidates {
+  return { ids: new Int32Array(vocabSize), weights: new Float64Array(vocabSize), count: 0 }
+}
+
+/** Fills with the `k` largest logits, in no order; with all of them, in order of id, where there are no more. */
+export function keepTop(candidates: Candidates, logits: Float32Array, k: number): void {
+  const { ids, weights } = candidates
+  const count = Math.min(k, logits.length)
+  for (let i = 0; i < count; i++) {
+    ids[i] = i
+    weights[i] = logits[i] as number
+  }
+  candidates.count = count
+  if (count === logits.length) return
+
+  // A heap with the smallest kept logit on top: most tokens lose against it with one comparison.
+  for (let i = (count >> 1) - 1; i >= 0; i--) siftDown(candidates, i)
+  for (let i = count; (i = findAbove(logits, i, weights[0] as number)) < logits.length; i++) {
+    ids[0] = i
+    weights[0] = logits[i] as number
+    siftDown(candidates, 0)
+  }
+}
+
+function findAbove(logits: Float32Array, from: number, floor: number): number {
+  const end = logits.length
+  let i = from
+  while (i < end && (logits[i] as number) <= floor) i++
+  return i
+}
+
+function siftDown({ ids, weights, count }: Candidates, from: number): void {
+  const id = ids[from] as number
+  const weight = weights[from] as number
+  let parent = from
+  for (;;) {
+    let child = 2 * parent + 1
+    if (child >= count) break
+    if (child + 1 < count && (weights[child + 1] as number) < (weights[child] as number)) child++
+    const childWeight = weights[child] as number
+    if (weight <= childWeight) break
+    ids[parent] = ids[child] as number
+    weights[parent] = childWeight
+    parent = child
+  }
+  ids[parent] = id
+  weights[parent] = weight
+}
+
+/**
+ * Keeps the fewest, heaviest candidates that together weigh at least `share` of `sum`, and at least one. The weights
+ * are relative to the largest, which is 1. Returns what the kept ones weigh.
+ */
+export function keepHeaviest(candidates: Candidates, sum: number, share: number): number {
+  // What lies below this floor is, all together, lighter than what may go: a safe first cut that most tokens fail.
+  keepFrom(candidates, Math.min(1, ((1 - share) * sum) / candidates.count), candidates.count)
+  const { lightest, equals } = findCut(candidates.weights.slice(0, candidates.count), share * sum)
+  return keepFrom(candidates, lightest, equals)
+}
+
+/**
+ * Finds the lightest weight of the heaviest ones that reach `needed`, and how many of those that weigh the same
+ * belong to them: a quickselect by weight, which leaves `weights` in another order.
+ *
+ *   start ── heavier ── middle ── equal to the pivot ── tail ── lighter ── end
+ */
+function findCut(weights: Float64Array, needed: number): { lightest: number; equals: number } {
+  let start = 0
+  let end = weights.length
+  let missing = needed
+  for (;;) {
+    const pivot = weights[(start + end) >> 1] as number
+    let middle = start
+    let tail = end
+    let heavier = 0
+    for (let i = start; i < tail;) {
+      const weight = weights[i] as number
+      if (weight > pivot) {
+        heavier += weight
+        weights[i++] = weights[middle] as number
+        weights[middle++] = weight
+      } else if (weight < pivot) {
+        weights[i] = weights[--tail] as number
+        weights[tail] = weight
+      } else i++
+    }
+    const equal = (tail - middle) * pivot
+    if (heavier >= missing && middle > start) end = middle
+    else if (heavier + equal >= missing || tail === end) {
+      // Rounding may leave something missing after the last one: then all belong to them.
+      const equals = Math.ceil((missing - heavier) / pivot)
+      return { lightest: pivot, equals: Math.min(Math.max(equals, 1), tail - middle) }
+    } else {
+      missing -= heavier + equal
+      start = tail
+    }
+  }
+}
+
+/** Keeps what is heavier than `lightest`, and the first `equals` of those that weigh the same; returns their sum. */
+function keepFrom(candidates: Candidates, lightest: number, equals: number): number {
+  const { ids, weights, count } = candidates
+  let kept = 0
+  let room = equals
+  let sum = 0
+  for (let i = 0; i < count; i++) {
+    const weight = weights[i] as number
+    if (weight < lightest || (weight === lightest && room-- <= 0)) continue
+    ids[kept] = ids[i] as number
+    weights[kept] = weight
+    kept++
+    sum += weight
+  }
+  candidates.count = kept
+  return sum
+}

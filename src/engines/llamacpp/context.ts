@@ -1,0 +1,133 @@
+/**
+ * The llama.cpp context of a model: one KV cache stream per slot, the batch, the compute threads and the logits of the
+ * last step. It knows slots and tokens, not sequences, sampling or text. Called from the step loop only.
+ */
+import { InvariantError, StartError } from '../../core/errors.ts'
+import type { SlotRun } from '../../protocol/model-runner.ts'
+import type { RunnerOptions } from '../../protocol/runner-options.ts'
+import { Batch } from './batch.ts'
+import { type Bindings, viewFloat32 } from './bindings.ts'
+import type { Model } from './model.ts'
+import type { Pointer } from './structs.ts'
+
+/** Tokens one decode takes, and computes at once. */
+const MAX_STEP_TOKENS = 512
+/** llama.cpp gives each sequence a multiple of this many tokens. */
+const SEQUENCE_TOKENS_UNIT = 256
+const GGML_TYPES = { f32: 0, f16: 1 } as const
+const TO_THE_END = -1
+
+export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
+  readonly maxSeqLen: number
+  readonly threads: number
+}
+
+/** Tokens of KV cache that a slot really gets. */
+export function slotTokens(maxSeqLen: number): number {
+  return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
+}
+
+export class Context {
+  readonly maxStepTokens: number
+  readonly #api: Bindings
+  readonly #context: Pointer
+  readonly #memory: Pointer
+  readonly #threadpool: Pointer
+  readonly #batch: Batch
+  readonly #vocabSize: number
+  #logitsAddress: Pointer | null = null
+  #logitsRows: readonly Float32Array[] = []
+  readonly #slots: number
+
+  constructor(api: Bindings, model: Model, options: ContextOptions) {
+    this.#api = api
+    this.#slots = options.maxBatchSize
+    this.maxStepTokens = Math.max(MAX_STEP_TOKENS, options.maxBatchSize)
+    this.#vocabSize = model.vocabSize
+    this.#context = createContext(api, model, { ...options, maxStepTokens: this.maxStepTokens })
+    const memory = api.contextMemory(this.#context)
+    if (memory === null)
+      throw new StartError(`'${model.path}' cannot generate text: it keeps no KV cache.`, 1)
+    this.#memory = memory
+    this.#threadpool = api.createThreadpool(options.threads)
+    api.attachThreadpool(this.#context, this.#threadpool, this.#threadpool)
+    this.#batch = new Batch(api, this.maxStepTokens)
+  }
+
+  /** Drops a slot's KV cache from a position on; false where the model's cache cannot be cut there. */
+  trimSlot(slotId: number, fromPosition: number): boolean {
+    return this.#api.memorySeqRm(this.#memory, slotId, fromPosition, TO_THE_END)
+  }
+
+  /** Copies a slot's whole KV cache over another's: between streams llama.cpp copies all of it or aborts. */
+  copySlot(fromSlotId: number, toSlotId: number): void {
+    this.#api.memorySeqCp(this.#memory, fromSlotId, toSlotId, TO_THE_END, TO_THE_END)
+  }
+
+  clear(): void {
+    this.#api.memoryClear(this.#memory, false)
+  }
+
+  /** Computes the runs of a step. @throws InvariantError when it fails; the cache's state is then unknown. */
+  decode(runs: readonly SlotRun[]): void {
+    const status = this.#api.decode(this.#context, this.#batch.fill(runs))
+    if (status !== 0) throw new InvariantError(`llama_decode failed with status ${status}.`)
+  }
+
+  /**
+   * Logits after the runs that wanted a token, in their order: views of native memory, valid until the next decode.
+   */
+  logits(): readonly Float32Array[] {
+    const address = this.#api.logits(this.#context)
+    if (address === null) throw new InvariantError('llama.cpp gave no logits.')
+    if (address !== this.#logitsAddress) {
+      const all = viewFloat32(address, this.#slots * this.#vocabSize)
+      this.#logitsAddress = address
+      this.#logitsRows = Array.from({ length: this.#slots }, (_, row) =>
+        all.subarray(row * this.#vocabSize, (row + 1) * this.#vocabSize),
+      )
+    }
+    return this.#logitsRows
+  }
+
+  close(): void {
+    this.#batch.close()
+    this.#api.contextFree(this.#context)
+    this.#api.freeThreadpool(this.#threadpool)
+  }
+}
+
+function createContext(
+  api: Bindings,
+  model: Model,
+  options: ContextOptions & { maxStepTokens: number },
+): Pointer {
+  const type = GGML_TYPES[options.kvCacheType]
+  const hasGpu = options.gpu === 'auto'
+  const context = api.contextInit(model.handle, {
+    ...api.contextDefaultParams(),
+    n_ctx: slotTokens(options.maxSeqLen) * options.maxBatchSize,
+    n_batch: options.maxStepTokens,
+    n_ubatch: MAX_STEP_TOKENS,
+    n_seq_max: options.maxBatchSize,
+    // No more than one token per slot is sampled in a step; buffers for more would only take memory.
+    n_outputs_max: options.maxBatchSize,
+    n_threads: options.threads,
+    n_threads_batch: options.threads,
+    type_k: type,
+    type_v: type,
+    offload_kqv: hasGpu,
+    op_offload: hasGpu,
+    no_perf: true,
+    // A full-size cache for sliding windows too, so that every slot can be cut back to a prefix.
+    swa_full: true,
+    // One stream per slot: about a quarter faster than a shared one at 32 sequences.
+    kv_unified: false,
+  })
+  if (context !== null) return context
+  const room = `${options.maxBatchSize} sequences of ${options.maxSeqLen} tokens`
+  throw new StartError(
+    `llama.cpp cannot make room for ${room} of '${model.path}': lower max_batch_size or max_seq_len.`,
+    1,
+  )
+}

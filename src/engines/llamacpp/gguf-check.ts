@@ -1,0 +1,99 @@
+/**
+ * Looks at a model file before llama.cpp loads it, so that the common faults are told apart in one sentence each:
+ * missing, not a model, damaged, cut off. Reads the header only.
+ */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { StartError } from '../../core/errors.ts'
+import type { Bindings } from './bindings.ts'
+import type { Pointer } from './structs.ts'
+
+const MAGIC = 'GGUF'
+const STRING_TYPE = 8
+const SPLIT_NAME = /-00001-of-(\d{5})\.gguf$/
+
+export interface GgufSummary {
+  readonly architecture: string
+  /** Of all files of a split. */
+  readonly fileBytes: number
+}
+
+/** @throws StartError saying what is wrong with the file. */
+export function checkGguf(api: Bindings, modelPath: string): GgufSummary {
+  const firstBytes = fileBytes(modelPath)
+  if (readMagic(modelPath) !== MAGIC) throw new StartError(`'${modelPath}' is not a GGUF model file.`, 1)
+  const header = api.ggufInitFromFile(modelPath, { no_alloc: true, ctx: null })
+  if (header === null) {
+    throw new StartError(`'${modelPath}' is damaged or cut off: its GGUF header cannot be read.`, 1)
+  }
+  try {
+    const neededBytes = endOfTensors(api, header)
+    if (neededBytes > firstBytes) {
+      throw new StartError(
+        `'${modelPath}' is cut off: its tensors end at byte ${neededBytes}, but the file has ${firstBytes} bytes.`,
+        1,
+      )
+    }
+    return {
+      architecture: readArchitecture(api, header, modelPath),
+      fileBytes: splitBytes(modelPath, firstBytes),
+    }
+  } finally {
+    api.ggufFree(header)
+  }
+}
+
+function fileBytes(path: string): number {
+  let stats
+  try {
+    stats = statSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new StartError(`The model file '${path}' does not exist.`, 1)
+    }
+    throw new StartError(`The model file '${path}' cannot be read: ${(error as Error).message}`, 1)
+  }
+  if (!stats.isFile()) throw new StartError(`'${path}' is not a file.`, 1)
+  return stats.size
+}
+
+function readMagic(path: string): string {
+  let file
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    throw new StartError(`The model file '${path}' cannot be read: ${(error as Error).message}`, 1)
+  }
+  try {
+    const bytes = Buffer.alloc(MAGIC.length)
+    readSync(file, bytes, 0, bytes.length, 0)
+    return bytes.toString('latin1')
+  } finally {
+    closeSync(file)
+  }
+}
+
+function endOfTensors(api: Bindings, header: Pointer): number {
+  const dataOffset = api.ggufDataOffset(header)
+  let end = 0
+  for (let i = 0; i < api.ggufTensors(header); i++) {
+    end = Math.max(end, dataOffset + api.ggufTensorOffset(header, i) + api.ggufTensorBytes(header, i))
+  }
+  return end
+}
+
+function readArchitecture(api: Bindings, header: Pointer, modelPath: string): string {
+  const key = api.ggufFindKey(header, 'general.architecture')
+  if (key < 0 || api.ggufKeyType(header, key) !== STRING_TYPE) {
+    throw new StartError(`'${modelPath}' is not a model: its GGUF header names no architecture.`, 1)
+  }
+  return api.ggufString(header, key)
+}
+
+function splitBytes(modelPath: string, firstBytes: number): number {
+  const files = Number(SPLIT_NAME.exec(modelPath)?.[1] ?? 1)
+  let sum = firstBytes
+  for (let i = 2; i <= files; i++) {
+    sum += fileBytes(modelPath.replace('-00001-of-', `-${String(i).padStart(5, '0')}-of-`))
+  }
+  return sum
+}

@@ -1,0 +1,123 @@
+/**
+ * The weights: opens a GGUF file with llama.cpp and tells what is known of the model. It computes nothing; a context
+ * does. Opening blocks until the file is read.
+ */
+import { StartError } from '../../core/errors.ts'
+import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { type Bindings, withNoDevices, withProgressCallback } from './bindings.ts'
+import { LLAMA_VERSION } from './libraries.ts'
+import type { Pointer } from './structs.ts'
+
+const ALL_LAYERS = -1
+const MAX_METADATA_BYTES = 1024
+/** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
+const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large))?/
+
+export interface Model {
+  readonly path: string
+  readonly handle: Pointer
+  readonly vocab: Pointer
+  readonly architecture: string
+  readonly parameters: number
+  readonly sizeBytes: number
+  readonly quantization: string
+  readonly vocabSize: number
+  readonly trainContextTokens: number
+  readonly chatTemplate: string | null
+  /** Whether a sequence's state is more than a KV cache, and so cannot be cut back to a prefix. */
+  readonly isRecurrent: boolean
+  /** Elements of KV cache per token of a sequence, all layers. */
+  readonly kvElementsPerToken: number
+  close(): void
+}
+
+export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'gpu' | 'gpuLayers'> {
+  readonly architecture: string
+}
+
+/** @throws StartError when llama.cpp does not take the file; it has told why on stderr. */
+export function openModel(api: Bindings, options: ModelOptions, onProgress: LoadProgress): Model {
+  const { modelPath, architecture } = options
+  const handle = loadFile(api, options, onProgress)
+  if (handle === null) {
+    throw new StartError(
+      `'${modelPath}' cannot be loaded: llama.cpp ${LLAMA_VERSION} does not know its architecture ` +
+        `'${architecture}', or tensors or metadata are missing or wrong.`,
+      1,
+    )
+  }
+  const model = describe(api, handle, options)
+  if (!api.modelHasDecoder(handle) || api.modelHasEncoder(handle) || api.modelIsDiffusion(handle)) {
+    model.close()
+    throw new StartError(
+      `'${modelPath}' cannot be served: '${architecture}' does not generate text token by token.`,
+      1,
+    )
+  }
+  return model
+}
+
+function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress): Pointer | null {
+  const failures: unknown[] = []
+  const report = (fraction: number): boolean => {
+    try {
+      onProgress(fraction)
+    } catch (error) {
+      failures.push(error)
+    }
+    return failures.length === 0
+  }
+  const load = (devices: Pointer | null) =>
+    withProgressCallback(report, (progress_callback) =>
+      api.modelLoadFromFile(options.modelPath, {
+        ...api.modelDefaultParams(),
+        devices,
+        n_gpu_layers: options.gpu === 'off' ? 0 : (options.gpuLayers ?? ALL_LAYERS),
+        progress_callback,
+      }),
+    )
+  const handle = options.gpu === 'off' ? withNoDevices(load) : load(null)
+  if (failures.length > 0) throw failures[0]
+  return handle
+}
+
+function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions): Model {
+  const vocab = api.modelVocab(handle)
+  return {
+    path: modelPath,
+    handle,
+    vocab,
+    architecture,
+    parameters: Number(api.modelParameters(handle)),
+    sizeBytes: Number(api.modelBytes(handle)),
+    quantization: readQuantization(api, handle),
+    vocabSize: api.vocabTokens(vocab),
+    trainContextTokens: api.modelTrainContext(handle),
+    chatTemplate: api.modelChatTemplate(handle, null),
+    isRecurrent: api.modelIsRecurrent(handle) || api.modelIsHybrid(handle),
+    kvElementsPerToken: countKvElements(api, handle, architecture),
+    close: () => api.modelFree(handle),
+  }
+}
+
+function readQuantization(api: Bindings, handle: Pointer): string {
+  const buffer = Buffer.alloc(MAX_METADATA_BYTES)
+  const length = api.modelDescription(handle, buffer, buffer.length)
+  const match = FILE_TYPE.exec(buffer.toString('utf8', 0, length))
+  if (match === null) return 'unknown'
+  const [, type, size] = match
+  return size === undefined ? String(type) : `${type}_${size.charAt(0)}`
+}
+
+function countKvElements(api: Bindings, handle: Pointer, architecture: string): number {
+  const headSize = api.modelEmbedding(handle) / Math.max(api.modelHeads(handle), 1)
+  const keySize = readNumber(api, handle, `${architecture}.attention.key_length`) ?? headSize
+  const valueSize = readNumber(api, handle, `${architecture}.attention.value_length`) ?? headSize
+  return api.modelLayers(handle) * api.modelKvHeads(handle) * (keySize + valueSize)
+}
+
+function readNumber(api: Bindings, handle: Pointer, key: string): number | null {
+  const buffer = Buffer.alloc(MAX_METADATA_BYTES)
+  const length = api.modelMetadata(handle, key, buffer, buffer.length)
+  return length < 0 ? null : Number(buffer.toString('utf8', 0, length))
+}

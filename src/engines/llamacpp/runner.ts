@@ -1,0 +1,180 @@
+/**
+ * The ModelRunner over llama.cpp: applies a step's starts to the slots, computes its runs in one batch, samples. The
+ * scheduler drives it from the step loop of an engine process; it decides nothing by itself.
+ * Invariant: a slot's KV cache holds exactly the tokens its runs put there, from position 0 without a gap.
+ */
+import os from 'node:os'
+import { InvariantError } from '../../core/errors.ts'
+import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
+import type { ModelRunner, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { bind, type Bindings } from './bindings.ts'
+import { createCandidates, type Candidates } from './candidates.ts'
+import { Context, slotTokens } from './context.ts'
+import { checkGguf } from './gguf-check.ts'
+import { loadLibraries } from './libraries.ts'
+import { availableMemoryBytes, checkMemory } from './memory.ts'
+import { openModel, type Model } from './model.ts'
+import { Sampler } from './sampling.ts'
+import { Vocabulary } from './vocabulary.ts'
+
+const MAX_DEFAULT_SEQ_LEN = 4096
+const KV_ELEMENT_BYTES = { f16: 2, f32: 4 } as const
+const WARM_UP_TOKEN_IDS = [0, 0, 0]
+
+/**
+ * Opens a model; the process is blocked while it loads.
+ * @throws StartError in one sentence when the file, the libraries or the memory do not allow it.
+ */
+export async function openLlamaRunner(
+  options: RunnerOptions,
+  onProgress: LoadProgress,
+): Promise<ModelRunner> {
+  const api = loadLlama(options.gpu)
+  const { modelPath } = options
+  const { architecture, fileBytes } = checkGguf(api, modelPath)
+  const availableBytes = availableMemoryBytes()
+  // What goes to a GPU is not for us to count: its driver refuses what does not fit.
+  const isOnCpu = options.gpu === 'off' || options.gpuLayers === 0 || !api.supportsGpuOffload()
+  if (isOnCpu) checkMemory({ modelPath, weightBytes: fileBytes, kvCacheBytes: 0 }, availableBytes)
+
+  const model = openModel(api, { ...options, architecture }, onProgress)
+  try {
+    const maxSeqLen = options.maxSeqLen ?? Math.min(model.trainContextTokens, MAX_DEFAULT_SEQ_LEN)
+    const kvCacheBytes =
+      slotTokens(maxSeqLen) *
+      options.maxBatchSize *
+      model.kvElementsPerToken *
+      KV_ELEMENT_BYTES[options.kvCacheType]
+    if (isOnCpu) checkMemory({ modelPath, weightBytes: model.sizeBytes, kvCacheBytes }, availableBytes)
+    return new LlamaRunner(api, model, {
+      ...options,
+      maxSeqLen,
+      threads: options.threads ?? os.availableParallelism(),
+      memoryBytes: model.sizeBytes + kvCacheBytes,
+    })
+  } catch (error) {
+    model.close()
+    throw error
+  }
+}
+
+let loaded: Bindings | null = null
+
+/** Loads the libraries and their compute backends: once, because a process can hold only one llama.cpp. */
+function loadLlama(gpu: RunnerOptions['gpu']): Bindings {
+  if (loaded === null) {
+    const libraries = loadLibraries(gpu)
+    loaded = bind(libraries)
+    loaded.loadBackends(libraries.folder)
+    loaded.backendInit()
+  }
+  return loaded
+}
+
+interface LlamaRunnerOptions extends RunnerOptions {
+  readonly maxSeqLen: number
+  readonly threads: number
+  readonly memoryBytes: number
+}
+
+class LlamaRunner implements ModelRunner {
+  readonly maxStepTokens: number
+  readonly canCopySlots: boolean
+  readonly canReusePrefixes: boolean
+  readonly maxTokenBytes: number
+  readonly #model: Model
+  readonly #context: Context
+  readonly #vocabulary: Vocabulary
+  readonly #info: ModelInfo
+  readonly #scratch: Candidates
+  /** By slot; null before its first sequence. */
+  readonly #samplers: (Sampler | null)[]
+
+  constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
+    this.#model = model
+    this.#vocabulary = new Vocabulary(api, { modelId: options.modelId, vocab: model.vocab })
+    this.#context = new Context(api, model, options)
+    this.#scratch = createCandidates(model.vocabSize)
+    this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
+    this.#info = describeRunner(model, this.#vocabulary, options)
+    this.maxStepTokens = this.#context.maxStepTokens
+    this.maxTokenBytes = this.#vocabulary.maxTokenBytes
+    this.canReusePrefixes = this.#warmUp()
+    this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
+  }
+
+  info(): ModelInfo {
+    return this.#info
+  }
+
+  tokenize(prompt: Prompt): Int32Array {
+    return this.#vocabulary.tokenize(prompt)
+  }
+
+  tokenBytes(tokenId: number): Uint8Array {
+    return this.#vocabulary.tokenBytes(tokenId)
+  }
+
+  isEndOfGeneration(tokenId: number): boolean {
+    return this.#vocabulary.isEndOfGeneration(tokenId)
+  }
+
+  execute({ starts, runs }: StepPlan): StepOutput {
+    for (const start of starts) this.#start(start)
+    if (runs.length === 0) return { tokenIds: [] }
+    this.#context.decode(runs)
+
+    const wanting = runs.filter(({ wantsToken }) => wantsToken)
+    if (wanting.length === 0) return { tokenIds: [] }
+    const logits = this.#context.logits()
+    const tokenIds = wanting.map(({ slotId }, row) => {
+      const sampler = this.#samplers[slotId]
+      const rowLogits = logits[row]
+      if (!sampler || !rowLogits)
+        throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
+      return sampler.sample(rowLogits, this.#scratch)
+    })
+    return { tokenIds }
+  }
+
+  close(): void {
+    this.#context.close()
+    this.#model.close()
+  }
+
+  #start({ slotId, promptTokenIds, sampling, cachedTokens, copyFromSlotId }: SlotStart): void {
+    if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
+    if (!this.#context.trimSlot(slotId, cachedTokens)) {
+      throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${cachedTokens} tokens.`)
+    }
+    this.#samplers[slotId] = new Sampler(sampling, promptTokenIds)
+  }
+
+  /** Computes a few tokens, so that the first request does not wait for the weights' pages; tells if a slot can be cut. */
+  #warmUp(): boolean {
+    this.#context.decode([{ slotId: 0, position: 0, tokenIds: WARM_UP_TOKEN_IDS, wantsToken: true }])
+    const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 1)
+    this.#context.clear()
+    return canTrim
+  }
+}
+
+function describeRunner(model: Model, vocabulary: Vocabulary, options: LlamaRunnerOptions): ModelInfo {
+  return {
+    architecture: model.architecture,
+    parameters: model.parameters,
+    sizeBytes: model.sizeBytes,
+    quantization: model.quantization,
+    maxSeqLen: options.maxSeqLen,
+    vocabSize: model.vocabSize,
+    engine: 'llama.cpp',
+    maxBatchSize: options.maxBatchSize,
+    chatTemplate: model.chatTemplate,
+    bosText: vocabulary.bosText,
+    eosText: vocabulary.eosText,
+    specialTexts: vocabulary.specialTexts,
+    threads: options.threads,
+    memoryBytes: options.memoryBytes,
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Picks the next token from logits, in the order Hugging Face applies it: repetition penalty, temperature, top_k,
+ * top_p, then one draw. Pure TypeScript over a Float32Array, without native code; called from the step loop, once per
+ * token. The logits row may be a view of native memory and is overwritten where the penalty applies.
+ * Invariant: which token comes out depends only on the row, the sequence's own tokens and its own seed.
+ */
+import { InvariantError } from '../../core/errors.ts'
+import type { Sampling } from '../../protocol/engine.ts'
+import { keepHeaviest, keepTop, type Candidates } from './candidates.ts'
+import { fastExp } from './fast-exp.ts'
+import { createRandom, type Random } from './random.ts'
+
+/** Index of the largest logit, the first one among equals. */
+export function findLargest(logits: Float32Array): number {
+  let largest = Number.NEGATIVE_INFINITY
+  let index = -1
+  for (let i = 0; i < logits.length; i++) {
+    const logit = logits[i] as number
+    // Written so that NaN passes too, at no cost: it is neither above nor below anything.
+    if (!(logit <= largest)) {
+      largest = logit
+      index = i
+      if (Number.isNaN(logit)) break
+    }
+  }
+  if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
+  return index
+}
+
+/** Makes the tokens seen so far less likely, as Hugging Face does: positive logits shrink, negative ones grow. */
+export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<number>, penalty: number): void {
+  for (const tokenId of seen) {
+    const logit = logits[tokenId]
+    if (logit !== undefined) logits[tokenId] = logit < 0 ? logit * penalty : logit / penalty
+  }
+}
+
+/** Turns logits into weights relative to the largest; returns their sum. */
+function weigh(candidates: Candidates, largest: number, temperature: number): number {
+  const { weights, count } = candidates
+  const inverse = 1 / temperature
+  let sum = 0
+  for (let i = 0; i < count; i++) {
+    const weight = fastExp(((weights[i] as number) - largest) * inverse)
+    weights[i] = weight
+    sum += weight
+  }
+  return sum
+}
+
+function draw(candidates: Candidates, target: number): number {
+  const { ids, weights, count } = candidates
+  let reached = 0
+  let last = 0
+  for (let i = 0; i < count; i++) {
+    const weight = weights[i] as number
+    if (weight === 0) continue
+    reached += weight
+    last = i
+    if (reached > target) break
+  }
+  return ids[last] as number
+}
+
+/** The sampling state of one sequence. */
+export class Sampler {
+  readonly #sampling: Sampling
+  readonly #isGreedy: boolean
+  readonly #random: Random
+  /** Null where no penalty asks for them. */
+  readonly #seenTokenIds: Set<number> | null
+
+  constructor(sampling: Sampling, promptTokenIds: Int32Array) {
+    this.#sampling = sampling
+    this.#isGreedy = sampling.temperature === 0 || sampling.topK === 1 || sampling.topP === 0
+    this.#random = createRandom(sampling.seed)
+    const penalty = sampling.repetitionPenalty
+    this.#seenTokenIds = penalty === 1 || penalty === 0 ? null : new Set(promptTokenIds)
+  }
+
+  /** The next token; `scratch` is any memory of the vocabulary's size, shared by all samplers of a step loop. */
+  sample(logits: Float32Array, scratch: Candidates): number {
+    if (this.#seenTokenIds !== null) {
+      applyRepetitionPenalty(logits, this.#seenTokenIds, this.#sampling.repetitionPenalty)
+    }
+    const largestId = findLargest(logits)
+    const tokenId = this.#isGreedy ? largestId : this.#draw(logits, logits[largestId] as number, scratch)
+    this.#seenTokenIds?.add(tokenId)
+    return tokenId
+  }
+
+  #draw(logits: Float32Array, largest: number, scratch: Candidates): number {
+    const { temperature, topK, topP } = this.#sampling
+    keepTop(scratch, logits, topK === 0 ? logits.length : topK)
+    let sum = weigh(scratch, largest, temperature)
+    if (topP < 1) sum = keepHeaviest(scratch, sum, topP)
+    return draw(scratch, this.#random() * sum)
+  }
+}

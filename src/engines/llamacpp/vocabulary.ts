@@ -1,0 +1,120 @@
+/**
+ * Text to tokens and tokens to bytes. Special tokens are recognised inside one piece of a prompt and never across a
+ * border between two. The bytes of all tokens are asked for once, when the model opens, so that a step costs no native
+ * call per token; joining them to text is the scheduler's work.
+ */
+import { InvariantError, ServiceError } from '../../core/errors.ts'
+import type { Prompt } from '../../protocol/engine.ts'
+import type { Bindings } from './bindings.ts'
+import type { Pointer } from './structs.ts'
+import { readTokenTable, type TokenTable } from './token-table.ts'
+
+/** llama.cpp's "no such token". */
+const NO_TOKEN = -1
+const NEWLINE_AFTER_SPACE = ' \n'
+
+export interface VocabularyOptions {
+  readonly modelId: string
+  readonly vocab: Pointer
+}
+
+export class Vocabulary {
+  readonly bosText: string
+  readonly eosText: string
+  readonly maxTokenBytes: number
+  readonly specialTexts: readonly string[]
+  readonly #api: Bindings
+  readonly #vocab: Pointer
+  readonly #modelId: string
+  readonly #table: TokenTable
+  readonly #bosId: number
+  readonly #eosId: number
+  readonly #putsSpaceInFront: boolean
+
+  constructor(api: Bindings, { modelId, vocab }: VocabularyOptions) {
+    this.#api = api
+    this.#vocab = vocab
+    this.#modelId = modelId
+    this.#table = readTokenTable(api, vocab)
+    this.maxTokenBytes = this.#table.maxTokenBytes
+    this.specialTexts = this.#table.specialTexts
+    this.#bosId = api.vocabBos(vocab)
+    this.#eosId = api.vocabEos(vocab)
+    this.bosText = this.#bosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#bosId)
+    this.eosText = this.#eosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#eosId)
+    this.#putsSpaceInFront = this.#textOf(this.#tokenizeText('a')) === ' a'
+  }
+
+  /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
+  tokenize({ pieces, addSpecial }: Prompt): Int32Array {
+    const parts: Int32Array[] = []
+    if (addSpecial && this.#bosId !== NO_TOKEN && this.#api.vocabAddsBos(this.#vocab)) {
+      parts.push(Int32Array.of(this.#bosId))
+    }
+    let isFirst = true
+    for (const piece of pieces) {
+      if (piece === '') continue
+      parts.push(isFirst ? this.#tokenizeText(piece) : this.#tokenizeContinuation(piece))
+      isFirst = false
+    }
+    if (addSpecial && !isFirst && this.#eosId !== NO_TOKEN && this.#api.vocabAddsEos(this.#vocab)) {
+      parts.push(Int32Array.of(this.#eosId))
+    }
+    const tokenIds = concat(parts)
+    if (tokenIds.length > 0) return tokenIds
+    if (addSpecial && this.#bosId !== NO_TOKEN) return Int32Array.of(this.#bosId)
+    throw new ServiceError('prompt_empty', { model: this.#modelId }, { param: 'prompt' })
+  }
+
+  /** The bytes a token stands for in generated text; empty for control tokens. */
+  tokenBytes(tokenId: number): Uint8Array {
+    return this.#table.bytes.subarray(this.#table.offsets[tokenId], this.#table.offsets[tokenId + 1])
+  }
+
+  isEndOfGeneration(tokenId: number): boolean {
+    return this.#table.isEndOfGeneration[tokenId] === 1
+  }
+
+  /**
+   * Tokenizes text that continues other text. Some tokenizers put a space in front of whatever they are given; the
+   * newline takes it, and both are cut off again.
+   */
+  #tokenizeContinuation(text: string): Int32Array {
+    if (!this.#putsSpaceInFront) return this.#tokenizeText(text)
+    const tokenIds = this.#tokenizeText(`\n${text}`)
+    let front = ''
+    for (let count = 0; count < tokenIds.length && front.length < NEWLINE_AFTER_SPACE.length; count++) {
+      front += this.#textOf(tokenIds.subarray(count, count + 1))
+      if (front === NEWLINE_AFTER_SPACE) return tokenIds.subarray(count + 1)
+    }
+    return this.#tokenizeText(text)
+  }
+
+  #tokenizeText(text: string): Int32Array {
+    const bytes = Buffer.from(text)
+    // A token stands for at least one byte, but for the space some tokenizers add.
+    const buffer = new Int32Array(bytes.length + 8)
+    const count = this.#api.tokenize(this.#vocab, bytes, bytes.length, buffer, buffer.length, false, true)
+    if (count >= 0) return buffer.subarray(0, count)
+    const larger = new Int32Array(-count)
+    const recount = this.#api.tokenize(this.#vocab, bytes, bytes.length, larger, larger.length, false, true)
+    if (recount < 0) throw new InvariantError(`llama.cpp cannot tokenize ${bytes.length} bytes.`)
+    return larger.subarray(0, recount)
+  }
+
+  #textOf(tokenIds: Int32Array): string {
+    return Buffer.concat(Array.from(tokenIds, (tokenId) => this.tokenBytes(tokenId))).toString('utf8')
+  }
+}
+
+function concat(parts: readonly Int32Array[]): Int32Array {
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) return only.slice()
+  const whole = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}

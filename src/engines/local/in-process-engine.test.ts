@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
+import type { StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import { PassthroughRunner } from '../passthrough/passthrough-runner.ts'
+import { InProcessEngine } from './in-process-engine.ts'
+
+/** Counts what it is asked to compute, and can be told to fail. */
+class CountingRunner extends PassthroughRunner {
+  steps = 0
+  failsAtStep = Number.POSITIVE_INFINITY
+
+  override execute(plan: StepPlan): StepOutput {
+    this.steps++
+    if (this.steps >= this.failsAtStep) throw new Error('the step failed')
+    return super.execute(plan)
+  }
+}
+
+function createEngine(options: { maxBatchSize?: number; maxSeqLen?: number; maxQueue?: number } = {}): {
+  engine: InProcessEngine
+  runner: CountingRunner
+} {
+  const { maxBatchSize = 4, maxSeqLen = null, maxQueue = 512 } = options
+  const runner = new CountingRunner({ maxBatchSize, maxSeqLen })
+  return { engine: new InProcessEngine({ runner, maxQueue }), runner }
+}
+
+describe('the passthrough model in an in-process engine', () => {
+  it('continues a prompt with the prompt itself, once, and stops', async () => {
+    const [result] = await runRequest(createEngine().engine, engineRequest('héllo 🙂'))
+    expect(result).toEqual({ text: 'héllo 🙂', tokenIds: [...Buffer.from('héllo 🙂')], ends: ['stop'] })
+  })
+
+  it('stops with length at max_new_tokens and shows no half character', async () => {
+    const [result] = await runRequest(createEngine().engine, engineRequest('a🙂', { maxNewTokens: 3 }))
+    expect(result).toMatchObject({ text: 'a', ends: ['length'] })
+    expect(result?.tokenIds).toHaveLength(3)
+  })
+
+  it('gives empty text for an empty prompt', async () => {
+    expect(await runRequest(createEngine().engine, engineRequest(''))).toEqual([
+      { text: '', tokenIds: [], ends: ['stop'] },
+    ])
+  })
+
+  it('obeys stop strings', async () => {
+    const request = engineRequest('one END two', { stopStrings: ['END'] })
+    expect(await runRequest(createEngine().engine, request)).toMatchObject([{ text: 'one ', ends: ['stop'] }])
+  })
+
+  it.each([
+    [1, 3],
+    [2, 2],
+    [2, 4],
+    [4, 2],
+    [4, 6],
+  ])('gives the same texts with %i slots for %i requests', async (maxBatchSize, count) => {
+    const { engine } = createEngine({ maxBatchSize })
+    const texts = Array.from({ length: count }, (_, i) => `request number ${i} `.repeat(i + 1))
+    const results = await Promise.all(texts.map((text) => runRequest(engine, engineRequest(text))))
+    expect(results.map(([result]) => result?.text)).toEqual(texts)
+  })
+
+  it('runs the prompts of a block each to exactly one end', async () => {
+    const texts = Array.from({ length: 10 }, (_, i) => `prompt ${i}`)
+    const results = await runRequest(createEngine({ maxBatchSize: 2 }).engine, engineRequest(texts))
+    expect(results).toMatchObject(texts.map((text) => ({ text, ends: ['stop'] })))
+  })
+
+  it('ends a prompt that is too long with an error and loses no other of its block', async () => {
+    const { engine } = createEngine({ maxSeqLen: 8 })
+    expect(await runRequest(engine, engineRequest(['123456789', 'abc']))).toMatchObject([
+      { text: '', ends: ['prompt_text_too_long'] },
+      { text: 'abc', ends: ['stop'] },
+    ])
+  })
+
+  it('refuses what the queue does not hold', async () => {
+    const { engine } = createEngine({ maxBatchSize: 1, maxQueue: 1 })
+    const runs = ['a', 'b', 'c'].map((text) => runRequest(engine, engineRequest(text)))
+    const outcomes = await Promise.allSettled(runs)
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(outcomes[2]).toMatchObject({ reason: { code: 'queue_full' } })
+  })
+
+  it('stops working within one step when the signal aborts', async () => {
+    const { engine, runner } = createEngine()
+    const controller = new AbortController()
+    let deltas = 0
+    const reading = async (): Promise<void> => {
+      for await (const event of engine.generate(engineRequest('x'.repeat(1000)), controller.signal)) {
+        if (event.type === 'text-delta' && ++deltas === 5) controller.abort()
+      }
+    }
+    await expect(reading()).rejects.toThrow('aborted')
+    const stepsAtAbort = runner.steps
+    await runRequest(engine, engineRequest('y'))
+    // Prefill, one token, and the step that finds the end: none for the aborted sequence in between.
+    expect(runner.steps - stepsAtAbort).toBeLessThanOrEqual(3)
+  })
+
+  it('stops working when the reader leaves early', async () => {
+    const { engine, runner } = createEngine({ maxBatchSize: 1 })
+    for await (const event of engine.generate(
+      engineRequest('x'.repeat(1000)),
+      new AbortController().signal,
+    )) {
+      if (event.type === 'text-delta') break
+    }
+    const stepsAtLeave = runner.steps
+    await runRequest(engine, engineRequest('y'))
+    expect(runner.steps - stepsAtLeave).toBeLessThanOrEqual(3)
+  })
+
+  it('fails every open request, and later ones at once, when a step fails', async () => {
+    const { engine, runner } = createEngine()
+    runner.failsAtStep = 3
+    const outcomes = await Promise.allSettled(
+      ['abcdef', 'ghijkl'].map((text) => runRequest(engine, engineRequest(text))),
+    )
+    expect(outcomes).toMatchObject([
+      { status: 'rejected', reason: { code: 'engine_failed' } },
+      { status: 'rejected', reason: { code: 'engine_failed' } },
+    ])
+    await expect(runRequest(engine, engineRequest('later'))).rejects.toMatchObject({ code: 'engine_failed' })
+  })
+})

@@ -1,0 +1,41 @@
+/**
+ * What an application imports from `sluice`: a whole server from code, the registry its models live in, and the
+ * scheduler by itself. The light embeddable server is `sluice/light`.
+ */
+export { createServer } from './server.ts'
+export type { RunningServer, ServerHooks, ServerOptions } from './server.ts'
+export type { ServerConfig } from './config/server-config.ts'
+
+export { ModelRegistry } from './models/registry.ts'
+export type {
+  ChatMessage,
+  ModelLease,
+  ModelRecord,
+  ModelSource,
+  ModelState,
+  OpenEngine,
+  RegistryOptions,
+} from './models/registry.ts'
+
+export { ContinuousBatchScheduler } from './scheduler/continuous-batch-scheduler.ts'
+export type { SchedulerEvent, SchedulerOptions } from './scheduler/continuous-batch-scheduler.ts'
+export type { ScheduledRequest } from './scheduler/sequence.ts'
+export type { SchedulePolicy } from './core/schedule-policy.ts'
+
+export type {
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  FinishReason,
+  ModelInfo,
+  Prompt,
+  QueuePlace,
+  Sampling,
+  SequenceOptions,
+} from './protocol/engine.ts'
+export type { SlotRun, SlotStart, StepOutput, StepPlan } from './protocol/model-runner.ts'
+
+export { ServiceError, StartError } from './core/errors.ts'
+export type { ErrorCode } from './core/errors.ts'
+export { systemClock, VirtualClock } from './core/clock.ts'
+export type { Clock } from './core/clock.ts'

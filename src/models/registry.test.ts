@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { engineRequest, runRequest } from '../../test/support/engine-requests.ts'
+import { VirtualClock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
+import { InProcessEngine } from '../engines/local/in-process-engine.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import type { Engine } from '../protocol/engine.ts'
+import { ModelRegistry, type OpenEngine } from './registry.ts'
+
+const never = new AbortController().signal
+
+/** An engine of the passthrough model that tells when it was closed. */
+class WatchedEngine extends InProcessEngine {
+  isClosed = false
+
+  constructor() {
+    super({ runner: new PassthroughRunner({ maxBatchSize: 2, maxSeqLen: null }) })
+  }
+
+  override close(): Promise<void> {
+    this.isClosed = true
+    return super.close()
+  }
+}
+
+/** Loads that a test finishes by hand, in order. */
+function createLoads(): {
+  open: OpenEngine
+  next: () => { succeed: (engine: Engine) => void; fail: (m: string) => void }
+} {
+  const loads: { succeed: (engine: Engine) => void; fail: (message: string) => void }[] = []
+  const open: OpenEngine = () =>
+    new Promise((resolve, reject) => {
+      loads.push({ succeed: resolve, fail: (message) => reject(new StartError(message, 1)) })
+    })
+  const next = () => {
+    const load = loads.shift()
+    if (load === undefined) throw new Error('no load is under way')
+    return load
+  }
+  return { open, next }
+}
+
+function createRegistry(
+  openEngine: OpenEngine,
+  maxQueue = 8,
+): { registry: ModelRegistry; fallbacks: WatchedEngine[] } {
+  const fallbacks: WatchedEngine[] = []
+  const openFallback = (): Engine => {
+    const engine = new WatchedEngine()
+    fallbacks.push(engine)
+    return engine
+  }
+  return {
+    registry: new ModelRegistry({ openEngine, openFallback, maxQueue, clock: new VirtualClock() }),
+    fallbacks,
+  }
+}
+
+const source = { checkpoint: 'unused', modelConfig: null, tokenizer: null }
+
+/** Lets promise callbacks that are due run. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('ModelRegistry', () => {
+  it('serves the passthrough model as default while nothing is registered', async () => {
+    const { registry } = createRegistry(createLoads().open)
+    expect(registry.list()).toMatchObject([
+      { id: 'default', state: 'ready', info: { engine: 'passthrough' } },
+    ])
+    using lease = await registry.acquire(null, never)
+    expect(await runRequest(lease.engine, engineRequest('hi'))).toMatchObject([{ text: 'hi' }])
+  })
+
+  it('makes requests wait for the first load and replaces the fallback', async () => {
+    const loads = createLoads()
+    const { registry, fallbacks } = createRegistry(loads.open)
+    const registered = registry.register('m', source)
+    await settle()
+    expect(registry.list()).toMatchObject([{ id: 'm', state: 'loading' }])
+    expect(registry.isReady).toBe(false)
+    const waiting = registry.acquire('default', never)
+    loads.next().succeed(new WatchedEngine())
+    await registered
+    using lease = await waiting
+    expect(lease.modelId).toBe('m')
+    expect(fallbacks[0]?.isClosed).toBe(true)
+    expect(registry.isReady).toBe(true)
+  })
+
+  it('keeps the number of requests that wait for a load bounded, and lets them leave', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open, 1)
+    const registered = registry.register('m', source)
+    const leaving = new AbortController()
+    const first = registry.acquire('m', leaving.signal)
+    await expect(registry.acquire('m', never)).rejects.toMatchObject({ code: 'queue_full' })
+    leaving.abort()
+    await expect(first).rejects.toThrow('aborted')
+    const second = registry.acquire('m', never)
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await registered
+    using lease = await second
+    expect(lease.modelId).toBe('m')
+  })
+
+  it('answers 503 and says why when the first load failed', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source)
+    await settle()
+    loads.next().fail('the file is truncated.')
+    await expect(registered).rejects.toThrow('the file is truncated.')
+    expect(registry.get('m')).toMatchObject({ state: 'failed', failure: 'the file is truncated.' })
+    await expect(registry.acquire('m', never)).rejects.toMatchObject({ status: 503 })
+  })
+
+  it('swaps a model without closing the old engine under a running request', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const [before, after] = [new WatchedEngine(), new WatchedEngine()]
+    const first = registry.register('m', source)
+    await settle()
+    loads.next().succeed(before)
+    await first
+    const lease = await registry.acquire('m', never)
+    const second = registry.register('m', source)
+    await settle()
+    expect(registry.get('m').state).toBe('ready')
+    loads.next().succeed(after)
+    await second
+    using newLease = await registry.acquire('m', never)
+    expect([lease.engine, newLease.engine]).toEqual([before, after])
+    expect(before.isClosed).toBe(false)
+    lease[Symbol.dispose]()
+    await settle()
+    expect(before.isClosed).toBe(true)
+  })
+
+  it('goes on serving the old model when a swap fails', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const first = registry.register('m', source)
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await first
+    const second = registry.register('m', source)
+    await settle()
+    loads.next().fail('no.')
+    await expect(second).rejects.toThrow('no.')
+    using lease = await registry.acquire('m', never)
+    expect(lease.modelId).toBe('m')
+  })
+
+  it('refuses unknown ids, names the model, and takes default as an alias', async () => {
+    const { registry } = createRegistry(createLoads().open)
+    expect(() => registry.get('nope')).toThrow("Model 'nope' does not exist.")
+    expect(registry.get('default').id).toBe('default')
+  })
+
+  it('falls back to the passthrough model when the last one is unregistered', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source)
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await registered
+    await registry.unregister('m')
+    expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
+  it('closes every engine once its leases are gone', async () => {
+    const { registry, fallbacks } = createRegistry(createLoads().open)
+    const lease = await registry.acquire(null, never)
+    const closing = registry.close()
+    await settle()
+    expect(fallbacks[0]?.isClosed).toBe(false)
+    lease[Symbol.dispose]()
+    await closing
+    expect(fallbacks[0]?.isClosed).toBe(true)
+  })
+})

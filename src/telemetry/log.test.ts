@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { createLog, withoutRedaction } from './log.ts'
+
+function createMemoryLog(level?: 'debug') {
+  const lines: string[] = []
+  const log = createLog({
+    ...(level && { level }),
+    destination: { write: (line: string) => void lines.push(line) },
+  })
+  return { log, lines }
+}
+
+describe('createLog', () => {
+  it('writes one JSON line with level, time and message', () => {
+    const { log, lines } = createMemoryLog()
+
+    log.info({ status: 200 }, 'request')
+
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      status: 200,
+      msg: 'request',
+    })
+  })
+
+  it('stays below its level', () => {
+    const { log, lines } = createMemoryLog()
+
+    log.debug('not shown')
+
+    expect(lines).toEqual([])
+  })
+
+  it.each([
+    [{ password: 'hidden' }],
+    [{ body: { password: 'hidden' } }],
+    [{ headers: { authorization: 'Bearer hidden' } }],
+    [{ req: { headers: { authorization: 'Bearer hidden' } } }],
+    [{ api_key: 'hidden' }],
+    [{ user: { apiKey: 'hidden' } }],
+  ])('redacts %j', (value) => {
+    const { log, lines } = createMemoryLog()
+
+    log.info(value, 'x')
+
+    expect(lines.join()).toContain('[redacted]')
+    expect(lines.join()).not.toContain('hidden')
+  })
+})
+
+describe('withoutRedaction', () => {
+  it('writes to the same log and looks for no secrets', () => {
+    const { log, lines } = createMemoryLog()
+
+    withoutRedaction(log).info({ token: 5 }, 'x')
+
+    expect(lines.join()).toContain('"token":5')
+  })
+})

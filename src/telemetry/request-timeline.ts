@@ -1,0 +1,88 @@
+/**
+ * When what happened to one request, and how much it made: fed with the engine's events by whoever reads them,
+ * read once at the end for the log line (and for usage). All durations count from the moment the request was
+ * received, on one monotonic clock; tokens made before a client left are in here too.
+ */
+import type { Clock } from '../core/clock.ts'
+import type { EngineEvent } from '../protocol/engine.ts'
+
+/** The numbers of a generation, as the log line shows them. */
+export interface GenerationSummary {
+  readonly model: string
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** Longest wait of its sequences; null while none has started. */
+  readonly queueMs: number | null
+  readonly ttftMs: number | null
+  readonly e2eMs: number | null
+  /** Reasons of all sequences, each once, joined by commas. */
+  readonly finishReason: string | null
+}
+
+export class RequestTimeline {
+  readonly #clock: Clock
+  readonly #receivedMs: number
+  #model: string | null = null
+  #promptTokens = 0
+  #completionTokens = 0
+  #queueMs: number | null = null
+  #firstTokenMs: number | null = null
+  #lastEndMs: number | null = null
+  readonly #finishReasons = new Set<string>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#receivedMs = clock.nowMs()
+  }
+
+  /** The request got a lease on this model. */
+  recordModel(modelId: string): void {
+    this.#model = modelId
+  }
+
+  record(event: EngineEvent): void {
+    switch (event.type) {
+      case 'sequence-start':
+        this.#promptTokens += event.promptTokens
+        this.#queueMs = Math.max(this.#queueMs ?? 0, event.queueMs)
+        break
+      case 'text-delta':
+        this.#completionTokens += event.tokenIds.length
+        this.#firstTokenMs ??= this.#clock.nowMs()
+        break
+      case 'sequence-end':
+        this.#lastEndMs = this.#clock.nowMs()
+        this.#finishReasons.add(event.finishReason)
+        break
+    }
+  }
+
+  elapsedMs(): number {
+    return this.#clock.nowMs() - this.#receivedMs
+  }
+
+  /** Null for a request that never reached a model. */
+  summary(): GenerationSummary | null {
+    if (this.#model === null) return null
+    return {
+      model: this.#model,
+      promptTokens: this.#promptTokens,
+      completionTokens: this.#completionTokens,
+      queueMs: round(this.#queueMs),
+      ttftMs: this.#since(this.#firstTokenMs),
+      e2eMs: this.#since(this.#lastEndMs),
+      finishReason: this.#finishReasons.size === 0 ? null : [...this.#finishReasons].join(','),
+    }
+  }
+
+  #since(momentMs: number | null): number | null {
+    return momentMs === null ? null : round(momentMs - this.#receivedMs)
+  }
+}
+
+/** Milliseconds with one decimal are as exact as a log line needs. */
+function round(ms: number): number
+function round(ms: number | null): number | null
+function round(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10
+}

@@ -1,0 +1,60 @@
+/**
+ * One sentence for everything that can be wrong with a file, as the `StartError` that ends the program with
+ * exit code 1. Text taken from inside a file is quoted on one line and cut, so that no file writes into a log.
+ */
+import { StartError } from '../core/errors.ts'
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EEXIST: 'it exists already',
+  ENOTDIR: 'a part of its path is not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'the operation is not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file system does not take a file of this size',
+  EMFILE: 'too many files are open',
+  EIO: 'the disk reports an input/output error',
+}
+
+/** A file that exists but is not what it should be. */
+export function badFile(path: string, sentenceEnd: string): StartError {
+  return new StartError(`${oneLine(path)} ${sentenceEnd}.`, 1)
+}
+
+/** A failed system call; anything that is not one is passed on as it is. */
+export function fileError(action: string, path: string, thrown: unknown): unknown {
+  const code = systemCode(thrown)
+  if (code === null) return thrown
+  return new StartError(`Cannot ${action} ${oneLine(path)}: ${REASONS[code] ?? code}.`, 1)
+}
+
+export function isMissing(thrown: unknown): boolean {
+  return systemCode(thrown) === 'ENOENT'
+}
+
+function systemCode(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !('syscall' in thrown) || !('code' in thrown)) return null
+  return typeof thrown.code === 'string' ? thrown.code : null
+}
+
+/** A name from inside a file, quoted, on one line, at most 80 characters. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    ' ',
+  )
+}
+
+/** Any JSON value as an error message shows it. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'missing'
+  return typeof value === 'string' ? quoted(value) : quoted(JSON.stringify(value)).slice(1, -1)
+}
+
+function oneLine(path: string): string {
+  // oxlint-disable-next-line no-control-regex -- a path may hold any character, a log line may not
+  return path.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+}

@@ -1,0 +1,119 @@
+/**
+ * JSON files of a checkpoint (config.json, tokenizer.json, ...) and typed access to their fields. Whatever is
+ * wrong is one sentence that names the file, the field, what was expected and what stands there.
+ */
+import { readFile, stat } from 'node:fs/promises'
+import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
+
+const MAX_JSON_BYTES = 256 * 2 ** 20
+
+/** An object inside a JSON file, with the path to name in errors. */
+export interface JsonObject {
+  readonly path: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export async function readJsonObject(path: string): Promise<JsonObject> {
+  return toJsonObject(path, parseJson(path, await readText(path)))
+}
+
+/** Null when the file does not exist. */
+export async function readOptionalJsonObject(path: string): Promise<JsonObject | null> {
+  const text = await readOptionalText(path)
+  return text === null ? null : toJsonObject(path, parseJson(path, text))
+}
+
+/** Null when the file does not exist. */
+export async function readOptionalText(path: string): Promise<string | null> {
+  return (await isFile(path)) ? await readText(path) : null
+}
+
+/** False when nothing stands there; any other trouble is thrown. */
+export async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile()
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw fileError('read', path, error)
+  }
+}
+
+export function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badFile(path, 'is not valid JSON')
+  }
+}
+
+export function toJsonObject(path: string, value: unknown): JsonObject {
+  if (!isRecord(value)) throw badFile(path, 'is not a JSON object')
+  return { path, fields: value }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface NumberBounds {
+  readonly min: number
+  readonly max: number
+  readonly default?: number
+}
+
+/** @throws StartError when the field is missing without a default, no whole number, or out of bounds. */
+export function wholeNumber(object: JsonObject, name: string, bounds: NumberBounds): number {
+  const value = object.fields[name] ?? bounds.default
+  if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max)
+    return value
+  throw wrongField(object, name, `a whole number from ${bounds.min} to ${bounds.max}`)
+}
+
+export function positiveNumber(object: JsonObject, name: string, defaultValue?: number): number {
+  const value = object.fields[name] ?? defaultValue
+  if (typeof value === 'number' && value > 0 && Number.isFinite(value)) return value
+  throw wrongField(object, name, 'a number above 0')
+}
+
+export function flag(object: JsonObject, name: string, defaultValue: boolean): boolean {
+  const value = object.fields[name] ?? defaultValue
+  if (typeof value === 'boolean') return value
+  throw wrongField(object, name, 'true or false')
+}
+
+/** A nested object; null when the field is missing or null. */
+export function nestedObject(object: JsonObject, name: string): JsonObject | null {
+  const value = object.fields[name] ?? null
+  if (value === null) return null
+  if (isRecord(value)) return { path: object.path, fields: value }
+  throw wrongField(object, name, 'an object')
+}
+
+/** A list; empty when the field is missing or null. */
+export function list(object: JsonObject, name: string): readonly unknown[] {
+  const value = object.fields[name] ?? []
+  if (Array.isArray(value)) return value
+  throw wrongField(object, name, 'a list')
+}
+
+export function wrongField(object: JsonObject, name: string, expected: string): Error {
+  return badFile(
+    object.path,
+    `is not usable: ${quoted(name)} must be ${expected}, but is ${shown(object.fields[name])}`,
+  )
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path)
+    if (size > MAX_JSON_BYTES) {
+      throw badFile(
+        path,
+        `is ${size} bytes long, but a JSON file of a checkpoint has at most ${MAX_JSON_BYTES}`,
+      )
+    }
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw fileError('read', path, error)
+  }
+}

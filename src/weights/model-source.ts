@@ -1,0 +1,126 @@
+/**
+ * Finds out what `--checkpoint`, `--model-config` and `--tokenizer` point at: a GGUF model, or the files of a
+ * Hugging Face checkpoint. Looks at names and first bytes only.
+ */
+import { open, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { StartError } from '../core/errors.ts'
+import { badFile, fileError } from './file-errors.ts'
+import { isFile } from './json-file.ts'
+
+export interface ModelOptions {
+  /** A `.gguf` file, a `.safetensors` file, or a folder with either. */
+  readonly checkpoint: string
+  /** config.json; null takes the one beside the checkpoint. */
+  readonly modelConfig: string | null
+  /** tokenizer.json; null takes the one beside the checkpoint. */
+  readonly tokenizer: string | null
+}
+
+export interface GgufSource {
+  readonly kind: 'gguf'
+  readonly path: string
+}
+
+/** Plain data: it crosses to the worker thread that converts. */
+export interface HfSource {
+  readonly kind: 'hugging-face'
+  /** A `.safetensors` file or the index of a sharded checkpoint. */
+  readonly weightsPath: string
+  readonly configPath: string
+  readonly tokenizerPath: string
+  /** Read when they exist. */
+  readonly tokenizerConfigPath: string
+  readonly generationConfigPath: string
+  readonly chatTemplatePath: string
+}
+
+export type ModelSource = GgufSource | HfSource
+
+const GGUF_MAGIC_BYTES = Buffer.from('GGUF')
+const INDEX_FILE = 'model.safetensors.index.json'
+
+export async function findModelSource(options: ModelOptions): Promise<ModelSource> {
+  const weightsPath = await findWeights(options.checkpoint)
+  if (await isGguf(weightsPath)) {
+    if (options.tokenizer !== null) {
+      throw new StartError('--tokenizer cannot be given with a GGUF file: its tokenizer is inside.', 1)
+    }
+    if (options.modelConfig !== null) {
+      throw new StartError('--model-config cannot be given with a GGUF file: its configuration is inside.', 1)
+    }
+    return { kind: 'gguf', path: weightsPath }
+  }
+  const folder = dirname(weightsPath)
+  const configPath = await existing(options.modelConfig ?? join(folder, 'config.json'), '--model-config')
+  const tokenizerPath = await existing(options.tokenizer ?? join(folder, 'tokenizer.json'), '--tokenizer')
+  return {
+    kind: 'hugging-face',
+    weightsPath,
+    configPath,
+    tokenizerPath,
+    tokenizerConfigPath: join(dirname(tokenizerPath), 'tokenizer_config.json'),
+    generationConfigPath: join(dirname(configPath), 'generation_config.json'),
+    chatTemplatePath: join(dirname(tokenizerPath), 'chat_template.jinja'),
+  }
+}
+
+async function findWeights(checkpoint: string): Promise<string> {
+  const names = await listFolder(checkpoint)
+  if (names === null) return checkpoint
+  if (names.includes(INDEX_FILE)) return join(checkpoint, INDEX_FILE)
+  if (names.includes('model.safetensors')) return join(checkpoint, 'model.safetensors')
+  const safetensors = names.filter((name) => extname(name) === '.safetensors')
+  // Of a split model the first file stands for all.
+  const ggufs = names.filter(
+    (name) => extname(name) === '.gguf' && !/-(?!00001-of-)\d{5}-of-\d{5}\.gguf$/.test(name),
+  )
+  const candidates = safetensors.length > 0 ? safetensors : ggufs
+  const [only] = candidates
+  if (only === undefined) throw badFile(checkpoint, 'is a folder without a .safetensors or .gguf file')
+  if (candidates.length > 1) {
+    throw badFile(
+      checkpoint,
+      `is a folder with several models; give one of them: ${candidates.sort().join(', ')}`,
+    )
+  }
+  return join(checkpoint, only)
+}
+
+/** Null when it is no folder. */
+async function listFolder(path: string): Promise<string[] | null> {
+  try {
+    return (await stat(path)).isDirectory() ? await readdir(path) : null
+  } catch (error) {
+    throw fileError('open the checkpoint', path, error)
+  }
+}
+
+async function isGguf(path: string): Promise<boolean> {
+  const isNamedGguf = extname(path) === '.gguf'
+  if (isNamedGguf || (await startsWithMagic(path))) return true
+  if (extname(path) === '.safetensors' || basename(path).endsWith('.index.json')) return false
+  throw badFile(
+    path,
+    'is no model: a checkpoint is a GGUF file, a .safetensors file, or a folder with either',
+  )
+}
+
+async function startsWithMagic(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, 'r')
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+      return bytesRead === 4 && buffer.equals(GGUF_MAGIC_BYTES)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw fileError('read', path, error)
+  }
+}
+
+async function existing(path: string, option: string): Promise<string> {
+  if (await isFile(path)) return path
+  throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`, 1)
+}

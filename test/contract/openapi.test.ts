@@ -1,0 +1,134 @@
+/** The API's description of itself: valid, complete, and served without the network. */
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { createTestApp } from '../support/test-app.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly object[]
+  readonly responses: Record<string, { content: Record<string, unknown> }>
+}
+
+async function readDocument() {
+  const answer = await createTestApp().app.inject('/openapi.json')
+  const document = answer.json<{
+    info: { version: string }
+    paths: Record<string, Record<string, Operation>>
+    components: { schemas: object }
+  }>()
+  return { answer, document }
+}
+
+describe('GET /openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document of version 1.1.1, served to anyone', async () => {
+    const { answer, document } = await readDocument()
+    const validator = new Validator()
+
+    const result = await validator.validate(answer.json())
+
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(validator.version).toBe('3.1')
+    expect(document.info.version).toBe('1.1.1')
+  })
+
+  it('describes every endpoint, with a key where one is needed', async () => {
+    const { document } = await readDocument()
+
+    const rows = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { operationId, security }]) => [
+        method,
+        path,
+        operationId,
+        security.length > 0 ? 'key' : 'public',
+      ]),
+    )
+
+    expect(rows).toEqual([
+      ['get', '/v1/health', 'getHealth', 'public'],
+      ['get', '/v1/ready', 'getReady', 'public'],
+      ['get', '/v1/models', 'listModels', 'key'],
+      ['get', '/v1/models/{model_id}', 'getModel', 'key'],
+      ['post', '/v1/generate', 'generate', 'key'],
+      ['post', '/v1/generate/stream', 'generateStream', 'key'],
+      ['post', '/v1/generate/batch', 'generateBatch', 'key'],
+      ['post', '/v1/generate/continuous-batch', 'generateContinuousBatch', 'key'],
+      ['post', '/v1/chat/completions', 'createChatCompletion', 'key'],
+    ])
+  })
+
+  it('names each schema once and shows streams and errors', async () => {
+    const { document } = await readDocument()
+
+    expect(Object.keys(document.components.schemas).toSorted()).toEqual([
+      'BatchItem',
+      'BatchRequest',
+      'BatchResponse',
+      'ChatChunk',
+      'ChatCompletion',
+      'ChatMessage',
+      'ChatRequest',
+      'Error',
+      'FailedBatchItem',
+      'GenerateRequest',
+      'GenerateResponse',
+      'Health',
+      'Model',
+      'ModelList',
+      'OpenAiError',
+      'Ready',
+      'StreamChunk',
+      'Usage',
+    ])
+    const responses = document.paths['/v1/chat/completions']?.['post']?.responses
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '404', '429', '500', '503'])
+    expect(responses?.['200']?.content).toMatchObject({ 'text/event-stream': {}, 'application/json': {} })
+  })
+
+  it('carries bounds and defaults', async () => {
+    const { document } = await readDocument()
+
+    expect(document.components.schemas).toMatchObject({
+      GenerateRequest: {
+        required: ['prompt'],
+        properties: {
+          max_new_tokens: { type: 'integer', minimum: 1, maximum: 4096, default: 256 },
+          temperature: { type: 'number', minimum: 0.01, maximum: 5, default: 1 },
+        },
+      },
+      ChatRequest: {
+        required: ['messages'],
+        properties: { model: { default: 'default' }, stream: { default: false } },
+      },
+    })
+  })
+})
+
+describe('GET /docs', () => {
+  it('serves Swagger UI and its assets from this server alone', async () => {
+    const { app } = createTestApp()
+
+    const page = await app.inject('/docs')
+
+    expect(page.statusCode).toBe(200)
+    expect(page.headers['content-type']).toContain('text/html')
+    const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset)
+    expect(assets.length).toBeGreaterThan(3)
+    for (const asset of assets) {
+      expect(asset).not.toMatch(/^(?:https?:)?\/\//)
+      expect((await app.inject(new URL(asset, 'http://x/docs').pathname)).statusCode).toBe(200)
+    }
+  })
+
+  it.each([
+    ['/docs/static/swagger-ui.css', { range: 'bytes=99999999-' }, 400],
+    ['/docs/static/swagger-ui.css', { 'if-match': '"x"' }, 400],
+    ['/docs/static/..%2f..%2fpackage.json', {}, 404],
+    ['/docs/static/%00', {}, 400],
+  ])('answers %s %j with our own errors', async (url, headers, status) => {
+    const answer = await createTestApp().app.inject({ url, headers })
+
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toEqual({ detail: expect.any(String) })
+  })
+})

@@ -1,0 +1,118 @@
+/**
+ * The proof that a converted checkpoint is the same model: the bundled one, converted here, against what PyTorch made
+ * of it (`test/model/reference/`, written by `tools/demo-model/reference.py`).
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { ChatTemplate, type ChatMessage } from '../../src/models/chat-template.ts'
+import type { ModelRunner } from '../../src/protocol/model-runner.ts'
+import { convertCheckpoint } from '../../src/weights/convert.ts'
+import type { TensorType } from '../../src/weights/conversion-plan.ts'
+import { findModelSource } from '../../src/weights/model-source.ts'
+import { continueGreedily } from '../support/model-run.ts'
+
+interface GreedyCase {
+  readonly kind: 'text' | 'chat' | 'rendered'
+  readonly text?: string
+  readonly messages?: readonly ChatMessage[]
+  readonly prompt_token_ids: readonly number[]
+  readonly token_ids: readonly number[]
+  readonly gaps: readonly number[]
+}
+
+interface TokenizationCase {
+  readonly text: string
+  readonly ids: readonly number[]
+}
+
+/** Half-precision weights and KV cache move a logit by less than this; a closer race may end either way. */
+const SERVED_MARGIN = 0.1
+
+const root = path.resolve(import.meta.dirname, '../..')
+let folder: string
+let conversions = 0
+
+async function readReference<Case>(name: string): Promise<{ cases: readonly Case[]; steps: number }> {
+  return JSON.parse(await readFile(path.join(root, 'test/model/reference', name), 'utf8'))
+}
+
+async function openDemo(tensorType: TensorType, kvCacheType: 'f16' | 'f32'): Promise<ModelRunner> {
+  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const source = await findModelSource(options)
+  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  const modelPath = path.join(folder, `demo-${++conversions}.gguf`)
+  await convertCheckpoint({ source, tensorType, outputPath: modelPath })
+  return openLlamaRunner(
+    {
+      modelId: 'demo',
+      modelPath,
+      maxBatchSize: 1,
+      maxSeqLen: null,
+      threads: 1,
+      gpu: 'off',
+      gpuLayers: null,
+      kvCacheType,
+    },
+    () => {},
+  )
+}
+
+function promptOf(runner: ModelRunner, { kind, text = '', messages = [] }: GreedyCase): number[] {
+  const prompt =
+    kind === 'chat'
+      ? new ChatTemplate('demo', runner.info()).render(messages)
+      : { pieces: [text], addSpecial: kind === 'text' }
+  return [...runner.tokenize(prompt)]
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('the bundled model, converted', () => {
+  it('continues every prompt as PyTorch does, token for token, with weights and KV cache in F32', async () => {
+    const { cases, steps } = await readReference<GreedyCase>('greedy.json')
+    expect(cases.length).toBeGreaterThanOrEqual(50)
+    const runner = await openDemo('f32', 'f32')
+    for (const reference of cases) {
+      const promptTokenIds = promptOf(runner, reference)
+      expect(promptTokenIds).toEqual(reference.prompt_token_ids)
+      expect(continueGreedily(runner, Int32Array.from(promptTokenIds), steps)).toEqual(reference.token_ids)
+    }
+    runner.close()
+  })
+
+  it('does so as served, wherever the reference is sure of its token', async () => {
+    const { cases, steps } = await readReference<GreedyCase>('greedy.json')
+    const runner = await openDemo('source', 'f16')
+    let compared = 0
+    for (const { prompt_token_ids, token_ids, gaps } of cases) {
+      const made = continueGreedily(runner, Int32Array.from(prompt_token_ids), steps)
+      const difference = token_ids.findIndex((tokenId, step) => tokenId !== made[step])
+      compared += difference === -1 ? token_ids.length : difference
+      // From a different token on the texts are different ones.
+      if (difference !== -1) expect(gaps[difference]).toBeLessThan(SERVED_MARGIN)
+    }
+    expect(compared).toBeGreaterThan(cases.length * 10)
+    runner.close()
+  })
+
+  it('tokenizes a thousand strings as the reference does', async () => {
+    const { cases } = await readReference<TokenizationCase>('tokenization.json')
+    expect(cases.length).toBeGreaterThanOrEqual(1000)
+    const runner = await openDemo('source', 'f16')
+    const { specialTexts } = runner.info()
+    // The reference reads all text as plain; here a prompt's own special tokens are recognised.
+    const plain = cases.filter(({ text }) => !specialTexts.some((special) => text.includes(special)))
+    expect(plain.length).toBeGreaterThanOrEqual(980)
+    for (const { text, ids } of plain) {
+      expect([text, ...runner.tokenize({ pieces: [text], addSpecial: false })]).toEqual([text, ...ids])
+    }
+    runner.close()
+  })
+})

@@ -1,0 +1,160 @@
+// @ts-check
+/**
+ * Fails when an import in src/ goes against the architecture: up or sideways in the table of layers, to a package that
+ * has another owner, or, from the light server, to anything that would load more than Node's own modules. The tables
+ * below are the architecture; tests are free.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Imports go to a lower number, or stay in their own part. */
+const LAYERS = new Map(
+  [
+    ['core'],
+    ['protocol'],
+    ['scheduler', 'storage', 'limits', 'guards', 'weights', 'telemetry', 'config'],
+    ['engines', 'models', 'accounts', 'usage'],
+    ['api', 'light'],
+    ['server.ts'],
+    ['cli', 'index.ts'],
+  ].flatMap((parts, layer) => parts.map((part) => /** @type {const} */ ([part, layer]))),
+)
+
+/** The only part that may import each package; `@scope/` stands for all of a scope. */
+const PACKAGE_OWNERS = new Map([
+  ['fastify', 'api'],
+  ['@fastify/', 'api'],
+  ['fastify-type-provider-zod', 'api'],
+  ['zod', 'api'],
+  ['koffi', 'engines'],
+  ['@node-llama-cpp/', 'engines'],
+  ['@huggingface/jinja', 'models'],
+  ['commander', 'cli'],
+  ['yaml', 'config'],
+  ['pino', 'telemetry'],
+])
+
+/** What the light server may reach without a dynamic import. */
+const LIGHT_PARTS = new Set(['light', 'core', 'protocol'])
+
+/** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
+
+/**
+ * Gives one line for each import that breaks a rule.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function checkLayers(root) {
+  const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((file) => file.split(path.sep).join('/'))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .sort()
+  const imports = new Map(files.map((file) => [file, readImports(path.join(root, 'src', file))]))
+  const violations = files.flatMap((file) =>
+    (imports.get(file) ?? []).flatMap(({ specifier }) => {
+      const problem = checkImport(file, specifier)
+      return problem === null ? [] : [`src/${file}: imports ${specifier}, ${problem}`]
+    }),
+  )
+  return [...violations, ...checkLight(imports)]
+}
+
+/** @param {string} file @param {string} specifier @returns {string | null} */
+function checkImport(file, specifier) {
+  const part = partOf(file)
+  const layer = LAYERS.get(part)
+  if (layer === undefined) return `but ${part} has no layer`
+  if (isBuiltin(specifier)) return null
+  if (!specifier.startsWith('.')) return checkPackage(part, specifier)
+  const target = resolveImport(file, specifier)
+  if (target.startsWith('../')) return 'which is outside src'
+  const targetPart = partOf(target)
+  const targetLayer = LAYERS.get(targetPart)
+  if (targetLayer === undefined) return `but ${targetPart} has no layer`
+  if (targetPart === part || targetLayer < layer) return null
+  return `which is ${targetLayer === layer ? 'in the same layer' : 'above it'} (${part} ${layer}, ${targetPart} ${targetLayer})`
+}
+
+/** @param {string} part @param {string} specifier */
+function checkPackage(part, specifier) {
+  const scope = `${specifier.split('/')[0]}/`
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  const owner = PACKAGE_OWNERS.get(name) ?? PACKAGE_OWNERS.get(scope)
+  if (owner === undefined) return 'a package without an owner'
+  return owner === part ? null : `a package that only ${owner} may import`
+}
+
+/**
+ * Follows the light server's static imports; what a file only takes types from is not loaded.
+ * @param {Map<string, Import[]>} imports
+ */
+function checkLight(imports) {
+  const start = [...imports.keys()].filter((file) => partOf(file) === 'light')
+  /** How each file is reached, for the message. */
+  const reachedFrom = new Map(start.map((file) => [file, file]))
+  const queue = [...start]
+  /** @type {string[]} */
+  const violations = []
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    const from = reachedFrom.get(file) ?? file
+    for (const { specifier } of (imports.get(file) ?? []).filter((one) => one.isStatic && !one.isTypeOnly)) {
+      if (isBuiltin(specifier)) continue
+      const target = specifier.startsWith('.') ? resolveImport(file, specifier) : specifier
+      if (!specifier.startsWith('.') || !LIGHT_PARTS.has(partOf(target))) {
+        violations.push(
+          `src/${from}: the light server loads ${target} through src/${file}; import it dynamically`,
+        )
+      } else if (!reachedFrom.has(target)) {
+        reachedFrom.set(target, from)
+        queue.push(target)
+      }
+    }
+  }
+  return violations
+}
+
+/** The folder under src, or the file that stands alone there. @param {string} file */
+function partOf(file) {
+  return file.split('/')[0] ?? file
+}
+
+/** @param {string} file @param {string} specifier */
+function resolveImport(file, specifier) {
+  return path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier))
+}
+
+/** @param {string} specifier */
+function isBuiltin(specifier) {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+const COMMENT_OR_STRING =
+  /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`)|\/\/[^\n]*|\/\*[^]*?\*\//g
+const FROM_IMPORT = /^\s*(?:import|export)\s(?<names>[^'"`;=]*?)\sfrom\s*['"](?<from>[^'"]+)['"]/gm
+const BARE_IMPORT = /^\s*import\s*['"](?<from>[^'"]+)['"]/gm
+const DYNAMIC_IMPORT = /\bimport\s*\(\s*['"](?<from>[^'"]+)['"]/g
+
+/** @param {string} file @returns {Import[]} */
+function readImports(file) {
+  const source = readFileSync(file, 'utf8').replaceAll(COMMENT_OR_STRING, (_, string) => string ?? '')
+  /** @param {RegExp} pattern @param {boolean} isStatic */
+  const find = (pattern, isStatic) =>
+    [...source.matchAll(pattern)].map(({ groups = {} }) => ({
+      specifier: groups.from ?? '',
+      isStatic,
+      isTypeOnly: /^type\s/.test(groups.names ?? ''),
+    }))
+  return [...find(FROM_IMPORT, true), ...find(BARE_IMPORT, true), ...find(DYNAMIC_IMPORT, false)]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
+  const violations = existsSync(path.join(root, 'src')) ? checkLayers(root) : ['there is no src folder']
+  for (const violation of violations) process.stdout.write(`${violation}\n`)
+  process.exitCode = violations.length === 0 ? 0 : 1
+}

@@ -1,0 +1,189 @@
+// @ts-check
+/**
+ * Makes a clone ready to run: installs the packages of the lockfile and builds dist/, each only when needed, both
+ * judged by content and not by file times. Node's own modules only, because it runs before anything is installed.
+ * Two of these at once wait for each other; the second finds nothing left to do.
+ */
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { withLock } from './lock.mjs'
+import { runCommand } from './run-command.mjs'
+
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
+
+/** A reason to stop, told in one line. */
+export class PrepareError extends Error {}
+
+/** @param {{ root?: string, rebuild?: boolean }} [options] */
+export async function prepare({ root = ROOT, rebuild = false } = {}) {
+  if (isInstalled(root) && isBuilt(root) && !rebuild) return
+  await withLock(root, async () => {
+    if (!isInstalled(root)) await install(root)
+    if (rebuild || !isBuilt(root)) await build(root)
+  })
+}
+
+// Packages
+
+/** @param {string} root */
+const installStampPath = (root) => path.join(root, 'node_modules', '.sluice-lockfile')
+
+/**
+ * Either `install` below ran with this very lockfile, or every package the lockfile asks for on this machine is
+ * there in its version, however it came.
+ * @param {string} root
+ */
+export function isInstalled(root) {
+  const lockfile = readIfThere(path.join(root, 'package-lock.json'))
+  const installed = readIfThere(path.join(root, 'node_modules', '.package-lock.json'))
+  if (lockfile === null || installed === null) return false
+  if (readIfThere(installStampPath(root)) === hash(lockfile)) return true
+  /** @type {Record<string, { version?: string, optional?: boolean, os?: string[], cpu?: string[], libc?: string[] }>} */
+  const wanted = JSON.parse(lockfile).packages
+  const present = JSON.parse(installed).packages
+  return Object.entries(wanted).every(
+    ([name, entry]) => name === '' || present[name]?.version === entry.version || !isForThisMachine(entry),
+  )
+}
+
+/**
+ * Optional packages count only where they name this machine. Those without a machine belong to others that may have
+ * been left out, and which C library this is cannot be told cheaply.
+ * @param {{ optional?: boolean, os?: string[], cpu?: string[], libc?: string[] }} entry
+ */
+function isForThisMachine({ optional, os, cpu, libc }) {
+  if (!optional) return true
+  return libc === undefined && !!os?.includes(process.platform) && !!cpu?.includes(process.arch)
+}
+
+/** @param {string} root */
+async function install(root) {
+  tell('installing packages (once)...')
+  // Development packages hold the compiler: they are needed under NODE_ENV=production too.
+  const { exitCode, output } = await runNpm(root, [
+    'ci',
+    '--include=dev',
+    '--prefer-offline',
+    '--loglevel=error',
+  ])
+  if (exitCode !== 0) {
+    const reason = /^npm error (?!code)(.*)$/m.exec(output)?.[1] ?? `npm ci ended with exit code ${exitCode}`
+    throw new PrepareError(
+      `the packages could not be installed; is the network reachable? (${reason.trim()})`,
+    )
+  }
+  writeFileSync(installStampPath(root), hash(readFileSync(path.join(root, 'package-lock.json'), 'utf8')))
+}
+
+/** @param {string} root @param {string[]} words */
+function runNpm(root, words) {
+  const npmScript = process.env.npm_execpath
+  if (npmScript?.endsWith('.js')) return runCommand(process.execPath, [npmScript, ...words], { cwd: root })
+  return runCommand('npm', words, { cwd: root, shell: process.platform === 'win32' })
+}
+
+// Build
+
+/** @param {string} root */
+const buildStampPath = (root) => path.join(root, 'dist', '.sources')
+
+/** @param {string} root */
+export function isBuilt(root) {
+  return readIfThere(buildStampPath(root)) === hashSources(root)
+}
+
+/**
+ * Compiles beside dist/ and swaps, so that a failed build leaves the old one and a running server is not disturbed.
+ * @param {string} root
+ */
+async function build(root) {
+  tell('building...')
+  const sources = hashSources(root)
+  const scratch = path.join(root, 'node_modules', '.sluice-build')
+  rmSync(scratch, { recursive: true, force: true })
+  const fresh = path.join(scratch, 'dist')
+  const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const words = [compiler, '-p', 'tsconfig.build.json', '--outDir', fresh]
+  const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
+  if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
+  copyDataFiles(path.join(root, 'src'), fresh)
+  writeFileSync(path.join(fresh, '.sources'), sources)
+  const dist = path.join(root, 'dist')
+  if (existsSync(dist)) renameSync(dist, path.join(scratch, 'old'))
+  renameSync(fresh, dist)
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Files that the compiler leaves alone. @param {string} from @param {string} to */
+function copyDataFiles(from, to) {
+  for (const file of filesUnder(from).filter((name) => !name.endsWith('.ts'))) {
+    mkdirSync(path.dirname(path.join(to, file)), { recursive: true })
+    cpSync(path.join(from, file), path.join(to, file))
+  }
+}
+
+/** Everything the build depends on. @param {string} root */
+function hashSources(root) {
+  const sources = filesUnder(path.join(root, 'src'))
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => path.join('src', file))
+  const settings = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    path.join('node_modules', 'typescript', 'package.json'),
+  ]
+  return hash(
+    [...sources, ...settings].map((file) => `${file}\0${readIfThere(path.join(root, file))}\0`).join(''),
+  )
+}
+
+/** @param {string} folder */
+function filesUnder(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** @param {string} text */
+function hash(text) {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** @param {string} file */
+function readIfThere(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}
+
+/** @param {string} sentence */
+function tell(sentence) {
+  process.stderr.write(`sluice: ${sentence}\n`)
+}
+
+/** For scripts: true when ready, else one line is told and the exit code set. @param {{ rebuild?: boolean }} [options] */
+export async function prepareOrTell(options) {
+  try {
+    await prepare(options)
+    return true
+  } catch (error) {
+    if (!(error instanceof PrepareError)) throw error
+    tell(error.message)
+    process.exitCode = 1
+    return false
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await prepareOrTell({ rebuild: process.argv.includes('--rebuild') })
+}

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Authenticator, Credential } from './authenticator.ts'
 
-export const OPERATOR_ACCOUNT_ID = 'operator'
+const OPERATOR_ACCOUNT_ID = 'operator'
 
 /** @throws RangeError for an empty secret, which would let everyone in who sends an empty one. */
 export function createStaticKeyAuthenticator(secrets: readonly string[]): Authenticator {

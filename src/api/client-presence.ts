@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** The reason of the signal's abort. */
-export class ClientGoneError extends Error {
+class ClientGoneError extends Error {
   override readonly name = 'AbortError'
 
   constructor() {

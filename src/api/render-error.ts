@@ -21,7 +21,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 const OPENAI_SHAPED_PATH = /^\/v1\/(?:chat|models)(?:[/?]|$)/
 
-export function isOpenAiShaped(url: string): boolean {
+function isOpenAiShaped(url: string): boolean {
   return OPENAI_SHAPED_PATH.test(url)
 }
 

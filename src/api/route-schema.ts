@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import type { AccessClass } from './access.ts'
 
-export const errorBody = z
+const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })
   .meta({ id: 'Error', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
 
-export const openAiErrorBody = z
+const openAiErrorBody = z
   .object({
     detail: z.string().describe('What is wrong, in one sentence.'),
     error: z.object({
@@ -27,9 +27,9 @@ const ERROR_MEANINGS = {
   503: 'Not able to serve now; `Retry-After` says when to come back.',
 } as const
 
-export type ErrorStatus = keyof typeof ERROR_MEANINGS
+type ErrorStatus = keyof typeof ERROR_MEANINGS
 
-export interface RouteDescription<Body extends z.ZodType | undefined> {
+interface RouteDescription<Body extends z.ZodType | undefined> {
   readonly operationId: string
   readonly summary: string
   readonly tag: 'Service' | 'Models' | 'Generation'

@@ -6,12 +6,12 @@ import { type DestinationStream, type Level, type Logger, destination as openDes
 
 export type Log = Logger
 
-export type LogLevel = Level | 'silent'
+type LogLevel = Level | 'silent'
 
 export interface LogOptions {
   /** @default 'info' */
   readonly level?: LogLevel
-  /** A stream, or standard output when left out. */
+  /** A stream, or standard error when left out, so that standard output is for people. */
   readonly destination?: DestinationStream
 }
 
@@ -38,7 +38,7 @@ export function createLog(options: LogOptions = {}): Log {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },
     },
-    options.destination ?? openDestination({ fd: 1, sync: false }),
+    options.destination ?? openDestination({ fd: 2, sync: true }),
   )
 }
 

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gguf as readWithOracle } from '@huggingface/gguf'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../core/errors.ts'
 import { MoreBytesNeeded } from './gguf-cursor.ts'
@@ -168,6 +168,33 @@ describe('openGgufModel', () => {
       await expect(openGgufModel(path)).rejects.toThrow(words)
       await rm(path)
     }
+  })
+
+  it('reads a header longer than the first piece it takes', async () => {
+    const tokens = Array.from({ length: 300_000 }, (_, id) => `token ${id}`)
+    const model = await openGgufModel(
+      await writeModel({ metadata: [['tokenizer.ggml.tokens', gguf.strings(tokens)]] }),
+    )
+    expect(readGgufDimensions(model).vocabSize).toBe(300_000)
+  })
+
+  it('gives up on a header that no model has', async () => {
+    const path = join(folder, 'endless.gguf')
+    const start = Buffer.alloc(32)
+    start.writeUInt32LE(0x46554747, 0)
+    start.writeUInt32LE(3, 4)
+    start.writeBigUInt64LE(1n, 16)
+    start.writeBigUInt64LE(2n ** 31n, 24)
+    await writeFile(path, start)
+    await truncate(path, 2 ** 33)
+    await expect(openGgufModel(path)).rejects.toThrow('its header is longer than 67108864 bytes')
+  })
+
+  it('says which number a damaged file lacks', async () => {
+    const lacking = await openGgufModel(
+      await writeModel({ metadata: [['llama.block_count', gguf.string('2')]] }),
+    )
+    expect(() => readGgufDimensions(lacking)).toThrow('is damaged: it does not say llama.block_count')
   })
 
   it('notices a truncated file', async () => {

@@ -7,7 +7,9 @@ import { planConversion, type TensorType } from './conversion-plan.ts'
 import type { convertCheckpoint } from './convert.ts'
 import { convertInWorker } from './convert-in-worker.ts'
 import { type GgufModel, openGgufModel } from './gguf-file.ts'
-import { findModelSource, type ModelOptions, type ModelSource } from './model-source.ts'
+import { metadataOverrides, type MetadataOverride } from './gguf-overrides.ts'
+import { readJsonObject } from './json-file.ts'
+import { findModelSource, type GgufSource, type ModelOptions, type ModelSource } from './model-source.ts'
 
 export interface ResolveOptions extends ModelOptions {
   readonly dataDir: string
@@ -23,6 +25,8 @@ export interface ResolveOptions extends ModelOptions {
 export interface ResolvedModel {
   /** The model to serve; its `path` is what llama.cpp is given. */
   readonly model: GgufModel
+  /** Metadata that `--model-config` replaces in a GGUF given as it is; the engine passes them to llama.cpp. */
+  readonly overrides: readonly MetadataOverride[]
   /** True when it was converted now; false for a GGUF given and for a conversion found in the cache. */
   readonly isNewConversion: boolean
 }
@@ -34,7 +38,7 @@ export interface ResolvedModel {
  */
 export async function checkModelFiles(options: ModelOptions): Promise<ModelSource> {
   const source = await findModelSource(options)
-  if (source.kind === 'gguf') await openGgufModel(source.path)
+  if (source.kind === 'gguf') await openWithOverrides(source)
   else await planConversion(source, 'source')
   return source
 }
@@ -42,12 +46,23 @@ export async function checkModelFiles(options: ModelOptions): Promise<ModelSourc
 /** @throws StartError with one sentence saying what is wrong. */
 export async function resolveModelFile(options: ResolveOptions): Promise<ResolvedModel> {
   const source = await findModelSource(options)
-  if (source.kind === 'gguf') return { model: await openGgufModel(source.path), isNewConversion: false }
+  if (source.kind === 'gguf') return { ...(await openWithOverrides(source)), isNewConversion: false }
   const { path, isNew } = await cachedConversion({
     ...options,
     source,
     tensorType: options.tensorType ?? 'source',
     convert: options.convert ?? convertInWorker,
   })
-  return { model: await openGgufModel(path), isNewConversion: isNew }
+  return { model: await openGgufModel(path), overrides: [], isNewConversion: isNew }
+}
+
+async function openWithOverrides({
+  path,
+  configPath,
+}: GgufSource): Promise<Pick<ResolvedModel, 'model' | 'overrides'>> {
+  const model = await openGgufModel(path)
+  return {
+    model,
+    overrides: configPath === null ? [] : metadataOverrides(await readJsonObject(configPath), model),
+  }
 }

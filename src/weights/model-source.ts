@@ -11,7 +11,7 @@ import { isFile } from './json-file.ts'
 export interface ModelOptions {
   /** A `.gguf` file, a `.safetensors` file, or a folder with either. */
   readonly checkpoint: string
-  /** config.json; null takes the one beside the checkpoint. */
+  /** config.json; null takes the one beside the checkpoint. With a GGUF file it overrides metadata. */
   readonly modelConfig: string | null
   /** tokenizer.json; null takes the one beside the checkpoint. */
   readonly tokenizer: string | null
@@ -20,6 +20,8 @@ export interface ModelOptions {
 export interface GgufSource {
   readonly kind: 'gguf'
   readonly path: string
+  /** A config.json that overrides metadata; null without. */
+  readonly configPath: string | null
 }
 
 /** Plain data: it crosses to the worker thread that converts. */
@@ -46,10 +48,7 @@ export async function findModelSource(options: ModelOptions): Promise<ModelSourc
     if (options.tokenizer !== null) {
       throw new StartError('--tokenizer cannot be given with a GGUF file: its tokenizer is inside.', 1)
     }
-    if (options.modelConfig !== null) {
-      throw new StartError('--model-config cannot be given with a GGUF file: its configuration is inside.', 1)
-    }
-    return { kind: 'gguf', path: weightsPath }
+    return { kind: 'gguf', path: weightsPath, configPath: options.modelConfig }
   }
   const folder = dirname(weightsPath)
   const configPath = await existing(options.modelConfig ?? join(folder, 'config.json'), '--model-config')

@@ -35,7 +35,7 @@ export interface TestApp {
   readonly listen: () => Promise<number>
 }
 
-export type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
+type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
 
 export function createTestApp(options: TestAppOptions = {}): TestApp {
   const clock = new VirtualClock()

@@ -6,6 +6,7 @@
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { Prompt } from '../../protocol/engine.ts'
 import type { Bindings } from './bindings.ts'
+import { splitLongRuns } from './long-runs.ts'
 import type { Pointer } from './structs.ts'
 import { readTokenTable, type TokenTable } from './token-table.ts'
 
@@ -51,13 +52,9 @@ export class Vocabulary {
     if (addSpecial && this.#bosId !== NO_TOKEN && this.#api.vocabAddsBos(this.#vocab)) {
       parts.push(Int32Array.of(this.#bosId))
     }
-    let isFirst = true
-    for (const piece of pieces) {
-      if (piece === '') continue
-      parts.push(isFirst ? this.#tokenizeText(piece) : this.#tokenizeContinuation(piece))
-      isFirst = false
-    }
-    if (addSpecial && !isFirst && this.#eosId !== NO_TOKEN && this.#api.vocabAddsEos(this.#vocab)) {
+    const texts = pieces.filter((piece) => piece !== '').flatMap(splitLongRuns)
+    texts.forEach((text, i) => parts.push(i === 0 ? this.#tokenizeText(text) : this.#tokenizeContinuation(text)))
+    if (addSpecial && texts.length > 0 && this.#eosId !== NO_TOKEN && this.#api.vocabAddsEos(this.#vocab)) {
       parts.push(Int32Array.of(this.#eosId))
     }
     const tokenIds = concat(parts)

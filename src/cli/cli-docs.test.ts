@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { flagName } from '../config/option-names.ts'
+import { OPTION_NAMES } from '../config/options.ts'
+import { renderCliDocs } from './cli-docs.ts'
+
+it('lists every option', () => {
+  const docs = renderCliDocs()
+  for (const name of OPTION_NAMES) expect(docs).toMatch(new RegExp(`^\\| \`${flagName(name)}[ \`]`, 'm'))
+})
+
+it('docs/cli.md is what `npm run docs` gives', () => {
+  expect(readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')).toBe(renderCliDocs())
+})

@@ -1,0 +1,48 @@
+import { createServer, type Server } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { toFailure } from './failure.ts'
+
+/** The error of listening, or null. */
+function listen(server: Server, host: string, port = 0): Promise<unknown> {
+  onTestFinished(() => void server.close())
+  return new Promise((resolve) => {
+    server.once('error', resolve)
+    server.listen({ host, port }, () => resolve(null))
+  })
+}
+
+describe('toFailure', () => {
+  it('says that a port is in use', async () => {
+    const first = createServer()
+    await listen(first, '127.0.0.1')
+    const address = first.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    expect(toFailure(await listen(createServer(), '127.0.0.1', port))).toEqual({
+      line: `sluice: 127.0.0.1:${port} is in use by another program; choose another with --port.`,
+      exitCode: 1,
+    })
+  })
+
+  it('says that an address belongs to another machine', async () => {
+    // 192.0.2.0/24 is reserved for documentation, so no machine has it.
+    const failure = toFailure(await listen(createServer(), '192.0.2.1'))
+    expect(failure.line).toMatch(/^sluice: 192\.0\.2\.1:0 is not an address of this machine/)
+    expect(failure.exitCode).toBe(1)
+  })
+
+  it('says that a port is not permitted', () => {
+    const error = Object.assign(new Error('listen EACCES'), {
+      code: 'EACCES',
+      syscall: 'listen',
+      address: '::',
+      port: 80,
+    })
+    expect(toFailure(error).line).toBe(
+      'sluice: listening on [::]:80 is not permitted; choose a port above 1023 with --port.',
+    )
+  })
+
+  it('gives one line for what is not an error', () => {
+    expect(toFailure('text').line).toBe('sluice: unexpected error: text (--log-level debug shows more)')
+  })
+})

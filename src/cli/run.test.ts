@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import type { ServerConfig } from '../config/server-config.ts'
+import { VirtualClock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
+import { run } from './run.ts'
+import type { CreateServer, ServedServer } from './serve.ts'
+import type { StopSignal, Terminal } from './terminal.ts'
+
+interface Scene {
+  readonly env?: Readonly<Record<string, string>>
+  readonly defaults?: Partial<ServerConfig>
+  readonly createServer?: CreateServer
+}
+
+/** A terminal whose signals are sent by hand, and a run in it. */
+function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
+  const printed: string[] = []
+  const complaints: string[] = []
+  const exits: number[] = []
+  const configs: ServerConfig[] = []
+  const clock = new VirtualClock()
+  let handler: (signal: StopSignal) => void = () => {}
+  const closing = Promise.withResolvers<void>()
+  const listening = Promise.withResolvers<void>()
+  const server: ServedServer = {
+    address: 'http://127.0.0.1:1234',
+    operatorKey: null,
+    loaded: Promise.resolve(),
+    close: () => closing.promise,
+  }
+  const terminal: Terminal = {
+    env,
+    print: (line) => {
+      printed.push(line)
+      if (line.includes('listening')) listening.resolve()
+    },
+    complain: (line) => void complaints.push(line),
+    showProgress: () => {},
+    onSignal: (given) => {
+      handler = given
+    },
+    exit: (code) => void exits.push(code),
+  }
+  const standard: CreateServer = (config) => {
+    configs.push(config)
+    return Promise.resolve(server)
+  }
+  return {
+    printed,
+    complaints,
+    exits,
+    configs,
+    clock,
+    listening: listening.promise,
+    signal: (signal: StopSignal) => handler(signal),
+    finishClosing: () => closing.resolve(),
+    run: (...words: string[]) =>
+      run(words, { terminal, clock, defaults, createServer: createServer ?? standard }),
+  }
+}
+
+const failing =
+  (error: unknown): CreateServer =>
+  () =>
+    Promise.reject(error)
+
+describe('run', () => {
+  it('ends with 2 and one line before anything listens when an option is wrong', async () => {
+    const scene = createScene({ env: { SLUICE_API_KEYS: '@/no/such/file' } })
+    expect(await scene.run('--port', '1')).toBe(2)
+    expect(scene.complaints).toEqual(['sluice: SLUICE_API_KEYS names a file after @, but it does not exist.'])
+    expect(scene.configs).toEqual([])
+  })
+
+  it('prints help and version and ends with 0', async () => {
+    const scene = createScene()
+    expect(await scene.run('--help')).toBe(0)
+    expect(scene.printed.join('\n')).toContain('--max-batch-size <n>')
+    expect(scene.configs).toEqual([])
+  })
+
+  it('serves what was given, prints the address, and ends with 0 once the first signal has drained it', async () => {
+    const scene = createScene({ env: { SLUICE_PORT: '0' }, defaults: { checkpoint: 'demo', port: 5 } })
+    const exitCode = scene.run('--model-id', 'mine')
+    await scene.listening
+    expect(scene.printed).toEqual(['sluice: listening on http://127.0.0.1:1234'])
+    expect(scene.configs).toMatchObject([{ port: 0, checkpoint: 'demo', modelId: 'mine' }])
+    scene.signal('SIGTERM')
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+    expect(scene.exits).toEqual([])
+  })
+
+  it('shows the key that was made for this run', async () => {
+    const scene = createScene({
+      createServer: () =>
+        Promise.resolve({
+          address: 'http://127.0.0.1:1',
+          operatorKey: 'sk-svc-made',
+          loaded: Promise.resolve(),
+          close: () => Promise.resolve(),
+        }),
+    })
+    const exitCode = scene.run()
+    await scene.listening
+    scene.signal('SIGINT')
+    expect(await exitCode).toBe(0)
+    expect(scene.printed[1]).toContain('sk-svc-made')
+  })
+
+  it('ends at once with 130 at a second signal', async () => {
+    const scene = createScene()
+    const exitCode = scene.run()
+    await scene.listening
+    scene.signal('SIGINT')
+    scene.clock.advance(2000)
+    scene.signal('SIGINT')
+    expect(scene.exits).toEqual([130])
+    scene.finishClosing()
+    await exitCode
+  })
+
+  it('takes a signal that npm passes on for the one the terminal sent', async () => {
+    const scene = createScene()
+    const exitCode = scene.run()
+    await scene.listening
+    scene.signal('SIGINT')
+    scene.clock.advance(20)
+    scene.signal('SIGINT')
+    expect(scene.exits).toEqual([])
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+  })
+
+  it('closes and ends with 1 when the model turns out not to load', async () => {
+    let isClosed = false
+    const scene = createScene({
+      createServer: () =>
+        Promise.resolve({
+          address: 'http://127.0.0.1:1',
+          operatorKey: null,
+          loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
+          close: () => {
+            isClosed = true
+            return Promise.resolve()
+          },
+        }),
+    })
+    expect(await scene.run()).toBe(1)
+    expect(isClosed).toBe(true)
+    expect(scene.complaints).toEqual(['sluice: Cannot open the checkpoint x: it is broken.'])
+  })
+
+  it('tells an unexpected error in one line, and the stack only when debugging', async () => {
+    const error = new Error('broken\nin two lines')
+    const scene = createScene({ createServer: failing(error) })
+    expect(await scene.run()).toBe(1)
+    expect(scene.complaints).toEqual(['sluice: unexpected error: broken (--log-level debug shows more)'])
+    const debugging = createScene({ createServer: failing(error) })
+    expect(await debugging.run('--log-level', 'debug')).toBe(1)
+    expect(debugging.complaints.join('\n')).toContain('run.test.ts')
+  })
+})

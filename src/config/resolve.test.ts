@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StartError } from '../core/errors.ts'
+import { envName, flagName } from './option-names.ts'
+import { OPTION_NAMES, OPTIONS } from './options.ts'
+import { completeConfig, type GivenOptions, loadConfig, resolveConfig } from './resolve.ts'
+import type { ServerConfig } from './server-config.ts'
+
+/** For each option: text that is right, what it means, text that is wrong, and what is said about it. */
+const NUMBER = (bounds: string, given: string) => `must be a whole number ${bounds}, but was '${given}'`
+const CASES: {
+  readonly [Name in keyof ServerConfig]: readonly [string, ServerConfig[Name], string, string]
+} = {
+  host: ['::1', '::1', '300.1.2.3', "must be an IP address or a host name, but was '300.1.2.3'"],
+  port: ['9000', 9000, '65536', NUMBER('from 0 to 65535', '65536')],
+  shutdownTimeout: ['5', 5, '5s', NUMBER('from 0 to 3600', '5s')],
+  logLevel: [
+    'debug',
+    'debug',
+    'loud',
+    "must be one of fatal, error, warn, info, debug, trace, silent, but was 'loud'",
+  ],
+  workers: ['2', 2, '0', NUMBER('from 1 to 256', '0')],
+  authMode: ['none', 'none', 'open', "must be one of api-key, none, but was 'open'"],
+  apiKeys: ['one, two', ['one', 'two'], 'one,,two', 'must not contain an empty secret'],
+  adminKey: ['secret', 'secret', ' ', 'must not contain an empty secret'],
+  registration: ['closed', 'closed', 'on', "must be one of open, closed, but was 'on'"],
+  modelAdmin: ['admin', 'admin', 'me', "must be one of key, admin, but was 'me'"],
+  corsOrigins: [
+    'https://a.example,*',
+    ['https://a.example', '*'],
+    'a.example',
+    "must be an origin such as https://example.org, or *, but was 'a.example'",
+  ],
+  checkpoint: ['model.gguf', 'model.gguf', '', "must be a path, but was ''"],
+  modelConfig: ['c.json', 'c.json', '', "must be a path, but was ''"],
+  tokenizer: ['t.json', 't.json', '', "must be a path, but was ''"],
+  modelId: [
+    'org/model',
+    'org/model',
+    'my model',
+    "must be at most 200 characters without spaces, but was 'my model'",
+  ],
+  quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
+  maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
+  maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
+  schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
+  maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],
+  replicas: ['2', 2, '65', NUMBER('from 1 to 64', '65')],
+  gpu: ['off', 'off', 'on', "must be one of auto, off, but was 'on'"],
+  gpuLayers: ['12', 12, 'all', NUMBER('from 0 to 10000', 'all')],
+  threads: ['3', 3, '0x3', NUMBER('from 1 to 1024', '0x3')],
+  tlsCertfile: ['c.pem', 'c.pem', '', "must be a path, but was ''"],
+  tlsKeyfile: ['k.pem', 'k.pem', '', "must be a path, but was ''"],
+  cidrAllow: [
+    '10.0.0.0/8,::1',
+    ['10.0.0.0/8', '::1'],
+    '10.0.0.0/33',
+    "must be an address or a CIDR such as 10.0.0.0/8, but was '10.0.0.0/33'",
+  ],
+  cidrDeny: ['::/0', ['::/0'], 'x', "must be an address or a CIDR such as 10.0.0.0/8, but was 'x'"],
+  trustedProxies: [
+    '127.0.0.1',
+    ['127.0.0.1'],
+    '/8',
+    "must be an address or a CIDR such as 10.0.0.0/8, but was '/8'",
+  ],
+  rateLimit: ['60', 60, 'many', NUMBER('from 1 to 1000000', 'many')],
+  portKnock: ['7000,8000', [7000, 8000], '7000,0', NUMBER('from 1 to 65535', '0')],
+  portKnockWindow: ['20', 20, '0', NUMBER('from 1 to 3600', '0')],
+  portKnockOpen: ['60', 60, '', NUMBER('from 1 to 31536000', '')],
+  enableFirewall: ['true', true, 'maybe', "must be true or false, but was 'maybe'"],
+  disablePromptInjection: ['true', true, 'maybe', "must be true or false, but was 'maybe'"],
+  disableOutputVerify: ['1', true, '2', "must be true or false, but was '2'"],
+  dataDir: ['data', 'data', '', "must be a path, but was ''"],
+  apiDb: [':memory:', ':memory:', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
+  usageDb: ['u.db', 'u.db', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
+}
+
+const NAMES = Object.keys(CASES) as (keyof ServerConfig)[]
+
+/** Options that a given one needs beside it. */
+const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unknown>>>> = {
+  modelConfig: { checkpoint: 'model.safetensors' },
+  tokenizer: { checkpoint: 'model.safetensors' },
+  modelId: { checkpoint: 'model.safetensors' },
+}
+
+function messageOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof StartError && error.exitCode === 2) return error.message
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+const refusal = (given: GivenOptions) => messageOf(() => resolveConfig(given))
+const file = (values: Readonly<Record<string, unknown>>) => ({ path: 'sluice.yaml', values })
+
+describe('resolveConfig', () => {
+  it('has a case for every option but the file itself', () => {
+    expect([...NAMES, 'config'].sort()).toEqual([...OPTION_NAMES].sort())
+  })
+
+  it('gives frozen defaults when nothing is given', () => {
+    const config = resolveConfig({})
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      authMode: 'api-key',
+      apiKeys: [],
+      checkpoint: null,
+    })
+    expect(config).toMatchObject({
+      maxBatchSize: 8,
+      maxSeqLen: null,
+      schedulePolicy: 'priority',
+      maxQueue: 512,
+    })
+    expect(config).toMatchObject({
+      gpu: 'auto',
+      dataDir: 'sluice-data',
+      shutdownTimeout: 30,
+      logLevel: 'info',
+    })
+    expect(Object.isFrozen(config)).toBe(true)
+    expect(config).not.toHaveProperty('config')
+  })
+
+  describe.each(NAMES.filter((name) => OPTIONS[name].available === true))('%s', (name) => {
+    const [text, value] = CASES[name]
+    const others = COMPANIONS[name] ?? {}
+
+    it('is read from the command line, the environment and the file', () => {
+      expect(resolveConfig({ flags: { ...others, [name]: text } })[name]).toEqual(value)
+      expect(resolveConfig({ flags: others, env: { [envName(name)]: text } })[name]).toEqual(value)
+      expect(resolveConfig({ flags: others, file: file({ [name]: value }) })[name]).toEqual(value)
+    })
+  })
+
+  describe.each(NAMES.filter((name) => OPTIONS[name].available !== true))('%s', (name) => {
+    const [text, value] = CASES[name]
+
+    it('is refused as not available yet, wherever it comes from', () => {
+      expect(refusal({ flags: { [name]: text } })).toMatch(
+        new RegExp(`^${flagName(name)} is not available yet: .+\\.$`),
+      )
+      expect(refusal({ env: { [envName(name)]: text } })).toMatch(`${envName(name)} is not available yet`)
+      expect(refusal({ file: file({ [name]: value }) })).toMatch(
+        `${name} in sluice.yaml is not available yet`,
+      )
+    })
+  })
+
+  it.each(NAMES)('%s names itself, its bounds and a malformed value', (name) => {
+    const [, , wrong, message] = CASES[name]
+    expect(refusal({ flags: { [name]: wrong } })).toBe(`${flagName(name)} ${message}.`)
+    expect(refusal({ file: file({ [name]: wrong }) })).toBe(`${name} in sluice.yaml ${message}.`)
+    if (wrong !== '')
+      expect(refusal({ env: { [envName(name)]: wrong } })).toBe(`${envName(name)} ${message}.`)
+  })
+
+  it('lets the command line win over the environment, and that over the file and the defaults', () => {
+    const env = { SLUICE_PORT: '2' }
+    const defaults = { port: 4 }
+    const given = { env, file: file({ port: 3 }), defaults }
+    expect(resolveConfig({ ...given, flags: { port: '1' } }).port).toBe(1)
+    expect(resolveConfig(given).port).toBe(2)
+    expect(resolveConfig({ ...given, env: {} }).port).toBe(3)
+    expect(resolveConfig({ defaults }).port).toBe(4)
+  })
+
+  it('takes an empty variable and a null in the file as not given', () => {
+    expect(resolveConfig({ env: { SLUICE_PORT: '' }, file: file({ port: null }) }).port).toBe(8080)
+  })
+
+  it.each([
+    ['workers', '1', 1],
+    ['replicas', '1', 1],
+    ['quantization', 'none', 'none'],
+    ['rateLimit', 'off', null],
+    ['enableFirewall', 'false', false],
+  ] as const)('accepts %s %s, which asks for nothing', (name, text, value) => {
+    expect(resolveConfig({ flags: { [name]: text } })[name]).toBe(value)
+  })
+
+  it('refuses an unknown name in the file and names the nearest', () => {
+    const message = "The configuration file sluice.yaml: the option 'max_batch_sze' does not exist"
+    expect(refusal({ file: file({ max_batch_sze: 1 }) })).toBe(`${message}; did you mean 'maxBatchSize'?`)
+    expect(refusal({ file: file({ config: 'other.yaml' }) })).toContain("the option 'config' does not exist")
+  })
+
+  it('refuses values of the wrong type in the file', () => {
+    expect(refusal({ file: file({ port: 80.5 }) })).toContain('but was 80.5')
+    expect(refusal({ file: file({ host: ['a'] }) })).toContain('but was ["a"]')
+    expect(refusal({ file: file({ enableFirewall: 1 }) })).toContain('must be true or false, but was 1')
+  })
+
+  it('keeps a long or many-lined value to one short line', () => {
+    const message = refusal({ flags: { port: `a\nb${'c'.repeat(1000)}` } })
+    expect(message).not.toContain('\n')
+    expect(message.length).toBeLessThan(200)
+  })
+})
+
+describe('completeConfig', () => {
+  it('fills in what is left out and gives a complete configuration back as it is', () => {
+    const config = completeConfig({ port: 0, apiKeys: ['a,b'] })
+    expect(config).toMatchObject({ port: 0, apiKeys: ['a,b'], host: '127.0.0.1' })
+    expect(completeConfig(config)).toEqual(config)
+    expect(completeConfig(resolveConfig({}))).toEqual(resolveConfig({}))
+  })
+
+  it('checks values and names as a file is checked', () => {
+    expect(messageOf(() => completeConfig({ maxBatchSize: 0 }))).toBe(
+      'maxBatchSize must be a whole number from 1 to 256, but was 0.',
+    )
+    const misspelt: object = { maxBatchsize: 4 }
+    expect(messageOf(() => completeConfig(misspelt))).toBe(
+      "The option 'maxBatchsize' does not exist; did you mean 'maxBatchSize'?",
+    )
+    expect(messageOf(() => completeConfig({ workers: 2 }))).toContain('workers is not available yet')
+  })
+})
+
+describe('loadConfig', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sluice-config-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('reads the file that the command line or the environment names, the command line first', () => {
+    const first = path.join(folder, 'first.json')
+    const second = path.join(folder, 'second.yaml')
+    writeFileSync(first, '{"port": 1}')
+    writeFileSync(second, 'port: 2\n')
+    const env = { SLUICE_CONFIG: second }
+    expect(loadConfig({ env }).port).toBe(2)
+    expect(loadConfig({ flags: { config: first }, env }).port).toBe(1)
+    expect(loadConfig({}).port).toBe(8080)
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { resolveConfig } from './resolve.ts'
+import { checkRules, isLoopback } from './rules.ts'
+import type { ServerConfig } from './server-config.ts'
+
+/** The rules alone, also for options whose work is not built yet. */
+const check = (options: Partial<ServerConfig>) => () =>
+  checkRules({ ...resolveConfig({}), ...options }, (name) => `<${name}>`)
+
+describe('rules between options', () => {
+  it('lets every caller in on a loopback host only', () => {
+    const sentence =
+      "<authMode> 'none' makes every caller the operator, so <host> must be a loopback address such as 127.0.0.1, but was '0.0.0.0'."
+    expect(check({ authMode: 'none', host: '0.0.0.0' })).toThrow(sentence)
+    expect(check({ authMode: 'none', host: 'localhost' })).not.toThrow()
+    expect(check({ authMode: 'api-key', host: '0.0.0.0' })).not.toThrow()
+  })
+
+  it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1'])('knows %s as loopback', (host) => {
+    expect(isLoopback(host)).toBe(true)
+  })
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', '127.example.org', 'localhost.example.org', '::ffff:10.0.0.1'])(
+    'does not take %s for loopback',
+    (host) => {
+      expect(isLoopback(host)).toBe(false)
+    },
+  )
+
+  it.each(['modelConfig', 'tokenizer', 'modelId'] as const)('wants a checkpoint with %s', (name) => {
+    expect(check({ [name]: 'x' })).toThrow(`<${name}> describes a checkpoint, but <checkpoint> is not given.`)
+    expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()
+  })
+
+  it('refuses a tokenizer beside a .gguf, but lets its configuration be overridden', () => {
+    expect(check({ checkpoint: 'M.GGUF', tokenizer: 't' })).toThrow(
+      '<tokenizer> cannot be used with a .gguf checkpoint',
+    )
+    expect(check({ checkpoint: 'm.gguf', modelConfig: 'c.json' })).not.toThrow()
+  })
+
+  it('refuses layers on a GPU that is switched off', () => {
+    expect(check({ gpu: 'off', gpuLayers: 3 })).toThrow(
+      "<gpuLayers> must be 0 when <gpu> is 'off', but was 3.",
+    )
+    expect(check({ gpu: 'off', gpuLayers: 0 })).not.toThrow()
+  })
+
+  it('wants both TLS files or neither', () => {
+    expect(check({ tlsCertfile: 'c' })).toThrow('<tlsCertfile> needs <tlsKeyfile>: give both or neither.')
+    expect(check({ tlsKeyfile: 'k' })).toThrow('<tlsKeyfile> needs <tlsCertfile>: give both or neither.')
+    expect(check({ tlsKeyfile: 'k', tlsCertfile: 'c' })).not.toThrow()
+  })
+
+  it('wants one HTTP process with a database in memory', () => {
+    expect(check({ workers: 2, usageDb: ':memory:' })).toThrow(
+      "<workers> must be 1 when <usageDb> is ':memory:'",
+    )
+    expect(check({ workers: 1, apiDb: ':memory:' })).not.toThrow()
+    expect(check({ workers: 2 })).not.toThrow()
+  })
+
+  it('names the options as they were given', () => {
+    const given = { env: { SLUICE_AUTH_MODE: 'none' }, file: { path: 'my.json', values: { host: '::' } } }
+    expect(() => resolveConfig(given)).toThrow(/^SLUICE_AUTH_MODE 'none' .* so host in my\.json must be /)
+  })
+})

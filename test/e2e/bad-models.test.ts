@@ -1,0 +1,87 @@
+/** Checkpoints that cannot be served: one clear sentence and exit code 1, never a stack trace. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEMO_MODEL, spawnServer } from '../support/server-process.ts'
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A copy of the bundled model with something wrong. */
+function spoiled(name: string, spoil: (copy: string) => void): string {
+  const copy = path.join(folder, name)
+  cpSync(DEMO_MODEL, copy, { recursive: true })
+  spoil(copy)
+  return copy
+}
+
+function file(name: string, content: string | Buffer): string {
+  const made = path.join(folder, name)
+  writeFileSync(made, content)
+  return made
+}
+
+function withConfig(name: string, change: Record<string, unknown>): string {
+  return spoiled(name, (copy) => {
+    const config = JSON.parse(readFileSync(path.join(copy, 'config.json'), 'utf8')) as object
+    writeFileSync(path.join(copy, 'config.json'), JSON.stringify({ ...config, ...change }))
+  })
+}
+
+const CASES: readonly [string, () => string, RegExp][] = [
+  [
+    'a path that does not exist',
+    () => path.join(folder, 'nothing.gguf'),
+    /nothing\.gguf.*(does not exist|no such)/i,
+  ],
+  ['a file that is no model', () => file('notes.txt', 'hello'), /notes\.txt.*no model/],
+  ['an empty folder', () => mkdtempSync(path.join(folder, 'empty-')), /without a \.safetensors or \.gguf/],
+  ['a gguf of nonsense', () => file('bad.gguf', Buffer.alloc(4096, 'GGUF')), /bad\.gguf/],
+  [
+    'a gguf that is cut short',
+    () => file('cut.gguf', Buffer.from('GGUF\u0003\u0000\u0000\u0000')),
+    /cut\.gguf/,
+  ],
+  [
+    'safetensors that are cut short',
+    () => spoiled('cut', (copy) => truncateSync(path.join(copy, 'model.safetensors'), 1_000_000)),
+    /model\.safetensors/,
+  ],
+  [
+    'an architecture nobody knows',
+    () => withConfig('strange', { architectures: ['StrangeForCausalLM'] }),
+    /StrangeForCausalLM.*LlamaForCausalLM/,
+  ],
+  ['sizes that do not fit the weights', () => withConfig('sizes', { hidden_size: 512 }), /\S/],
+  [
+    'a checkpoint without its tokenizer',
+    () => spoiled('mute', (copy) => rmSync(path.join(copy, 'tokenizer.json'))),
+    /tokenizer\.json does not exist/,
+  ],
+]
+
+describe('a checkpoint that cannot be served', () => {
+  it.each(CASES)('%s ends the start with one sentence', async (_name, make, sentence) => {
+    const server = spawnServer(['--checkpoint', make(), '--log-level', 'silent'])
+    expect(await server.ended).toEqual({ code: 1, signal: null })
+    const lines = server.stderr.filter((line) => line.startsWith('sluice: '))
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(sentence)
+    expect(server.stderr.join('\n')).not.toMatch(/^\s+at /m)
+  })
+
+  it('says which memory is missing when the context does not fit', async () => {
+    const server = spawnServer([
+      ...['--checkpoint', DEMO_MODEL, '--log-level', 'silent'],
+      ...['--max-batch-size', '256', '--max-seq-len', '1048576'],
+    ])
+    expect(await server.ended).toEqual({ code: 1, signal: null })
+    expect(server.stderr.join('\n')).toMatch(/memory/)
+  })
+})

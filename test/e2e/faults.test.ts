@@ -1,0 +1,150 @@
+/** What happens when somebody leaves, something dies, or the server is told to stop. */
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import {
+  DEMO_MODEL,
+  enginePids,
+  gone,
+  logged,
+  post,
+  readStream,
+  startDemoServer,
+  startServer,
+  streamChunks,
+  type RunningServerProcess,
+} from '../support/server-process.ts'
+
+/** Goes on for long: hot sampling hardly ever hits the end token. */
+const LONG = { prompt: 'Once upon a time', max_new_tokens: 2000, temperature: 5 }
+const SHORT = { prompt: 'Once upon a time', max_new_tokens: 2 }
+
+async function health({ address }: RunningServerProcess): Promise<number> {
+  return (await fetch(`${address}/v1/health`)).status
+}
+
+/** Starts a long stream and returns its iterator after the first chunk. */
+async function startLongStream(server: RunningServerProcess, signal?: AbortSignal) {
+  const options = signal === undefined ? { body: LONG } : { body: LONG, signal }
+  const chunks = streamChunks(await post(server, '/v1/generate/stream', options))
+  await chunks.next()
+  return chunks
+}
+
+async function drainStream(chunks: Awaited<ReturnType<typeof startLongStream>>) {
+  let last = null
+  for await (const chunk of chunks) last = chunk
+  return last
+}
+
+describe('a client that leaves', () => {
+  it('frees its only slot, so that the next request runs; the log tells how far it came', async () => {
+    const server = await startDemoServer(['--max-batch-size', '1'])
+    const leaving = new AbortController()
+    await startLongStream(server, leaving.signal)
+    const next = post(server, '/v1/generate', { body: SHORT })
+    leaving.abort()
+    expect((await next).status).toBe(200)
+    const line = await logged(server, 'request', ({ status }) => status === 499)
+    expect(line['completionTokens']).toBeLessThan(2000)
+  })
+
+  it('frees it for plain requests and for those that were still queued', async () => {
+    const server = await startDemoServer(['--max-batch-size', '1'])
+    const leaving = new AbortController()
+    const options = { body: LONG, signal: leaving.signal }
+    const abandoned = ['/v1/generate', '/v1/generate'].map((route) => post(server, route, options))
+    const batch = { prompts: ['a', 'b', 'c'], max_new_tokens: 2000, temperature: 5 }
+    abandoned.push(post(server, '/v1/generate/batch', { body: batch, signal: leaving.signal }))
+    const outcomes = Promise.allSettled(abandoned)
+    // Answered on another connection, so the server has read the others by now or will read them after the abort.
+    expect(await health(server)).toBe(200)
+    leaving.abort()
+    expect((await outcomes).every(({ status }) => status === 'rejected')).toBe(true)
+    expect((await post(server, '/v1/generate', { body: SHORT })).status).toBe(200)
+  })
+})
+
+describe('kill -9 of the engine process', () => {
+  it('fails what it was running, is followed by a new one, and health never stops answering', async () => {
+    const server = await startDemoServer(['--max-batch-size', '2'])
+    const [pid] = enginePids(server)
+    if (pid === undefined) throw new Error('there is no engine process')
+    const stream = await startLongStream(server)
+    const plain = post(server, '/v1/generate', { body: LONG })
+    const other = await startLongStream(server).catch(() => null)
+    process.kill(pid, 'SIGKILL')
+    expect(await health(server)).toBe(200)
+    expect((await drainStream(stream))?.error?.code).toBe('engine_failed')
+    if (other !== null) await drainStream(other)
+    const answer = await plain
+    // It was running, or still waiting and is run by the next process.
+    expect([200, 500]).toContain(answer.status)
+    expect((await post(server, '/v1/generate', { body: SHORT })).status).toBe(200)
+    expect(await health(server)).toBe(200)
+    expect(enginePids(server)).not.toContain(pid)
+  })
+
+  it('loses no request that was only waiting', async () => {
+    const server = await startDemoServer(['--max-batch-size', '1'])
+    const stream = await startLongStream(server)
+    const waiting = post(server, '/v1/generate', { body: SHORT })
+    const alsoWaiting = post(server, '/v1/generate/batch', {
+      body: { prompts: ['a', 'b'], max_new_tokens: 2 },
+    })
+    // Both have reached the engine once a request behind them is refused or answered; health proves HTTP read them.
+    await health(server)
+    process.kill(enginePids(server)[0] ?? 0, 'SIGKILL')
+    await drainStream(stream)
+    expect((await waiting).status).toBe(200)
+    expect((await alsoWaiting).status).toBe(200)
+  })
+})
+
+describe('the end of the server', () => {
+  it('by SIGTERM lets running requests finish, refuses new ones, and exits 0', async () => {
+    const server = await startDemoServer()
+    const body = { ...LONG, max_new_tokens: 300 }
+    const response = await post(server, '/v1/generate/stream', { body })
+    server.child.kill('SIGTERM')
+    const { finishReason, error } = await readStream(response)
+    expect(error).toBeNull()
+    expect(['length', 'stop']).toContain(finishReason)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    await expect(fetch(`${server.address}/v1/health`)).rejects.toThrow('fetch failed')
+  })
+
+  it('ends streams with an error event once the shutdown time-out is over', async () => {
+    const server = await startDemoServer(['--shutdown-timeout', '0'])
+    const stream = await startLongStream(server)
+    server.child.kill('SIGINT')
+    expect((await drainStream(stream))?.error?.code).toBe('shutting_down')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('by SIGTERM is not held up by connections that never sent a byte', async () => {
+    const server = await startServer([])
+    const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+    await new Promise((resolve) => socket.once('connect', resolve))
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    socket.destroy()
+  })
+
+  it('by kill -9 leaves no engine behind', async () => {
+    const server = await startDemoServer()
+    const pids = enginePids(server)
+    expect(pids).toHaveLength(1)
+    server.child.kill('SIGKILL')
+    await server.ended
+    await Promise.all(pids.map(gone))
+  })
+
+  it('while the model loads does not wait for the load', async () => {
+    const server = await startServer([
+      '--checkpoint',
+      (await import('../support/server-process.ts')).DEMO_MODEL,
+    ])
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+})

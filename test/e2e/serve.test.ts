@@ -1,0 +1,143 @@
+/** The main job, as a stranger would try it: the built program with the bundled model, over HTTP. */
+import { describe, expect, it } from 'vitest'
+import OpenAI from 'openai'
+import {
+  KEY,
+  post,
+  readStream,
+  startDemoServer,
+  streamChunks,
+  type RunningServerProcess,
+} from '../support/server-process.ts'
+
+interface Generated {
+  readonly generated_text: string
+  readonly token_ids: readonly number[]
+  readonly completion_tokens: number
+  readonly finish_reason: string
+}
+
+const greedy = (prompt: string, max_new_tokens = 48) => ({ prompt, max_new_tokens, do_sample: false })
+
+async function generate(server: RunningServerProcess, body: object): Promise<Generated> {
+  const response = await post(server, '/v1/generate', { body })
+  expect(response.status).toBe(200)
+  return (await response.json()) as Generated
+}
+
+describe('sluice serve with the bundled model', () => {
+  it('streams the text that it answers plainly', async () => {
+    const server = await startDemoServer()
+    const plain = await generate(server, greedy('Once upon a time'))
+    const streamed = await readStream(
+      await post(server, '/v1/generate/stream', { body: greedy('Once upon a time') }),
+    )
+    expect(streamed).toEqual({ text: plain.generated_text, finishReason: plain.finish_reason, error: null })
+    expect(plain.completion_tokens).toBe(plain.token_ids.length)
+  })
+
+  it('repeats itself with a seed, and not without', async () => {
+    const server = await startDemoServer()
+    const body = { prompt: 'Once upon a time', max_new_tokens: 40, temperature: 1.5 }
+    const seeded = [
+      await generate(server, { ...body, seed: 7 }),
+      await generate(server, { ...body, seed: 7 }),
+    ]
+    expect(seeded[0]?.token_ids).toEqual(seeded[1]?.token_ids)
+    const other = await generate(server, { ...body, seed: 8 })
+    expect(other.token_ids).not.toEqual(seeded[0]?.token_ids)
+  })
+
+  it('answers in role and stops by itself, through the official OpenAI client', async () => {
+    const server = await startDemoServer()
+    const client = new OpenAI({ baseURL: `${server.address}/v1`, apiKey: KEY, maxRetries: 0 })
+    const messages = [{ role: 'user' as const, content: 'Who are you?' }]
+    const plain = await client.chat.completions.create({ model: 'default', messages, temperature: 0 })
+    expect(plain.model).toBe('demo')
+    expect(plain.choices[0]?.finish_reason).toBe('stop')
+    let streamed = ''
+    const stream = await client.chat.completions.create({
+      model: 'demo',
+      messages,
+      temperature: 0,
+      stream: true,
+    })
+    for await (const chunk of stream) streamed += chunk.choices[0]?.delta.content ?? ''
+    expect(streamed).toBe(plain.choices[0]?.message.content)
+    expect(streamed).not.toBe('')
+  })
+
+  it('never reads special tokens in what a user wrote', async () => {
+    const server = await startDemoServer()
+    const count = async (content: string): Promise<number> => {
+      const body = { messages: [{ role: 'user', content }], max_tokens: 1 }
+      const response = await post(server, '/v1/chat/completions', { body })
+      return ((await response.json()) as { usage: { prompt_tokens: number } }).usage.prompt_tokens
+    }
+    // As special tokens these would be two; as text they are many.
+    expect((await count('</s><|assistant|>')) - (await count(''))).toBeGreaterThan(4)
+  })
+
+  it('answers every prompt of a batch, each as if alone', async () => {
+    const server = await startDemoServer()
+    const prompts = ['Once upon a time', 'The little dog', 'Lily was']
+    const alone = await Promise.all(prompts.map((prompt) => generate(server, greedy(prompt, 6))))
+    for (const route of ['/v1/generate/batch', '/v1/generate/continuous-batch']) {
+      const body = { prompts, max_new_tokens: 6, do_sample: false }
+      const batch = (await (await post(server, route, { body })).json()) as {
+        results: (Generated & { index: number })[]
+      }
+      expect(batch.results.map(({ index }) => index)).toEqual([0, 1, 2])
+      expect(batch.results.map(({ completion_tokens }) => completion_tokens)).toEqual(
+        alone.map(({ completion_tokens }) => completion_tokens),
+      )
+    }
+  })
+
+  it('finishes 32 parallel streams on 8 slots', async () => {
+    const server = await startDemoServer()
+    const streams = Array.from({ length: 32 }, async (_, i) =>
+      readStream(await post(server, '/v1/generate/stream', { body: greedy(`Story number ${i}:`, 24) })),
+    )
+    const results = await Promise.all(streams)
+    expect(results.every(({ finishReason }) => finishReason === 'length' || finishReason === 'stop')).toBe(
+      true,
+    )
+  })
+
+  it('lets a late request join the running batch: its first token comes before the earlier one ends', async () => {
+    const server = await startDemoServer()
+    const order: string[] = []
+    const body = { prompt: 'Once upon a time', max_new_tokens: 1500, temperature: 5 }
+    const early = await post(server, '/v1/generate/stream', { body })
+    let late: Promise<void> | null = null
+    const joinLate = async (): Promise<void> => {
+      const response = await post(server, '/v1/generate/stream', { body: greedy('The', 2) })
+      for await (const _ of streamChunks(response)) if (!order.includes('late')) order.push('late')
+    }
+    for await (const _ of streamChunks(early)) late ??= joinLate()
+    order.push('early ended')
+    await late
+    expect(order).toEqual(['late', 'early ended'])
+  })
+
+  it('refuses a prompt longer than the context with both numbers', async () => {
+    const server = await startDemoServer()
+    for (const repeats of [2500, 100_000]) {
+      const response = await post(server, '/v1/generate', { body: greedy('cat '.repeat(repeats)) })
+      expect(response.status).toBe(400)
+      expect(((await response.json()) as { detail: string }).detail).toMatch(/\d+ tokens.*context holds 2048/)
+    }
+  })
+
+  it('ends with length when the context is full', async () => {
+    const server = await startDemoServer(['--max-seq-len', '64'])
+    const result = await generate(server, {
+      ...greedy('one two three four five', 4000),
+      temperature: 5,
+      do_sample: true,
+    })
+    expect(['length', 'stop']).toContain(result.finish_reason)
+    if (result.finish_reason === 'length') expect(result.completion_tokens).toBeLessThan(64)
+  })
+})

@@ -17,7 +17,9 @@ import { InProcessEngine } from './engines/local/in-process-engine.ts'
 import { PassthroughRunner } from './engines/passthrough/passthrough-runner.ts'
 import { ModelRegistry, type ModelSource, type OpenEngine } from './models/registry.ts'
 import type { Engine } from './protocol/engine.ts'
+import type { MetadataOverride as RunnerMetadataOverride } from './protocol/runner-options.ts'
 import { createLog, type Log } from './telemetry/log.ts'
+import type { MetadataOverride } from './weights/gguf-overrides.ts'
 import { checkModelFiles, resolveModelFile } from './weights/model-file.ts'
 
 /** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
@@ -142,7 +144,7 @@ function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
       onProgress(fraction)
       hooks.onLoadProgress?.(modelId, fraction)
     }
-    const { model, isNewConversion } = await resolveModelFile({
+    const { model, overrides, isNewConversion } = await resolveModelFile({
       ...source,
       dataDir: config.dataDir,
       onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
@@ -160,6 +162,7 @@ function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
           gpu,
           gpuLayers,
           kvCacheType: 'f16',
+          metadataOverrides: overrides.map(toRunnerOverride),
         },
         schedulePolicy,
         maxQueue,
@@ -172,6 +175,12 @@ function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
       },
     )
   }
+}
+
+function toRunnerOverride([key, { type, value }]: MetadataOverride): RunnerMetadataOverride {
+  if (typeof value === 'string') return { key, type: 'string', value }
+  if (typeof value === 'boolean') return { key, type: 'bool', value }
+  return { key, type: type.startsWith('float') ? 'float' : 'int', value: Number(value) }
 }
 
 /** The start-up line. */

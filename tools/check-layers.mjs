@@ -36,8 +36,11 @@ const PACKAGE_OWNERS = new Map([
   ['pino', 'telemetry'],
 ])
 
-/** What the light server may reach without a dynamic import. */
-const LIGHT_PARTS = new Set(['light', 'core', 'protocol'])
+/**
+ * What the light server may reach without a dynamic import: the passthrough model's engine and what that stands on. No
+ * package is ever among it, so llama.cpp's binding cannot be either.
+ */
+const LIGHT_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 

@@ -27,6 +27,7 @@ export class PrepareError extends Error {}
 
 /** @param {{ root?: string, rebuild?: boolean }} [options] */
 export async function prepare({ root = ROOT, rebuild = false } = {}) {
+  refuseOldNode()
   if (isInstalled(root) && isBuilt(root) && !rebuild) return
   await withLock(root, async () => {
     if (!isInstalled(root)) await install(root)
@@ -34,7 +35,11 @@ export async function prepare({ root = ROOT, rebuild = false } = {}) {
   })
 }
 
-// Packages
+function refuseOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  throw new PrepareError(`Node 20.19 or newer is needed, but this is ${process.versions.node}.`)
+}
 
 /** @param {string} root */
 const installStampPath = (root) => path.join(root, 'node_modules', '.sluice-lockfile')
@@ -67,6 +72,9 @@ function isForThisMachine({ optional, os, cpu, libc }) {
   return libc === undefined && !!os?.includes(process.platform) && !!cpu?.includes(process.arch)
 }
 
+/** Without a network, npm's own pauses between its attempts add up to more than a minute. */
+const NPM_SETTINGS = ['--fetch-retry-maxtimeout=5000', '--fetch-retry-mintimeout=1000', '--loglevel=error']
+
 /** @param {string} root */
 async function install(root) {
   tell('installing packages (once)...')
@@ -75,10 +83,12 @@ async function install(root) {
     'ci',
     '--include=dev',
     '--prefer-offline',
-    '--loglevel=error',
+    ...NPM_SETTINGS,
   ])
   if (exitCode !== 0) {
-    const reason = /^npm error (?!code)(.*)$/m.exec(output)?.[1] ?? `npm ci ended with exit code ${exitCode}`
+    const reason =
+      /^npm error (?!(?:code|syscall|errno|type) )(.+)$/m.exec(output)?.[1] ??
+      `npm ci ended with exit code ${exitCode}`
     throw new PrepareError(
       `the packages could not be installed; is the network reachable? (${reason.trim()})`,
     )
@@ -92,8 +102,6 @@ function runNpm(root, words) {
   if (npmScript?.endsWith('.js')) return runCommand(process.execPath, [npmScript, ...words], { cwd: root })
   return runCommand('npm', words, { cwd: root, shell: process.platform === 'win32' })
 }
-
-// Build
 
 /** @param {string} root */
 const buildStampPath = (root) => path.join(root, 'dist', '.sources')
@@ -177,8 +185,7 @@ export async function prepareOrTell(options) {
     await prepare(options)
     return true
   } catch (error) {
-    if (!(error instanceof PrepareError)) throw error
-    tell(error.message)
+    tell(error instanceof PrepareError ? error.message : `getting ready failed: ${String(error)}`)
     process.exitCode = 1
     return false
   }

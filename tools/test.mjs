@@ -13,7 +13,7 @@ const bin = (name) => path.join(ROOT, 'node_modules', name)
 
 /** @type {readonly [name: string, words: string[]][]} */
 const STATIC_CHECKS = [
-  ['types', [bin('typescript/bin/tsc'), '--noEmit', '-p', '.', '--allowJs', '--checkJs']],
+  ['types', [bin('typescript/bin/tsc'), '--noEmit', '-p', '.']],
   ['lint', [bin('oxlint/bin/oxlint'), '--type-aware']],
   ['format', [bin('oxfmt/bin/oxfmt'), '--check', '.']],
   ['layers', [path.join(ROOT, 'tools', 'check-layers.mjs')]],

@@ -26,7 +26,7 @@ describe('toFailure', () => {
   it('says that an address belongs to another machine', async () => {
     // 192.0.2.0/24 is reserved for documentation, so no machine has it.
     const failure = toFailure(await listen(createServer(), '192.0.2.1'))
-    expect(failure.line).toMatch(/^sluice: 192\.0\.2\.1:0 is not an address of this machine/)
+    expect(failure.line).toMatch(/^sluice: 192\.0\.2\.1 is not an address of this machine/)
     expect(failure.exitCode).toBe(1)
   })
 

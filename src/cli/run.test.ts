@@ -12,6 +12,15 @@ interface Scene {
   readonly createServer?: CreateServer
 }
 
+/** A promise that is resolved from outside. */
+function createGate() {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
 /** A terminal whose signals are sent by hand, and a run in it. */
 function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   const printed: string[] = []
@@ -20,19 +29,19 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   const configs: ServerConfig[] = []
   const clock = new VirtualClock()
   let handler: (signal: StopSignal) => void = () => {}
-  const closing = Promise.withResolvers<void>()
-  const listening = Promise.withResolvers<void>()
+  const closing = createGate()
+  const listening = createGate()
   const server: ServedServer = {
     address: 'http://127.0.0.1:1234',
     operatorKey: null,
     loaded: Promise.resolve(),
-    close: () => closing.promise,
+    close: () => closing.opened,
   }
   const terminal: Terminal = {
     env,
     print: (line) => {
       printed.push(line)
-      if (line.includes('listening')) listening.resolve()
+      if (line.includes('listening')) listening.open()
     },
     complain: (line) => void complaints.push(line),
     showProgress: () => {},
@@ -51,18 +60,19 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     exits,
     configs,
     clock,
-    listening: listening.promise,
+    listening: listening.opened,
     signal: (signal: StopSignal) => handler(signal),
-    finishClosing: () => closing.resolve(),
+    finishClosing: () => closing.open(),
     run: (...words: string[]) =>
       run(words, { terminal, clock, defaults, createServer: createServer ?? standard }),
   }
 }
 
-const failing =
-  (error: unknown): CreateServer =>
-  () =>
-    Promise.reject(error)
+function failWith(error: unknown): CreateServer {
+  return async () => {
+    throw error
+  }
+}
 
 describe('run', () => {
   it('ends with 2 and one line before anything listens when an option is wrong', async () => {
@@ -153,10 +163,10 @@ describe('run', () => {
 
   it('tells an unexpected error in one line, and the stack only when debugging', async () => {
     const error = new Error('broken\nin two lines')
-    const scene = createScene({ createServer: failing(error) })
+    const scene = createScene({ createServer: failWith(error) })
     expect(await scene.run()).toBe(1)
     expect(scene.complaints).toEqual(['sluice: unexpected error: broken (--log-level debug shows more)'])
-    const debugging = createScene({ createServer: failing(error) })
+    const debugging = createScene({ createServer: failWith(error) })
     expect(await debugging.run('--log-level', 'debug')).toBe(1)
     expect(debugging.complaints.join('\n')).toContain('run.test.ts')
   })

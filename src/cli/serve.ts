@@ -38,9 +38,7 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
       terminal.showProgress(`sluice: loading ${modelId} ${Math.round(fraction * 100)} %`),
   })
   terminal.print(`sluice: listening on ${server.address}`)
-  if (server.operatorKey !== null) {
-    terminal.print(`sluice: no --api-keys given; the key of this run is ${server.operatorKey}`)
-  }
+  if (server.operatorKey !== null) terminal.print(firstRequest(server.address, server.operatorKey))
   try {
     await Promise.race([stopped, untilLoadFails(server, terminal)])
     terminal.complain(`sluice: stopping; running requests may take up to ${config.shutdownTimeout} s.`)
@@ -49,6 +47,17 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
     await server.close()
   }
   return 0
+}
+
+/** A request to paste into a shell, with the key that was made for this run and is shown nowhere else. */
+function firstRequest(address: string, operatorKey: string): string {
+  return [
+    'sluice: no --api-keys given, so this run has a key of its own; try it:',
+    `  curl ${address}/v1/chat/completions \\`,
+    `    -H 'Authorization: Bearer ${operatorKey}' \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -d '{"messages": [{"role": "user", "content": "Tell me a story."}]}'`,
+  ].join('\n')
 }
 
 /** Rejects when the model that the server was started for cannot be served, and otherwise never settles. */

@@ -13,7 +13,15 @@ export interface RunnerOptions {
   /** Layers to put on the GPU; null puts all. */
   readonly gpuLayers: number | null
   readonly kvCacheType: 'f16' | 'f32'
+  /** What takes the place of the file's own metadata, by key. @default none */
+  readonly metadataOverrides?: readonly MetadataOverride[]
 }
+
+export type MetadataOverride = { readonly key: string } & (
+  | { readonly type: 'int' | 'float'; readonly value: number }
+  | { readonly type: 'bool'; readonly value: boolean }
+  | { readonly type: 'string'; readonly value: string }
+)
 
 /** Told while a model loads, with 0 to 1. */
 export type LoadProgress = (fraction: number) => void

@@ -12,7 +12,7 @@ import {
   SHAPES,
   valuesOf,
   writeCheckpoint,
-} from './tiny-checkpoint.fixture.ts'
+} from '../../test/support/tiny-checkpoint.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -9,7 +9,12 @@ import { checkRoom } from './conversion-cache.ts'
 import { convertCheckpoint } from './convert.ts'
 import type { convertInWorker } from './convert-in-worker.ts'
 import { checkModelFiles, resolveModelFile, type ResolveOptions } from './model-file.ts'
-import { type CheckpointFiles, safetensors, SHAPES, writeCheckpoint } from './tiny-checkpoint.fixture.ts'
+import {
+  type CheckpointFiles,
+  safetensors,
+  SHAPES,
+  writeCheckpoint,
+} from '../../test/support/tiny-checkpoint.ts'
 
 let folder: string
 beforeEach(async () => {

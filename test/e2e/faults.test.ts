@@ -140,10 +140,7 @@ describe('the end of the server', () => {
   })
 
   it('while the model loads does not wait for the load', async () => {
-    const server = await startServer([
-      '--checkpoint',
-      (await import('../support/server-process.ts')).DEMO_MODEL,
-    ])
+    const server = await startServer(['--checkpoint', DEMO_MODEL])
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })

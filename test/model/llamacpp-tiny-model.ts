@@ -119,7 +119,7 @@ function bpeVocabulary(): Vocabulary {
 /** Byte tokens for everything, and a few words that start with SentencePiece's mark for a space. */
 function spmVocabulary(): Vocabulary {
   const hex = (byte: number) => byte.toString(16).toUpperCase().padStart(2, '0')
-  const words = ['▁', ...'abcdehilnorstuw/<>', '▁a', '▁th', 'the', '▁the']
+  const words = ['▁', ...'abcdehilnorstuw/<>'.split(''), '▁a', '▁th', 'the', '▁the']
   const tokens = [
     { text: '<unk>', type: TOKEN_TYPE.unknown, score: 0 },
     { text: BOS_TEXT, type: TOKEN_TYPE.control, score: 0 },

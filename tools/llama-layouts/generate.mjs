@@ -14,7 +14,10 @@ import { fileURLToPath } from 'node:url'
 const toolFolder = path.dirname(fileURLToPath(import.meta.url))
 const outputPath = path.join(toolFolder, '../../src/engines/llamacpp/layouts.json')
 
-/** What `llama_version()` says in the prebuilt libraries: they are built as development builds of the release. */
+/**
+ * What `llama_version()` says in the prebuilt libraries: they are built as development builds of the release.
+ * @param {string} treePath
+ */
 function readLlamaVersion(treePath) {
   const text = readFileSync(path.join(treePath, 'CMakeLists.txt'), 'utf8')
   const parts = ['MAJOR', 'MINOR', 'PATCH'].map((part) => {
@@ -25,6 +28,7 @@ function readLlamaVersion(treePath) {
   return `${parts.join('.')}-dev`
 }
 
+/** @param {string} treePath */
 function printLayouts(treePath) {
   const workFolder = mkdtempSync(path.join(os.tmpdir(), 'llama-layouts-'))
   try {

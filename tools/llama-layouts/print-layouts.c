@@ -31,6 +31,12 @@ int main(void) {
 #undef M
     END
 
+    BEGIN(llama_model_kv_override)
+#define M(member) MEMBER(llama_model_kv_override, member)
+    M(tag) M(key) M(val_i64)
+#undef M
+    END
+
     BEGIN(llama_context_params)
 #define M(member) MEMBER(llama_context_params, member)
     M(n_ctx) M(n_batch) M(n_ubatch) M(n_seq_max) M(n_rs_seq) M(n_outputs_max) M(n_outputs_max_per_seq) M(n_threads)

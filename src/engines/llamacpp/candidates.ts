@@ -15,7 +15,10 @@ export function createCandidates(vocabSize: number): Candidates {
   return { ids: new Int32Array(vocabSize), weights: new Float64Array(vocabSize), count: 0 }
 }
 
-/** Fills with the `k` largest logits, in no order; with all of them, in order of id, where there are no more. */
+/**
+ * Fills with the `k` largest logits, in no order; with all of them, in order of id, where there are no more. Where
+ * one is NaN it is among those filled in.
+ */
 export function keepTop(candidates: Candidates, logits: Float32Array, k: number): void {
   const { ids, weights } = candidates
   const count = Math.min(k, logits.length)
@@ -27,14 +30,31 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
   if (count === logits.length) return
 
   // A heap with the smallest kept logit on top: most tokens lose against it with one comparison.
+  if (Number.isNaN(largestWeight(candidates))) return
   for (let i = (count >> 1) - 1; i >= 0; i--) siftDown(candidates, i)
   for (let i = count; (i = findAbove(logits, i, weights[0] as number)) < logits.length; i++) {
     ids[0] = i
     weights[0] = logits[i] as number
+    if (Number.isNaN(weights[0])) return
     siftDown(candidates, 0)
   }
 }
 
+/** The largest of the weights, or NaN where there is one. */
+export function largestWeight({ weights, count }: Candidates): number {
+  let largest = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < count; i++) {
+    const weight = weights[i] as number
+    // Not `weight > largest`: that is false for NaN.
+    if (!(weight <= largest)) {
+      largest = weight
+      if (Number.isNaN(weight)) break
+    }
+  }
+  return largest
+}
+
+/** The next logit above `floor`, or NaN. */
 function findAbove(logits: Float32Array, from: number, floor: number): number {
   const end = logits.length
   let i = from

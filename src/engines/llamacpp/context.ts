@@ -46,8 +46,10 @@ export class Context {
     this.#vocabSize = model.vocabSize
     this.#context = createContext(api, model, { ...options, maxStepTokens: this.maxStepTokens })
     const memory = api.contextMemory(this.#context)
-    if (memory === null)
+    if (memory === null) {
+      api.contextFree(this.#context)
       throw new StartError(`'${model.path}' cannot generate text: it keeps no KV cache.`, 1)
+    }
     this.#memory = memory
     this.#threadpool = api.createThreadpool(options.threads)
     api.attachThreadpool(this.#context, this.#threadpool, this.#threadpool)

@@ -6,10 +6,14 @@ import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { type Bindings, withNoDevices, withProgressCallback } from './bindings.ts'
 import { LLAMA_VERSION } from './libraries.ts'
+import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './structs.ts'
 
 const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024
+const BOS_KEY = 'tokenizer.ggml.bos_token_id'
+/** `LLAMA_VOCAB_TYPE_SPM`, which always has one. */
+const SPM_VOCABULARY = 1
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
 const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large))?/
 
@@ -17,6 +21,8 @@ export interface Model {
   readonly path: string
   readonly handle: Pointer
   readonly vocab: Pointer
+  /** Whether a text can begin with a token of its own. */
+  readonly hasBos: boolean
   readonly architecture: string
   readonly parameters: number
   readonly sizeBytes: number
@@ -31,7 +37,10 @@ export interface Model {
   close(): void
 }
 
-export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'gpu' | 'gpuLayers'> {
+export interface ModelOptions extends Pick<
+  RunnerOptions,
+  'modelPath' | 'gpu' | 'gpuLayers' | 'metadataOverrides'
+> {
   readonly architecture: string
 }
 
@@ -69,12 +78,15 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   }
   const load = (devices: Pointer | null) =>
     withProgressCallback(report, (progress_callback) =>
-      api.modelLoadFromFile(options.modelPath, {
-        ...api.modelDefaultParams(),
-        devices,
-        n_gpu_layers: options.gpu === 'off' ? 0 : (options.gpuLayers ?? ALL_LAYERS),
-        progress_callback,
-      }),
+      withMetadataOverrides(options.metadataOverrides ?? [], (kv_overrides) =>
+        api.modelLoadFromFile(options.modelPath, {
+          ...api.modelDefaultParams(),
+          devices,
+          n_gpu_layers: options.gpu === 'off' ? 0 : (options.gpuLayers ?? ALL_LAYERS),
+          progress_callback,
+          kv_overrides,
+        }),
+      ),
     )
   const handle = options.gpu === 'off' ? withNoDevices(load) : load(null)
   if (failures.length > 0) throw failures[0]
@@ -87,10 +99,12 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     path: modelPath,
     handle,
     vocab,
+    // Without the key llama.cpp falls back to token 11 of any byte-level vocabulary, which is an ordinary word there.
+    hasBos: api.vocabType(vocab) === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
     architecture,
     parameters: Number(api.modelParameters(handle)),
     sizeBytes: Number(api.modelBytes(handle)),
-    quantization: readQuantization(api, handle),
+    quantization: toQuantization(readDescription(api, handle)),
     vocabSize: api.vocabTokens(vocab),
     trainContextTokens: api.modelTrainContext(handle),
     chatTemplate: api.modelChatTemplate(handle, null),
@@ -100,10 +114,15 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
   }
 }
 
-function readQuantization(api: Bindings, handle: Pointer): string {
+function readDescription(api: Bindings, handle: Pointer): string {
   const buffer = Buffer.alloc(MAX_METADATA_BYTES)
   const length = api.modelDescription(handle, buffer, buffer.length)
-  const match = FILE_TYPE.exec(buffer.toString('utf8', 0, length))
+  return buffer.toString('utf8', 0, length)
+}
+
+/** The weights' type in the usual short form (`Q4_K_M`, `F16`), from llama.cpp's description of a model. */
+export function toQuantization(description: string): string {
+  const match = FILE_TYPE.exec(description)
   if (match === null) return 'unknown'
   const [, type, size] = match
   return size === undefined ? String(type) : `${type}_${size.charAt(0)}`
@@ -117,7 +136,12 @@ function countKvElements(api: Bindings, handle: Pointer, architecture: string): 
 }
 
 function readNumber(api: Bindings, handle: Pointer, key: string): number | null {
+  const text = readText(api, handle, key)
+  return text === null ? null : Number(text)
+}
+
+function readText(api: Bindings, handle: Pointer, key: string): string | null {
   const buffer = Buffer.alloc(MAX_METADATA_BYTES)
   const length = api.modelMetadata(handle, key, buffer, buffer.length)
-  return length < 0 ? null : Number(buffer.toString('utf8', 0, length))
+  return length < 0 ? null : buffer.toString('utf8', 0, length)
 }

@@ -93,7 +93,11 @@ class LlamaRunner implements ModelRunner {
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
     this.#model = model
-    this.#vocabulary = new Vocabulary(api, { modelId: options.modelId, vocab: model.vocab })
+    this.#vocabulary = new Vocabulary(api, {
+      modelId: options.modelId,
+      vocab: model.vocab,
+      hasBos: model.hasBos,
+    })
     this.#context = new Context(api, model, options)
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)

@@ -6,7 +6,7 @@
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { Sampling } from '../../protocol/engine.ts'
-import { keepHeaviest, keepTop, type Candidates } from './candidates.ts'
+import { keepHeaviest, keepTop, largestWeight, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -23,8 +23,13 @@ export function findLargest(logits: Float32Array): number {
       if (Number.isNaN(logit)) break
     }
   }
-  if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
+  checkFinite(largest)
   return index
+}
+
+/** Broken weights or a broken computation give such numbers, and no sampling makes sense of them. */
+function checkFinite(largest: number): void {
+  if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
 }
 
 /** Makes the tokens seen so far less likely, as Hugging Face does: positive logits shrink, negative ones grow. */
@@ -36,8 +41,10 @@ export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<numb
 }
 
 /** Turns logits into weights relative to the largest; returns their sum. */
-function weigh(candidates: Candidates, largest: number, temperature: number): number {
+function weigh(candidates: Candidates, temperature: number): number {
   const { weights, count } = candidates
+  const largest = largestWeight(candidates)
+  checkFinite(largest)
   const inverse = 1 / temperature
   let sum = 0
   for (let i = 0; i < count; i++) {
@@ -83,16 +90,15 @@ export class Sampler {
     if (this.#seenTokenIds !== null) {
       applyRepetitionPenalty(logits, this.#seenTokenIds, this.#sampling.repetitionPenalty)
     }
-    const largestId = findLargest(logits)
-    const tokenId = this.#isGreedy ? largestId : this.#draw(logits, logits[largestId] as number, scratch)
+    const tokenId = this.#isGreedy ? findLargest(logits) : this.#draw(logits, scratch)
     this.#seenTokenIds?.add(tokenId)
     return tokenId
   }
 
-  #draw(logits: Float32Array, largest: number, scratch: Candidates): number {
+  #draw(logits: Float32Array, scratch: Candidates): number {
     const { temperature, topK, topP } = this.#sampling
     keepTop(scratch, logits, topK === 0 ? logits.length : topK)
-    let sum = weigh(scratch, largest, temperature)
+    let sum = weigh(scratch, temperature)
     if (topP < 1) sum = keepHeaviest(scratch, sum, topP)
     return draw(scratch, this.#random() * sum)
   }

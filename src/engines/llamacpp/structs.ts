@@ -9,6 +9,7 @@ import { koffi } from './native.ts'
 export type Pointer = bigint
 
 export interface ModelParams {
+  kv_overrides: Pointer | null
   devices: Pointer | null
   n_gpu_layers: number
   progress_callback: Pointer | null
@@ -60,6 +61,12 @@ export const STRUCTS = {
     no_host: 'bool',
     no_alloc: 'bool',
     load_mtp: 'bool',
+  }),
+  llama_model_kv_override: koffi.struct({
+    tag: 'int32',
+    key: koffi.array('char', 128),
+    // A union: 128 bytes, read as the tag says.
+    val_i64: koffi.array('int64', 16),
   }),
   llama_context_params: koffi.struct({
     n_ctx: 'uint32',

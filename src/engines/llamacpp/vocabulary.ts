@@ -15,6 +15,8 @@ const NO_TOKEN = -1
 const NEWLINE_AFTER_SPACE = ' \n'
 
 export interface VocabularyOptions {
+  /** Whether the model names a token to begin a text with. */
+  readonly hasBos: boolean
   readonly modelId: string
   readonly vocab: Pointer
 }
@@ -32,14 +34,14 @@ export class Vocabulary {
   readonly #eosId: number
   readonly #putsSpaceInFront: boolean
 
-  constructor(api: Bindings, { modelId, vocab }: VocabularyOptions) {
+  constructor(api: Bindings, { modelId, vocab, hasBos }: VocabularyOptions) {
     this.#api = api
     this.#vocab = vocab
     this.#modelId = modelId
     this.#table = readTokenTable(api, vocab)
     this.maxTokenBytes = this.#table.maxTokenBytes
     this.specialTexts = this.#table.specialTexts
-    this.#bosId = api.vocabBos(vocab)
+    this.#bosId = hasBos ? api.vocabBos(vocab) : NO_TOKEN
     this.#eosId = api.vocabEos(vocab)
     this.bosText = this.#bosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#bosId)
     this.eosText = this.#eosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#eosId)
@@ -53,7 +55,9 @@ export class Vocabulary {
       parts.push(Int32Array.of(this.#bosId))
     }
     const texts = pieces.filter((piece) => piece !== '').flatMap(splitLongRuns)
-    texts.forEach((text, i) => parts.push(i === 0 ? this.#tokenizeText(text) : this.#tokenizeContinuation(text)))
+    texts.forEach((text, i) =>
+      parts.push(i === 0 ? this.#tokenizeText(text) : this.#tokenizeContinuation(text)),
+    )
     if (addSpecial && texts.length > 0 && this.#eosId !== NO_TOKEN && this.#api.vocabAddsEos(this.#vocab)) {
       parts.push(Int32Array.of(this.#eosId))
     }

@@ -4,8 +4,8 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convertFloats, type FloatType } from './float-conversion.ts'
-import { readGgufFile } from './gguf-file.ts'
+import { convertFloats, type FloatType } from '../../src/weights/float-conversion.ts'
+import { readGgufFile } from '../../src/weights/gguf-file.ts'
 
 const CONFIG = {
   architectures: ['LlamaForCausalLM'],

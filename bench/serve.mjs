@@ -1,0 +1,77 @@
+// @ts-check
+/** Starts the built server for a measurement, and speaks to it as clients do. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const KEY = 'bench'
+const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
+
+/** @param {string[]} words @returns {Promise<{ address: string, stop: () => Promise<void> }>} */
+export async function startServer(words) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
+  const child = spawn(
+    process.execPath,
+    [BIN, 'serve', '--port', '0', '--api-keys', KEY, '--data-dir', dataDir, ...words],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  let output = ''
+  const address = await new Promise((resolve, reject) => {
+    const look = (/** @type {Buffer} */ chunk) => {
+      output += chunk.toString()
+      const found = /listening on (\S+)/.exec(output)?.[1]
+      // The log line comes when the model is loaded; the passthrough model needs none.
+      if (found !== undefined && (output.includes('"serving"') || !words.includes('--checkpoint')))
+        resolve(found)
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    void ended.then(() => reject(new Error(`the server ended: ${output}`)))
+  })
+  return {
+    address,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Streams one generation to its end. Resolves with the number of tokens it made.
+ * @param {string} address @param {object} body @returns {Promise<number>}
+ */
+export function streamGenerate(address, body) {
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      `${address}/v1/generate/stream`,
+      {
+        method: 'POST',
+        agent,
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      },
+      (response) => {
+        let tail = ''
+        response.setEncoding('utf8')
+        // Parsing every chunk would measure the client: the last one holds the count.
+        response.on('data', (text) => (tail = (tail + text).slice(-1000)))
+        response.on('end', () => {
+          const counts = [...tail.matchAll(/"completion_tokens":(\d+)/g)]
+          const last = counts.at(-1)?.[1]
+          if (last === undefined) reject(new Error(`no usage in: ${tail}`))
+          else resolve(Number(last))
+        })
+        response.on('error', reject)
+      },
+    )
+    request.on('error', reject)
+    request.end(JSON.stringify(body))
+  })
+}
+
+const agent = new http.Agent({ keepAlive: true })

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import type { ModelRunner } from '../../src/protocol/model-runner.ts'
+import { BOS_TEXT, EOS_TEXT, writeTinyModel } from './llamacpp-tiny-model.ts'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-vocabulary-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
+  let runner: ModelRunner
+  /** SentencePiece puts a space in front of a text. */
+  const front = vocabulary === 'spm' ? ' ' : ''
+
+  beforeAll(async () => {
+    const modelPath = path.join(folder, `${vocabulary}.gguf`)
+    writeTinyModel(modelPath, { vocabulary })
+    runner = await openLlamaRunner(
+      {
+        modelId: 'tiny',
+        modelPath,
+        maxBatchSize: 1,
+        maxSeqLen: 256,
+        threads: 1,
+        gpu: 'off',
+        gpuLayers: null,
+        kvCacheType: 'f16',
+      },
+      () => {},
+    )
+  })
+  afterAll(() => runner.close())
+
+  const tokenize = (pieces: string[], addSpecial = false) => [...runner.tokenize({ pieces, addSpecial })]
+  const textOf = (tokenIds: number[]) =>
+    Buffer.concat(tokenIds.map((id) => runner.tokenBytes(id))).toString('utf8')
+  const tokenOf = (text: string) => tokenize([text]).at(-1)
+
+  it('turns special texts into control tokens, which stand for no bytes', () => {
+    const eos = tokenOf(EOS_TEXT) ?? -1
+    expect(tokenize([EOS_TEXT])).toEqual([eos])
+    expect(runner.tokenBytes(eos)).toHaveLength(0)
+    expect(runner.isEndOfGeneration(eos)).toBe(true)
+    expect(runner.isEndOfGeneration(tokenOf('t') ?? -1)).toBe(false)
+    expect(runner.info().specialTexts).toEqual(expect.arrayContaining([BOS_TEXT, EOS_TEXT]))
+    expect(runner.info()).toMatchObject({ bosText: BOS_TEXT, eosText: EOS_TEXT })
+  })
+
+  it('keeps a special text that a border splits as plain text, unchanged', () => {
+    const split = tokenize(['the <', '/s> end'])
+    expect(split).not.toContain(tokenOf(EOS_TEXT))
+    expect(textOf(split)).toBe(`${front}the </s> end`)
+    expect(textOf(tokenize(['', 'the', '', '\n', ' cat', '']))).toBe(`${front}the\n cat`)
+  })
+
+  it('puts BOS at the front only, and only when asked', () => {
+    const bos = tokenOf(BOS_TEXT)
+    expect(tokenize(['the', 'cat'], true).filter((id) => id === bos)).toHaveLength(1)
+    expect(tokenize(['the', 'cat'], true)[0]).toBe(bos)
+    expect(tokenize(['the', 'cat'])).toEqual(tokenize(['the', 'cat'], true).slice(1))
+  })
+
+  it('begins an empty text with BOS, and has nothing to begin with when that is not wanted', () => {
+    expect(tokenize([''], true)).toEqual([tokenOf(BOS_TEXT)])
+    expect(tokenize([], true)).toEqual([tokenOf(BOS_TEXT)])
+    expect(() => tokenize([''])).toThrow(expect.objectContaining({ code: 'prompt_empty' }))
+  })
+
+  it('gives back the bytes of any text, also of one with endless words', () => {
+    for (const text of [
+      'Grüße, 漢字 and 😀👩‍👩‍👧!',
+      'x'.repeat(30_000),
+      '\u0000\u0001\n\t',
+      ' '.repeat(20_000),
+    ]) {
+      expect(textOf(tokenize([text]))).toBe(front + text)
+    }
+  })
+
+  it('bounds the bytes of one token', () => {
+    expect(runner.maxTokenBytes).toBe(vocabulary === 'bpe' ? '<|user|>'.length : '<unk>'.length)
+    for (let id = 0; id < runner.info().vocabSize; id++) {
+      expect(runner.tokenBytes(id).length).toBeLessThanOrEqual(runner.maxTokenBytes)
+    }
+  })
+})

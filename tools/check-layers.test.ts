@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkLayers } from './check-layers.mjs'
+
+/** What is found in a source tree of these files. */
+function check(files: Readonly<Record<string, string>>): string[] {
+  const root = mkdtempSync(path.join(tmpdir(), 'sluice-layers-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, 'src', name)), { recursive: true })
+    writeFileSync(path.join(root, 'src', name), text)
+  }
+  return checkLayers(root)
+}
+
+describe('the layers', () => {
+  it('allow imports down, within a part, of Node and of owned packages', () => {
+    const found = check({
+      'core/ids.ts': `import { randomUUID } from 'node:crypto'\nimport fs from 'fs'`,
+      'config/resolve.ts': `import { parse } from 'yaml'\nimport { a } from './rules.ts'\nimport '../core/ids.ts'`,
+      'config/rules.ts': '',
+      'engines/llamacpp/native.ts': `import koffi from 'koffi'\nimport { b } from '../local/loop.ts'`,
+      'engines/local/loop.ts': `import { c } from '../../scheduler/scheduler.ts'`,
+      'api/app.ts': `import cors from '@fastify/cors'\nimport fastify from 'fastify'`,
+      'server.ts': `import { d } from './api/app.ts'`,
+      'index.ts': `export { createServer } from './server.ts'`,
+    })
+    expect(found).toEqual([])
+  })
+
+  it.each([
+    ['upwards', 'core/ids.ts', `import { x } from '../api/app.ts'`, 'above it (core 0, api 4)'],
+    [
+      'sideways',
+      'models/a.ts',
+      `import type { X } from '../engines/b.ts'`,
+      'in the same layer (models 3, engines 3)',
+    ],
+    [
+      'to the composition root',
+      'api/a.ts',
+      `import { x } from '../server.ts'`,
+      'above it (api 4, server.ts 5)',
+    ],
+    ['by a re-export', 'core/a.ts', `export * from '../config/b.ts'`, 'above it'],
+    ['over several lines', 'core/a.ts', `import {\n  x,\n  y,\n} from '../config/b.ts'`, 'above it'],
+    ['without names', 'core/a.ts', `import '../config/b.ts'`, 'above it'],
+    ['dynamically', 'core/a.ts', `const x = await import('../config/b.ts')`, 'above it'],
+    ['in a type', 'core/a.ts', `type X = import('../config/b.ts').X`, 'above it'],
+    ['out of src', 'cli/a.ts', `import x from '../../tools/b.ts'`, 'which is outside src'],
+    ['of an unknown part', 'core/a.ts', `import x from '../helpers/b.ts'`, 'but helpers has no layer'],
+  ])('refuse an import %s', (_, file, text, problem) => {
+    const [found, ...more] = check({ [file]: text })
+    expect(found).toMatch(new RegExp(`^src/${file}: imports `))
+    expect(found).toContain(problem)
+    expect(more).toEqual([])
+  })
+
+  it('refuse a part that is not in the table', () => {
+    expect(check({ 'helpers/a.ts': `import '../core/b.ts'` })).toEqual([
+      'src/helpers/a.ts: imports ../core/b.ts, but helpers has no layer',
+    ])
+  })
+
+  it.each([
+    ['api/a.ts', 'yaml', 'a package that only config may import'],
+    ['config/a.ts', 'zod/v4', 'a package that only api may import'],
+    ['models/a.ts', '@fastify/swagger', 'a package that only api may import'],
+    ['core/a.ts', '@node-llama-cpp/linux-x64', 'a package that only engines may import'],
+    ['api/a.ts', 'lodash', 'a package without an owner'],
+    ['api/a.ts', '@huggingface/other', 'a package without an owner'],
+  ])('refuse in %s the package %s', (file, specifier, problem) => {
+    expect(check({ [file]: `import x from '${specifier}'` })).toEqual([
+      `src/${file}: imports ${specifier}, ${problem}`,
+    ])
+  })
+
+  it('leave tests free and do not read comments or texts', () => {
+    const text = [
+      `// import { x } from '../api/app.ts'`,
+      `/* import '../api/app.ts' */`,
+      `const url = 'https://example.org' // import('../api/app.ts')`,
+    ].join('\n')
+    expect(check({ 'core/a.ts': text, 'core/a.test.ts': `import '../api/app.ts'` })).toEqual([])
+  })
+})
+
+describe('the light server', () => {
+  it('may load core, protocol and Node, and anything else dynamically or as a type', () => {
+    const found = check({
+      'light/index.ts': [
+        `import http from 'node:http'`,
+        `import { a } from './router.ts'`,
+        `import type { S } from '../scheduler/scheduler.ts'`,
+        `const engine = await import('../engines/local/engine.ts')`,
+      ].join('\n'),
+      'light/router.ts': `import { b } from '../core/errors.ts'`,
+      'core/errors.ts': '',
+    })
+    expect(found).toEqual([])
+  })
+
+  it('may not load another part', () => {
+    const found = check({ 'light/index.ts': `import { a } from '../scheduler/scheduler.ts'` })
+    expect(found).toEqual([
+      'src/light/index.ts: the light server loads scheduler/scheduler.ts through src/light/index.ts; import it dynamically',
+    ])
+  })
+
+  it('may not load a package through a file that it loads', () => {
+    const found = check({
+      'light/index.ts': `import { a } from '../core/a.ts'`,
+      'core/a.ts': `export { b } from './b.ts'`,
+      'core/b.ts': `import { pino } from 'pino'`,
+    })
+    expect(found).toContain(
+      'src/light/index.ts: the light server loads pino through src/core/b.ts; import it dynamically',
+    )
+  })
+})

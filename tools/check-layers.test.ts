@@ -103,9 +103,9 @@ describe('the light server', () => {
   })
 
   it('may not load another part', () => {
-    const found = check({ 'light/index.ts': `import { a } from '../scheduler/scheduler.ts'` })
+    const found = check({ 'light/index.ts': `import { a } from '../models/registry.ts'` })
     expect(found).toEqual([
-      'src/light/index.ts: the light server loads scheduler/scheduler.ts through src/light/index.ts; import it dynamically',
+      'src/light/index.ts: the light server loads models/registry.ts through src/light/index.ts; import it dynamically',
     ])
   })
 

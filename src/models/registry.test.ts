@@ -170,6 +170,18 @@ describe('ModelRegistry', () => {
     expect(registry.list()).toMatchObject([{ id: 'default' }])
   })
 
+  it('closes an engine whose load ends after the registry has', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source)
+    await settle()
+    await registry.terminate()
+    const late = new WatchedEngine()
+    loads.next().succeed(late)
+    await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
+    expect(late.isClosed).toBe(true)
+  })
+
   it('closes every engine once its leases are gone', async () => {
     const { registry, fallbacks } = createRegistry(createLoads().open)
     const lease = await registry.acquire(null, never)

@@ -76,6 +76,7 @@ export class ModelRegistry {
   readonly #options: RegistryOptions
   readonly #entries = new Map<string, Entry>()
   #fallback: Entry | null
+  #isTerminated = false
   /** Engines that finish their last requests. */
   readonly #retiring = new Set<Promise<void>>()
 
@@ -148,8 +149,9 @@ export class ModelRegistry {
     await Promise.all([...entries.map(({ current }) => this.#retire(current)), ...this.#retiring])
   }
 
-  /** Closes every engine now; requests that still run fail with `shutting_down`. */
+  /** Closes every engine now, one that is still being loaded as soon as it is; running requests fail. */
   async terminate(): Promise<void> {
+    this.#isTerminated = true
     await Promise.all(this.#all().map(({ current }) => current?.engine.close() ?? Promise.resolve()))
   }
 
@@ -164,11 +166,18 @@ export class ModelRegistry {
       const engine = await this.#options.openEngine(entry.id, source, (fraction) => {
         entry.loadFraction = fraction
       })
+      if (this.#isTerminated) {
+        await engine.close()
+        throw new ServiceError('shutting_down')
+      }
       const replaced = entry.current
       entry.current = new LoadedModel(entry.id, engine)
       void this.#retire(replaced)
     } catch (error) {
-      entry.failure = error instanceof StartError ? error.message : 'its engine could not be started.'
+      entry.failure =
+        error instanceof StartError || error instanceof ServiceError
+          ? error.message
+          : 'its engine could not be started.'
       throw error
     }
   }

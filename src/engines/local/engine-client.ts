@@ -28,6 +28,8 @@ export class EngineClient<Pending extends PendingRequest> {
     const reader = new FrameReader<StepMessage>()
     socket.on('data', (chunk: Buffer) => {
       for (const message of reader.push(chunk)) this.#receive(message)
+      // Not our frames: what follows cannot be read either.
+      if (reader.isBroken) socket.destroy()
     })
     socket.on('error', () => {})
     socket.on('close', () => {

@@ -21,6 +21,8 @@ export class EngineConnection {
     const reader = new FrameReader<ClientMessage>()
     socket.on('data', (chunk: Buffer) => {
       for (const message of reader.push(chunk)) this.#receive(message)
+      // Not our frames: what follows cannot be read either.
+      if (reader.isBroken) socket.destroy()
       this.flush()
     })
     // The other side is gone or going; 'close' follows either way.

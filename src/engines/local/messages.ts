@@ -60,20 +60,23 @@ export class FrameReader<Message> {
   #bytes = 0
   /** Bytes needed before there is anything new to read. */
   #needed = HEADER_BYTES
+  /** Whether a frame claimed to be larger than any real one; nothing is read after it. */
+  isBroken = false
 
-  /** @throws RangeError when a frame claims to be larger than any real one. */
   push(chunk: Buffer): Message[] {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    if (this.#bytes < this.#needed) return []
+    if (this.isBroken || this.#bytes < this.#needed) return []
     const messages: Message[] = []
     const all = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
     let offset = 0
     this.#needed = HEADER_BYTES
     while (all.length - offset >= HEADER_BYTES) {
       const bodyBytes = all.readUInt32LE(offset)
-      if (bodyBytes > MAX_FRAME_BYTES)
-        throw new RangeError(`a frame of ${bodyBytes} bytes is not one of ours`)
+      if (bodyBytes > MAX_FRAME_BYTES) {
+        this.isBroken = true
+        return messages
+      }
       const end = offset + HEADER_BYTES + bodyBytes
       if (end > all.length) {
         this.#needed = HEADER_BYTES + bodyBytes

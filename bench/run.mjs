@@ -3,7 +3,7 @@
  * `npm run bench`: output tokens per second through HTTP against the raw decode loop, same model file, same libraries,
  * same threads, in turns within one run; prints each figure's median and range and the ratio round by round.
  *
- *   npm run bench -- [--model FILE.gguf | --size 25m|125m|1.1b] [--clients 8] [--tokens 128] [--rounds 5] [--threads N]
+ *   npm run bench -- [--model FILE.gguf | --size demo|25m|125m|1.1b] [--clients 8] [--tokens 128] [--rounds 5] [--threads N]
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -20,7 +20,7 @@ const RAW_LOOP = fileURLToPath(new URL('raw-loop.mjs', import.meta.url))
 const { values } = parseArgs({
   options: {
     model: { type: 'string' },
-    size: { type: 'string' },
+    size: { type: 'string', default: '125m' },
     clients: { type: 'string', default: '8' },
     tokens: { type: 'string', default: '128' },
     rounds: { type: 'string', default: '5' },
@@ -37,8 +37,8 @@ async function findModel() {
   if (values.model !== undefined) return values.model
   const folder = path.join(os.tmpdir(), 'sluice-bench-models')
   mkdirSync(folder, { recursive: true })
-  if (values.size !== undefined) {
-    if (!(values.size in SIZES)) throw new Error(`--size must be one of ${Object.keys(SIZES).join(', ')}`)
+  if (values.size !== 'demo') {
+    if (!(values.size in SIZES)) throw new Error(`--size must be demo, ${Object.keys(SIZES).join(', ')}`)
     const file = path.join(folder, `random-${values.size}.gguf`)
     await writeRandomModel(/** @type {keyof typeof SIZES} */ (values.size), file)
     return file

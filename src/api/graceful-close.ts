@@ -19,12 +19,17 @@ export function prepareGracefulClose(app: FastifyInstance): GracefulClose {
   const { server } = app
   let openRequests = 0
   let onIdle: () => void = () => {}
-  server.on('request', (_request, response) => {
+  server.on('request', ({ socket }, response) => {
     openRequests++
-    response.once('close', () => {
+    const end = (): void => {
+      response.off('close', end)
+      socket.off('close', end)
       openRequests--
       if (openRequests === 0) onIdle()
-    })
+    }
+    response.on('close', end)
+    // A pipelined request has no response on the socket yet: its end is the socket's.
+    socket.on('close', end)
   })
   const idle = async (timeoutMs: number): Promise<boolean> => {
     if (openRequests === 0) return true

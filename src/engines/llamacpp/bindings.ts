@@ -166,12 +166,14 @@ export function bind({ ggmlBase, ggml, llama }: Libraries) {
 
     /** Threads that live as long as the context; without them llama.cpp starts new ones for every decode. */
     createThreadpool: (threads: number): Pointer => {
-      const params = {}
+      const params: { poll?: number } = {}
       const setDefaults = ggmlBase.func('ggml_threadpool_params_init', 'void', [
         koffi.out(koffi.pointer(ggml_threadpool_params)),
         'int',
       ])
       setDefaults(params, threads)
+      // Between two steps the threads sleep: spinning for the next one would take the cores that HTTP needs.
+      params.poll = 0
       return koffi.call(cpuFunction('ggml_threadpool_new'), NEW_THREADPOOL, params) as Pointer
     },
     freeThreadpool: (pool: Pointer): void => {

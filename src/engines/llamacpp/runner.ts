@@ -19,6 +19,8 @@ import { Sampler } from './sampling.ts'
 import { Vocabulary } from './vocabulary.ts'
 
 const MAX_DEFAULT_SEQ_LEN = 4096
+/** With less, a thread waits for the others longer than it computes. */
+const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
 const KV_ELEMENT_BYTES = { f16: 2, f32: 4 } as const
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
 
@@ -50,13 +52,19 @@ export async function openLlamaRunner(
     return new LlamaRunner(api, model, {
       ...options,
       maxSeqLen,
-      threads: options.threads ?? os.availableParallelism(),
+      threads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: model.sizeBytes + kvCacheBytes,
     })
   } catch (error) {
     model.close()
     throw error
   }
+}
+
+/** One for each core, but no more than the weights give work to: threads meet after every operation (decision 0007). */
+function defaultThreads(weightBytes: number): number {
+  const worthwhile = Math.max(1, Math.floor(weightBytes / MIN_WEIGHT_BYTES_PER_THREAD))
+  return Math.min(os.availableParallelism(), worthwhile)
 }
 
 let loaded: Bindings | null = null

@@ -1,0 +1,35 @@
+/**
+ * Whether the client is still there. One that leaves aborts its request at once, wherever that stands. Watches the
+ * socket as well as the response: a pipelined response has no socket, and hears nothing, until it is its turn.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Aborts when the connection closes before the answer has been written. */
+export function watchClient(request: IncomingMessage, response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  onExchangeEnd(request, response, () => {
+    if (!response.writableEnded) controller.abort(new DOMException('The client has left.', 'AbortError'))
+  })
+  return controller.signal
+}
+
+/** Calls back once, when the answer has been written or the connection is gone. */
+export function onExchangeEnd(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  callback: () => void,
+): void {
+  let hasEnded = false
+  const end = (): void => {
+    socket.off('close', end)
+    response.off('close', end)
+    // Node closes the response while it tells of the socket's end, when this listener can no longer be taken off.
+    if (!hasEnded) callback()
+    hasEnded = true
+  }
+  if (socket.destroyed) return end()
+  // As many as are pipelined.
+  socket.setMaxListeners(0)
+  socket.once('close', end)
+  response.once('close', end)
+}

@@ -1,0 +1,88 @@
+/**
+ * Paths and the patterns they are held against: a pattern is literal segments and `{name}` captures, each capture
+ * standing for one segment that is not empty. Requests are compared segment by segment after percent-decoding, so an
+ * escaped slash never splits a segment, and `.` and `..` mean nothing.
+ */
+import { ServiceError, StartError } from '../core/errors.ts'
+
+export type Pattern = `/${string}`
+
+/** What a pattern captures: `'/users/{id}'` gives `{ id: string }`. A pattern only known at run time gives a record. */
+export type PathParams<P extends string> = { readonly [Name in CaptureNames<P>]: string }
+
+type CaptureNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? CaptureName<Segment> | CaptureNames<Rest>
+  : CaptureName<Path>
+
+type CaptureName<Segment extends string> = string extends Segment
+  ? string
+  : Segment extends `{${infer Name}}`
+    ? Name
+    : never
+
+export type PatternSegment =
+  | { readonly type: 'literal'; readonly text: string }
+  | { readonly type: 'capture'; readonly name: string }
+
+/** @throws StartError for a text that is no pattern. */
+export function parsePattern(pattern: string): readonly PatternSegment[] {
+  if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
+    throw new StartError(`A path pattern must begin with '/', but was '${pattern}'.`, 2)
+  }
+  const segments = splitPath(pattern).map((text) => parseSegment(text, pattern))
+  const names = segments.flatMap((segment) => (segment.type === 'capture' ? [segment.name] : []))
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) {
+    throw new StartError(
+      `The path pattern '${pattern}' must name each capture once, but has two {${repeated}}.`,
+      2,
+    )
+  }
+  return segments
+}
+
+function parseSegment(text: string, pattern: string): PatternSegment {
+  const [, name] = /^\{([a-z_]\w*)\}$/i.exec(text) ?? []
+  if (name !== undefined) return { type: 'capture', name }
+  if (!/[{}*?#%]/.test(text)) return { type: 'literal', text }
+  throw new StartError(
+    `Each segment of the path pattern '${pattern}' must be plain text or {name}, but one is '${text}'.`,
+    2,
+  )
+}
+
+export function matchesSegment(pattern: PatternSegment, segment: string | undefined): boolean {
+  return pattern.type === 'literal' ? segment === pattern.text : segment !== undefined && segment !== ''
+}
+
+export interface RequestTarget {
+  readonly path: string
+  /** Percent-decoded; of `/` it is one empty segment. */
+  readonly segments: readonly string[]
+  readonly query: URLSearchParams
+}
+
+/** Proxies may send `http://host/path`. */
+const ORIGIN = /^https?:\/\/[^/?]*/i
+
+/** @throws ServiceError `malformed_request` when the path is not valid percent-encoding. */
+export function parseTarget(url: string): RequestTarget {
+  const [path = '', ...query] = url.replace(ORIGIN, '').split('?')
+  return {
+    path,
+    segments: splitPath(path).map(decodeSegment),
+    query: new URLSearchParams(query.join('?')),
+  }
+}
+
+function splitPath(path: string): string[] {
+  return path.replace(/^\//, '').split('/')
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new ServiceError('malformed_request', { message: 'the path is not valid percent-encoding.' })
+  }
+}

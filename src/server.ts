@@ -8,10 +8,10 @@ import type { Authenticator } from './accounts/authenticator.ts'
 import { newKeySecret } from './accounts/key-secret.ts'
 import { createOpenAuthenticator, createStaticKeyAuthenticator } from './accounts/static-keys.ts'
 import { buildApp } from './api/app.ts'
-import { prepareGracefulClose, type GracefulClose } from './api/graceful-close.ts'
 import { completeConfig } from './config/resolve.ts'
 import type { ServerConfig } from './config/server-config.ts'
 import { systemClock } from './core/clock.ts'
+import { GracefulClose } from './http/graceful-close.ts'
 import { EngineHost } from './engines/local/engine-host.ts'
 import { InProcessEngine } from './engines/local/in-process-engine.ts'
 import { PassthroughRunner } from './engines/passthrough/passthrough-runner.ts'
@@ -77,7 +77,7 @@ export async function createServer(
     isReady: () => !isDraining && registry.isReady,
     isDraining: () => isDraining,
   })
-  const graceful = prepareGracefulClose(app)
+  const graceful = new GracefulClose(app.server)
   await app.listen({ host: config.host, port: config.port })
 
   const address = addressOf(app.server.address() as AddressInfo)
@@ -95,7 +95,7 @@ export async function createServer(
     loaded,
     close: () => {
       isDraining = true
-      closing ??= shutDown({ graceful, registry, log, timeoutMs: config.shutdownTimeout * 1000 })
+      closing ??= shutDown({ app, graceful, registry, log, timeoutMs: config.shutdownTimeout * 1000 })
       return closing
     },
   }
@@ -211,17 +211,19 @@ function addressOf({ address, family, port }: AddressInfo): string {
 }
 
 interface ShutDownOptions {
+  readonly app: ReturnType<typeof buildApp>
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
   readonly log: Log
   readonly timeoutMs: number
 }
 
-async function shutDown({ graceful, registry, log, timeoutMs }: ShutDownOptions): Promise<void> {
+async function shutDown({ app, graceful, registry, log, timeoutMs }: ShutDownOptions): Promise<void> {
   const isDrained = await graceful.drain(timeoutMs)
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
   await registry.terminate()
   await graceful.close()
+  await app.close()
   log.info('stopped')
 }

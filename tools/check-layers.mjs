@@ -14,7 +14,7 @@ const LAYERS = new Map(
   [
     ['core'],
     ['protocol'],
-    ['scheduler', 'storage', 'limits', 'guards', 'weights', 'telemetry', 'config'],
+    ['http', 'scheduler', 'storage', 'limits', 'guards', 'weights', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
     ['server.ts'],
@@ -40,7 +40,7 @@ const PACKAGE_OWNERS = new Map([
  * What the light server may reach without a dynamic import: the passthrough model's engine and what that stands on. No
  * package is ever among it, so llama.cpp's binding cannot be either.
  */
-const LIGHT_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
+const LIGHT_PARTS = new Set(['light', 'core', 'protocol', 'http', 'scheduler', 'engines'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 

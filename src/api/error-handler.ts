@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, toServiceError } from '../core/errors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { renderError } from './render-error.ts'
+import { renderError } from '../http/render-error.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {

@@ -8,7 +8,7 @@ import { TIER_LIMITS } from '../core/tiers.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EngineEvent, EngineRequest, Prompt, SequenceError } from '../protocol/engine.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
-import { watchClient } from './client-presence.ts'
+import { watchClient } from '../http/client-presence.ts'
 import type { AppDeps } from './deps.ts'
 import { foldSequences, type FoldedSequence } from './fold.ts'
 import type { GenerationRequest } from './generation-request.ts'
@@ -43,7 +43,7 @@ export class Generation implements Disposable {
 
   /** @throws ServiceError when there is no such model, or when it cannot do what is asked for. */
   static async open(deps: AppDeps, exchange: Exchange, generation: GenerationRequest): Promise<Generation> {
-    const signal = watchClient(exchange)
+    const signal = watchClient(exchange.request.raw, exchange.reply.raw)
     const lease = await deps.registry.acquire(generation.modelId, signal)
     try {
       refuseBeams(generation, lease)

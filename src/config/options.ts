@@ -251,7 +251,7 @@ export const OPTIONS: OptionTable = {
     group: 'Engine',
     kind: wholeNumber({ min: 1, max: 1024 }),
     default: null,
-    defaultText: 'all cores',
+    defaultText: 'by model size, at most all cores',
     help: 'compute threads of an engine',
     available: true,
   },

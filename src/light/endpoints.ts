@@ -1,15 +1,13 @@
 /** The four endpoints every light server has, in the shapes of the full server (spec: interface, rule 3). */
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
+import { INTERFACE_VERSION } from '../core/interface-version.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { Handler, LightRequest } from './answer-request.ts'
 import { parseGenerateRequest } from './generate-request.ts'
 import { runPrompt } from './generation.ts'
 import { GENERATE_PATH } from './public-paths.ts'
 import type { Router } from './router.ts'
-
-/** The version of the interface (spec: Versioning), never the package's. */
-const INTERFACE_VERSION = '1.1.1'
 
 /** The one model there is, and the alias of the default model. */
 const MODEL_ID = 'default'

@@ -8,12 +8,12 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock, type Clock } from '../core/clock.ts'
 import { InvariantError, StartError } from '../core/errors.ts'
+import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createRequestListener, type Handler, type OnError } from './answer-request.ts'
-import { answerClientErrors } from './client-errors.ts'
 import { addEndpoints } from './endpoints.ts'
 import { createPassthroughEngine } from './generation.ts'
-import { OpenRequests } from './open-requests.ts'
+import { GracefulClose } from '../http/graceful-close.ts'
 import type { Pattern } from './path-pattern.ts'
 import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
 import { Router, type Method } from './router.ts'
@@ -77,16 +77,16 @@ export function buildLightServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
     createRequestListener({ router, isPublic: createPublicPaths(publicPaths), isClosing, onError }),
   )
-  const openRequests = new OpenRequests(server)
-  answerClientErrors(server)
+  const graceful = new GracefulClose(server)
+  server.on('clientError', answerClientError)
+  answerOddRequests(server)
   return {
     listen: async () => {
       if (isClosing()) throw new InvariantError('This server has been closed; make a new one.')
       listening = listen(server, { host, port })
       return listening
     },
-    close: () =>
-      (closing ??= Promise.allSettled([listening]).then(() => shutDown(server, engine, openRequests))),
+    close: () => (closing ??= Promise.allSettled([listening]).then(() => shutDown(graceful, engine))),
     address: () => addressOf(server),
     // The router hands a handler exactly what its own pattern captures.
     route: (method, pattern, handler) => router.add(method, pattern, handler as Handler),
@@ -139,16 +139,9 @@ function addressOf(server: Server): LightAddress | null {
 /** Time that running requests have to finish once the server closes. */
 const CLOSE_TIMEOUT_MS = 30_000
 
-/** Time that the last answers have to reach their clients. */
-const LAST_WORDS_MS = 1000
-
-async function shutDown(server: Server, engine: Engine, openRequests: OpenRequests): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
-  await openRequests.untilIdle(CLOSE_TIMEOUT_MS)
+async function shutDown(graceful: GracefulClose, engine: Engine): Promise<void> {
+  await graceful.drain(CLOSE_TIMEOUT_MS)
   // Generations that still run end here, with an answer.
   await engine.close()
-  await openRequests.untilIdle(LAST_WORDS_MS)
-  server.closeAllConnections()
-  await closed
+  await graceful.close()
 }

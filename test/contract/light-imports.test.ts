@@ -53,7 +53,7 @@ describe('the imports of the light server', () => {
   })
 
   it('stay out of the parts that own packages or processes', () => {
-    const parts = /^(?:core|protocol|scheduler|light)\/|^engines\/(?:passthrough|local)\//
+    const parts = /^(?:core|protocol|http|scheduler|light)\/|^engines\/(?:passthrough|local)\//
 
     expect([...files].filter((file) => !parts.test(file))).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** Bytes that are no proper request, over a real socket: always our JSON body, never the framework's or Node's. */
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_BYTES } from '../../src/api/body-parser.ts'
+import { MAX_BODY_BYTES } from '../../src/http/json-body.ts'
 import { exchange, openSocket, readAnswer, type RawAnswer } from '../support/raw-http.ts'
 import { createTestApp, KEY } from '../support/test-app.ts'
 

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { describeRoute } from '../route-schema.ts'
-import { health, INTERFACE_VERSION, ready } from '../schemas/health.ts'
+import { INTERFACE_VERSION } from '../../core/interface-version.ts'
+import { health, ready } from '../schemas/health.ts'
 
 const access = 'public'
 

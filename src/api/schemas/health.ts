@@ -1,9 +1,6 @@
 /** `GET /v1/health` and `GET /v1/ready`. */
 import { z } from 'zod'
 
-/** The version of the interface (spec: Versioning), never the package's. */
-export const INTERFACE_VERSION = '1.1.1'
-
 export const health = z
   .object({
     status: z.literal('ok'),

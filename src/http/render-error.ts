@@ -1,6 +1,6 @@
 /**
- * The one place where an error becomes an answer: status, headers and body of `{detail}`. Routes shaped like
- * OpenAI's also get `error`, because OpenAI's clients show only that (spec: decisions, Errors).
+ * The one place where an error becomes an answer: status, headers and body of `{detail}`, for every server. Routes shaped
+ * like OpenAI's also get `error`, because OpenAI's clients show only that (spec: decisions, Errors).
  */
 import type { ServiceError } from '../core/errors.ts'
 
@@ -34,15 +34,17 @@ export function renderError(error: ServiceError, request: { requestId: string; u
   const body = isOpenAiShaped(request.url)
     ? { detail: error.message, error: toOpenAiError(error) }
     : { detail: error.message }
+  const text = JSON.stringify(body)
   return {
     status: error.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(text)),
       'x-request-id': request.requestId,
       'x-error-code': error.code,
       ...statusHeaders(error),
     },
-    body: JSON.stringify(body),
+    body: text,
   }
 }
 

@@ -17,14 +17,15 @@ export class OpenRequests {
     })
   }
 
-  /** Resolves when all have been answered, or after `timeoutMs`. */
-  async untilIdle(timeoutMs: number): Promise<void> {
-    if (this.#count === 0) return
+  /** Resolves when all have been answered, with true, or with false after `timeoutMs`. */
+  async untilIdle(timeoutMs: number): Promise<boolean> {
+    if (this.#count === 0) return true
     let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve
-      timer = setTimeout(resolve, timeoutMs)
+    const isIdle = await new Promise<boolean>((resolve) => {
+      this.#onIdle = () => resolve(true)
+      timer = setTimeout(() => resolve(false), timeoutMs)
     })
     clearTimeout(timer)
+    return isIdle
   }
 }

@@ -36,11 +36,7 @@ export function answerOddRequests(server: Server): void {
 
 function writeError(error: ServiceError, socket: Socket): void {
   const { status, headers, body } = renderError(error, { requestId: newId(), url: '' })
-  const head = Object.entries({
-    ...headers,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  })
+  const head = Object.entries({ ...headers, connection: 'close' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,

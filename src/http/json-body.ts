@@ -1,0 +1,56 @@
+/**
+ * Reads a JSON body. An empty one counts as none whatever its type. One over the limit is read to its end before it is
+ * refused, because closing the connection on a client that still writes would lose it the answer.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../core/errors.ts'
+
+export const MAX_BODY_BYTES = 8 * 1024 * 1024
+
+/** Beyond this a client that keeps sending is cut off. */
+const MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES
+
+/** Undefined when there is no body. @throws ServiceError saying what is wrong with it. */
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  const body = await readBody(request)
+  return body.length === 0 ? undefined : parseJsonBody(body, request.headers['content-type'])
+}
+
+/** @throws ServiceError `unsupported_media_type` or `malformed_json`. */
+export function parseJsonBody(body: Buffer, mediaType: string | undefined): unknown {
+  if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
+    throw new ServiceError('unsupported_media_type', { given: mediaType ?? '' })
+  }
+  if (!isUtf8(body)) throw new ServiceError('malformed_json', { message: 'it is not valid UTF-8.' })
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw new ServiceError('malformed_json', { message: error instanceof Error ? error.message : '' })
+  }
+}
+
+/** @throws ServiceError `body_too_large` or, when it breaks off, `malformed_request`. */
+export function readBody(payload: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let receivedBytes = 0
+    const finish = (settle: () => void) => {
+      payload.off('data', onData).off('end', onEnd).off('error', onError)
+      settle()
+    }
+    const tooLarge = () => reject(new ServiceError('body_too_large', { maxBytes: MAX_BODY_BYTES }))
+    const onData = (chunk: Buffer) => {
+      receivedBytes += chunk.length
+      if (receivedBytes <= MAX_BODY_BYTES) chunks.push(chunk)
+      else if (receivedBytes > MAX_DISCARDED_BYTES) finish(tooLarge)
+      else chunks.length = 0
+    }
+    const onEnd = () =>
+      finish(receivedBytes > MAX_BODY_BYTES ? tooLarge : () => resolve(Buffer.concat(chunks, receivedBytes)))
+    const onError = () =>
+      finish(() => reject(new ServiceError('malformed_request', { message: 'the body broke off.' })))
+    payload.on('data', onData).on('end', onEnd).on('error', onError)
+  })
+}

@@ -4,6 +4,7 @@
  * not built yet says why and is refused, save for its neutral value, which asks for nothing; building the work
  * turns `notYet(...)` into `true`.
  */
+import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
   AUTH_MODES,
@@ -14,7 +15,6 @@ import {
   type OptionValues,
   QUANTIZATIONS,
   REGISTRATIONS,
-  SCHEDULE_POLICIES,
 } from './server-config.ts'
 import {
   choice,

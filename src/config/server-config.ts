@@ -4,9 +4,10 @@
  * anywhere else. Names are the options of the command line in camelCase; null means "not given" where the
  * option has no fixed default.
  */
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+
 export const AUTH_MODES = ['api-key', 'none'] as const
 export const QUANTIZATIONS = ['none', 'int4', 'int8', 'fp8'] as const
-export const SCHEDULE_POLICIES = ['fcfs', 'priority', 'fair'] as const
 export const GPU_MODES = ['auto', 'off'] as const
 export const REGISTRATIONS = ['open', 'closed'] as const
 export const MODEL_ADMINS = ['key', 'admin'] as const
@@ -42,7 +43,7 @@ export interface ServerConfig {
   readonly maxBatchSize: number
   /** Tokens a sequence may reach; null takes the model's own, at most 4096. */
   readonly maxSeqLen: number | null
-  readonly schedulePolicy: (typeof SCHEDULE_POLICIES)[number]
+  readonly schedulePolicy: SchedulePolicy
   /** Waiting sequences, all models together. */
   readonly maxQueue: number
   /** Engine processes per model. */

@@ -19,6 +19,7 @@ import { ModelRegistry, type ModelSource, type OpenEngine } from './models/regis
 import type { Engine } from './protocol/engine.ts'
 import type { MetadataOverride as RunnerMetadataOverride } from './protocol/runner-options.ts'
 import { createLog, type Log } from './telemetry/log.ts'
+import { numberValue, type GgufModel } from './weights/gguf-file.ts'
 import type { MetadataOverride } from './weights/gguf-overrides.ts'
 import { checkModelFiles, resolveModelFile } from './weights/model-file.ts'
 
@@ -139,7 +140,7 @@ interface EngineOpenerDeps {
 
 /** Opens a checkpoint in an engine process, converting it first where it must be. */
 function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
-  return async (modelId, source, onProgress) => {
+  return async (modelId, source, { onProgress, signal }) => {
     const report = (fraction: number): void => {
       onProgress(fraction)
       hooks.onLoadProgress?.(modelId, fraction)
@@ -148,7 +149,9 @@ function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
       ...source,
       dataDir: config.dataDir,
       onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
+      signal,
     })
+    warnOfLongContext(log, config.maxSeqLen, model)
     const done = isNewConversion ? CONVERSION_SHARE : 0
     const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
     return EngineHost.start(
@@ -173,8 +176,19 @@ function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
         onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
         onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
       },
+      signal,
     )
   }
+}
+
+/** Positions a model has never seen make it say nonsense; that is the operator's choice, but not a silent one. */
+function warnOfLongContext(log: Log, maxSeqLen: number | null, model: GgufModel): void {
+  const contextLength = numberValue(model.metadata, `${model.architecture}.context_length`)
+  if (maxSeqLen === null || contextLength === null || maxSeqLen <= contextLength) return
+  log.warn(
+    { maxSeqLen, contextLength },
+    'max_seq_len is longer than the context that the model was trained for',
+  )
 }
 
 function toRunnerOverride([key, { type, value }]: MetadataOverride): RunnerMetadataOverride {
@@ -185,8 +199,10 @@ function toRunnerOverride([key, { type, value }]: MetadataOverride): RunnerMetad
 
 /** The start-up line. */
 function logServing(log: Log, { address, registry }: Pick<RunningServer, 'address' | 'registry'>): void {
-  const { id, info } = registry.get(null)
-  if (info === null) return
+  // The model may have been taken away again while others waited for it.
+  const record = registry.list().find(({ info }) => info !== null)
+  if (!record?.info) return
+  const { id, info } = record
   const { architecture, parameters, quantization, maxSeqLen, maxBatchSize, threads, memoryBytes, engine } =
     info
   log.info(
@@ -222,7 +238,7 @@ async function shutDown({ app, graceful, registry, log, timeoutMs }: ShutDownOpt
   const isDrained = await graceful.drain(timeoutMs)
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
-  await registry.terminate()
+  await registry.close()
   await graceful.close()
   await app.close()
   log.info('stopped')

@@ -3,7 +3,7 @@
  * registry behind it and the shutdown.
  */
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
-import { newId } from '../core/ids.ts'
+import { keepRequestId } from '../http/request-id.ts'
 import { requireDeclaredAccess } from './access.ts'
 import { registerBodyParsers } from './body-parser.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
@@ -21,18 +21,13 @@ import { validatorCompiler } from './validator.ts'
 /** Time a client has to send its whole request. */
 const REQUEST_TIMEOUT_MS = 120_000
 
-const SAFE_REQUEST_ID = /^[\w.:-]{1,64}$/
-
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Requests that still come in while the server closes get an answer of ours, not Fastify's.
     return503OnClosing: false,
-    genReqId: ({ headers }) => {
-      const given = headers['x-request-id']
-      return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : newId()
-    },
+    genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (thrown, request, reply) => sendError(thrown, { request, reply, log: deps.log }),

@@ -8,6 +8,6 @@ export function registerBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     const body = await readBody(payload)
     if (request.routeOptions.schema?.body === undefined || body.length === 0) return undefined
-    return parseJsonBody(body, request.headers['content-type'])
+    return parseJsonBody(body, request.headers)
   })
 }

@@ -10,7 +10,7 @@ import { renderError } from '../http/render-error.ts'
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {
     // The client has left: nobody reads an answer, and its own leaving is no error.
-    if (reply.raw.destroyed) return void reply.hijack()
+    if (reply.raw.destroyed || request.raw.socket.destroyed) return void reply.hijack()
     sendError(thrown, { request, reply, log })
   })
   app.setNotFoundHandler((request, reply) => {

@@ -5,6 +5,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { onExchangeEnd } from '../http/client-presence.ts'
 import type { SilenceTimer, StartSilenceTimer } from './deps.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000
@@ -27,7 +28,8 @@ export class SseWriter implements Disposable {
     this.#reply = reply
     this.#raw = reply.raw
     this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
-    this.#raw.on('drain', this.#onRoom).on('close', this.#onRoom)
+    this.#raw.on('drain', this.#onRoom)
+    onExchangeEnd(reply.request.raw, this.#raw, this.#onRoom)
   }
 
   get isOpen(): boolean {
@@ -66,7 +68,7 @@ export class SseWriter implements Disposable {
 
   [Symbol.dispose](): void {
     this.#silence.stop()
-    this.#raw.off('drain', this.#onRoom).off('close', this.#onRoom)
+    this.#raw.off('drain', this.#onRoom)
     this.#onRoom()
   }
 

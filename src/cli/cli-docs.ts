@@ -29,7 +29,7 @@ the secret itself, so that it does not show in the list of processes.
 | 0 | stopped by SIGTERM or SIGINT, running requests done or given up after \`--shutdown-timeout\` |
 | 1 | the port, the model or a database cannot be opened |
 | 2 | an option is unknown, malformed or not available yet |
-| 130 | stopped at once by a second SIGTERM or SIGINT |
+| 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first |
 `
 
 export function renderCliDocs(): string {

@@ -29,6 +29,7 @@ export const ERRORS = {
     400,
     "The prompt is {bytes} bytes long, which is at least {given} tokens, but the model's context holds {max}.",
   ),
+  chat_too_long: row(400, "messages holds {given} messages, but the model's context holds {max} tokens."),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   // 401, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
@@ -38,7 +39,7 @@ export const ERRORS = {
   // 429
   queue_full: row(
     429,
-    'The queue is full: {waiting} sequences are waiting and at most {max} may. Try again later.',
+    'The queue is full: at most {max} sequences may wait, {waiting} do, and this request brings {given}. Try again later.',
   ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),

@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { newId } from '../core/ids.ts'
+import { keepRequestId } from './request-id.ts'
 import { ServiceError } from '../core/errors.ts'
 import { renderError } from './render-error.ts'
 
@@ -16,26 +16,46 @@ interface ClientError extends Error {
 
 /** Node keeps the response it is writing on the socket; there is no public way to ask for it. */
 interface HttpSocket extends Socket {
-  readonly _httpMessage?: { readonly _headerSent?: boolean } | null
+  readonly _httpMessage?: { readonly _headerSent?: boolean; readonly req?: IncomingMessage } | null
 }
 
 export function answerClientError(thrown: ClientError, socket: HttpSocket): void {
   const isAnswering = socket._httpMessage?._headerSent === true
   if (thrown.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy()
-  writeError(toServiceError(thrown), socket)
+  writeError(toServiceError(thrown), socket, nameOf(thrown, socket))
 }
 
 /** What Node would otherwise answer by itself, or by hanging up. */
 export function answerOddRequests(server: Server): void {
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    writeError(new ServiceError('not_found', { method: 'CONNECT', path: request.url ?? '' }), socket)
+    const path = request.url ?? ''
+    const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
+    writeError(new ServiceError('not_found', { method: 'CONNECT', path }), socket, name)
   })
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
 }
 
-function writeError(error: ServiceError, socket: Socket): void {
-  const { status, headers, body } = renderError(error, { requestId: newId(), url: '' })
+interface RequestName {
+  readonly requestId: string
+  readonly url: string
+}
+
+/** What is known of a request that broke off: its parsed head, or what can be read of the bytes. */
+function nameOf(thrown: ClientError, socket: HttpSocket): RequestName {
+  const parsed = socket._httpMessage?.req
+  if (parsed !== undefined) {
+    return { requestId: keepRequestId(parsed.headers['x-request-id']), url: parsed.url ?? '' }
+  }
+  const text = textOf(thrown.rawPacket)
+  return {
+    requestId: keepRequestId(/^x-request-id:[ \t]*(\S+)[ \t]*\r?$/im.exec(text)?.[1]),
+    url: REQUEST_LINE.exec(text)?.[2] ?? '',
+  }
+}
+
+function writeError(error: ServiceError, socket: Socket, name: RequestName): void {
+  const { status, headers, body } = renderError(error, name)
   const head = Object.entries({ ...headers, connection: 'close' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +

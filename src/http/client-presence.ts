@@ -2,11 +2,14 @@
  * Whether the client is still there. One that leaves aborts its request at once, wherever that stands. Watches the
  * socket as well as the response: a pipelined response has no socket, and hears nothing, until it is its turn.
  */
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Aborts when the connection closes before the answer has been written. */
 export function watchClient(request: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController()
+  // One listener for each prompt of a batch that is queued one by one.
+  setMaxListeners(0, controller.signal)
   onExchangeEnd(request, response, () => {
     if (!response.writableEnded) controller.abort(new DOMException('The client has left.', 'AbortError'))
   })

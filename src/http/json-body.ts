@@ -3,7 +3,7 @@
  * refused, because closing the connection on a client that still writes would lose it the answer.
  */
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../core/errors.ts'
 
@@ -15,13 +15,20 @@ const MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES
 /** Undefined when there is no body. @throws ServiceError saying what is wrong with it. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const body = await readBody(request)
-  return body.length === 0 ? undefined : parseJsonBody(body, request.headers['content-type'])
+  return body.length === 0 ? undefined : parseJsonBody(body, request.headers)
 }
 
-/** @throws ServiceError `unsupported_media_type` or `malformed_json`. */
-export function parseJsonBody(body: Buffer, mediaType: string | undefined): unknown {
+/** @throws ServiceError `unsupported_media_type`, `malformed_request` for a compressed body, or `malformed_json`. */
+export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unknown {
+  const mediaType = headers['content-type']
+  const encoding = headers['content-encoding'] ?? 'identity'
   if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
     throw new ServiceError('unsupported_media_type', { given: mediaType ?? '' })
+  }
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new ServiceError('malformed_request', {
+      message: `Content-Encoding must be identity, but was '${encoding}'.`,
+    })
   }
   if (!isUtf8(body)) throw new ServiceError('malformed_json', { message: 'it is not valid UTF-8.' })
   try {

@@ -8,8 +8,8 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { ServiceError, toServiceError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import { renderError } from '../http/render-error.ts'
+import { keepRequestId } from '../http/request-id.ts'
 import { renderValue, sendAnswer, type Answer, type RequestName } from './answers.ts'
 import { requireKey } from './bearer-keys.ts'
 import { watchClient } from '../http/client-presence.ts'
@@ -57,7 +57,7 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const name = { requestId: requestIdOf(request), url: request.url ?? '' }
+  const name = { requestId: keepRequestId(request.headers['x-request-id']), url: request.url ?? '' }
   const signal = watchClient(request, response)
   const send = (answer: Answer): void => {
     // Nobody reads the answer of a client that has left, and its own leaving is no error.
@@ -93,13 +93,6 @@ async function handle(
   if (!isPublic(method, segments)) requireKey(headers)
   const body = METHODS_WITH_BODY.has(method) ? await readJsonBody(request) : undefined
   return await match.target({ params: match.params, query, headers, body, requestId, signal })
-}
-
-const SAFE_REQUEST_ID = /^[\w.:-]{1,64}$/
-
-function requestIdOf({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : newId()
 }
 
 const MAX_SHOWN_CHARACTERS = 200

@@ -38,6 +38,7 @@ export class ChatTemplate {
 
   /** @throws ServiceError `chat_template_failed` when the template refuses the messages. */
   render(messages: readonly ChatMessage[]): Prompt {
+    this.#refuseTooMany(messages.length)
     const mark = unusedCharacter(messages)
     const rendered = this.#guard(() =>
       this.#template.render({
@@ -51,6 +52,13 @@ export class ChatTemplate {
       }),
     )
     return { pieces: rendered.split(mark).filter((piece) => piece !== ''), addSpecial: false }
+  }
+
+  /** A message is a token at least; more of them than the context holds are not worth rendering. */
+  #refuseTooMany(given: number): void {
+    const max = this.#info.maxSeqLen
+    if (max === null || given <= max) return
+    throw new ServiceError('chat_too_long', { given, max }, { param: 'messages' })
   }
 
   #guard<T>(act: () => T): T {

@@ -170,26 +170,70 @@ describe('ModelRegistry', () => {
     expect(registry.list()).toMatchObject([{ id: 'default' }])
   })
 
-  it('closes an engine whose load ends after the registry has', async () => {
+  it('takes an id that is registered again while it is being unregistered', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const [before, after] = [new WatchedEngine(), new WatchedEngine()]
+    const first = registry.register('m', source)
+    await settle()
+    loads.next().succeed(before)
+    await first
+    const lease = await registry.acquire('m', never)
+    const unregistered = registry.unregister('m')
+    const second = registry.register('m', source)
+    await settle()
+    loads.next().succeed(after)
+    await second
+    expect(registry.list()).toMatchObject([
+      { id: 'm', state: 'ready' },
+      { id: 'm', state: 'draining' },
+    ])
+    lease[Symbol.dispose]()
+    await unregistered
+    using newLease = await registry.acquire('m', never)
+    expect([newLease.engine, before.isClosed, after.isClosed]).toEqual([after, true, false])
+  })
+
+  it('answers 404 to requests that waited for a model which was unregistered meanwhile', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
     const registered = registry.register('m', source)
+    const waiting = registry.acquire('m', never)
+    const unregistered = registry.unregister('m')
     await settle()
-    await registry.terminate()
+    loads.next().succeed(new WatchedEngine())
+    await expect(waiting).rejects.toMatchObject({ code: 'model_not_found' })
+    await Promise.all([registered, unregistered])
+  })
+
+  it('ends loads when it closes, and closes what they still bring', async () => {
     const late = new WatchedEngine()
-    loads.next().succeed(late)
+    const { registry } = createRegistry(
+      (_id, _source, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve(late))
+        }),
+    )
+    const registered = registry.register('m', source)
+    registered.catch(() => {})
+    await settle()
+    await registry.close()
     await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
     expect(late.isClosed).toBe(true)
   })
 
-  it('closes every engine once its leases are gone', async () => {
-    const { registry, fallbacks } = createRegistry(createLoads().open)
-    const lease = await registry.acquire(null, never)
-    const closing = registry.close()
-    await settle()
-    expect(fallbacks[0]?.isClosed).toBe(false)
-    lease[Symbol.dispose]()
-    await closing
-    expect(fallbacks[0]?.isClosed).toBe(true)
+  it('closes every engine, those of a swap that still drains included', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const [before, after] = [new WatchedEngine(), new WatchedEngine()]
+    for (const engine of [before, after]) {
+      const registered = registry.register('m', source)
+      await settle()
+      loads.next().succeed(engine)
+      await registered
+      if (engine === before) await registry.acquire('m', never)
+    }
+    await registry.close()
+    expect([before.isClosed, after.isClosed]).toEqual([true, true])
   })
 })

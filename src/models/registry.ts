@@ -46,8 +46,14 @@ export interface ModelRecord {
   readonly info: ModelInfo | null
 }
 
+export interface LoadHooks {
+  readonly onProgress: LoadProgress
+  /** Aborts when the registry closes: the load ends as soon as it can. */
+  readonly signal: AbortSignal
+}
+
 /** @throws StartError when the model cannot be opened. */
-export type OpenEngine = (modelId: string, source: ModelSource, onProgress: LoadProgress) => Promise<Engine>
+export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks) => Promise<Engine>
 
 export interface RegistryOptions {
   readonly openEngine: OpenEngine
@@ -75,10 +81,12 @@ interface Entry {
 export class ModelRegistry {
   readonly #options: RegistryOptions
   readonly #entries = new Map<string, Entry>()
+  /** Entries that were unregistered and finish their last requests. */
+  readonly #draining = new Set<Entry>()
   #fallback: Entry | null
-  #isTerminated = false
-  /** Engines that finish their last requests. */
-  readonly #retiring = new Set<Promise<void>>()
+  /** Every model whose engine is not closed, those that finish their last requests included. */
+  readonly #open = new Set<LoadedModel>()
+  readonly #closing = new AbortController()
 
   constructor(options: RegistryOptions) {
     this.#options = options
@@ -106,16 +114,20 @@ export class ModelRegistry {
   /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
   async unregister(id: string): Promise<void> {
     const entry = this.#entries.get(id)
-    if (entry === undefined) throw new ServiceError('model_not_found', { model: id })
+    if (entry === undefined) throw modelNotFound(id)
+    // Gone at once for new requests; the id may be registered again meanwhile.
+    this.#entries.delete(id)
+    this.#draining.add(entry)
     entry.isDraining = true
+    if (this.#entries.size === 0) this.#fallback = this.#createFallback()
     await entry.loading
     await this.#retire(entry.current)
-    this.#entries.delete(id)
-    if (this.#entries.size === 0) this.#fallback = this.#createFallback()
+    this.#draining.delete(entry)
   }
 
   list(): readonly ModelRecord[] {
-    return this.#all().map(toRecord)
+    const serving = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
+    return [...serving, ...this.#draining].map(toRecord)
   }
 
   /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
@@ -126,7 +138,7 @@ export class ModelRegistry {
   /** Whether the default model can take work now. */
   get isReady(): boolean {
     const entry = this.#findDefault()
-    return entry !== null && !entry.isDraining && (entry.current?.engine.isAvailable() ?? false)
+    return entry?.current?.engine.status().state === 'ready'
   }
 
   /**
@@ -137,41 +149,35 @@ export class ModelRegistry {
     const entry = this.#resolve(modelId)
     if (entry.current === null && entry.loading !== null)
       await this.#waitForLoad(entry, entry.loading, signal)
+    if (entry.isDraining) throw modelNotFound(entry.id)
     if (entry.current !== null) return entry.current.acquire()
     const message = entry.failure ?? 'it is not loaded.'
     throw new ServiceError('model_loading_failed', { model: entry.id, message }, { retryAfterSeconds: 10 })
   }
 
-  /** Closes every engine as soon as its leases are gone. */
+  /** Ends every load and closes every engine now; requests that still run fail with `shutting_down`. */
   async close(): Promise<void> {
-    const entries = this.#all()
+    this.#closing.abort()
+    const entries = [...this.#entries.values(), ...this.#draining]
     await Promise.all(entries.map(({ loading }) => loading ?? Promise.resolve()))
-    await Promise.all([...entries.map(({ current }) => this.#retire(current)), ...this.#retiring])
-  }
-
-  /** Closes every engine now, one that is still being loaded as soon as it is; running requests fail. */
-  async terminate(): Promise<void> {
-    this.#isTerminated = true
-    await Promise.all(this.#all().map(({ current }) => current?.engine.close() ?? Promise.resolve()))
-  }
-
-  #all(): readonly Entry[] {
-    return [...this.#entries.values(), ...(this.#fallback === null ? [] : [this.#fallback])]
+    await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
   async #load(entry: Entry, source: ModelSource): Promise<void> {
     entry.failure = null
     entry.loadFraction = 0
     try {
-      const engine = await this.#options.openEngine(entry.id, source, (fraction) => {
+      const { signal } = this.#closing
+      const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
-      })
-      if (this.#isTerminated) {
+      }
+      const engine = await this.#options.openEngine(entry.id, source, { onProgress, signal })
+      if (signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
-      entry.current = new LoadedModel(entry.id, engine)
+      entry.current = this.#createLoaded(entry.id, engine)
       void this.#retire(replaced)
     } catch (error) {
       entry.failure =
@@ -185,7 +191,11 @@ export class ModelRegistry {
   async #waitForLoad(entry: Entry, loading: Promise<void>, signal: AbortSignal): Promise<void> {
     const max = this.#options.maxQueue
     if (entry.waiting >= max) {
-      throw new ServiceError('queue_full', { waiting: entry.waiting, max }, { retryAfterSeconds: 1 })
+      throw new ServiceError(
+        'queue_full',
+        { waiting: entry.waiting, max, given: 1 },
+        { retryAfterSeconds: 1 },
+      )
     }
     entry.waiting++
     try {
@@ -197,9 +207,8 @@ export class ModelRegistry {
 
   async #retire(model: LoadedModel | null): Promise<void> {
     if (model === null) return
-    const retired = model.retire()
-    this.#retiring.add(retired)
-    await retired.finally(() => this.#retiring.delete(retired))
+    await model.retire()
+    this.#open.delete(model)
   }
 
   #retireFallback(): void {
@@ -210,9 +219,7 @@ export class ModelRegistry {
   #resolve(modelId: string | null): Entry {
     const id = modelId ?? DEFAULT_MODEL_ID
     const entry = this.#entries.get(id) ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
-    if (entry === null || entry.isDraining) {
-      throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
-    }
+    if (entry === null) throw modelNotFound(id)
     return entry
   }
 
@@ -221,9 +228,15 @@ export class ModelRegistry {
     return this.#entries.get(DEFAULT_MODEL_ID) ?? this.#entries.values().next().value ?? this.#fallback
   }
 
+  #createLoaded(id: string, engine: Engine): LoadedModel {
+    const model = new LoadedModel(id, engine)
+    this.#open.add(model)
+    return model
+  }
+
   #createFallback(): Entry {
     const entry = this.#createEntry(DEFAULT_MODEL_ID)
-    entry.current = new LoadedModel(DEFAULT_MODEL_ID, this.#options.openFallback())
+    entry.current = this.#createLoaded(DEFAULT_MODEL_ID, this.#options.openFallback())
     return entry
   }
 
@@ -241,19 +254,29 @@ export class ModelRegistry {
   }
 }
 
+function modelNotFound(model: string): ServiceError {
+  return new ServiceError('model_not_found', { model }, { param: 'model' })
+}
+
 function toRecord(entry: Entry): ModelRecord {
   return {
     id: entry.id,
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
     loadFraction: entry.current === null ? entry.loadFraction : 1,
-    failure: entry.failure,
+    failure: failureOf(entry),
     info: entry.current?.engine.info() ?? null,
   }
 }
 
 function stateOf(entry: Entry): ModelState {
   if (entry.isDraining) return 'draining'
-  if (entry.current !== null) return 'ready'
+  const engineState = entry.current?.engine.status().state
+  if (engineState !== undefined) return engineState === 'restarting' ? 'loading' : engineState
   return entry.failure === null ? 'loading' : 'failed'
+}
+
+function failureOf(entry: Entry): string | null {
+  const status = entry.current?.engine.status()
+  return status?.state === 'failed' ? status.message : entry.failure
 }

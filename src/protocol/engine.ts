@@ -120,6 +120,11 @@ export interface ModelInfo {
   readonly memoryBytes: number | null
 }
 
+/** Whether a request sent now would be worked on: at once, when the engine is back, or not at all. */
+export type EngineStatus =
+  | { readonly state: 'ready' | 'restarting' }
+  | { readonly state: 'failed'; readonly message: string }
+
 export interface Engine {
   /**
    * Runs a request. Aborting the signal, or ending the iteration early, stops its sequences within one step.
@@ -127,8 +132,7 @@ export interface Engine {
    */
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>
   info(): ModelInfo
-  /** Whether a request sent now would be worked on at once, not only when the engine is back. */
-  isAvailable(): boolean
+  status(): EngineStatus
   /** Ends the engine; requests that are still open fail with `shutting_down`. */
   close(): Promise<void>
 }

@@ -89,6 +89,17 @@ describe('ContinuousBatchScheduler', () => {
     )
   })
 
+  it('books no prefix for a prompt that needs no slot: what is cached later is really there', () => {
+    const scheduler = createScheduler({ maxSeqLen: 200, canCopySlots: true })
+    scheduler.add(createRequest(1, { promptTokens: 150, from: 0, maxNewTokens: 1 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 200, from: 0 }))
+    expect(scheduler.plan()).toBeNull()
+    expect(typesOf(scheduler.takeEvents())).toEqual(['2 sequence-start', '2 sequence-end'])
+    scheduler.add(createRequest(3, { promptTokens: 190, from: 0 }))
+    expect(planned(scheduler).starts).toMatchObject([{ slotId: 0, cachedTokens: 150, copyFromSlotId: null }])
+  })
+
   it('cuts text at a stop string that is split across tokens, and keeps its tokens', () => {
     const texts = ['Hel', 'lo E', 'N', 'D more']
     const scheduler = createScheduler({ tokenBytes: (id) => Buffer.from(texts[id] ?? '') })
@@ -150,6 +161,21 @@ describe('ContinuousBatchScheduler', () => {
       expect(chunksOf(true)).toEqual([128, 128, 44])
       expect(chunksOf(false)).toEqual([128, 128, 44])
     })
+  })
+
+  it('seats seeded sequences in the same slots whatever ran before', () => {
+    const seatsAfter = (history: readonly number[]): (number | undefined)[] => {
+      const scheduler = createScheduler()
+      for (const reqId of history) {
+        scheduler.add(createRequest(reqId, { maxNewTokens: 1 }))
+        step(scheduler)
+      }
+      const sampling = { ...GREEDY, seed: 1 }
+      scheduler.addBlock([8, 9].map((reqId) => createRequest(reqId, { sampling })))
+      return planned(scheduler).starts.map(({ slotId }) => slotId)
+    }
+    expect(seatsAfter([1])).toEqual([0, 1])
+    expect(seatsAfter([1, 2, 3])).toEqual([0, 1])
   })
 
   describe('prefix reuse', () => {
@@ -223,6 +249,13 @@ describe('ContinuousBatchScheduler', () => {
         'The queue is full',
       )
       expect([scheduler.runningCount, scheduler.waitingCount]).toEqual([2, 1])
+    })
+
+    it('queues nothing of a block of which one prompt is refused', () => {
+      const scheduler = createScheduler({ maxSeqLen: 10 })
+      const block = [createRequest(1), createRequest(2, { promptTokens: 11 })]
+      expect(() => scheduler.addBlock(block)).toThrow('11 tokens')
+      expect(scheduler.hasWork).toBe(false)
     })
 
     it('takes a block larger than the queue when nothing waits', () => {

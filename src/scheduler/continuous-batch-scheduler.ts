@@ -124,14 +124,14 @@ export class ContinuousBatchScheduler {
    * @throws ServiceError `queue_full`.
    */
   addBlock(requests: readonly ScheduledRequest[]): void {
+    if (requests.length === 0) return
+    for (const request of requests) this.#checkRequest(request)
     const room = this.#slots.free + this.#options.maxQueue - this.#waiting.size
     const isQueueEmpty = this.#waiting.size <= this.#slots.free
     const isBlock = requests.length > 1
-    if (requests.length > room && !(isBlock && isQueueEmpty)) this.#refuse()
+    if (requests.length > room && !(isBlock && isQueueEmpty)) this.#refuse(requests.length)
     const ms = this.#clock.nowMs()
     for (const request of requests) {
-      this.#checkLength(request)
-      if (this.#sequences.has(request.reqId)) throw new InvariantError(`reqId ${request.reqId} is in use`)
       const sequence = new Sequence(request, { ms, order: this.#arrivals++ })
       this.#sequences.set(sequence.reqId, sequence)
       this.#waiting.add(sequence)
@@ -151,7 +151,6 @@ export class ContinuousBatchScheduler {
   plan(): StepPlan | null {
     if (this.#planned !== null) throw new InvariantError('plan() was called twice without update()')
     const starts = this.#fillSlots()
-    this.#endFullPrompts()
     if (this.#running.length === 0) return null
     this.#planned = this.#planRuns()
     return { starts, runs: this.#planned.map(({ run }) => run) }
@@ -207,12 +206,13 @@ export class ContinuousBatchScheduler {
     check(runTokens <= this.#options.stepTokenBudget, 'a plan keeps to its token budget')
   }
 
-  #refuse(): never {
-    const params = { waiting: this.#waiting.size, max: this.#options.maxQueue }
+  #refuse(given: number): never {
+    const params = { waiting: this.#waiting.size, max: this.#options.maxQueue, given }
     throw new ServiceError('queue_full', params, { retryAfterSeconds: 1 })
   }
 
-  #checkLength(request: ScheduledRequest): void {
+  #checkRequest(request: ScheduledRequest): void {
+    if (this.#sequences.has(request.reqId)) throw new InvariantError(`reqId ${request.reqId} is in use`)
     const max = this.#options.maxSeqLen
     if (max === null || request.ids.length <= max) return
     throw new ServiceError('prompt_too_long', { given: request.ids.length, max }, { param: 'prompt' })
@@ -223,32 +223,36 @@ export class ContinuousBatchScheduler {
     while (this.#slots.free > 0) {
       const sequence = this.#waiting.next(this.#clock.nowMs())
       if (sequence === null) break
-      const choice = this.#slots.acquire(sequence)
-      if (choice === null) throw new InvariantError('a free slot could not be taken')
-      const { slot, cachedTokens, copyFrom } = choice
-      sequence.status = 'running'
-      sequence.slotId = slot.slotId
-      sequence.computedTokens = cachedTokens
-      this.#running.push(sequence)
-      const queueMs = this.#clock.nowMs() - sequence.arrivalMs
-      const { reqId, promptTokens } = sequence
-      this.#events.push({ type: 'sequence-start', reqId, promptTokens, cachedTokens, queueMs })
-      starts.push({
-        slotId: slot.slotId,
-        promptTokenIds: sequence.promptTokenIds,
-        sampling: sequence.sampling,
-        cachedTokens,
-        copyFromSlotId: copyFrom?.slotId ?? null,
-      })
+      // A prompt that fills the context leaves room for no token, so it needs no slot.
+      if (sequence.promptTokens === this.#options.maxSeqLen) {
+        this.#announceStart(sequence)
+        this.#end(sequence, 'length')
+      } else starts.push(this.#start(sequence))
     }
     return starts
   }
 
-  /** A prompt that fills the context leaves room for no token. */
-  #endFullPrompts(): void {
-    const max = this.#options.maxSeqLen
-    if (max === null) return
-    for (const sequence of this.#running) if (sequence.promptTokens === max) this.#end(sequence, 'length')
+  #start(sequence: Sequence): SlotStart {
+    const choice = this.#slots.acquire(sequence)
+    if (choice === null) throw new InvariantError('a free slot could not be taken')
+    const { slot, cachedTokens, copyFrom } = choice
+    sequence.status = 'running'
+    sequence.slotId = slot.slotId
+    sequence.computedTokens = cachedTokens
+    this.#running.push(sequence)
+    this.#announceStart(sequence)
+    return {
+      slotId: slot.slotId,
+      promptTokenIds: sequence.promptTokenIds,
+      sampling: sequence.sampling,
+      cachedTokens,
+      copyFromSlotId: copyFrom?.slotId ?? null,
+    }
+  }
+
+  #announceStart({ reqId, promptTokens, computedTokens, arrivalMs }: Sequence): void {
+    const queueMs = this.#clock.nowMs() - arrivalMs
+    this.#events.push({ type: 'sequence-start', reqId, promptTokens, cachedTokens: computedTokens, queueMs })
   }
 
   #planRuns(): { sequence: Sequence; run: SlotRun }[] {

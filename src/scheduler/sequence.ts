@@ -13,7 +13,7 @@ export type SequenceStatus = 'waiting' | 'running' | 'finished'
 
 /** What a caller asks of the scheduler (interface: a scheduled request has ids, req_id and max_new_tokens). */
 export interface ScheduledRequest {
-  /** Prompt token ids. */
+  /** Prompt token ids; an Int32Array is kept, not copied. */
   readonly ids: ArrayLike<number>
   /** Unique among the requests the scheduler holds. */
   readonly reqId: number
@@ -49,7 +49,7 @@ export class Sequence {
 
   constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
     this.reqId = request.reqId
-    this.promptTokenIds = Int32Array.from(request.ids)
+    this.promptTokenIds = request.ids instanceof Int32Array ? request.ids : Int32Array.from(request.ids)
     this.maxNewTokens = request.maxNewTokens
     this.sampling = request.sampling ?? GREEDY
     this.place = request.place ?? DEFAULT_PLACE

@@ -73,10 +73,11 @@ export class SlotTable {
   }
 
   #choose(sequence: Sequence): SlotChoice | null {
+    // A seeded sequence repeats itself only in the same place of the batch, so history must not choose it.
+    if (sequence.needsFixedChunks) return this.#lowestFree()
     const leastUsed = this.#leastRecentlyUsedFree()
     if (leastUsed === null) return null
-    const mayReuse = this.#options.canReusePrefixes && !sequence.needsFixedChunks
-    const source = !mayReuse ? null : this.#longestShared(sequence.promptTokenIds)
+    const source = this.#options.canReusePrefixes ? this.#longestShared(sequence.promptTokenIds) : null
     if (source === null) return { slot: leastUsed, cachedTokens: 0, copyFrom: null }
     const { slot, sharedTokens } = source
     // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
@@ -85,6 +86,11 @@ export class SlotTable {
       return { slot, cachedTokens: sharedTokens, copyFrom: null }
     }
     return { slot: leastUsed, cachedTokens: sharedTokens, copyFrom: slot }
+  }
+
+  #lowestFree(): SlotChoice | null {
+    const slot = this.slots.find(({ sequence }) => sequence === null)
+    return slot === undefined ? null : { slot, cachedTokens: 0, copyFrom: null }
   }
 
   #longestShared(promptTokenIds: Int32Array): { slot: Slot; sharedTokens: number } | null {

@@ -109,7 +109,7 @@ describe('the bundled model, converted', () => {
     const { specialTexts } = runner.info()
     // The reference reads all text as plain; here a prompt's own special tokens are recognised.
     const plain = cases.filter(({ text }) => !specialTexts.some((special) => text.includes(special)))
-    expect(plain.length).toBeGreaterThanOrEqual(980)
+    expect(plain.length).toBeGreaterThanOrEqual(1000)
     for (const { text, ids } of plain) {
       const [, ...made] = runner.tokenize({ pieces: [text], addSpecial: true })
       expect([text, ...made]).toEqual([text, ...ids])

@@ -119,9 +119,24 @@ describe('the llama.cpp runner', () => {
       (fraction) => fractions.push(fraction),
     )
     opened.push(runner)
-    expect(runner.info()).toMatchObject({ maxSeqLen: 1024, threads: os.availableParallelism() })
+    // Weights this small keep no more than one thread busy.
+    expect(runner.info()).toMatchObject({ maxSeqLen: 1024, threads: 1 })
     expect(fractions.at(-1)).toBe(1)
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b))
+  })
+
+  it("takes metadata given in place of the file's own", async () => {
+    const runner = await openRunner({
+      maxSeqLen: null,
+      metadataOverrides: [
+        { key: 'llama.context_length', type: 'int', value: 256 },
+        { key: 'llama.rope.freq_base', type: 'float', value: 500 },
+      ],
+    })
+    expect(runner.info().maxSeqLen).toBe(256)
+    const plain = await openRunner({ maxSeqLen: null })
+    const prompt = tokenize(plain, 'the thing in a box that is once upon a time in the end')
+    expect(continueText(runner, { prompt })).not.toEqual(continueText(plain, { prompt }))
   })
 
   it('gives the same tokens whether a prompt is computed whole, in chunks or token by token', async () => {

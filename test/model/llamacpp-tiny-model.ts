@@ -34,6 +34,8 @@ export interface TinyModelOptions {
   /** Byte-level BPE, or SentencePiece, which puts a space in front of a text. */
   readonly vocabulary?: 'bpe' | 'spm'
   readonly architecture?: string
+  /** Whether the file names a token to begin a text with. @default true */
+  readonly hasBos?: boolean
 }
 
 /** Texts that both vocabularies hold as control tokens. */
@@ -43,7 +45,7 @@ export const EOS_TEXT = '</s>'
 export function writeTinyModel(path: string, options: TinyModelOptions = {}): void {
   const vocabulary = options.vocabulary === 'spm' ? spmVocabulary() : bpeVocabulary()
   const tensors = createTensors(vocabulary.tokens.length)
-  const metadata = createMetadata(vocabulary, options.architecture ?? 'llama')
+  const metadata = createMetadata(vocabulary, options)
   const infos: Buffer[] = []
   const data: Buffer[] = []
   let offset = 0
@@ -66,7 +68,10 @@ export function writeTinyModel(path: string, options: TinyModelOptions = {}): vo
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(gap), ...data]))
 }
 
-function createMetadata(vocabulary: Vocabulary, architecture: string): Buffer[] {
+function createMetadata(
+  vocabulary: Vocabulary,
+  { architecture = 'llama', hasBos = true }: TinyModelOptions,
+): Buffer[] {
   const key = (name: string) => `${architecture}.${name}`
   const { tokens } = vocabulary
   return [
@@ -97,9 +102,9 @@ function createMetadata(vocabulary: Vocabulary, architecture: string): Buffer[] 
       tokens.map(({ type }) => u32(type)),
     ),
     array('tokenizer.ggml.merges', TYPE.string, vocabulary.merges.map(string)),
-    pair('tokenizer.ggml.bos_token_id', TYPE.u32, u32(vocabulary.bosId)),
+    ...(hasBos ? [pair('tokenizer.ggml.bos_token_id', TYPE.u32, u32(vocabulary.bosId))] : []),
     pair('tokenizer.ggml.eos_token_id', TYPE.u32, u32(vocabulary.eosId)),
-    pair('tokenizer.ggml.add_bos_token', TYPE.bool, Buffer.of(1)),
+    pair('tokenizer.ggml.add_bos_token', TYPE.bool, Buffer.of(hasBos ? 1 : 0)),
     pair('tokenizer.chat_template', TYPE.string, string('{{ messages[0].content }}')),
   ]
 }

@@ -9,6 +9,19 @@ import { BOS_TEXT, EOS_TEXT, writeTinyModel } from './llamacpp-tiny-model.ts'
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-vocabulary-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+it('without a BOS of its own begins nothing with one, and has nothing to begin an empty text with', async () => {
+  const modelPath = path.join(folder, 'no-bos.gguf')
+  writeTinyModel(modelPath, { hasBos: false })
+  const options = { modelId: 'tiny', modelPath, maxBatchSize: 1, maxSeqLen: 256, threads: 1 } as const
+  const runner = await openLlamaRunner(
+    { ...options, gpu: 'off', gpuLayers: null, kvCacheType: 'f16' },
+    () => {},
+  )
+  expect(runner.info().bosText).toBe('')
+  expect(() => runner.tokenize({ pieces: [''], addSpecial: true })).toThrow('prompt must not be empty')
+  runner.close()
+})
+
 describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
   let runner: ModelRunner
   /** SentencePiece puts a space in front of a text. */

@@ -1,5 +1,11 @@
 /** An engine that plays what a test wrote, to show the API what no well-behaved model would. */
-import type { Engine, EngineEvent, EngineRequest, ModelInfo } from '../../src/protocol/engine.ts'
+import type {
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  EngineStatus,
+  ModelInfo,
+} from '../../src/protocol/engine.ts'
 
 export type Script = (request: EngineRequest, signal: AbortSignal) => AsyncIterable<EngineEvent>
 
@@ -22,8 +28,8 @@ export class ScriptedEngine implements Engine {
     return this.#info
   }
 
-  isAvailable(): boolean {
-    return true
+  status(): EngineStatus {
+    return { state: 'ready' }
   }
 
   async close(): Promise<void> {}

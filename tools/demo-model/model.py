@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+BLOCK = 128  # queries at a time in training
+
 
 @dataclass
 class Config:
@@ -74,13 +76,19 @@ class Attention(nn.Module):
                 k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
             cache["k"], cache["v"] = k, v
         group = c.num_attention_heads // c.num_key_value_heads
-        # Query heads of one group share a key/value head: fold the group into the rows.
-        q = q.reshape(b, c.num_key_value_heads, group * t, c.head_dim)
-        scores = torch.matmul(q * (1.0 / math.sqrt(c.head_dim)), k.transpose(2, 3))
-        if mask is not None:
-            scores = scores + mask.repeat(group, 1)
-        out = torch.matmul(F.softmax(scores, dim=-1), v)
-        out = out.view(b, c.num_attention_heads, t, c.head_dim)
+        # Query heads of one group share a key/value head: the group is folded into the rows.
+        q = q.view(b, c.num_key_value_heads, group, t, c.head_dim) * (1.0 / math.sqrt(c.head_dim))
+        past, outs = k.shape[2] - t, []
+        step = BLOCK if self.training else t
+        for start in range(0, t, step):  # in training: no work on keys that all queries of a block may not see
+            end = min(t, start + step)
+            qb = q[:, :, :, start:end].reshape(b, c.num_key_value_heads, group * (end - start), c.head_dim)
+            scores = torch.matmul(qb, k[:, :, :past + end].transpose(2, 3))
+            if mask is not None:
+                scores = scores + mask[start:end, :past + end].repeat(group, 1)
+            ob = torch.matmul(F.softmax(scores, dim=-1), v[:, :, :past + end])
+            outs.append(ob.view(b, c.num_key_value_heads, group, end - start, c.head_dim))
+        out = torch.cat(outs, 3).reshape(b, c.num_attention_heads, t, c.head_dim)
         return self.o_proj(out.transpose(1, 2).reshape(b, t, -1))
 
 

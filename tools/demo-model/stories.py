@@ -1,4 +1,5 @@
 """Short stories: each plot is a list of beats, each beat a list of wordings."""
+from plots import ABOUT_PLOT, MORE
 from world import (ADJ, ANIMAL_NAMES, ANIMALS, BOYS, BY_NAME, GIRLS, LISTS, PEOPLE, STORY_PLACES, THINGS, TOWN,
                    TREATS, WEATHER, a, is_held)
 
@@ -88,7 +89,7 @@ PLOTS = {
         ["After that night, {N} was not afraid of the dark any more.", "Now {N} knew that the dark is not so bad."],
     ],
     "race": [
-        ["One day there was a race from the {place} to the old bridge.", "In {TOWN} there was a big race every summer."],
+        ["One day there was a race from the {place} to the old bridge.", "Every summer there was a big race in the town."],
         ["{N} wanted to win, and {F} wanted to win too.", "{N} ran as fast as {he} could, and {F} was right behind."],
         ["Suddenly {F} fell and hurt a leg.", "Just before the end, {F} fell over a stone."],
         ["{N} stopped.", "{N} heard a cry and turned around."],
@@ -136,17 +137,19 @@ PLOTS = {
         ["{N} went home with a warm heart.", "{N} smiled all the way home.", "Helping others makes us happy."],
     ],
 }
+PLOTS.update(MORE)
 SKILLS = "swim|ride a horse|bake bread|play the drum|read|fly a kite|climb a tree|whistle|dance|count to a hundred".split("|")
 END = ["The end.", "The end.", "", ""]
 
 
-def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, short=False):
+def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, short=False, he=None, end=True):
     """A story as a dict: text, and the slots that later questions may ask about."""
+    given_he = he
     while True:
         kind = "animal" if animal or (hero is None and rng.random() < 0.4) else "child"
-        he = rng.choice(["she", "he"])
+        he = given_he or rng.choice(["she", "he"])
         if kind == "animal":
-            kid, name = animal or rng.choice(ANIMALS), rng.choice(ANIMAL_NAMES)
+            kid, name = animal or rng.choice(ANIMALS), hero or rng.choice(ANIMAL_NAMES)
         else:
             name = hero or (rng.choice(PEOPLE[:6]).name if rng.random() < 0.3 else rng.choice(GIRLS if he == "she" else BOYS))
             if name in BY_NAME:
@@ -165,7 +168,7 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
             friend, f_he = "the old " + rng.choice(["owl", "turtle", "bear", "fox", "cat"]), "he"
         else:
             friend = rng.choice([n for n in (GIRLS if f_he == "she" else BOYS) if n != name])
-        plot = rng.choice(["lost", "found", "broken"] if thing and rng.random() < 0.9 else list(PLOTS))
+        plot = rng.choice(["lost", "found", "broken", "newfriend", "boat", "wish", "letter", "secret"] if thing else list(PLOTS))
         s = {
             "N": name, "F": friend, "he": he, "He": he.capitalize(), "fhe": f_he, "kid": kid, "TOWN": TOWN,
             "him": "her" if he == "she" else "him", "his": "her" if he == "she" else "his",
@@ -187,10 +190,13 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
     for line in lines:
         line = line.format(**s).replace(" a orange", " an orange").replace(" a apple", " an apple")
         line = line.replace(" a umbrella", " an umbrella")
+        line = line.replace('"Thank you, the old', '"Thank you, old')
         text.append(line[0].upper() + line[1:])
-    end = rng.choice(END)
+    end = rng.choice(END) if end else ""
     if end:
         text.append(end)
+    s["summary"], s["lesson"] = (t.format(**s) for t in ABOUT_PLOT[plot])
+    s["summary"] = s["summary"].replace(" a orange", " an orange").replace(" a apple", " an apple")
     s["sentences"] = text
     s["text"] = " ".join(text)
     if rng.random() < 0.3 and len(text) > 5:  # two paragraphs

@@ -146,14 +146,17 @@ BOYS = "Adam Ben Carl David Elias Fred Gabe Henry Igor Jack Kai Leo Max Noah Oli
 USERS = GIRLS + BOYS + ("Alex Robin Kim Chris Maria John Sarah Lukas Emma Julia Daniel Laura Simon Eva Jonas "
                         "Amir Fatima Yuki Chen Priya Omar Elena Marco Ingrid Hassan Alice Bob").split()
 ANIMALS = ("dog cat fox bear rabbit mouse frog duck owl horse hedgehog squirrel goat lamb pig turtle wolf "
-           "lion elephant bird bee fish dragon robot snail donkey penguin monkey tiger cow").split()
-ANIMAL_NAMES = "Rex Milo Bella Coco Fluffy Tiny Max Molly Buddy Toffee Nibbles Rusty Snowy Biscuit Pepper Ginger".split()
+           "lion elephant bird bee fish dragon robot snail donkey penguin monkey tiger cow princess prince king queen "
+           "knight wizard witch pirate ghost giant unicorn dinosaur whale spider ant butterfly sheep hen swan deer "
+           "baker farmer sailor teacher fairy monster clown").split()
+ANIMAL_NAMES = "Rex Bobo Lulu Felix Shadow Sunny Olli Mimi Koko Zip Milo Bella Coco Fluffy Tiny Max Molly Buddy Toffee Nibbles Rusty Snowy Biscuit Pepper Ginger".split()
 THINGS = ("ball kite hat boat book drum key lamp shoe bell basket doll scarf bucket spoon stone box map "
-          "balloon ring coin cup umbrella whistle flower feather button train puzzle blanket").split()
+          "balloon ring coin cup umbrella whistle flower feather button train puzzle blanket rocket car bike sword "
+          "crown violin clock guitar camera letter mirror chair pencil telescope").split()
 TREATS = ("cake|apple pie|bowl of soup|loaf of bread|plate of cookies|jar of honey|cup of cocoa|bag of plums|"
           "plate of pancakes|basket of cherries").split("|")
 STORY_PLACES = ("river|forest|pond|garden|market|old bridge|windmill|harbour|station|school|library|meadow|"
-                "hill|bakery|park|beach").split("|")
+                "hill|bakery|park|beach|castle|island|mountain|cave|lake|farm|sea|zoo").split("|")
 ADJ = "little kind brave curious happy clever shy cheerful gentle funny".split()
 WEATHER = "sunny rainy windy cold warm foggy snowy bright cloudy".split()
 

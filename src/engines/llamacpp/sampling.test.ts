@@ -123,6 +123,13 @@ describe('Sampler', () => {
 })
 
 describe('applyRepetitionPenalty', () => {
+  it('keeps logits finite for a penalty near nothing', () => {
+    const logits = Float32Array.of(1, -1, 0, 5)
+    applyRepetitionPenalty(logits, [0, 1, 2], 1e-40)
+    expect(Array.from(logits).every(Number.isFinite)).toBe(true)
+    expect(sampleOnce(Float32Array.of(1, 2), { repetitionPenalty: 1e-40, topK: 1 }, Int32Array.of(0))).toBe(0)
+  })
+
   it('divides positive logits and multiplies negative ones', () => {
     const logits = Float32Array.of(4, -4, 0, 8)
     applyRepetitionPenalty(logits, [0, 1, 2], 2)

@@ -10,6 +10,9 @@ import { keepHeaviest, keepTop, largestWeight, type Candidates } from './candida
 import { fastExp } from './fast-exp.ts'
 import { createRandom, type Random } from './random.ts'
 
+/** The largest finite float. */
+const MAX_LOGIT = 3.4028234663852886e38
+
 /** Index of the largest logit, the first one among equals. */
 export function findLargest(logits: Float32Array): number {
   let largest = Number.NEGATIVE_INFINITY
@@ -36,7 +39,10 @@ function checkFinite(largest: number): void {
 export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<number>, penalty: number): void {
   for (const tokenId of seen) {
     const logit = logits[tokenId]
-    if (logit !== undefined) logits[tokenId] = logit < 0 ? logit * penalty : logit / penalty
+    if (logit === undefined) continue
+    const penalized = logit < 0 ? logit * penalty : logit / penalty
+    // A penalty near 0 would leave the range of a float, and the logits would look broken.
+    logits[tokenId] = Math.min(Math.max(penalized, -MAX_LOGIT), MAX_LOGIT)
   }
 }
 

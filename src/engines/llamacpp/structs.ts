@@ -16,6 +16,7 @@ export interface ModelParams {
 }
 
 export interface ContextParams {
+  flash_attn_type: number
   n_ctx: number
   n_batch: number
   n_ubatch: number

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import { ServiceError } from '../../core/errors.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
-import { encodeFrame, FrameReader, type StepMessage } from './messages.ts'
+import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
 import type { RequestStream } from './request-stream.ts'
 import type { RequestHandle } from './step-loop.ts'
 
@@ -13,7 +13,7 @@ import type { RequestHandle } from './step-loop.ts'
 export interface PendingRequest {
   readonly request: EngineRequest
   readonly stream: RequestStream
-  /** Whether a sequence of it has been given a slot. */
+  /** Whether anything has come of it: running it again would then say things twice. */
   hasStarted: boolean
 }
 
@@ -42,24 +42,29 @@ export class EngineClient<Pending extends PendingRequest> {
   submit(pending: Pending): RequestHandle {
     const id = this.#nextId++
     this.#pending.set(id, pending)
-    this.#socket.write(encodeFrame({ type: 'generate', id, request: pending.request }))
+    this.#write({ type: 'generate', id, request: pending.request })
     return {
       abort: () => {
         if (!this.#pending.delete(id)) return
-        this.#socket.write(encodeFrame({ type: 'abort', id }))
+        this.#write({ type: 'abort', id })
       },
     }
   }
 
-  close(): void {
-    this.#socket.destroy()
+  /** What is written in one turn arrives together, so that requests sent together start together. */
+  #write(message: ClientMessage): void {
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork()
+      process.nextTick(() => this.#socket.uncork())
+    }
+    this.#socket.write(encodeFrame(message))
   }
 
   #receive({ events, refusals }: StepMessage): void {
     for (const [id, own] of events) {
       const pending = this.#pending.get(id)
       if (pending === undefined) continue
-      pending.hasStarted ||= own.some(({ type }) => type === 'sequence-start')
+      pending.hasStarted ||= own.length > 0
       pending.stream.deliver(own)
       if (pending.stream.isClosed) this.#pending.delete(id)
     }

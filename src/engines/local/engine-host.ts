@@ -10,7 +10,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError, StartError } from '../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from './engine-client.ts'
 import {
   startEngineProcess,
@@ -58,9 +58,13 @@ export class EngineHost implements Engine {
     this.#serve(process)
   }
 
-  /** @throws StartError when the model cannot be opened. */
-  static async start(options: EngineStartOptions, hooks: EngineHostHooks): Promise<EngineHost> {
-    return new EngineHost(options, hooks, await startEngineProcess(options, hooks))
+  /** Aborting the signal ends a start under way. @throws StartError when the model cannot be opened. */
+  static async start(
+    options: EngineStartOptions,
+    hooks: EngineHostHooks,
+    signal: AbortSignal,
+  ): Promise<EngineHost> {
+    return new EngineHost(options, hooks, await startEngineProcess(options, hooks, signal))
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
@@ -77,8 +81,10 @@ export class EngineHost implements Engine {
     return this.#process.info
   }
 
-  isAvailable(): boolean {
-    return this.#client !== null
+  status(): EngineStatus {
+    if (this.#client !== null) return { state: 'ready' }
+    if (this.#failedStarts < MAX_FAILED_STARTS) return { state: 'restarting' }
+    return { state: 'failed', message: this.#lastFailure }
   }
 
   /** The process that serves now, or served last. */
@@ -104,7 +110,11 @@ export class EngineHost implements Engine {
     const waiting = this.#parked.reduce((sum, hosted) => sum + hosted.request.prompts.length, 0)
     const max = this.#options.maxQueue
     if (waiting > 0 && waiting + request.prompts.length > max) {
-      throw new ServiceError('queue_full', { waiting, max }, { retryAfterSeconds })
+      throw new ServiceError(
+        'queue_full',
+        { waiting, max, given: request.prompts.length },
+        { retryAfterSeconds },
+      )
     }
   }
 
@@ -150,8 +160,11 @@ export class EngineHost implements Engine {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         await sleep(pauseMs, undefined, { signal: this.#closing.signal })
-        const process = await startEngineProcess(this.#options, this.#hooks)
-        if (this.#closing.signal.aborted) return process.kill()
+        const process = await startEngineProcess(this.#options, this.#hooks, this.#closing.signal)
+        if (this.#closing.signal.aborted) {
+          process.kill()
+          return
+        }
         this.#failedStarts = 0
         this.#serve(process)
         this.#hooks.onRestart(process.pid)

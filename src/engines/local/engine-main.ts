@@ -36,9 +36,9 @@ async function main(options: EngineProcessOptions): Promise<void> {
     onStepEnd: () => {
       for (const connection of connections) connection.flush()
     },
-    onBroken: (error) => {
+    onBroken: ({ cause }) => {
       process.stderr.write(
-        `the step loop failed: ${error instanceof Error ? error.message : String(error)}\n`,
+        `the step loop failed: ${cause instanceof Error ? cause.message : String(cause)}\n`,
       )
       process.exit(BROKEN_EXIT_CODE)
     },

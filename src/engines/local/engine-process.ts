@@ -3,12 +3,12 @@
  * last words. Does not restart it and knows nothing of requests; the engine host does that.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../core/errors.ts'
 import type { ModelInfo } from '../../protocol/engine.ts'
@@ -33,43 +33,59 @@ export interface EngineProcess {
   kill(): void
 }
 
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, the end mark included. */
+const MAX_SOCKET_PATH_BYTES = 103
+
 const ENTRY = fileURLToPath(new URL('engine-main.js', import.meta.url))
 
-/** @throws StartError with one sentence when the model cannot be opened or the process dies of it. */
+/**
+ * Aborting the signal ends a start that is under way.
+ * @throws StartError with one sentence when the model cannot be opened or the process dies of it.
+ */
 export async function startEngineProcess(
   options: EngineStartOptions,
   hooks: EngineProcessHooks,
+  signal: AbortSignal,
 ): Promise<EngineProcess> {
+  signal.throwIfAborted()
   // Only this user may enter the folder, so only this user can reach the engine.
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-'))
+  const folder = mkdtempSync(path.join(socketFolder(), 'sluice-'))
   const socketPath = path.join(folder, 'engine.sock')
   const argument: EngineProcessOptions = { ...options, socketPath, parentPid: process.pid }
   const child = spawn(process.execPath, [ENTRY, JSON.stringify(argument)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
-  child.stdin?.on('error', () => {})
-  const lastWords = followLog(child.stderr as Readable, hooks.onLogLine)
+  const kill = (): void => void child.kill('SIGKILL')
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(`could not be started: ${error.message}`))
-    child.once('close', (code, signal) => resolve(describeEnd(code, signal)))
+    child.on('error', (error) => resolve(`could not be started: ${error.message}`))
+    child.on('close', (code, endSignal) => resolve(describeEnd(code, endSignal)))
   })
+  signal.addEventListener('abort', kill, { once: true })
   try {
-    const followed = { onProgress: hooks.onProgress, lastWords: () => lastWords.join(' ') }
-    const info = await untilReady(child, followed, exited)
+    const info = await untilReady(child, hooks, exited)
     const socket = await connect(socketPath)
-    return { pid: child.pid ?? 0, info, socket, exited, kill: () => child.kill('SIGKILL') }
+    return { pid: child.pid ?? 0, info, socket, exited, kill }
   } catch (error) {
-    child.kill('SIGKILL')
+    kill()
     throw error
   } finally {
-    // Once connected the name is not needed, so that nothing is left behind however the server ends.
-    await rm(folder, { recursive: true, force: true })
+    signal.removeEventListener('abort', kill)
+    // Once connected the name is not needed, so that nothing is left behind however the server ends. Not awaited: the
+    // caller must hear of the socket's end, whenever that comes.
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
+/** The temporary folder, unless its name is too long for a socket's. */
+function socketFolder(): string {
+  const longest = path.join(tmpdir(), 'sluice-XXXXXX', 'engine.sock')
+  return Buffer.byteLength(longest) <= MAX_SOCKET_PATH_BYTES ? tmpdir() : '/tmp'
+}
+
 /** Forwards each line and keeps the last few, which say why a native abort happened. */
-function followLog(stderr: Readable, onLogLine: (line: string) => void): readonly string[] {
+function followLog(stderr: Readable | null, onLogLine: (line: string) => void): readonly string[] {
   const lastLines: string[] = []
+  if (stderr === null) return lastLines
   createInterface({ input: stderr }).on('line', (line) => {
     onLogLine(line)
     lastLines.push(line)
@@ -85,26 +101,30 @@ function describeEnd(code: number | null, signal: string | null): string {
 /** Follows the load messages; rejects when the model cannot be opened or the process ends first. */
 async function untilReady(
   child: ChildProcess,
-  hooks: { readonly onProgress: LoadProgress; readonly lastWords: () => string },
+  { onProgress, onLogLine }: EngineProcessHooks,
   exited: Promise<string>,
 ): Promise<ModelInfo> {
-  const hostPipe = child.stdio[3] as Readable
+  // The pipes are missing when the process could not be started at all.
+  child.stdin?.on('error', () => {})
+  const lastWords = followLog(child.stderr ?? null, onLogLine)
+  const ended = exited.then((how): never => {
+    const words = lastWords.length === 0 ? '' : `: ${lastWords.join(' ')}`
+    throw new StartError(`The engine process ${how} while it loaded the model${words}`, 1)
+  })
+  const hostPipe = child.stdio?.[3]
+  if (!(hostPipe instanceof Readable)) return ended
   const told = new Promise<ModelInfo>((resolve, reject) => {
     createInterface({ input: hostPipe }).on('line', (line) => {
       const message = JSON.parse(line) as LoadMessage
       switch (message.type) {
         case 'progress':
-          return hooks.onProgress(message.fraction)
+          return onProgress(message.fraction)
         case 'ready':
           return resolve(message.info)
         case 'failed':
           return reject(new StartError(message.message, 1))
       }
     })
-  })
-  const ended = exited.then((how): never => {
-    const words = hooks.lastWords()
-    throw new StartError(`The engine process ${how} while it loaded the model${words && `: ${words}`}`, 1)
   })
   return Promise.race([told, ended])
 }

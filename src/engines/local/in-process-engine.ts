@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
 import type { ModelRunner } from '../../protocol/model-runner.ts'
 import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
@@ -28,7 +28,7 @@ export class InProcessEngine implements Engine {
       schedulePolicy: options.schedulePolicy ?? 'priority',
       maxQueue: options.maxQueue ?? 512,
       clock: options.clock ?? systemClock,
-      onBroken: () => {},
+      onBroken: (error) => this.#loop.stop(error),
     })
   }
 
@@ -45,8 +45,8 @@ export class InProcessEngine implements Engine {
     return this.#runner.info()
   }
 
-  isAvailable(): boolean {
-    return true
+  status(): EngineStatus {
+    return { state: 'ready' }
   }
 
   close(): Promise<void> {

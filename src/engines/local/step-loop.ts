@@ -21,8 +21,11 @@ export interface StepLoopOptions {
   readonly clock: Clock
   /** All events of the step have been delivered: a good moment to flush. */
   readonly onStepEnd?: () => void
-  /** The runner failed in the middle of a step; the loop is dead and every open request has been failed. */
-  readonly onBroken: (error: unknown) => void
+  /**
+   * The runner failed in the middle of a step and the loop is dead. The owner either ends the process, whose death its
+   * host understands, or calls `stop`.
+   */
+  readonly onBroken: (error: ServiceError) => void
 }
 
 /** Where one request's events go. */
@@ -173,8 +176,8 @@ export class StepLoop {
   }
 
   #break(cause: unknown): void {
-    this.stop(new ServiceError('engine_failed', {}, { cause }))
-    this.#options.onBroken(cause)
+    this.#failure = new ServiceError('engine_failed', {}, { cause })
+    this.#options.onBroken(this.#failure)
   }
 }
 

@@ -51,7 +51,7 @@ export class PassthroughRunner implements ModelRunner {
   }
 
   tokenize(prompt: Prompt): Int32Array {
-    return Int32Array.from(Buffer.from(prompt.pieces.join(''), 'utf8'))
+    return new Int32Array(Buffer.from(prompt.pieces.join(''), 'utf8'))
   }
 
   tokenBytes(tokenId: number): Uint8Array {

@@ -13,6 +13,8 @@ const [modelPath = '', sequencesWord = '8', newTokensWord = '128', threadsWord =
 const sequences = Number(sequencesWord)
 const newTokens = Number(newTokensWord)
 const threads = Number(threadsWord)
+/** All prompts in the first step. */
+const maxStepTokens = Math.max(512, sequences * 64)
 
 const libraries = loadLibraries('off')
 const { llama } = libraries
@@ -41,7 +43,7 @@ if (model === null) throw new Error(`cannot load ${modelPath}`)
 const context = api.contextInit(model, {
   ...api.contextDefaultParams(),
   n_ctx: 512 * sequences,
-  n_batch: 512,
+  n_batch: maxStepTokens,
   n_ubatch: 512,
   n_seq_max: sequences,
   n_threads: threads,
@@ -53,7 +55,7 @@ const pool = api.createThreadpool(threads)
 api.attachThreadpool(context, pool, pool)
 
 const vocab = api.modelVocab(model)
-const batch = new Batch(api, 512)
+const batch = new Batch(api, maxStepTokens)
 const running = Array.from({ length: sequences }, (_, slotId) => {
   const text = Buffer.from(`Prompt number ${slotId}: once upon a time`)
   const ids = new Int32Array(256)

@@ -21,6 +21,8 @@ export class SseWriter implements Disposable {
   readonly #raw: ServerResponse
   readonly #silence: SilenceTimer
   #isOpen = false
+  /** The client has left, or all is written: nothing that is written now is ever read. */
+  #isOver = false
   #resume: (() => void) | null = null
 
   /** The first ping opens the answer too: a client that waits in the queue hears that it is being served. */
@@ -29,7 +31,10 @@ export class SseWriter implements Disposable {
     this.#raw = reply.raw
     this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
     this.#raw.on('drain', this.#onRoom)
-    onExchangeEnd(reply.request.raw, this.#raw, this.#onRoom)
+    onExchangeEnd(reply.request.raw, this.#raw, () => {
+      this.#isOver = true
+      this.#onRoom()
+    })
   }
 
   get isOpen(): boolean {
@@ -51,7 +56,7 @@ export class SseWriter implements Disposable {
 
   /** Sends whole frames. A promise only when the client must read first, so that most tokens cost no await. */
   write(frames: string): Promise<void> | undefined {
-    if (this.#raw.destroyed) return undefined
+    if (this.#isOver) return undefined
     this.open()
     this.#silence.refresh()
     if (this.#raw.write(frames)) return undefined
@@ -79,7 +84,7 @@ export class SseWriter implements Disposable {
 
   #ping(): void {
     // A client that does not read what is there already needs no ping on top.
-    if (this.#raw.destroyed || this.#resume !== null) return
+    if (this.#isOver || this.#resume !== null) return
     void this.write(': ping\n\n')
   }
 }

@@ -50,6 +50,13 @@ describe('ChatTemplate', () => {
     ).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n')
   })
 
+  it('refuses more messages than the context holds tokens before it renders them', () => {
+    const messages = Array.from({ length: 9 }, () => user(''))
+    expect(() => createTemplate({ maxSeqLen: 8 }).render(messages)).toThrow(
+      "messages holds 9 messages, but the model's context holds 8 tokens.",
+    )
+  })
+
   it('passes on what a template says against the messages', () => {
     const chatTemplate = "{{ raise_exception('roles must alternate') }}"
     expect(() => createTemplate({ chatTemplate }).render([user('Hi')])).toThrow(

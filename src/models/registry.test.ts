@@ -4,7 +4,7 @@ import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import type { Engine } from '../protocol/engine.ts'
+import type { Engine, EngineStatus } from '../protocol/engine.ts'
 import { ModelRegistry, type OpenEngine } from './registry.ts'
 
 const never = new AbortController().signal
@@ -12,9 +12,14 @@ const never = new AbortController().signal
 /** An engine of the passthrough model that tells when it was closed. */
 class WatchedEngine extends InProcessEngine {
   isClosed = false
+  currentStatus: EngineStatus = { state: 'ready' }
 
   constructor() {
     super({ runner: new PassthroughRunner({ maxBatchSize: 2, maxSeqLen: null }) })
+  }
+
+  override status(): EngineStatus {
+    return this.currentStatus
   }
 
   override close(): Promise<void> {
@@ -220,6 +225,20 @@ describe('ModelRegistry', () => {
     await registry.close()
     await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
     expect(late.isClosed).toBe(true)
+  })
+
+  it('shows that an engine is being started again, or was given up', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const engine = new WatchedEngine()
+    const registered = registry.register('m', source)
+    await settle()
+    loads.next().succeed(engine)
+    await registered
+    engine.currentStatus = { state: 'restarting' }
+    expect([registry.get('m').state, registry.isReady]).toEqual(['loading', false])
+    engine.currentStatus = { state: 'failed', message: 'it died.' }
+    expect(registry.get('m')).toMatchObject({ state: 'failed', failure: 'it died.' })
   })
 
   it('closes every engine, those of a swap that still drains included', async () => {

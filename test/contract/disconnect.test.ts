@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EngineRequest } from '../../src/protocol/engine.ts'
 import { openSocket } from '../support/raw-http.ts'
-import { hang, ScriptedEngine, untilAborted } from '../support/scripted-engine.ts'
+import { hang, ScriptedEngine, sequenceStart, textDelta, untilAborted } from '../support/scripted-engine.ts'
 import { createTestApp, KEY } from '../support/test-app.ts'
 
 function requestBytes(url: string, payload: object): string {
@@ -93,6 +93,30 @@ describe('a client that leaves', () => {
     socket.destroy()
 
     await aborted.reaches(2)
+  })
+
+  it('lets go of a stream that waited behind another answer with more than the socket takes', async () => {
+    const ended = createCounter()
+    const { engine, started } = createObservedEngine(async function* (request, signal) {
+      try {
+        if (request.options.maxNewTokens === 1) yield* hang(request, signal)
+        yield sequenceStart()
+        // Far beyond what a response buffers before it asks its writer to wait.
+        for (let i = 0; i < 100; i++) yield textDelta('x'.repeat(10_000), [i])
+        await untilAborted(signal)
+      } finally {
+        ended.add()
+      }
+    })
+    const { listen, logLines } = createTestApp({ engine })
+    const socket = await openSocket(await listen())
+    const hanging = requestBytes('/v1/generate', { prompt: 'a', max_new_tokens: 1 })
+    socket.write(hanging + requestBytes('/v1/generate/stream', { prompt: 'b', max_new_tokens: 200 }))
+    await started.reaches(2)
+    socket.destroy()
+
+    await ended.reaches(2)
+    expect(logLines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   it('lets go of its model', async () => {

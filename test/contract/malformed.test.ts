@@ -44,6 +44,11 @@ describe('a body', () => {
       withBody('prompt=a', 'content-type: application/x-www-form-urlencoded\r\n'),
       'unsupported_media_type',
     ],
+    [
+      'that says it is compressed',
+      withBody('{"prompt":"a"}', `${JSON_TYPE}content-encoding: gzip\r\n`),
+      'malformed_request',
+    ],
     ['that is empty, of another type', withBody('', 'content-type: text/plain\r\n'), 'invalid_request'],
     ['that is empty, of a type that is none', withBody('', 'content-type: nonsense\r\n'), 'invalid_request'],
     ['that is empty', withBody(''), 'invalid_request'],
@@ -156,6 +161,23 @@ describe('methods', () => {
     const port = await createTestApp().listen()
 
     expectError(await exchange(port, `${method} /v1/health HTTP/1.1\r\nhost: x\r\n\r\n`), 404, 'not_found')
+  })
+})
+
+describe('a broken request to a route shaped like OpenAI’s', () => {
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${AUTH}x-request-id: mine-1\r\n`
+
+  it.each([
+    ['an unknown method', `BREW /v1/models HTTP/1.1\r\nhost: x\r\nx-request-id: mine-1\r\n\r\n`, 404],
+    ['CONNECT', `CONNECT /v1/models HTTP/1.1\r\nhost: x\r\nx-request-id: mine-1\r\n\r\n`, 404],
+    ['a bad chunk', `${head}${JSON_TYPE}transfer-encoding: chunked\r\n\r\nzz\r\n`, 400],
+  ])('%s has the error object and keeps its id', async (_, bytes, status) => {
+    const answer = await exchange(await createTestApp().listen(), bytes)
+
+    expect(answer.status).toBe(status)
+    expect(answer.headers['x-request-id']).toBe('mine-1')
+    const { detail, error } = JSON.parse(answer.body)
+    expect(error).toMatchObject({ message: detail, type: 'invalid_request_error' })
   })
 })
 

@@ -7,16 +7,7 @@ import { badFile, quoted, shown } from './file-errors.ts'
 import { gguf, type GgufValue } from './gguf-format.ts'
 import { flag, isRecord, type JsonObject, list, nestedObject } from './json-file.ts'
 import { findPreTokenizer } from './pre-tokenizers.ts'
-import { specialTokenMetadata } from './special-tokens.ts'
-
-export interface HfTokenizerFiles {
-  readonly tokenizer: JsonObject
-  readonly config: JsonObject
-  readonly tokenizerConfig: JsonObject | null
-  readonly generationConfig: JsonObject | null
-  /** Text of chat_template.jinja. */
-  readonly chatTemplate: string | null
-}
+import { specialTokenMetadata, type HfTokenizerFiles } from './special-tokens.ts'
 
 /** llama.cpp's token types. */
 const TOKEN_NORMAL = 1

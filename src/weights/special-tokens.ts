@@ -4,8 +4,17 @@
  */
 import { badFile, quoted, shown } from './file-errors.ts'
 import { gguf, type GgufValue } from './gguf-format.ts'
-import type { HfTokenizerFiles } from './hf-tokenizer.ts'
 import { isRecord, type JsonObject, list } from './json-file.ts'
+
+/** What describes a tokenizer in the Hugging Face layout. */
+export interface HfTokenizerFiles {
+  readonly tokenizer: JsonObject
+  readonly config: JsonObject
+  readonly tokenizerConfig: JsonObject | null
+  readonly generationConfig: JsonObject | null
+  /** Text of chat_template.jinja. */
+  readonly chatTemplate: string | null
+}
 
 type TokenIds = ReadonlyMap<string, number>
 

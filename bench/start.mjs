@@ -14,7 +14,15 @@ const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
 
 async function measure() {
   const startedMs = performance.now()
-  const words = ['serve', '--checkpoint', path.join(ROOT, 'models/demo'), '--port', '0', '--api-keys', 'bench']
+  const words = [
+    'serve',
+    '--checkpoint',
+    path.join(ROOT, 'models/demo'),
+    '--port',
+    '0',
+    '--api-keys',
+    'bench',
+  ]
   const child = spawn(process.execPath, [path.join(ROOT, 'bin/sluice.js'), ...words, '--data-dir', dataDir], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -30,7 +38,7 @@ async function measure() {
   // Sent at once: a request that arrives during the load waits for it.
   const response = await fetch(`${address}/v1/generate`, {
     method: 'POST',
-    headers: { 'authorization': 'Bearer bench', 'content-type': 'application/json' },
+    headers: { authorization: 'Bearer bench', 'content-type': 'application/json' },
     body: JSON.stringify({ prompt: 'Once upon a time', max_new_tokens: 1 }),
   })
   await response.json()

@@ -7,6 +7,18 @@ import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { Engine, EngineStatus } from '../protocol/engine.ts'
 import { ModelRegistry, type OpenEngine } from './registry.ts'
 
+/** Registers an id and lets its load bring `engine`. */
+async function registerLoaded(
+  registry: ModelRegistry,
+  loads: ReturnType<typeof createLoads>,
+  engine: Engine = new WatchedEngine(),
+): Promise<void> {
+  const registered = registry.register('m', source)
+  await settle()
+  loads.next().succeed(engine)
+  await registered
+}
+
 const never = new AbortController().signal
 
 /** An engine of the passthrough model that tells when it was closed. */
@@ -125,10 +137,7 @@ describe('ModelRegistry', () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
     const [before, after] = [new WatchedEngine(), new WatchedEngine()]
-    const first = registry.register('m', source)
-    await settle()
-    loads.next().succeed(before)
-    await first
+    await registerLoaded(registry, loads, before)
     const lease = await registry.acquire('m', never)
     const second = registry.register('m', source)
     await settle()
@@ -146,10 +155,7 @@ describe('ModelRegistry', () => {
   it('goes on serving the old model when a swap fails', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
-    const first = registry.register('m', source)
-    await settle()
-    loads.next().succeed(new WatchedEngine())
-    await first
+    await registerLoaded(registry, loads)
     const second = registry.register('m', source)
     await settle()
     loads.next().fail('no.')
@@ -167,10 +173,7 @@ describe('ModelRegistry', () => {
   it('falls back to the passthrough model when the last one is unregistered', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
-    const registered = registry.register('m', source)
-    await settle()
-    loads.next().succeed(new WatchedEngine())
-    await registered
+    await registerLoaded(registry, loads)
     await registry.unregister('m')
     expect(registry.list()).toMatchObject([{ id: 'default' }])
   })
@@ -179,16 +182,10 @@ describe('ModelRegistry', () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
     const [before, after] = [new WatchedEngine(), new WatchedEngine()]
-    const first = registry.register('m', source)
-    await settle()
-    loads.next().succeed(before)
-    await first
+    await registerLoaded(registry, loads, before)
     const lease = await registry.acquire('m', never)
     const unregistered = registry.unregister('m')
-    const second = registry.register('m', source)
-    await settle()
-    loads.next().succeed(after)
-    await second
+    await registerLoaded(registry, loads, after)
     expect(registry.list()).toMatchObject([
       { id: 'm', state: 'ready' },
       { id: 'm', state: 'draining' },
@@ -231,10 +228,7 @@ describe('ModelRegistry', () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
     const engine = new WatchedEngine()
-    const registered = registry.register('m', source)
-    await settle()
-    loads.next().succeed(engine)
-    await registered
+    await registerLoaded(registry, loads, engine)
     engine.currentStatus = { state: 'restarting' }
     expect([registry.get('m').state, registry.isReady]).toEqual(['loading', false])
     engine.currentStatus = { state: 'failed', message: 'it died.' }
@@ -246,10 +240,7 @@ describe('ModelRegistry', () => {
     const { registry } = createRegistry(loads.open)
     const [before, after] = [new WatchedEngine(), new WatchedEngine()]
     for (const engine of [before, after]) {
-      const registered = registry.register('m', source)
-      await settle()
-      loads.next().succeed(engine)
-      await registered
+      await registerLoaded(registry, loads, engine)
       if (engine === before) await registry.acquire('m', never)
     }
     await registry.close()

@@ -1,9 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { convertCheckpoint } from './convert.ts'
-import { checkModelFiles, resolveModelFile, type ResolveOptions } from './model-file.ts'
+import { describe, expect, it } from 'vitest'
+import { useConversions } from '../../test/support/conversions.ts'
+import { checkModelFiles } from './model-file.ts'
 import {
   type CheckpointFiles,
   readTensor,
@@ -11,34 +10,12 @@ import {
   type Shapes,
   SHAPES,
   valuesOf,
-  writeCheckpoint,
 } from '../../test/support/tiny-checkpoint.ts'
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-weights-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
-
-function optionsFor(checkpoint: string, changes: Partial<ResolveOptions> = {}): ResolveOptions {
-  return {
-    checkpoint,
-    modelConfig: null,
-    tokenizer: null,
-    dataDir: join(folder, 'data'),
-    convert: convertCheckpoint,
-    ...changes,
-  }
-}
-
-const resolve = (checkpoint: string, changes: Partial<ResolveOptions> = {}) =>
-  resolveModelFile(optionsFor(checkpoint, changes))
-
-const write = (files: CheckpointFiles = {}) => writeCheckpoint(folder, files)
+const conversions = useConversions()
+const { optionsFor, resolve, write, modelFiles } = conversions
 
 const hfValues = (name: string) => Array.from(valuesOf(name, SHAPES[name] ?? []))
-const modelFiles = async () =>
-  (await readdir(join(folder, 'data', 'models'))).filter((name) => name !== 'hashes.json')
 
 describe('a converted checkpoint', () => {
   it('has the metadata and the tensors that llama.cpp expects', async () => {
@@ -222,7 +199,7 @@ describe('a checkpoint that cannot be served is refused', () => {
     const checkpoint = await write()
     await rm(join(checkpoint, 'tokenizer.json'))
     await expect(checkModelFiles(optionsFor(checkpoint))).rejects.toThrow('needs it (--tokenizer)')
-    await expect(checkModelFiles(optionsFor(join(folder, 'nowhere')))).rejects.toThrow(
+    await expect(checkModelFiles(optionsFor(join(conversions.folder(), 'nowhere')))).rejects.toThrow(
       'nowhere: it does not exist',
     )
     await expect(checkModelFiles(optionsFor(join(checkpoint, 'config.json')))).rejects.toThrow('is no model')

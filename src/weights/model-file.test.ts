@@ -1,45 +1,17 @@
 import { execFile } from 'node:child_process'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useConversions } from '../../test/support/conversions.ts'
 import { checkRoom } from './conversion-cache.ts'
-import { convertCheckpoint } from './convert.ts'
 import type { convertInWorker } from './convert-in-worker.ts'
-import { checkModelFiles, resolveModelFile, type ResolveOptions } from './model-file.ts'
-import {
-  type CheckpointFiles,
-  safetensors,
-  SHAPES,
-  writeCheckpoint,
-} from '../../test/support/tiny-checkpoint.ts'
+import { checkModelFiles } from './model-file.ts'
+import { safetensors, SHAPES } from '../../test/support/tiny-checkpoint.ts'
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-weights-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
-
-function optionsFor(checkpoint: string, changes: Partial<ResolveOptions> = {}): ResolveOptions {
-  return {
-    checkpoint,
-    modelConfig: null,
-    tokenizer: null,
-    dataDir: join(folder, 'data'),
-    convert: convertCheckpoint,
-    ...changes,
-  }
-}
-
-const resolve = (checkpoint: string, changes: Partial<ResolveOptions> = {}) =>
-  resolveModelFile(optionsFor(checkpoint, changes))
-
-const write = (files: CheckpointFiles = {}) => writeCheckpoint(folder, files)
-
-const modelFiles = async () =>
-  (await readdir(join(folder, 'data', 'models'))).filter((name) => name !== 'hashes.json')
+const conversions = useConversions()
+const { optionsFor, resolve, write, modelFiles } = conversions
 
 describe('the cache', () => {
   const mustNotConvert = () => Promise.reject(new Error('converted again'))
@@ -49,7 +21,7 @@ describe('the cache', () => {
     const copy = await write({ name: 'copy' })
     const second = await resolve(copy, { convert: mustNotConvert })
     expect(second).toMatchObject({ isNewConversion: false, model: { path: first.model.path } })
-    await writeFile(join(folder, 'data', 'models', 'hashes.json'), 'damaged')
+    await writeFile(join(conversions.folder(), 'data', 'models', 'hashes.json'), 'damaged')
     expect(await resolve(copy, { convert: mustNotConvert })).toMatchObject({ isNewConversion: false })
   })
 
@@ -87,7 +59,7 @@ describe('the cache', () => {
   })
 
   it('removes what a killed conversion left a day ago, and nothing younger', async () => {
-    const models = join(folder, 'data', 'models')
+    const models = join(conversions.folder(), 'data', 'models')
     await mkdir(models, { recursive: true })
     await writeFile(join(models, 'old.gguf.1.tmp'), '')
     await writeFile(join(models, 'young.gguf.2.tmp'), '')
@@ -168,7 +140,7 @@ describe('--model-config with a GGUF file', () => {
 describe('the worker thread', () => {
   /** Builds the worker's files as the package has them, because Node 20 runs no TypeScript in a thread. */
   async function importBuilt(): Promise<{ convertInWorker: typeof convertInWorker }> {
-    const built = join(folder, 'built')
+    const built = join(conversions.folder(), 'built')
     const root = join(import.meta.dirname, '..', '..')
     const flags =
       '--ignoreConfig --target es2023 --module nodenext --rewriteRelativeImportExtensions --skipLibCheck --types node'
@@ -194,7 +166,7 @@ describe('the worker thread', () => {
     const checkpoint = await write()
     const expected = await readFile((await resolve(checkpoint)).model.path)
     const progress: number[] = []
-    const dataDir = join(folder, 'worker-data')
+    const dataDir = join(conversions.folder(), 'worker-data')
     const { model } = await resolve(checkpoint, {
       dataDir,
       convert: convertInWorker,
@@ -210,13 +182,13 @@ describe('the worker thread', () => {
     const conversion = convertInWorker({
       source: damaged,
       tensorType: 'f32',
-      outputPath: join(folder, 'x.gguf'),
+      outputPath: join(conversions.folder(), 'x.gguf'),
     })
     await expect(conversion).rejects.toThrow('is corrupted: its tensors end at byte')
     const aborted = convertInWorker({
       source,
       tensorType: 'f32',
-      outputPath: join(folder, 'y.gguf'),
+      outputPath: join(conversions.folder(), 'y.gguf'),
       signal: AbortSignal.abort(),
     })
     await expect(aborted).rejects.toThrow('aborted')

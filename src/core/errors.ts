@@ -41,6 +41,22 @@ export const ERRORS = {
     429,
     'The queue is full: at most {max} sequences may wait, {waiting} do, and this request brings {given}. Try again later.',
   ),
+  rate_limit_exceeded: row(
+    429,
+    'The rate limit of {limit} requests per minute is reached; try again in {seconds} s.',
+  ),
+  concurrency_limit_exceeded: row(
+    429,
+    'The limit of {limit} concurrent requests is reached: {running} are running; try again when one has ended.',
+  ),
+  address_rate_limit_exceeded: row(
+    429,
+    'The rate limit of {limit} requests per minute from one address is reached; try again in {seconds} s.',
+  ),
+  too_many_logins: row(
+    429,
+    'Too many logins have failed: at most {maxPerEmail} a minute may for one e-mail, {maxPerAddress} from one address; try again in {seconds} s.',
+  ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
   engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),

@@ -1,0 +1,29 @@
+/**
+ * A proven right to act, as it travels from the authenticator to the limiter and to the handlers. Data only: what is
+ * in it was true when the request's secret was looked up, and is looked up again for the next request.
+ */
+import type { Tier } from './tiers.ts'
+
+export interface Credential {
+  /** The key, or the login session. */
+  readonly keyId: string
+  /** Whose requests and tokens these are; keys of one user share it. */
+  readonly accountId: string
+  /** The registered user behind it; null for the operator's keys and for keys that are accounts of their own. */
+  readonly userId: string | null
+  readonly kind: CredentialKind
+  readonly tier: Tier
+  /** Set by the admin in place of the tier's number; null takes the tier's. */
+  readonly customRateLimitRpm: number | null
+  /** Under what requests are counted: sessions of one account share it, each key has its own. */
+  readonly limitId: string
+}
+
+/**
+ * `key` is issued and stored, `session` comes from a login, `static` is configuration, `open` is every caller of a
+ * server without authentication, which no limit per key applies to.
+ */
+export type CredentialKind = 'key' | 'session' | 'static' | 'open'
+
+/** The built-in account of the keys that are configuration. */
+export const OPERATOR_ACCOUNT_ID = 'operator'

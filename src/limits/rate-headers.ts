@@ -1,0 +1,25 @@
+/** How the answers to a credential tell where it stands: the headers that OpenAI's clients know. */
+import type { RateState } from './limiter.ts'
+
+export interface RateHeaders {
+  readonly 'x-ratelimit-limit-requests': string
+  readonly 'x-ratelimit-remaining-requests': string
+  readonly 'x-ratelimit-reset-requests': string
+}
+
+export function toRateHeaders({ limit, remaining, resetMs }: RateState): RateHeaders {
+  return {
+    'x-ratelimit-limit-requests': String(limit),
+    'x-ratelimit-remaining-requests': String(remaining),
+    'x-ratelimit-reset-requests': toGoDuration(resetMs),
+  }
+}
+
+/** A duration as Go's `time.ParseDuration` reads it: `0s`, `12ms`, `59.5s`, `1m0s`. Rounded up to a millisecond. */
+export function toGoDuration(durationMs: number): string {
+  const wholeMs = Math.ceil(durationMs)
+  if (wholeMs > 0 && wholeMs < 1000) return `${wholeMs}ms`
+  const minutes = Math.floor(wholeMs / 60_000)
+  const seconds = (wholeMs % 60_000) / 1000
+  return minutes === 0 ? `${seconds}s` : `${minutes}m${seconds}s`
+}

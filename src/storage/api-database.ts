@@ -1,0 +1,118 @@
+/** Accounts, keys and sessions as rows. Times are Unix seconds with fractions; secrets are here as hashes only. */
+import type { Kysely, Migration } from 'kysely'
+import type { Tier } from '../core/tiers.ts'
+import { openDatabase, type DatabaseKind } from './open-database.ts'
+
+export interface UserRow {
+  readonly id: string
+  /** As registered, trimmed. */
+  readonly email: string
+  /** What makes it unique: `email` without its case. */
+  readonly email_key: string
+  /** An argon2id hash in PHC form, parameters included. */
+  readonly password_hash: string
+  readonly tier: Tier
+  readonly created_at: number
+  readonly disabled_at: number | null
+}
+
+export interface ApiKeyRow {
+  readonly id: string
+  /** SHA-256 of the secret in hex. */
+  readonly secret_hash: string
+  readonly key_prefix: string
+  readonly name: string
+  readonly tier: Tier
+  /** The admin's own number; null takes the tier's. */
+  readonly custom_rate_limit_rpm: number | null
+  /** The user, the operator, or the key that it descends from. */
+  readonly account_id: string
+  readonly user_id: string | null
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+}
+
+export interface SessionRow {
+  readonly id: string
+  readonly secret_hash: string
+  readonly user_id: string
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+export interface ApiSchema {
+  readonly users: UserRow
+  readonly api_keys: ApiKeyRow
+  readonly sessions: SessionRow
+}
+
+export type ApiDatabase = Kysely<ApiSchema>
+
+const accountsAndKeys: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('users')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('email', 'text', (column) => column.notNull())
+      .addColumn('email_key', 'text', (column) => column.notNull().unique())
+      .addColumn('password_hash', 'text', (column) => column.notNull())
+      .addColumn('tier', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('disabled_at', 'double precision')
+      .execute()
+    await db.schema
+      .createTable('api_keys')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('secret_hash', 'text', (column) => column.notNull().unique())
+      .addColumn('key_prefix', 'text', (column) => column.notNull())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('tier', 'text', (column) => column.notNull())
+      .addColumn('custom_rate_limit_rpm', 'integer')
+      .addColumn('account_id', 'text', (column) => column.notNull())
+      .addColumn('user_id', 'text', (column) => column.references('users.id').onDelete('cascade'))
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('expires_at', 'double precision')
+      .addColumn('revoked_at', 'double precision')
+      .execute()
+    await db.schema
+      .createTable('sessions')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('secret_hash', 'text', (column) => column.notNull().unique())
+      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('expires_at', 'double precision', (column) => column.notNull())
+      .execute()
+    // Listings go by age, and a page begins where the one before it ended.
+    await createIndex(db, { table: 'users', columns: ['created_at', 'id'] })
+    await createIndex(db, { table: 'api_keys', columns: ['created_at', 'id'] })
+    await createIndex(db, { table: 'api_keys', columns: ['account_id', 'created_at', 'id'] })
+    await createIndex(db, { table: 'api_keys', columns: ['user_id'] })
+    await createIndex(db, { table: 'sessions', columns: ['user_id'] })
+    await createIndex(db, { table: 'sessions', columns: ['expires_at'] })
+  },
+}
+
+async function createIndex(
+  db: Kysely<unknown>,
+  { table, columns }: { table: string; columns: readonly string[] },
+): Promise<void> {
+  const name = `${table}_by_${columns.join('_')}`
+  await db.schema
+    .createIndex(name)
+    .on(table)
+    .columns([...columns])
+    .execute()
+}
+
+const API_DATABASE: DatabaseKind = {
+  holds: 'accounts and keys',
+  option: '--api-db',
+  applicationId: 0x534c4331,
+  migrations: { '0001-accounts-and-keys': accountsAndKeys },
+}
+
+/** @throws StartError */
+export function openApiDatabase(location: string): Promise<ApiDatabase> {
+  return openDatabase<ApiSchema>(location, API_DATABASE)
+}

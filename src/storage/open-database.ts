@@ -1,0 +1,164 @@
+/**
+ * Opens one database, or says in one sentence why it cannot be used. A file that belongs to something else, or to a
+ * newer version of this program, is left exactly as it was found: it is looked at before anything is written.
+ */
+import { closeSync, openSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { Kysely, type Migration, Migrator } from 'kysely'
+import { StartError } from '../core/errors.ts'
+import { databaseTrouble, sqliteCode } from './database-errors.ts'
+import { createSqliteDialect, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+
+export interface DatabaseKind {
+  /** What it holds, for messages: `accounts and keys`. */
+  readonly holds: string
+  /** The option that names the file, for messages. */
+  readonly option: string
+  /** Written into the file's header, so that no other program's file is taken for ours. */
+  readonly applicationId: number
+  /** By name; run in the order of their names. */
+  readonly migrations: Readonly<Record<string, Migration>>
+}
+
+export const IN_MEMORY = ':memory:'
+
+/** Another process's write is waited for this long; our own transactions take well under a millisecond. */
+const BUSY_TIMEOUT_MS = 10_000
+
+/** The migrator's own table. */
+const MIGRATION_TABLE = 'kysely_migration'
+
+/** @throws StartError */
+export async function openDatabase<Schema>(location: string, kind: DatabaseKind): Promise<Kysely<Schema>> {
+  if (/^postgres(?:ql)?:\/\//.test(location)) {
+    throw new StartError(
+      `${kind.option} with a PostgreSQL URL is not available yet: give a file or ${IN_MEMORY}.`,
+      2,
+    )
+  }
+  const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
+  const database = new Kysely<Schema>({ dialect: createSqliteDialect(sqlite, turnsOf(location)) })
+  try {
+    await refuseWhenUnusable(location, kind, () => migrate(database, kind))
+    return database
+  } catch (error) {
+    await database.destroy()
+    throw error
+  }
+}
+
+const TURNS_BY_FILE = new Map<string, Turns>()
+
+function turnsOf(location: string): Turns {
+  if (location === IN_MEMORY) return new Turns()
+  const file = path.resolve(location)
+  const turns = TURNS_BY_FILE.get(file) ?? new Turns()
+  TURNS_BY_FILE.set(file, turns)
+  return turns
+}
+
+async function refuseWhenUnusable<T>(
+  location: string,
+  kind: DatabaseKind,
+  open: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await open()
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const trouble = fileTrouble(error) ?? databaseTrouble(error)
+    throw new StartError(`${describe(location, kind)} cannot be used: ${trouble}.`, 1)
+  }
+}
+
+function describe(location: string, { holds, option }: DatabaseKind): string {
+  return `The database of ${holds} '${location}' (${option})`
+}
+
+const FILE_TROUBLES: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'writing there is not permitted',
+  EPERM: 'writing there is not permitted',
+  EROFS: 'it lies on a read-only disk',
+  ENOSPC: 'the disk is full',
+}
+
+function fileTrouble(error: unknown): string | null {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return null
+  return FILE_TROUBLES[String(error.code)] ?? null
+}
+
+function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
+  // Made by us and not by SQLite, so that nobody else on the machine may read who has an account; says why it cannot.
+  if (location !== IN_MEMORY) closeSync(openSync(location, 'a', 0o600))
+  const sqlite = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
+  try {
+    refuseForeign(sqlite, location, kind)
+    prepareFile(sqlite, kind)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+/** Only reads. */
+function refuseForeign(sqlite: SqliteDatabase, location: string, kind: DatabaseKind): void {
+  const { application_id: applicationId } = readRow(sqlite, 'pragma application_id')
+  const { tables } = readRow(sqlite, 'select count(*) as tables from sqlite_master')
+  if (applicationId === 0 && tables === 0) return
+  if (applicationId !== kind.applicationId) {
+    throw new StartError(`${describe(location, kind)} holds something else; nothing in it was changed.`, 1)
+  }
+  const { hasHistory } = readRow(
+    sqlite,
+    `select count(*) as hasHistory from sqlite_master where name = '${MIGRATION_TABLE}'`,
+  )
+  if (hasHistory === 0) return
+  const applied = sqlite.prepare(`select name from ${MIGRATION_TABLE}`).all() as { name: string }[]
+  const unknown = applied.find(({ name }) => !(name in kind.migrations))
+  if (unknown === undefined) return
+  throw new StartError(
+    `${describe(location, kind)} was written by a newer version of Sluice (it has '${unknown.name}'); nothing in it was changed.`,
+    1,
+  )
+}
+
+function readRow(sqlite: SqliteDatabase, sql: string): Record<string, unknown> {
+  return sqlite.prepare(sql).get() as Record<string, unknown>
+}
+
+function prepareFile(sqlite: SqliteDatabase, { applicationId }: DatabaseKind): void {
+  // Not again: a write would wait for whatever transaction is open.
+  if (readRow(sqlite, 'pragma application_id')['application_id'] !== applicationId) {
+    sqlite.exec(`pragma application_id = ${applicationId}`)
+  }
+  switchToWal(sqlite)
+  // The process may die at any time and loses nothing; a power cut may lose the last moments (decisions, Limits and usage).
+  sqlite.exec('pragma synchronous = normal')
+}
+
+const SQLITE_BUSY = 5
+
+/** SQLite waits for locks everywhere but here, where two processes that start on one new file meet. */
+function switchToWal(sqlite: SqliteDatabase): void {
+  const deadlineMs = performance.now() + BUSY_TIMEOUT_MS
+  for (;;) {
+    try {
+      sqlite.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      if (((sqliteCode(error) ?? 0) & 0xff) !== SQLITE_BUSY || performance.now() > deadlineMs) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}
+
+async function migrate<Schema>(database: Kysely<Schema>, { migrations }: DatabaseKind): Promise<void> {
+  const provider = { getMigrations: async () => ({ ...migrations }) }
+  const { error } = await new Migrator({ db: database, provider }).migrateToLatest()
+  if (error !== undefined) throw error
+}

@@ -1,0 +1,141 @@
+/**
+ * SQLite for the query builder: one connection, statements prepared once, and transactions that take the write lock
+ * when they begin, so that one which reads before it writes never fails half-way because another process wrote first.
+ * Everything runs on the caller's thread; the promises are only the query builder's form.
+ */
+import type { DatabaseSync, StatementSyncInstance } from '@photostructure/sqlite'
+import {
+  type CompiledQuery,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+} from 'kysely'
+
+export type SqliteDatabase = InstanceType<typeof DatabaseSync>
+
+type Values = Parameters<StatementSyncInstance['all']>
+
+/** Gives a connection to one asker at a time, in the order they ask. */
+export class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Resolves when it is the caller's turn, with what ends it. */
+  async take(): Promise<() => void> {
+    const previous = this.#last
+    let end = (): void => {}
+    this.#last = new Promise((resolve) => {
+      end = resolve
+    })
+    await previous
+    return end
+  }
+}
+
+/**
+ * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
+ * that is open on that very thread could then never end.
+ */
+export function createSqliteDialect(database: SqliteDatabase, turns: Turns): Dialect {
+  return {
+    createDriver: () => new SqliteDriver(database, turns),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+  }
+}
+
+/** Tables are made in a transaction as well, so a migration that fails leaves nothing behind. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: SqliteDatabase
+  readonly #connection: SqliteConnection
+  readonly #turns: Turns
+  #endTurn: () => void = () => {}
+
+  constructor(database: SqliteDatabase, turns: Turns) {
+    this.#database = database
+    this.#connection = new SqliteConnection(database)
+    this.#turns = turns
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    this.#endTurn = await this.#turns.take()
+    return this.#connection
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#endTurn()
+  }
+
+  async beginTransaction(): Promise<void> {
+    this.#database.exec('begin immediate')
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#database.exec('commit')
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    // Some errors, a full disk among them, have ended the transaction already.
+    if (this.#database.isTransaction) this.#database.exec('rollback')
+  }
+
+  async destroy(): Promise<void> {
+    const endTurn = await this.#turns.take()
+    if (this.#database.isOpen) this.#database.close()
+    endTurn()
+  }
+}
+
+/** More different statements than the program has; what is over comes from lists of varying length. */
+const MAX_PREPARED_STATEMENTS = 200
+
+interface PreparedStatement {
+  readonly statement: StatementSyncInstance
+  readonly isReader: boolean
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: SqliteDatabase
+  readonly #prepared = new Map<string, PreparedStatement>()
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const { statement, isReader } = this.#prepare(sql)
+    const values = parameters as Values
+    if (isReader) return { rows: statement.all(...values) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(...values)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  async *streamQuery<Row>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
+    const { statement } = this.#prepare(sql)
+    for (const row of statement.iterate(...(parameters as Values))) yield { rows: [row as Row] }
+  }
+
+  #prepare(sql: string): PreparedStatement {
+    const known = this.#prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(sql)
+    const prepared = { statement, isReader: statement.columns().length > 0 }
+    const [oldest] = this.#prepared.keys()
+    if (this.#prepared.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) this.#prepared.delete(oldest)
+    this.#prepared.set(sql, prepared)
+    return prepared
+  }
+}

@@ -17,7 +17,7 @@ const LAYERS = new Map(
     ['http', 'scheduler', 'storage', 'limits', 'guards', 'weights', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
-    ['server.ts'],
+    ['server'],
     ['cli', 'index.ts'],
   ].flatMap((parts, layer) => parts.map((part) => /** @type {const} */ ([part, layer]))),
 )

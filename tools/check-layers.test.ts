@@ -24,8 +24,8 @@ describe('the layers', () => {
       'engines/llamacpp/native.ts': `import koffi from 'koffi'\nimport { b } from '../local/loop.ts'`,
       'engines/local/loop.ts': `import { c } from '../../scheduler/scheduler.ts'`,
       'api/app.ts': `import cors from '@fastify/cors'\nimport fastify from 'fastify'`,
-      'server.ts': `import { d } from './api/app.ts'`,
-      'index.ts': `export { createServer } from './server.ts'`,
+      'server/create-server.ts': `import { d } from '../api/app.ts'`,
+      'index.ts': `export { createServer } from './server/create-server.ts'`,
     })
     expect(found).toEqual([])
   })
@@ -41,8 +41,8 @@ describe('the layers', () => {
     [
       'to the composition root',
       'api/a.ts',
-      `import { x } from '../server.ts'`,
-      'above it (api 4, server.ts 5)',
+      `import { x } from '../server/create-server.ts'`,
+      'above it (api 4, server 5)',
     ],
     ['by a re-export', 'core/a.ts', `export * from '../config/b.ts'`, 'above it'],
     ['over several lines', 'core/a.ts', `import {\n  x,\n  y,\n} from '../config/b.ts'`, 'above it'],

@@ -2,14 +2,7 @@
  * Who a request acts for. The API asks an `Authenticator` on every request and never caches the answer, so a
  * revoked key stops at once. Implemented by the keys of the command line and by the key database.
  */
-import type { Tier } from '../core/tiers.ts'
-
-/** A proven right to act: one key of one account, with the tier that key has now. */
-export interface Credential {
-  readonly keyId: string
-  readonly accountId: string
-  readonly tier: Tier
-}
+import type { Credential } from '../core/credential.ts'
 
 export interface Authenticator {
   /**
@@ -17,4 +10,17 @@ export interface Authenticator {
    * @throws when the secret cannot be looked up; that is a 500, never a 401.
    */
   authenticate(secret: string | null): Promise<Credential | null>
+}
+
+/** Asks each in turn until one knows the secret. */
+export function createCombinedAuthenticator(...authenticators: readonly Authenticator[]): Authenticator {
+  return {
+    authenticate: async (secret) => {
+      for (const authenticator of authenticators) {
+        const credential = await authenticator.authenticate(secret)
+        if (credential !== null) return credential
+      }
+      return null
+    },
+  }
 }

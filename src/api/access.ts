@@ -13,6 +13,8 @@ declare module 'fastify' {
     readonly access?: AccessClass
     /** Runs a model: refused while the server shuts down. */
     readonly generates?: boolean
+    /** Only says how the server is: asked by machines, and not counted per address. */
+    readonly isProbe?: boolean
   }
 }
 

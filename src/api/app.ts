@@ -10,12 +10,17 @@ import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './error-handler.ts'
 import { registerPipeline } from './pipeline.ts'
+import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
+import { registerAdminUserRoutes } from './routes/admin-users.ts'
+import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
 import { registerDocsRoutes } from './routes/docs.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
 import { registerBatchRoutes } from './routes/batch.ts'
 import { registerHealthRoutes } from './routes/health.ts'
+import { registerKeyRoutes } from './routes/keys.ts'
 import { registerModelRoutes } from './routes/models.ts'
+import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './validator.ts'
 
 /** Time a client has to send its whole request. */
@@ -48,6 +53,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerGenerateRoutes(routes, deps)
     registerBatchRoutes(routes, deps)
     registerChatRoutes(routes, deps)
+    registerAuthRoutes(routes, deps)
+    registerKeyRoutes(routes, deps)
+    registerUsageRoutes(routes, deps)
+    registerAdminKeyRoutes(routes, deps)
+    registerAdminUserRoutes(routes, deps)
   })
   return app
 }

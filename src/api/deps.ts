@@ -1,8 +1,15 @@
 /** What the API is built from; `server.ts` and tests put it together. */
+import type { AccountService } from '../accounts/account-service.ts'
+import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
+import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
+import type { AddressLimiter } from '../limits/address-limiter.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { UsageRecorder } from '../usage/usage-recorder.ts'
+import type { UsageReports } from '../usage/usage-reports.ts'
 
 /** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
 export interface SilenceTimer {
@@ -15,6 +22,17 @@ export type StartSilenceTimer = (onSilence: () => void, silenceMs: number) => Si
 export interface AppDeps {
   readonly registry: ModelRegistry
   readonly authenticator: Authenticator
+  /** Null where the admin API is off. */
+  readonly adminCheck: AdminCheck | null
+  readonly accounts: AccountService
+  readonly keys: KeyService
+  readonly limiter: Limiter
+  /** Null where addresses are not limited. */
+  readonly addressLimiter: AddressLimiter | null
+  readonly usageRecorder: Pick<UsageRecorder, 'record'>
+  readonly usageReports: UsageReports
+  /** Origins whose pages may call from a browser; none is the default. */
+  readonly corsOrigins: readonly string[]
   readonly clock: Clock
   readonly log: Log
   /** Whether the default model can take work. */

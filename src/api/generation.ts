@@ -12,6 +12,7 @@ import { watchClient } from '../http/client-presence.ts'
 import type { AppDeps } from './deps.ts'
 import { foldSequences, type FoldedSequence } from './fold.ts'
 import type { GenerationRequest } from './generation-request.ts'
+import { RequestUsage } from './request-usage.ts'
 
 export interface Exchange {
   readonly request: FastifyRequest
@@ -26,6 +27,8 @@ export class Generation implements Disposable {
   readonly signal: AbortSignal
   readonly #timeline: RequestTimeline
   readonly #template: Omit<EngineRequest, 'prompts'>
+  /** Called when the request goes to the engine. */
+  readonly #begin: () => void
 
   private constructor(
     lease: ModelLease,
@@ -39,6 +42,9 @@ export class Generation implements Disposable {
     this.#timeline = exchange.request.timeline
     this.#template = toEngineRequest(exchange, generation)
     this.#timeline.recordModel(lease.modelId)
+    this.#begin = () => {
+      exchange.request.usage ??= RequestUsage.begin(deps, exchange.request, exchange.reply)
+    }
   }
 
   /** @throws ServiceError when there is no such model, or when it cannot do what is asked for. */
@@ -56,6 +62,7 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block; the caller passes each event it reads to `record`. */
   events(prompts: readonly Prompt[]): AsyncIterable<EngineEvent> {
+    this.#begin()
     return this.lease.engine.generate({ ...this.#template, prompts }, this.signal)
   }
 

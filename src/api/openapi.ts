@@ -2,6 +2,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
+import { ROUTE_TAGS } from './route-schema.ts'
 
 type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
 
@@ -22,10 +23,15 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
       description: 'Text generation over HTTP, with continuous batching.',
       version: INTERFACE_VERSION,
     },
-    tags: [{ name: 'Generation' }, { name: 'Models' }, { name: 'Service' }],
+    tags: ROUTE_TAGS.map((name) => ({ name })),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: '`Authorization: Bearer <API key>`' },
+        adminKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: '`Authorization: Bearer <admin key>`, the secret of `--admin-key`',
+        },
       },
     },
   },

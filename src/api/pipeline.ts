@@ -2,15 +2,21 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that a caller without a right to be here costs nothing:
  *
- *   received → proper HTTP → credential → not shutting down → (limits) → body parsed → handler
+ *   received → proper HTTP → browser's origin → address limit → credential → not shutting down → rate and concurrency
+ *   → body parsed → handler → usage recorded → last bytes sent
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Credential } from '../accounts/authenticator.ts'
+import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
+import { addressKey } from '../http/client-address.ts'
+import { onExchangeEnd } from '../http/client-presence.ts'
+import { toRateHeaders } from '../limits/rate-headers.ts'
 import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
+import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
 import { logRequest } from './request-log.ts'
+import type { RequestUsage } from './request-usage.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,15 +25,28 @@ declare module 'fastify' {
     optionalCredential: Credential | null
     /** @throws Error on a route that no key was asked for. */
     readonly credential: Credential
+    /** Set by a generation once it has a model. */
+    usage: RequestUsage | null
   }
 }
 
+/** Throws what the request is refused with; a gate that answers by itself ends the way. */
 type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>
 
-const GATES: readonly Gate[] = [receive, requireHost, forgetTypeOfNoBody, authenticate, refuseWhileDraining]
+const GATES: readonly Gate[] = [
+  receive,
+  requireHost,
+  forgetTypeOfNoBody,
+  admitOrigin,
+  admitAddress,
+  authenticate,
+  refuseWhileDraining,
+  admit,
+]
 
 export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('timeline')
+  app.decorateRequest('usage', null)
   app.decorateRequest('optionalCredential', null)
   app.decorateRequest('credential', {
     getter(this: FastifyRequest): Credential {
@@ -41,7 +60,12 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
     for (const gate of GATES) {
       const passing = gate(deps, request, reply)
       if (passing !== undefined) await passing
+      if (reply.sent) return
     }
+  })
+  // Whatever the answer is: nothing is sent that is not on record. A stream sees to it itself.
+  app.addHook('onSend', async ({ usage }, { statusCode }) => {
+    if (usage !== null) await usage.settle(statusCode)
   })
 }
 
@@ -66,6 +90,17 @@ function forgetTypeOfNoBody(_deps: AppDeps, { raw }: FastifyRequest): void {
   }
 }
 
+function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
+  answerOrigin(deps.corsOrigins, request, reply)
+}
+
+/** All but what tells whether the server is up: that is asked often, and from one address. */
+function admitAddress(deps: AppDeps, request: FastifyRequest): void {
+  if (deps.addressLimiter === null || request.routeOptions.config.isProbe === true) return
+  const admission = deps.addressLimiter.admit(addressKey(request.raw.socket.remoteAddress))
+  if (admission.outcome === 'refused') throw admission.error
+}
+
 async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<void> {
   switch (request.routeOptions.config.access) {
     case 'public':
@@ -77,7 +112,8 @@ async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<voi
       if (request.optionalCredential === null) throw new ServiceError('unauthorized')
       return
     case 'admin':
-      throw new ServiceError('admin_unauthorized', { message: 'The admin API is not available.' })
+      if (deps.adminCheck === null) throw new ServiceError('admin_disabled')
+      if (!deps.adminCheck(bearerSecret(request))) throw new ServiceError('unauthorized')
   }
 }
 
@@ -89,4 +125,15 @@ function bearerSecret({ headers }: FastifyRequest): string | null {
 
 function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): void {
   if (routeOptions.config.generates === true && deps.isDraining()) throw new ServiceError('shutting_down')
+}
+
+/** Decides rate and concurrency in one; a place is held to the last byte, or until the client leaves. */
+async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (request.optionalCredential === null) return
+  const takesPlace = request.routeOptions.config.generates === true
+  const admission = await deps.limiter.admit(request.optionalCredential, { takesPlace })
+  const rate = admission.outcome === 'admitted' ? admission.permit.rate : admission.rate
+  if (rate !== null) reply.headers(toRateHeaders(rate))
+  if (admission.outcome === 'refused') throw admission.error
+  if (takesPlace) onExchangeEnd(request.raw, reply.raw, () => admission.permit.release())
 }

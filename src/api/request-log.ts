@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/log.ts'
 
-/** A client that left before the end; only ever in the log. */
-const CLIENT_GONE_STATUS = 499
+/** A client that left before the end; only ever on record, never sent. */
+export const CLIENT_GONE_STATUS = 499
 
 export function logRequest(log: Log, request: FastifyRequest, { raw }: FastifyReply): void {
   // The same question as in `client-presence.ts`: was the answer written before the connection closed?
@@ -15,6 +15,7 @@ export function logRequest(log: Log, request: FastifyRequest, { raw }: FastifyRe
       // The pattern, not the path: a path may hold what somebody pasted into it.
       route: request.routeOptions.url ?? null,
       status: isComplete ? raw.statusCode : CLIENT_GONE_STATUS,
+      ...(request.optionalCredential && { key: request.optionalCredential.keyId }),
       ms: Math.round(request.timeline.elapsedMs() * 10) / 10,
       ...request.timeline.summary(),
     },

@@ -20,21 +20,34 @@ const openAiErrorBody = z
 
 const ERROR_MEANINGS = {
   400: 'Missing or invalid parameters.',
-  401: 'Missing or invalid API key.',
+  401: 'Missing or invalid key.',
   404: 'Not found.',
+  409: 'In conflict with what is there; trying again changes nothing.',
   429: 'Too many requests, or a full queue; `Retry-After` says when to come back.',
   500: 'Internal server error.',
   503: 'Not able to serve now; `Retry-After` says when to come back.',
 } as const
 
+/** In the order in which the documentation shows them. */
+export const ROUTE_TAGS = ['Generation', 'Models', 'Accounts', 'Keys', 'Usage', 'Admin', 'Service'] as const
+
+type RouteTag = (typeof ROUTE_TAGS)[number]
+
+/** How the documentation names what each class of access asks for. */
+const SECURITY = { public: [], key: [{ apiKey: [] }], admin: [{ adminKey: [] }] } as const
+
 type ErrorStatus = keyof typeof ERROR_MEANINGS
 
-interface RouteDescription<Body extends z.ZodType | undefined> {
+type Part = z.ZodType | undefined
+
+interface RouteDescription<Body extends Part, Query extends Part, Params extends Part> {
   readonly operationId: string
   readonly summary: string
-  readonly tag: 'Service' | 'Models' | 'Generation'
+  readonly tag: RouteTag
   readonly access: AccessClass
   readonly body?: Body
+  readonly query?: Query
+  readonly params?: Params
   readonly ok: z.ZodType
   /** Data of each event, where the answer is or may be a stream. */
   readonly event?: z.ZodType
@@ -45,7 +58,11 @@ interface RouteDescription<Body extends z.ZodType | undefined> {
 }
 
 /** The Fastify schema of a route: validation, answers and documentation in one. */
-export function describeRoute<Body extends z.ZodType | undefined = undefined>(route: RouteDescription<Body>) {
+export function describeRoute<
+  Body extends Part = undefined,
+  Query extends Part = undefined,
+  Params extends Part = undefined,
+>(route: RouteDescription<Body, Query, Params>) {
   const error = route.isOpenAiShaped === true ? openAiErrorBody : errorBody
   const failures = route.errors.map((status) => [
     status,
@@ -55,16 +72,18 @@ export function describeRoute<Body extends z.ZodType | undefined = undefined>(ro
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
-    security: route.access === 'public' ? [] : [{ apiKey: [] }],
+    security: SECURITY[route.access],
     ...(route.body && { body: route.body }),
+    ...(route.query && { querystring: route.query }),
+    ...(route.params && { params: route.params }),
     response: {
       200: { description: 'Success.', content: successContent(route) },
       ...Object.fromEntries(failures),
     },
-  } as { body: Body; response: Record<number, z.ZodType> }
+  } as { body: Body; querystring: Query; params: Params; response: Record<number, z.ZodType> }
 }
 
-function successContent({ ok, event, isStreamOnly }: RouteDescription<z.ZodType | undefined>) {
+function successContent({ ok, event, isStreamOnly }: RouteDescription<Part, Part, Part>) {
   return {
     ...(isStreamOnly !== true && { 'application/json': { schema: ok } }),
     ...(event && { 'text/event-stream': { schema: event } }),

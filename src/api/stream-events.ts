@@ -30,12 +30,14 @@ export async function streamEvents(deps: AppDeps, exchange: Exchange, options: S
   using writer = new SseWriter(exchange.reply, deps.startSilenceTimer ?? startSystemSilenceTimer)
   try {
     const lastFrames = await playEvents(writer, exchange, options)
+    await exchange.request.usage?.settle(200)
     writer.end(lastFrames + DONE_FRAME)
   } catch (thrown) {
     if (!writer.isOpen) throw thrown
     if (options.generation.signal.aborted) return
     const error = toServiceError(thrown, exchange.request.id)
     logCause(error, exchange.request.id, deps.log)
+    await settleFailure(deps, exchange, error)
     writer.end(errorFrame(error) + DONE_FRAME)
   }
 }
@@ -67,6 +69,15 @@ async function playEvents(
   }
   if (lastFrames === null) throw new InvariantError('The sequence never ended.')
   return lastFrames
+}
+
+/** The client is told of the failure whatever becomes of its record. */
+async function settleFailure(deps: AppDeps, { request }: Exchange, error: ServiceError): Promise<void> {
+  try {
+    await request.usage?.settle(error.status)
+  } catch (cause) {
+    logCause(toServiceError(cause, request.id), request.id, deps.log)
+  }
 }
 
 function send(writer: SseWriter, frames: string): Promise<void> | undefined {

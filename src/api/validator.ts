@@ -5,18 +5,19 @@ import { ServiceError } from '../core/errors.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const isBody = httpPart === 'body'
+  const subject = isBody ? 'The request body' : 'The query string'
   return (data) => {
     // No body at all is an empty one: the answer then names the first required field.
     const result = schema.safeParse(isBody ? (data ?? {}) : data)
-    return result.success ? { value: result.data } : { error: toServiceError(result.error) }
+    return result.success ? { value: result.data } : { error: toServiceError(result.error, subject) }
   }
 }
 
-function toServiceError(error: z.ZodError): ServiceError {
+function toServiceError(error: z.ZodError, subject: string): ServiceError {
   const issue = error.issues[0]
   if (issue === undefined) return new ServiceError('invalid_request', { message: 'The request is invalid.' })
   const field = formatPath(issue.path)
-  const message = `${field === '' ? 'The request body' : field} ${issue.message}.`
+  const message = `${field === '' ? subject : field} ${issue.message}.`
   const isUnsupported = issue.code === 'custom' && issue.params?.['code'] === 'unsupported_value'
   return new ServiceError(
     isUnsupported ? 'unsupported_value' : 'invalid_request',

@@ -8,7 +8,7 @@
  */
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import type { RunningServer, ServerHooks } from '../server.ts'
+import type { RunningServer, ServerHooks } from '../server/create-server.ts'
 import type { Terminal } from './terminal.ts'
 
 export type ServedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'loaded' | 'close'>

@@ -57,11 +57,8 @@ function notYet(reason: string, ...neutral: readonly unknown[]): NotYet {
   return { reason, neutral }
 }
 
-const NO_ACCOUNTS = notYet('accounts are not built')
-const NO_ADMIN = notYet('the admin API is not built')
 const NO_TLS = notYet('TLS is not built')
 const NO_NETWORK_GUARDS = notYet('the network guards are not built')
-const NO_DATABASE = notYet('the databases are not built')
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
 const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
@@ -132,14 +129,14 @@ export const OPTIONS: OptionTable = {
     kind: secret,
     default: null,
     help: 'secret of the admin API, or @FILE',
-    available: NO_ADMIN,
+    available: true,
   },
   registration: {
     group: 'Access',
     kind: choice(REGISTRATIONS),
     default: 'open',
     help: 'who may register an account',
-    available: NO_ACCOUNTS,
+    available: true,
   },
   modelAdmin: {
     group: 'Access',
@@ -153,7 +150,7 @@ export const OPTIONS: OptionTable = {
     kind: list(origin),
     default: Object.freeze([]),
     help: 'origins that may call from a browser',
-    available: notYet('CORS is not built'),
+    available: true,
   },
 
   checkpoint: {
@@ -299,7 +296,7 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'off',
     help: 'requests per minute and client address, before authentication',
-    available: notYet('the network guards are not built', null),
+    available: true,
   },
   portKnock: {
     group: 'Network',
@@ -359,7 +356,7 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'api.db in the data folder',
     help: 'database of accounts and keys: SQLite file, :memory: or postgres://',
-    available: NO_DATABASE,
+    available: true,
   },
   usageDb: {
     group: 'State',
@@ -367,7 +364,15 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'usage.db in the data folder',
     help: 'database of usage: SQLite file, :memory: or postgres://',
-    available: NO_DATABASE,
+    available: true,
+  },
+  usageRetentionDays: {
+    group: 'State',
+    kind: offOr(wholeNumber({ min: 1, max: 36_500 }, 'days')),
+    default: null,
+    defaultText: 'off: all is kept',
+    help: 'days that usage is kept, whole days of UTC',
+    available: true,
   },
 }
 

@@ -77,6 +77,7 @@ const CASES: {
   dataDir: ['data', 'data', '', "must be a path, but was ''"],
   apiDb: [':memory:', ':memory:', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
   usageDb: ['u.db', 'u.db', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
+  usageRetentionDays: ['30', 30, '0', "must be a whole number from 1 to 36500, but was '0'"],
 }
 
 const NAMES = Object.keys(CASES) as (keyof ServerConfig)[]

@@ -77,6 +77,8 @@ export interface ServerConfig {
   readonly apiDb: string | null
   /** As `apiDb`; null is `usage.db` in the data folder. */
   readonly usageDb: string | null
+  /** Older usage is deleted; null keeps all. */
+  readonly usageRetentionDays: number | null
 }
 
 /** Every option of the command line: the configuration, and the file that parts of it may come from. */

@@ -31,11 +31,34 @@ export const ERRORS = {
   ),
   chat_too_long: row(400, "messages holds {given} messages, but the model's context holds {max} tokens."),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
+  wrong_password: row(400, 'current_password is not the password of this account.'),
+  user_required: row(
+    400,
+    'This credential belongs to no registered user, so there is no password to change.',
+  ),
+  not_a_session: {
+    status: 400,
+    message: () => 'Only the token of a login can be logged out; revoke a key with DELETE /v1/keys/{key_id}.',
+  },
+  key_not_active: row(
+    400,
+    "expires_in_days must not be given for a key that is revoked or expired, but key '{keyId}' is {state}: a change never revives a key.",
+  ),
   // 401, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
-  admin_unauthorized: row(401, '{message}'),
+  admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
+  invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   not_found: row(404, 'There is no route {method} {path}.'),
   model_not_found: row(404, "Model '{model}' does not exist."),
+  registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),
+  user_not_found: row(404, "User '{userId}' does not exist."),
+  key_not_found: row(404, "Key '{keyId}' was not found."),
+  // 409
+  email_taken: row(409, 'The e-mail address {email} is registered already.'),
+  key_limit_reached: row(
+    409,
+    "An account of tier '{tier}' may have at most {max} active keys, and this one has {given}; revoke one first.",
+  ),
   // 429
   queue_full: row(
     429,
@@ -47,7 +70,7 @@ export const ERRORS = {
   ),
   concurrency_limit_exceeded: row(
     429,
-    'The limit of {limit} concurrent requests is reached: {running} are running; try again when one has ended.',
+    'The limit of concurrent requests is {limit}, and the number running is {running}; try again when one has ended.',
   ),
   address_rate_limit_exceeded: row(
     429,
@@ -56,6 +79,10 @@ export const ERRORS = {
   too_many_logins: row(
     429,
     'Too many logins have failed: at most {maxPerEmail} a minute may for one e-mail, {maxPerAddress} from one address; try again in {seconds} s.',
+  ),
+  password_queue_full: row(
+    429,
+    'Too many passwords wait to be checked: at most {max} may; try again in {seconds} s.',
   ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),

@@ -34,8 +34,16 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {
-    throw new ServiceError('malformed_json', { message: error instanceof Error ? error.message : '' })
+    throw new ServiceError('malformed_json', { message: withoutExcerpt(error) })
   }
+}
+
+/** The parser quotes what stands around a mistake, which in a body with a password may be the password. */
+function withoutExcerpt(error: unknown): string {
+  const message = error instanceof Error ? error.message : ''
+  return message
+    .replace(/^"[\s\S]*" is not valid JSON$/, 'Not JSON')
+    .replace(/,? (?:\.{3})?"[\s\S]*" is not valid JSON$/, '')
 }
 
 /** @throws ServiceError `body_too_large` or, when it breaks off, `malformed_request`. */

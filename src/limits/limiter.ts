@@ -1,7 +1,7 @@
 /**
- * What the gates ask before a request with a credential goes on. Asynchronous, and all it hands over is data, so that
- * another process or Redis can answer it as well as this one's memory. One call decides the rate and the concurrency
- * together: a request that either refuses is counted under neither.
+ * What the gates ask before a request with a credential goes on. Asynchronous, so that another process or Redis can
+ * answer it as well as this one's memory. One call decides the rate and the concurrency together: a request that
+ * either refuses is counted under neither.
  */
 import type { Credential } from '../core/credential.ts'
 import type { ServiceError } from '../core/errors.ts'
@@ -18,7 +18,7 @@ export interface RateState {
 export interface Permit {
   /** Null when no rate limit applies: kind `open`. */
   readonly rate: RateState | null
-  /** Gives the place among the concurrent requests back, if one was taken. Call it once the answer has ended; again does nothing. */
+  /** Gives back the place among the concurrent requests, if one was taken; a second call does nothing. */
   release(): void
 }
 

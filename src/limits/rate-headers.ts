@@ -1,11 +1,12 @@
 /** How the answers to a credential tell where it stands: the headers that OpenAI's clients know. */
 import type { RateState } from './limiter.ts'
 
-export interface RateHeaders {
-  readonly 'x-ratelimit-limit-requests': string
-  readonly 'x-ratelimit-remaining-requests': string
-  readonly 'x-ratelimit-reset-requests': string
-}
+type RateHeaderName =
+  | 'x-ratelimit-limit-requests'
+  | 'x-ratelimit-remaining-requests'
+  | 'x-ratelimit-reset-requests'
+
+export type RateHeaders = Readonly<Record<RateHeaderName, string>>
 
 export function toRateHeaders({ limit, remaining, resetMs }: RateState): RateHeaders {
   return {

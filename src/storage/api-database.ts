@@ -1,5 +1,5 @@
 /** Accounts, keys and sessions as rows. Times are Unix seconds with fractions; secrets are here as hashes only. */
-import type { Kysely, Migration } from 'kysely'
+import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import { openDatabase, type DatabaseKind } from './open-database.ts'
 
@@ -88,6 +88,13 @@ const accountsAndKeys: Migration = {
     await createIndex(db, { table: 'api_keys', columns: ['created_at', 'id'] })
     await createIndex(db, { table: 'api_keys', columns: ['account_id', 'created_at', 'id'] })
     await createIndex(db, { table: 'api_keys', columns: ['user_id'] })
+    // The few active ones are found without reading past all that were ever revoked.
+    await db.schema
+      .createIndex('api_keys_unrevoked_by_account_id')
+      .on('api_keys')
+      .column('account_id')
+      .where(sql.ref('revoked_at'), 'is', null)
+      .execute()
     await createIndex(db, { table: 'sessions', columns: ['user_id'] })
     await createIndex(db, { table: 'sessions', columns: ['expires_at'] })
   },

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -64,6 +64,15 @@ describe('openDatabase', () => {
     const second = await openNotes()
 
     expect(await second.selectFrom('notes').selectAll().execute()).toEqual([{ id: 1, text: 'kept' }])
+  })
+
+  it('leaves one file behind', async () => {
+    const database = await openNotes()
+    await database.insertInto('notes').values({ id: 1, text: 'kept' }).execute()
+
+    await database.destroy()
+
+    expect(readdirSync(folder)).toEqual(['notes.db'])
   })
 
   it('makes a file that nobody else may read', async () => {

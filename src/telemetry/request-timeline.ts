@@ -57,6 +57,19 @@ export class RequestTimeline {
     }
   }
 
+  /** Whether the engine has begun on any of its sequences. */
+  get hasStarted(): boolean {
+    return this.#queueMs !== null
+  }
+
+  get promptTokens(): number {
+    return this.#promptTokens
+  }
+
+  get completionTokens(): number {
+    return this.#completionTokens
+  }
+
   elapsedMs(): number {
     return this.#clock.nowMs() - this.#receivedMs
   }

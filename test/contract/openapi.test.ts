@@ -5,7 +5,7 @@ import { createTestApp } from '../support/test-app.ts'
 
 interface Operation {
   readonly operationId: string
-  readonly security: readonly object[]
+  readonly security: readonly Record<string, unknown>[]
   readonly responses: Record<string, { content: Record<string, unknown> }>
 }
 
@@ -40,20 +40,39 @@ describe('GET /openapi.json', () => {
         method,
         path,
         operationId,
-        security.length > 0 ? 'key' : 'public',
+        security.flatMap((scheme) => Object.keys(scheme)).join() || 'public',
       ]),
     )
 
     expect(rows).toEqual([
       ['get', '/v1/health', 'getHealth', 'public'],
       ['get', '/v1/ready', 'getReady', 'public'],
-      ['get', '/v1/models', 'listModels', 'key'],
-      ['get', '/v1/models/{model_id}', 'getModel', 'key'],
-      ['post', '/v1/generate', 'generate', 'key'],
-      ['post', '/v1/generate/stream', 'generateStream', 'key'],
-      ['post', '/v1/generate/batch', 'generateBatch', 'key'],
-      ['post', '/v1/generate/continuous-batch', 'generateContinuousBatch', 'key'],
-      ['post', '/v1/chat/completions', 'createChatCompletion', 'key'],
+      ['get', '/v1/models', 'listModels', 'apiKey'],
+      ['get', '/v1/models/{model_id}', 'getModel', 'apiKey'],
+      ['post', '/v1/generate', 'generate', 'apiKey'],
+      ['post', '/v1/generate/stream', 'generateStream', 'apiKey'],
+      ['post', '/v1/generate/batch', 'generateBatch', 'apiKey'],
+      ['post', '/v1/generate/continuous-batch', 'generateContinuousBatch', 'apiKey'],
+      ['post', '/v1/chat/completions', 'createChatCompletion', 'apiKey'],
+      ['post', '/v1/auth/register', 'register', 'public'],
+      ['post', '/v1/auth/login', 'login', 'public'],
+      ['post', '/v1/auth/logout', 'logout', 'apiKey'],
+      ['post', '/v1/auth/password', 'changePassword', 'apiKey'],
+      ['get', '/v1/keys', 'listKeys', 'apiKey'],
+      ['post', '/v1/keys', 'createKey', 'apiKey'],
+      ['delete', '/v1/keys/{key_id}', 'revokeKey', 'apiKey'],
+      ['get', '/v1/usage', 'getUsage', 'apiKey'],
+      ['get', '/v1/admin/usage', 'getTotalUsage', 'adminKey'],
+      ['get', '/v1/admin/keys', 'listAllKeys', 'adminKey'],
+      ['post', '/v1/admin/keys', 'createAnyKey', 'adminKey'],
+      ['get', '/v1/admin/keys/{key_id}', 'getKey', 'adminKey'],
+      ['delete', '/v1/admin/keys/{key_id}', 'revokeAnyKey', 'adminKey'],
+      ['patch', '/v1/admin/keys/{key_id}', 'changeKey', 'adminKey'],
+      ['get', '/v1/admin/keys/{key_id}/usage', 'getKeyUsage', 'adminKey'],
+      ['get', '/v1/admin/users', 'listUsers', 'adminKey'],
+      ['post', '/v1/admin/users', 'createUser', 'adminKey'],
+      ['patch', '/v1/admin/users/{user_id}', 'changeUser', 'adminKey'],
+      ['delete', '/v1/admin/users/{user_id}', 'deleteUser', 'adminKey'],
     ])
   })
 
@@ -61,24 +80,47 @@ describe('GET /openapi.json', () => {
     const { document } = await readDocument()
 
     expect(Object.keys(document.components.schemas).toSorted()).toEqual([
+      'AdminApiKey',
+      'AdminApiKeyList',
+      'AdminCreatedKey',
+      'ApiKey',
+      'ApiKeyList',
       'BatchItem',
       'BatchRequest',
       'BatchResponse',
+      'ChangeUserRequest',
       'ChatChunk',
       'ChatCompletion',
       'ChatMessage',
       'ChatRequest',
+      'CreateKeyRequest',
+      'CreateUserRequest',
+      'CreateUserResponse',
+      'CreatedKey',
+      'DeletedUser',
+      'DetailedUsage',
       'Error',
       'FailedBatchItem',
       'GenerateRequest',
       'GenerateResponse',
       'Health',
+      'LoginRequest',
+      'LoginResponse',
+      'LogoutResponse',
       'Model',
       'ModelList',
       'OpenAiError',
+      'PasswordRequest',
+      'PasswordResponse',
       'Ready',
+      'RegisterRequest',
+      'RegisterResponse',
+      'RevokedKey',
       'StreamChunk',
       'Usage',
+      'UsageSummary',
+      'User',
+      'UserList',
     ])
     const responses = document.paths['/v1/chat/completions']?.['post']?.responses
     expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '404', '429', '500', '503'])

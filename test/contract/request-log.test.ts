@@ -21,6 +21,7 @@ it('writes one line with the numbers of a generation', async () => {
     method: 'POST',
     route: '/v1/generate',
     status: 200,
+    key: expect.stringMatching(/^static-[0-9a-f]{16}$/),
     ms: 0,
     model: 'default',
     promptTokens: 11,

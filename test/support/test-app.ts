@@ -3,19 +3,24 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { onTestFinished } from 'vitest'
 import type { Authenticator } from '../../src/accounts/authenticator.ts'
+import { createAdminCheck } from '../../src/accounts/admin-secret.ts'
 import { createStaticKeyAuthenticator } from '../../src/accounts/static-keys.ts'
 import { buildApp } from '../../src/api/app.ts'
 import type { AppDeps } from '../../src/api/deps.ts'
+import type { Credential } from '../../src/core/credential.ts'
 import { VirtualClock } from '../../src/core/clock.ts'
 import { StartError } from '../../src/core/errors.ts'
 import type { Tier } from '../../src/core/tiers.ts'
 import { InProcessEngine } from '../../src/engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../../src/engines/passthrough/passthrough-runner.ts'
+import { MemoryLimiter } from '../../src/limits/memory-limiter.ts'
 import { ModelRegistry } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import { createLog } from '../../src/telemetry/log.ts'
+import type { UsageEntry } from '../../src/usage/usage-recorder.ts'
 
 export const KEY = 'test-key'
+export const ADMIN_KEY = 'test-admin-key'
 
 export interface TestAppOptions extends Partial<Omit<AppDeps, 'registry'>> {
   readonly engine?: Engine
@@ -26,6 +31,8 @@ export interface TestAppOptions extends Partial<Omit<AppDeps, 'registry'>> {
 export interface TestApp {
   readonly app: FastifyInstance
   readonly clock: VirtualClock
+  /** What was recorded, where no `usageRecorder` was given. */
+  readonly usage: readonly UsageEntry[]
   /** Lines of the log so far. */
   readonly logLines: readonly Record<string, unknown>[]
   /** Calls with the key; `payload` objects go out as JSON. */
@@ -38,12 +45,21 @@ export interface TestApp {
 type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
 
 export function createTestApp(options: TestAppOptions = {}): TestApp {
-  const clock = new VirtualClock()
+  const clock = options.clock instanceof VirtualClock ? options.clock : new VirtualClock()
+  const usage: UsageEntry[] = []
   const logLines: Record<string, unknown>[] = []
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
   const app = buildApp({
     registry: createRegistry(options),
     authenticator: createStaticKeyAuthenticator([KEY]),
+    adminCheck: createAdminCheck(ADMIN_KEY),
+    accounts: withoutDatabase(),
+    keys: withoutDatabase(),
+    limiter: new MemoryLimiter(clock),
+    addressLimiter: null,
+    usageRecorder: { record: async (entry) => void usage.push(entry) },
+    usageReports: withoutDatabase(),
+    corsOrigins: [],
     clock,
     log,
     isReady: () => true,
@@ -61,6 +77,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   return {
     app,
     clock,
+    usage,
     logLines,
     call,
     post: (url, payload) => call({ method: 'POST', url, payload }),
@@ -73,7 +90,25 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
 
 /** An authenticator that takes any secret for a key of this tier. */
 export function createTierAuthenticator(tier: Tier): Authenticator {
-  return { authenticate: async (secret) => (secret === null ? null : { keyId: 'k', accountId: 'a', tier }) }
+  const credential: Credential = {
+    keyId: 'k',
+    accountId: 'a',
+    userId: null,
+    kind: 'key',
+    tier,
+    customRateLimitRpm: null,
+    limitId: 'k',
+  }
+  return { authenticate: async (secret) => (secret === null ? null : credential) }
+}
+
+/** What needs a database is in tests that open one (`accounts-app.ts`). */
+function withoutDatabase<Service extends object>(): Service {
+  return new Proxy({} as Service, {
+    get: () => {
+      throw new Error('This test opened no database.')
+    },
+  })
 }
 
 function createRegistry({ engine, maxQueue = 512, maxBatchSize = 8 }: TestAppOptions): ModelRegistry {

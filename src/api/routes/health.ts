@@ -14,7 +14,7 @@ export function registerHealthRoutes(app: FastifyInstance, deps: AppDeps): void 
   app.route({
     method: 'GET',
     url: '/v1/health',
-    config: { access },
+    config: { access, isProbe: true },
     schema: describeRoute({
       operationId: 'getHealth',
       summary: 'Is the server up?',
@@ -34,7 +34,7 @@ export function registerHealthRoutes(app: FastifyInstance, deps: AppDeps): void 
   app.route({
     method: 'GET',
     url: '/v1/ready',
-    config: { access },
+    config: { access, isProbe: true },
     schema: describeRoute({
       operationId: 'getReady',
       summary: 'Can the default model take work?',

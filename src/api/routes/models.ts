@@ -17,7 +17,7 @@ export function registerModelRoutes(app: FastifyInstance, { registry }: AppDeps)
       tag: 'Models',
       access,
       ok: modelList,
-      errors: [401, 500],
+      errors: [401, 429, 500],
       isOpenAiShaped: true,
     }),
     handler: () => ({ object: 'list', data: registry.list().map(toModel) }),
@@ -27,18 +27,16 @@ export function registerModelRoutes(app: FastifyInstance, { registry }: AppDeps)
     method: 'GET',
     url: '/v1/models/*',
     config: { access },
-    schema: {
+    schema: describeRoute({
+      operationId: 'getModel',
+      summary: 'One model',
+      tag: 'Models',
+      access,
       params: modelParams,
-      ...describeRoute({
-        operationId: 'getModel',
-        summary: 'One model',
-        tag: 'Models',
-        access,
-        ok: model,
-        errors: [401, 404, 500],
-        isOpenAiShaped: true,
-      }),
-    },
+      ok: model,
+      errors: [401, 404, 429, 500],
+      isOpenAiShaped: true,
+    }),
     handler: ({ params }) => toModel(registry.get(params['*'])),
   })
 }

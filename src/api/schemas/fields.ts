@@ -42,21 +42,32 @@ export function boolean() {
 /** In Unicode mode a surrogate matches only where it has no partner. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
+export function isWellFormed(value: string): boolean {
+  return !LONE_SURROGATE.test(value)
+}
+
 /** A string without lone surrogates, which no UTF-8 could carry back. */
 export function text(rule = 'a string') {
-  return z.string({ error: must(rule) }).refine((value) => !LONE_SURROGATE.test(value), {
+  return z.string({ error: must(rule) }).refine(isWellFormed, {
     error: 'must be valid Unicode, but has a lone surrogate in it',
   })
 }
 
 /** Counted in code points, as people and JSON Schema count. */
-function boundedText(min: number, max: number) {
+export function boundedText(min: number, max: number) {
   const rule = `a string of ${min} to ${max} characters`
   return text(rule)
     .refine((value) => value.length >= min && (value.length <= max || Array.from(value).length <= max), {
       error: must(rule),
     })
     .meta({ minLength: min, maxLength: max })
+}
+
+/** Text that a database keeps: some of them end it at a null character. */
+export function storedText(min: number, max: number) {
+  return boundedText(min, max).refine((value) => !value.includes('\0'), {
+    error: 'must not contain a null character',
+  })
 }
 
 export function arrayOf<Item extends z.ZodType>(
@@ -77,6 +88,14 @@ export function nullableWithDefault<Schema extends z.ZodType>(schema: Schema, va
     .optional()
     .meta({ default: value })
     .transform((given): z.output<Schema> => given ?? value)
+}
+
+/** For the refinement of a change in which every field is optional. */
+export function changesSomething(names: string) {
+  return [
+    (change: object) => Object.values(change).some((value) => value !== undefined && value !== null),
+    { error: `must hold at least one of ${names}` },
+  ] as const
 }
 
 export const modelId = () => boundedText(0, 1024)

@@ -4,27 +4,21 @@
  */
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import type { Authenticator } from './accounts/authenticator.ts'
-import { newKeySecret } from './accounts/key-secret.ts'
-import { createOpenAuthenticator, createStaticKeyAuthenticator } from './accounts/static-keys.ts'
-import { buildApp } from './api/app.ts'
-import { completeConfig } from './config/resolve.ts'
-import type { ServerConfig } from './config/server-config.ts'
-import { systemClock } from './core/clock.ts'
-import { GracefulClose } from './http/graceful-close.ts'
-import { EngineHost } from './engines/local/engine-host.ts'
-import { InProcessEngine } from './engines/local/in-process-engine.ts'
-import { PassthroughRunner } from './engines/passthrough/passthrough-runner.ts'
-import { ModelRegistry, type ModelSource, type OpenEngine } from './models/registry.ts'
-import type { Engine } from './protocol/engine.ts'
-import type { MetadataOverride as RunnerMetadataOverride } from './protocol/runner-options.ts'
-import { createLog, type Log } from './telemetry/log.ts'
-import { numberValue, type GgufModel } from './weights/gguf-file.ts'
-import type { MetadataOverride } from './weights/gguf-overrides.ts'
-import { checkModelFiles, resolveModelFile } from './weights/model-file.ts'
-
-/** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
-const CONVERSION_SHARE = 0.9
+import { createAdminCheck } from '../accounts/admin-secret.ts'
+import { buildApp } from '../api/app.ts'
+import { completeConfig } from '../config/resolve.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import { systemClock } from '../core/clock.ts'
+import { GracefulClose } from '../http/graceful-close.ts'
+import { InProcessEngine } from '../engines/local/in-process-engine.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import { AddressLimiter } from '../limits/address-limiter.ts'
+import { ModelRegistry, type ModelSource } from '../models/registry.ts'
+import type { Engine } from '../protocol/engine.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
+import { checkModelFiles } from '../weights/model-file.ts'
+import { createCheckpointOpener } from './open-checkpoint.ts'
+import { openState, type ServerState } from './state.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
 export type ServerOptions = Partial<ServerConfig> & { readonly model?: string }
@@ -62,24 +56,36 @@ export async function createServer(
   if (source !== null) await checkModelFiles(source)
 
   const log = createLog({ level: config.logLevel })
-  const { authenticator, operatorKey } = createAuthenticator(config)
+  const state = await openState(config, { log, clock: systemClock })
   const registry = new ModelRegistry({
-    openEngine: engineOpener({ config, log, hooks }),
+    openEngine: createCheckpointOpener({ config, log, onLoadProgress: hooks.onLoadProgress }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
     clock: systemClock,
   })
   let isDraining = false
   const app = buildApp({
+    ...state,
     registry,
-    authenticator,
+    adminCheck: config.adminKey === null ? null : createAdminCheck(config.adminKey),
+    addressLimiter:
+      config.rateLimit === null
+        ? null
+        : new AddressLimiter({ requestsPerMinute: config.rateLimit, clock: systemClock }),
+    corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
     isReady: () => !isDraining && registry.isReady,
     isDraining: () => isDraining,
   })
   const graceful = new GracefulClose(app.server)
-  await app.listen({ host: config.host, port: config.port })
+  try {
+    await app.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    await registry.close()
+    await state.close()
+    throw error
+  }
 
   const address = addressOf(app.server.address() as AddressInfo)
   const loaded = source === null ? Promise.resolve() : registry.register(modelId(config, source), source)
@@ -91,12 +97,12 @@ export async function createServer(
   let closing: Promise<void> | null = null
   return {
     address,
-    operatorKey,
+    operatorKey: state.operatorKey,
     registry,
     loaded,
     close: () => {
       isDraining = true
-      closing ??= shutDown({ app, graceful, registry, log, timeoutMs: config.shutdownTimeout * 1000 })
+      closing ??= shutDown({ app, graceful, registry, state, log, timeoutMs: config.shutdownTimeout * 1000 })
       return closing
     },
   }
@@ -113,88 +119,10 @@ function modelId(config: ServerConfig, { checkpoint }: ModelSource): string {
   return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
 }
 
-/** Keys as configured, or one for this run when there are none. */
-function createAuthenticator(config: ServerConfig): {
-  authenticator: Authenticator
-  operatorKey: string | null
-} {
-  if (config.authMode === 'none') return { authenticator: createOpenAuthenticator(), operatorKey: null }
-  if (config.apiKeys.length > 0) {
-    return { authenticator: createStaticKeyAuthenticator(config.apiKeys), operatorKey: null }
-  }
-  const operatorKey = newKeySecret()
-  return { authenticator: createStaticKeyAuthenticator([operatorKey]), operatorKey }
-}
-
 function createPassthroughEngine(config: ServerConfig): Engine {
   const { maxBatchSize, maxSeqLen, maxQueue, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
   return new InProcessEngine({ runner, schedulePolicy, maxQueue })
-}
-
-interface EngineOpenerDeps {
-  readonly config: ServerConfig
-  readonly log: Log
-  readonly hooks: ServerHooks
-}
-
-/** Opens a checkpoint in an engine process, converting it first where it must be. */
-function engineOpener({ config, log, hooks }: EngineOpenerDeps): OpenEngine {
-  return async (modelId, source, { onProgress, signal }) => {
-    const report = (fraction: number): void => {
-      onProgress(fraction)
-      hooks.onLoadProgress?.(modelId, fraction)
-    }
-    const { model, overrides, isNewConversion } = await resolveModelFile({
-      ...source,
-      dataDir: config.dataDir,
-      onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
-      signal,
-    })
-    warnOfLongContext(log, config.maxSeqLen, model)
-    const done = isNewConversion ? CONVERSION_SHARE : 0
-    const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
-    return EngineHost.start(
-      {
-        runner: {
-          modelId,
-          modelPath: model.path,
-          maxBatchSize,
-          maxSeqLen,
-          threads,
-          gpu,
-          gpuLayers,
-          kvCacheType: 'f16',
-          metadataOverrides: overrides.map(toRunnerOverride),
-        },
-        schedulePolicy,
-        maxQueue,
-      },
-      {
-        onProgress: (fraction) => report(done + fraction * (1 - done)),
-        onLogLine: (line) => log.debug({ model: modelId }, line),
-        onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
-        onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
-      },
-      signal,
-    )
-  }
-}
-
-/** Positions a model has never seen make it say nonsense; that is the operator's choice, but not a silent one. */
-function warnOfLongContext(log: Log, maxSeqLen: number | null, model: GgufModel): void {
-  const contextLength = numberValue(model.metadata, `${model.architecture}.context_length`)
-  if (maxSeqLen === null || contextLength === null || maxSeqLen <= contextLength) return
-  log.warn(
-    { maxSeqLen, contextLength },
-    'max_seq_len is longer than the context that the model was trained for',
-  )
-}
-
-function toRunnerOverride([key, { type, value }]: MetadataOverride): RunnerMetadataOverride {
-  if (typeof value === 'string') return { key, type: 'string', value }
-  if (typeof value === 'boolean') return { key, type: 'bool', value }
-  return { key, type: type.startsWith('float') ? 'float' : 'int', value: Number(value) }
 }
 
 /** The start-up line. */
@@ -230,16 +158,18 @@ interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
+  readonly state: ServerState
   readonly log: Log
   readonly timeoutMs: number
 }
 
-async function shutDown({ app, graceful, registry, log, timeoutMs }: ShutDownOptions): Promise<void> {
+async function shutDown({ app, graceful, registry, state, log, timeoutMs }: ShutDownOptions): Promise<void> {
   const isDrained = await graceful.drain(timeoutMs)
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
   await registry.close()
   await graceful.close()
   await app.close()
+  await state.close()
   log.info('stopped')
 }

@@ -1,0 +1,242 @@
+/**
+ * Registered users: registration, login and its sessions, change of password, and what the admin does with users.
+ * Passwords are hashed outside of transactions; what was true before the hashing is looked at again inside, so that a
+ * user who is disabled, deleted or given another password meanwhile gets no session. The services end sessions by
+ * deleting them; the authenticator looks each one up, so an end holds from the next request on.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import type { Credential } from '../core/credential.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Tier } from '../core/tiers.ts'
+import type { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
+import { isUniqueViolation } from '../storage/database-errors.ts'
+import { insertKey } from '../storage/keys-repository.ts'
+import type { Page, PageRequest } from '../storage/pages.ts'
+import { deleteSession, deleteSessionsOf } from '../storage/sessions-repository.ts'
+import {
+  deleteUser,
+  findUser,
+  findUserByEmailKey,
+  hasAnyAccount,
+  insertUser,
+  listUsers,
+  type StoredUser,
+  updateUser,
+} from '../storage/users-repository.ts'
+import { emailKey, trimEmail } from './email.ts'
+import { makeKey } from './key-record.ts'
+import { attemptPassword } from './password-attempt.ts'
+import type { PasswordHasher } from './password-hasher.ts'
+import { type Login, openSession } from './sessions.ts'
+
+export interface AccountServiceDeps {
+  readonly database: ApiDatabase
+  readonly passwords: PasswordHasher
+  readonly throttle: FailedLoginThrottle
+  readonly clock: Clock
+  readonly isRegistrationOpen: boolean
+}
+
+export interface EmailAndPassword {
+  readonly email: string
+  readonly password: string
+}
+
+export interface NewAccount {
+  readonly userId: string
+  /** As given, trimmed. */
+  readonly email: string
+  readonly tier: Tier
+  /** Of the account's first key; shown here and never again. */
+  readonly keySecret: string
+}
+
+export interface PasswordChange {
+  readonly currentPassword: string
+  readonly newPassword: string
+}
+
+export interface User {
+  readonly userId: string
+  readonly email: string
+  /** The account's own; a key's may be higher. */
+  readonly tier: Tier
+  readonly isDisabled: boolean
+  readonly createdAtUnixSeconds: number
+}
+
+export interface UserChangeRequest {
+  readonly tier?: Tier | undefined
+  /** True ends all sessions, and the keys work no more until it is false again. */
+  readonly disabled?: boolean | undefined
+  /** Ends all sessions. */
+  readonly password?: string | undefined
+}
+
+export class AccountService {
+  readonly #database: ApiDatabase
+  readonly #passwords: PasswordHasher
+  readonly #throttle: FailedLoginThrottle
+  readonly #clock: Clock
+  readonly #isRegistrationOpen: boolean
+
+  constructor({ database, passwords, throttle, clock, isRegistrationOpen }: AccountServiceDeps) {
+    this.#database = database
+    this.#passwords = passwords
+    this.#throttle = throttle
+    this.#clock = clock
+    this.#isRegistrationOpen = isRegistrationOpen
+  }
+
+  /** @throws ServiceError `registration_closed`, `email_taken` */
+  async register({ email, password }: EmailAndPassword): Promise<NewAccount> {
+    if (!this.#isRegistrationOpen) throw new ServiceError('registration_closed')
+    return await this.createUser({ email, password, tier: 'free' })
+  }
+
+  /** @throws ServiceError `invalid_login`, whatever does not match; `too_many_logins` */
+  async login({ email, password }: EmailAndPassword, addressKey: string): Promise<Login> {
+    const key = emailKey(email)
+    const found = await findUserByEmailKey(this.#database, key)
+    const user = found?.disabledAtUnixSeconds === null ? found : null
+    const isRight = await attemptPassword(this.#throttle, { emailKey: key, addressKey }, () =>
+      this.#passwords.verify(password, user?.passwordHash ?? null),
+    )
+    const login =
+      isRight && user !== null ? await openSession(this.#database, user, this.#clock.unixSeconds()) : null
+    if (login === null) throw new ServiceError('invalid_login')
+    return login
+  }
+
+  /** @throws ServiceError `not_a_session` */
+  async logout({ kind, keyId }: Credential): Promise<void> {
+    if (kind !== 'session') throw new ServiceError('not_a_session')
+    await deleteSession(this.#database, keyId)
+  }
+
+  /**
+   * Ends all sessions of the user but the caller's own.
+   * @throws ServiceError `user_required`, `wrong_password`, `too_many_logins`
+   */
+  async changePassword(credential: Credential, change: PasswordChange, addressKey: string): Promise<void> {
+    const { userId, kind, keyId } = credential
+    if (userId === null) throw new ServiceError('user_required')
+    const user = await findUser(this.#database, userId)
+    if (user === null) throw new ServiceError('unauthorized')
+    const isRight = await attemptPassword(this.#throttle, { emailKey: user.emailKey, addressKey }, () =>
+      this.#passwords.verify(change.currentPassword, user.passwordHash),
+    )
+    if (!isRight) throw wrongPassword()
+    const passwordHash = await this.#passwords.hash(change.newPassword)
+    await this.#database.transaction().execute(async (transaction) => {
+      const now = await findUser(transaction, userId)
+      if (now === null || now.disabledAtUnixSeconds !== null) throw new ServiceError('unauthorized')
+      if (now.passwordHash !== user.passwordHash) throw wrongPassword()
+      await updateUser(transaction, userId, { passwordHash })
+      await deleteSessionsOf(transaction, userId, { keptId: kind === 'session' ? keyId : null })
+    })
+  }
+
+  async listUsers(page: PageRequest): Promise<Page<User>> {
+    const { items, ...rest } = await listUsers(this.#database, page)
+    return { ...rest, items: items.map(toUser) }
+  }
+
+  /**
+   * Makes a user with its first key, both of this tier.
+   * @throws ServiceError `email_taken`
+   */
+  async createUser(request: EmailAndPassword & { readonly tier: Tier }): Promise<NewAccount> {
+    const { tier, password } = request
+    const email = trimEmail(request.email)
+    const key = emailKey(email)
+    // Hashing is dear; whoever comes between this and the insertion is told by the database.
+    if ((await findUserByEmailKey(this.#database, key)) !== null)
+      throw new ServiceError('email_taken', { email })
+    const user: StoredUser = {
+      id: randomUUID(),
+      email,
+      emailKey: key,
+      passwordHash: await this.#passwords.hash(password),
+      tier,
+      createdAtUnixSeconds: this.#clock.unixSeconds(),
+      disabledAtUnixSeconds: null,
+    }
+    try {
+      return { userId: user.id, email, tier, keySecret: await this.#insertWithKey(user) }
+    } catch (error) {
+      throw isUniqueViolation(error) ? new ServiceError('email_taken', { email }) : error
+    }
+  }
+
+  /**
+   * Gives the user after the change.
+   * @throws ServiceError `user_not_found`
+   */
+  async changeUser(userId: string, { tier, disabled, password }: UserChangeRequest): Promise<User> {
+    await requireUser(this.#database, userId)
+    const passwordHash = password === undefined ? undefined : await this.#passwords.hash(password)
+    return await this.#database.transaction().execute(async (transaction) => {
+      const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
+      await updateUser(transaction, userId, {
+        tier,
+        passwordHash,
+        disabledAtUnixSeconds: this.#disabledAt(disabled, disabledAtUnixSeconds),
+      })
+      if (disabled === true || passwordHash !== undefined) await deleteSessionsOf(transaction, userId)
+      return toUser(await requireUser(transaction, userId))
+    })
+  }
+
+  /**
+   * Its keys and sessions go with it; its usage stays.
+   * @throws ServiceError `user_not_found`
+   */
+  async deleteUser(userId: string): Promise<void> {
+    if (!(await deleteUser(this.#database, userId))) throw new ServiceError('user_not_found', { userId })
+  }
+
+  /** A user, or a key that is an account of its own; without either nobody but the operator has a way in. */
+  async hasAnyAccount(): Promise<boolean> {
+    return await hasAnyAccount(this.#database)
+  }
+
+  /** Gives the key's secret. */
+  async #insertWithKey(user: StoredUser): Promise<string> {
+    const { key, keySecret, secretHash } = makeKey({
+      name: '',
+      tier: user.tier,
+      customRateLimitRpm: null,
+      expiresInDays: null,
+      owner: { accountId: user.id, userId: user.id },
+      unixSeconds: user.createdAtUnixSeconds,
+    })
+    await this.#database.transaction().execute(async (transaction) => {
+      await insertUser(transaction, user)
+      await insertKey(transaction, key, secretHash)
+    })
+    return keySecret
+  }
+
+  /** Disabling again keeps the first date. */
+  #disabledAt(disabled: boolean | undefined, before: number | null): number | null | undefined {
+    if (disabled === undefined) return undefined
+    return disabled ? (before ?? this.#clock.unixSeconds()) : null
+  }
+}
+
+async function requireUser(db: ApiDatabase, userId: string): Promise<StoredUser> {
+  const user = await findUser(db, userId)
+  if (user === null) throw new ServiceError('user_not_found', { userId })
+  return user
+}
+
+function toUser({ id, email, tier, disabledAtUnixSeconds, createdAtUnixSeconds }: StoredUser): User {
+  return { userId: id, email, tier, isDisabled: disabledAtUnixSeconds !== null, createdAtUnixSeconds }
+}
+
+function wrongPassword(): ServiceError {
+  return new ServiceError('wrong_password', {}, { param: 'current_password' })
+}

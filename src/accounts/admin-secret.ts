@@ -1,0 +1,21 @@
+/** The admin key (`--admin-key`), which is configuration and belongs to no account. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+/** Whether this secret is the admin key. */
+export type AdminCheck = (secret: string | null) => boolean
+
+/**
+ * Null without a key: nobody is the admin. Digests are compared, in constant time, so that neither the key's length nor its
+ * beginning can be felt out.
+ * @throws RangeError for an empty key.
+ */
+export function createAdminCheck(adminKey: string | null): AdminCheck | null {
+  if (adminKey === null) return null
+  if (adminKey === '') throw new RangeError('The admin key must not be empty.')
+  const expected = digest(adminKey)
+  return (secret) => secret !== null && timingSafeEqual(digest(secret), expected)
+}
+
+function digest(secret: string): Buffer {
+  return createHash('sha256').update(secret, 'utf8').digest()
+}

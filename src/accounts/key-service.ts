@@ -1,0 +1,174 @@
+/**
+ * What owners and the admin do with API keys. Owns the rules (maximum, tiers, what a change may do); the rows are
+ * storage's. What counts keys and what adds one happen in one transaction, so no two of them pass at the last place.
+ */
+import type { Clock } from '../core/clock.ts'
+import type { Credential } from '../core/credential.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Tier } from '../core/tiers.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
+import {
+  findKey,
+  insertKey,
+  listKeys,
+  revokeKey,
+  type StoredKey,
+  updateKey,
+} from '../storage/keys-repository.ts'
+import type { Page, PageRequest } from '../storage/pages.ts'
+import { findUser } from '../storage/users-repository.ts'
+import { highestTier, readLiveAccount, readUserAccount, requireRoomForKey } from './account-tier.ts'
+import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecord } from './key-record.ts'
+
+export interface KeyServiceDeps {
+  readonly database: ApiDatabase
+  readonly limiter: Pick<Limiter, 'copyWindow'>
+  readonly clock: Clock
+}
+
+export interface CreatedKey {
+  readonly record: KeyRecord
+  /** Shown here and never again. */
+  readonly keySecret: string
+}
+
+export interface KeyRequest {
+  readonly name: string
+  /** Null never expires. */
+  readonly expiresInDays: number | null
+}
+
+export interface AdminKeyRequest extends KeyRequest {
+  readonly tier: Tier
+  /** Null makes a key that is an account of its own. */
+  readonly userId: string | null
+}
+
+export interface KeyChangeRequest {
+  readonly name?: string | undefined
+  readonly tier?: Tier | undefined
+  /** Stays when the tier changes. */
+  readonly rateLimitRpm?: number | undefined
+  /** From now on. */
+  readonly expiresInDays?: number | undefined
+}
+
+export class KeyService {
+  readonly #database: ApiDatabase
+  readonly #limiter: Pick<Limiter, 'copyWindow'>
+  readonly #clock: Clock
+
+  constructor({ database, limiter, clock }: KeyServiceDeps) {
+    this.#database = database
+    this.#limiter = limiter
+    this.#clock = clock
+  }
+
+  /**
+   * A key of the caller's account, with the tier, the custom limit and the rate window of the caller's credential.
+   * @throws ServiceError `key_limit_reached`
+   */
+  async create(credential: Credential, { name, expiresInDays }: KeyRequest): Promise<CreatedKey> {
+    const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
+    const unixSeconds = this.#clock.unixSeconds()
+    const owner = { accountId, userId }
+    const made = makeKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds })
+    await this.#database.transaction().execute(async (transaction) => {
+      requireRoomForKey(await readLiveAccount(transaction, credential, unixSeconds))
+      await insertKey(transaction, made.key, made.secretHash)
+      // Within, so that there is neither a key with an empty window nor a window without a key.
+      await this.#limiter.copyWindow(limitId, made.key.id)
+    })
+    return toCreatedKey(made)
+  }
+
+  /** The keys of the caller's account, revoked ones too. */
+  async list(credential: Credential, page: PageRequest): Promise<Page<KeyRecord>> {
+    return this.#toRecords(await listKeys(this.#database, credential.accountId, page))
+  }
+
+  /** @throws ServiceError `key_not_found` for one that is not the caller's account's or is revoked already. */
+  async revoke(credential: Credential, keyId: string): Promise<void> {
+    await this.#revoke(keyId, credential.accountId)
+  }
+
+  /** Everyone's keys. */
+  async listAll(page: PageRequest): Promise<Page<KeyRecord>> {
+    return this.#toRecords(await listKeys(this.#database, null, page))
+  }
+
+  /**
+   * A key for a user, whose maximum binds the admin as well, or for nobody.
+   * @throws ServiceError `user_not_found`, `key_limit_reached`
+   */
+  async createFor({ name, tier, expiresInDays, userId }: AdminKeyRequest): Promise<CreatedKey> {
+    const unixSeconds = this.#clock.unixSeconds()
+    const owner = userId === null ? 'own' : { accountId: userId, userId }
+    const made = makeKey({ name, tier, customRateLimitRpm: null, expiresInDays, owner, unixSeconds })
+    await this.#database.transaction().execute(async (transaction) => {
+      if (userId !== null) {
+        const user = await findUser(transaction, userId)
+        if (user === null) throw new ServiceError('user_not_found', { userId })
+        const account = await readUserAccount(transaction, user, unixSeconds)
+        requireRoomForKey({ ...account, tier: highestTier([account.tier, tier]) })
+      }
+      await insertKey(transaction, made.key, made.secretHash)
+    })
+    return toCreatedKey(made)
+  }
+
+  /** @throws ServiceError `key_not_found` */
+  async get(keyId: string): Promise<KeyRecord> {
+    return toKeyRecord(await requireKey(this.#database, keyId), this.#clock.unixSeconds())
+  }
+
+  /** @throws ServiceError `key_not_found` for one that is revoked already, too. */
+  async revokeAny(keyId: string): Promise<void> {
+    await this.#revoke(keyId, null)
+  }
+
+  /**
+   * Gives the key after the change.
+   * @throws ServiceError `key_not_found`; `key_not_active` for a new expiry that would revive it.
+   */
+  async change(keyId: string, request: KeyChangeRequest): Promise<KeyRecord> {
+    const { name, tier, rateLimitRpm, expiresInDays } = request
+    const unixSeconds = this.#clock.unixSeconds()
+    return await this.#database.transaction().execute(async (transaction) => {
+      const state = keyState(await requireKey(transaction, keyId), unixSeconds)
+      if (expiresInDays !== undefined && state !== 'active') {
+        throw new ServiceError('key_not_active', { keyId, state }, { param: 'expires_in_days' })
+      }
+      await updateKey(transaction, keyId, {
+        name,
+        tier,
+        customRateLimitRpm: rateLimitRpm,
+        expiresAtUnixSeconds: expiryAfter(expiresInDays ?? null, unixSeconds) ?? undefined,
+      })
+      return toKeyRecord(await requireKey(transaction, keyId), unixSeconds)
+    })
+  }
+
+  async #revoke(id: string, accountId: string | null): Promise<void> {
+    const unixSeconds = this.#clock.unixSeconds()
+    if (!(await revokeKey(this.#database, { id, accountId, unixSeconds }))) {
+      throw new ServiceError('key_not_found', { keyId: id })
+    }
+  }
+
+  #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {
+    const unixSeconds = this.#clock.unixSeconds()
+    return { ...page, items: items.map((key) => toKeyRecord(key, unixSeconds)) }
+  }
+}
+
+async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {
+  const key = await findKey(db, keyId)
+  if (key === null) throw new ServiceError('key_not_found', { keyId })
+  return key
+}
+
+function toCreatedKey({ key, keySecret }: NewKey): CreatedKey {
+  return { record: toKeyRecord(key, key.createdAtUnixSeconds), keySecret }
+}

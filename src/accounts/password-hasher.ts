@@ -1,0 +1,77 @@
+/**
+ * Passwords as argon2id hashes in PHC form, with the parameters that OWASP gives as its minimum: 19 MiB, 2 passes, 1
+ * lane. A check does the same work whether there is a hash to check against or not, so that its time names no user.
+ */
+import { randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import { ServiceError } from '../core/errors.ts'
+import { WorkLine } from './work-line.ts'
+
+export interface Argon2Parameters {
+  readonly memoryKib: number
+  readonly passes: number
+  readonly lanes: number
+}
+
+export const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
+
+/** In code points. A longer one belongs to nobody. */
+const MAX_PASSWORD_LENGTH = 128
+
+/** Hashing runs in libuv's pool of four, which files and name look-ups need as well. */
+const MAX_RUNNING = 2
+/** About two seconds' work. */
+const MAX_WAITING = 128
+const RETRY_SECONDS = 1
+
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+
+export class PasswordHasher {
+  readonly #parameters: Argon2Parameters
+  readonly #nobodysHash: string
+  readonly #line = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
+
+  constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS) {
+    this.#parameters = parameters
+    this.#nobodysHash = randomHash(parameters)
+  }
+
+  /** @throws ServiceError `password_queue_full` */
+  async hash(password: string): Promise<string> {
+    const { memoryKib, passes, lanes } = this.#parameters
+    const options = { memoryCost: memoryKib, timeCost: passes, parallelism: lanes, outputLen: HASH_BYTES }
+    return await this.#line.run(() => hash(password, options))
+  }
+
+  /**
+   * Whether this is the password behind the hash; null is the hash of a user that there is not.
+   * @throws ServiceError `password_queue_full`
+   */
+  async verify(password: string, passwordHash: string | null): Promise<boolean> {
+    const canMatch = passwordHash !== null && !isTooLong(password)
+    // Nobody's password, so that neither is the time that a very long one takes to read told apart.
+    if (!canMatch) await this.#line.run(() => verify(this.#nobodysHash, ''))
+    return canMatch && (await this.#line.run(() => verify(passwordHash, password)))
+  }
+}
+
+function isTooLong(password: string): boolean {
+  // Of what is far too long the exact number is not worth counting.
+  return password.length > 2 * MAX_PASSWORD_LENGTH || Array.from(password).length > MAX_PASSWORD_LENGTH
+}
+
+/** Checking against it costs what checking against a real one does, and no password is known to match it. */
+function randomHash({ memoryKib, passes, lanes }: Argon2Parameters): string {
+  const salt = toUnpaddedBase64(randomBytes(SALT_BYTES))
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${salt}$${toUnpaddedBase64(randomBytes(HASH_BYTES))}`
+}
+
+function toUnpaddedBase64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
+}
+
+function lineError(): ServiceError {
+  const params = { max: MAX_WAITING, seconds: RETRY_SECONDS }
+  return new ServiceError('password_queue_full', params, { retryAfterSeconds: RETRY_SECONDS })
+}

@@ -1,0 +1,9 @@
+/** What a listing says about itself beside its rows: where the next page begins, for those who asked for pages. */
+import type { PageQuery } from './schemas/query.ts'
+
+export function toListing(
+  { limit }: PageQuery,
+  { nextCursor }: { readonly nextCursor: string | null },
+): { next_cursor?: string | null } {
+  return limit === undefined ? {} : { next_cursor: nextCursor }
+}

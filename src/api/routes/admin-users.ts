@@ -1,0 +1,106 @@
+/** `/v1/admin/users`: the accounts, for whoever has the admin key. Passwords travel in a body, never in a URL. */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { AppDeps } from '../deps.ts'
+import { toListing } from '../listing.ts'
+import { describeRoute } from '../route-schema.ts'
+import {
+  changeUserRequest,
+  createUserRequest,
+  createUserResponse,
+  deletedUser,
+  toUserBody,
+  userList,
+  userListQuery,
+  userParams,
+  userResponse,
+} from '../schemas/accounts.ts'
+import { toPage } from '../schemas/query.ts'
+
+const access = 'admin'
+const tag = 'Admin'
+
+export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+
+  routes.route({
+    method: 'GET',
+    url: '/v1/admin/users',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'listUsers',
+      summary: 'All users',
+      tag,
+      access,
+      query: userListQuery,
+      ok: userList,
+      errors: [400, 401, 500],
+    }),
+    handler: async ({ query }) => {
+      const page = await accounts.listUsers(toPage(query))
+      return { users: page.items.map(toUserBody), count: page.count, ...toListing(query, page) }
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/admin/users',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'createUser',
+      summary: 'Make an account and its first key, also where registration is closed',
+      tag,
+      access,
+      body: createUserRequest,
+      ok: createUserResponse,
+      errors: [400, 401, 409, 429, 500],
+    }),
+    handler: async ({ body }) => {
+      const { userId, email, tier, keySecret } = await accounts.createUser(body)
+      return { user_id: userId, email, tier, api_key: keySecret }
+    },
+  })
+
+  routes.route({
+    method: 'PATCH',
+    url: '/v1/admin/users/:user_id',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'changeUser',
+      summary: 'Change the tier or the password of a user, disable or enable it',
+      tag,
+      access,
+      params: userParams,
+      body: changeUserRequest,
+      ok: userResponse,
+      errors: [400, 401, 404, 429, 500],
+    }),
+    handler: async ({ params, body }) => {
+      const change = {
+        tier: body.tier ?? undefined,
+        disabled: body.disabled ?? undefined,
+        password: body.password ?? undefined,
+      }
+      return toUserBody(await accounts.changeUser(params.user_id, change))
+    },
+  })
+
+  routes.route({
+    method: 'DELETE',
+    url: '/v1/admin/users/:user_id',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'deleteUser',
+      summary: 'Delete a user with all keys and sessions; what they used stays counted',
+      tag,
+      access,
+      params: userParams,
+      ok: deletedUser,
+      errors: [401, 404, 500],
+    }),
+    handler: async ({ params }) => {
+      await accounts.deleteUser(params.user_id)
+      return { status: 'deleted', user_id: params.user_id }
+    },
+  })
+}

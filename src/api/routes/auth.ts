@@ -1,0 +1,103 @@
+/** `/v1/auth/…`: an account, and a session of it. */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { addressKey } from '../../http/client-address.ts'
+import type { AppDeps } from '../deps.ts'
+import { describeRoute } from '../route-schema.ts'
+import {
+  loginRequest,
+  loginResponse,
+  logoutResponse,
+  passwordRequest,
+  passwordResponse,
+  registerRequest,
+  registerResponse,
+} from '../schemas/accounts.ts'
+
+const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
+
+export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/auth/register',
+    config: { access: 'public' },
+    schema: describeRoute({
+      operationId: 'register',
+      summary: 'Make an account and its first key',
+      tag: 'Accounts',
+      access: 'public',
+      body: registerRequest,
+      ok: registerResponse,
+      errors: [400, 404, 409, 429, 500],
+    }),
+    handler: async ({ body }) => {
+      const { userId, email, tier, keySecret } = await accounts.register(body)
+      return { user_id: userId, email, tier, api_key: keySecret, message: KEY_SHOWN_ONCE }
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/auth/login',
+    config: { access: 'public' },
+    schema: describeRoute({
+      operationId: 'login',
+      summary: 'Begin a session',
+      tag: 'Accounts',
+      access: 'public',
+      body: loginRequest,
+      ok: loginResponse,
+      errors: [400, 401, 429, 500],
+    }),
+    handler: async ({ body, raw }) => {
+      const session = await accounts.login(body, addressKey(raw.socket.remoteAddress))
+      return {
+        user_id: session.userId,
+        email: session.email,
+        tier: session.tier,
+        token: session.keySecret,
+        expires_at: session.expiresAtUnixSeconds,
+      }
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/auth/logout',
+    config: { access: 'key' },
+    schema: describeRoute({
+      operationId: 'logout',
+      summary: 'End the session',
+      tag: 'Accounts',
+      access: 'key',
+      ok: logoutResponse,
+      errors: [400, 401, 429, 500],
+    }),
+    handler: async ({ credential }) => {
+      await accounts.logout(credential)
+      return { status: 'logged_out' }
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/auth/password',
+    config: { access: 'key' },
+    schema: describeRoute({
+      operationId: 'changePassword',
+      summary: 'Change the password and end all other sessions',
+      tag: 'Accounts',
+      access: 'key',
+      body: passwordRequest,
+      ok: passwordResponse,
+      errors: [400, 401, 429, 500],
+    }),
+    handler: async ({ body, credential, raw }) => {
+      const passwords = { currentPassword: body.current_password, newPassword: body.new_password }
+      await accounts.changePassword(credential, passwords, addressKey(raw.socket.remoteAddress))
+      return { status: 'password_changed' }
+    },
+  })
+}

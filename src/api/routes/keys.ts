@@ -1,0 +1,81 @@
+/** `/v1/keys`: the caller's own keys. Keys that are configuration are not among them. */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { AppDeps } from '../deps.ts'
+import { toListing } from '../listing.ts'
+import { describeRoute } from '../route-schema.ts'
+import {
+  createdKey,
+  createKeyRequest,
+  keyList,
+  keyListQuery,
+  keyParams,
+  revokedKey,
+  toCreatedKeyBody,
+  toKeyBody,
+} from '../schemas/keys.ts'
+import { toPage } from '../schemas/query.ts'
+
+const access = 'key'
+
+export function registerKeyRoutes(app: FastifyInstance, { keys }: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+
+  routes.route({
+    method: 'GET',
+    url: '/v1/keys',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'listKeys',
+      summary: "The account's keys",
+      tag: 'Keys',
+      access,
+      query: keyListQuery,
+      ok: keyList,
+      errors: [400, 401, 429, 500],
+    }),
+    handler: async ({ credential, query }) => {
+      const page = await keys.list(credential, toPage(query))
+      return { keys: page.items.map(toKeyBody), ...toListing(query, page) }
+    },
+  })
+
+  routes.route({
+    method: 'POST',
+    url: '/v1/keys',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'createKey',
+      summary: 'Make a key',
+      tag: 'Keys',
+      access,
+      body: createKeyRequest,
+      ok: createdKey,
+      errors: [400, 401, 409, 429, 500],
+    }),
+    handler: async ({ credential, body }) => {
+      const wish = { name: body.name, expiresInDays: body.expires_in_days ?? null }
+      const { keySecret, record } = await keys.create(credential, wish)
+      return toCreatedKeyBody(keySecret, record)
+    },
+  })
+
+  routes.route({
+    method: 'DELETE',
+    url: '/v1/keys/:key_id',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'revokeKey',
+      summary: 'Revoke a key',
+      tag: 'Keys',
+      access,
+      params: keyParams,
+      ok: revokedKey,
+      errors: [401, 404, 429, 500],
+    }),
+    handler: async ({ credential, params }) => {
+      await keys.revoke(credential, params.key_id)
+      return { status: 'revoked', key_id: params.key_id }
+    },
+  })
+}

@@ -1,0 +1,49 @@
+/** `GET /v1/usage`: what the caller's account has used; `GET /v1/admin/usage`: what all have. */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { AppDeps } from '../deps.ts'
+import { describeRoute } from '../route-schema.ts'
+import {
+  detailedUsage,
+  toDetailedUsageBody,
+  toUsageBody,
+  usageQuery,
+  usageSummary,
+} from '../schemas/usage.ts'
+
+export function registerUsageRoutes(app: FastifyInstance, { usageReports }: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+
+  routes.route({
+    method: 'GET',
+    url: '/v1/usage',
+    config: { access: 'key' },
+    schema: describeRoute({
+      operationId: 'getUsage',
+      summary: "Usage of all the account's keys, revoked ones too",
+      tag: 'Usage',
+      access: 'key',
+      query: usageQuery,
+      ok: usageSummary,
+      errors: [400, 401, 429, 500],
+    }),
+    handler: async ({ credential, query }) =>
+      toUsageBody(await usageReports.ofAccount(credential.accountId, query.since ?? null)),
+  })
+
+  routes.route({
+    method: 'GET',
+    url: '/v1/admin/usage',
+    config: { access: 'admin' },
+    schema: describeRoute({
+      operationId: 'getTotalUsage',
+      summary: 'Usage of all accounts',
+      tag: 'Admin',
+      access: 'admin',
+      query: usageQuery,
+      ok: detailedUsage,
+      errors: [400, 401, 500],
+    }),
+    handler: async ({ query }) => toDetailedUsageBody(await usageReports.total(query.since ?? null)),
+  })
+}

@@ -1,0 +1,157 @@
+/** Registration, login, logout and change of password, and the users that the admin sees. */
+import { z } from 'zod'
+import type { User } from '../../accounts/account-service.ts'
+import { TIERS } from '../../core/tiers.ts'
+import { boolean, changesSomething, isWellFormed, must, text } from './fields.ts'
+import { pageQuery } from './query.ts'
+
+const MAX_EMAIL_LENGTH = 254
+
+/** Judged after trimming, and kept as written otherwise (spec: decisions, Accounts and keys). */
+const email = () => {
+  const error = must(`an e-mail address of at most ${MAX_EMAIL_LENGTH} characters`)
+  return z
+    .string({ error })
+    .trim()
+    .max(MAX_EMAIL_LENGTH, { error })
+    .regex(z.regexes.email, { error })
+    .meta({ format: 'email' })
+}
+
+const PASSWORD_LENGTH = { min: 8, max: 128 }
+const PASSWORD_RULE = `must be a string of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
+
+/** A password is never repeated, not even to the one who sent it. */
+const password = () =>
+  z
+    .string({ error: passwordProblem })
+    .refine((value) => passwordProblem({ input: value }) === null, { error: passwordProblem })
+    .meta({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max, format: 'password' })
+
+function passwordProblem({ input }: { readonly input?: unknown }): string | null {
+  if (input === undefined) return 'is required'
+  if (typeof input !== 'string') return PASSWORD_RULE
+  if (!isWellFormed(input)) return 'must be valid Unicode, but has a lone surrogate in it'
+  // Counted in code points; of what is far too long the exact number is not worth counting.
+  const length = input.length > 4 * PASSWORD_LENGTH.max ? input.length : Array.from(input).length
+  const fits = length >= PASSWORD_LENGTH.min && length <= PASSWORD_LENGTH.max
+  return fits ? null : `${PASSWORD_RULE}, but has ${length}`
+}
+
+const object = { error: must('a JSON object') }
+
+export const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
+
+export const registerRequest = z
+  .object({ email: email(), password: password() }, object)
+  .meta({ id: 'RegisterRequest' })
+
+export const registerResponse = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    tier: z.enum(TIERS),
+    api_key: z.string().describe('The whole secret, shown here and never again.'),
+    message: z.string(),
+  })
+  .meta({ id: 'RegisterResponse' })
+
+/** Anything but two strings is a mistake of the caller's program; two strings that do not match are one answer. */
+export const loginRequest = z
+  .object(
+    { email: text(), password: z.string({ error: passwordProblem }).meta({ format: 'password' }) },
+    object,
+  )
+  .meta({ id: 'LoginRequest' })
+
+export const loginResponse = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    tier: z.enum(TIERS).describe("The highest of the account's own and its active keys'."),
+    token: z.string().describe('Good wherever a key is, for 24 hours.'),
+    expires_at: z.number().describe('Unix seconds.'),
+  })
+  .meta({ id: 'LoginResponse' })
+
+export const logoutResponse = z.object({ status: z.literal('logged_out') }).meta({ id: 'LogoutResponse' })
+
+export const passwordRequest = z
+  .object(
+    {
+      current_password: z.string({ error: passwordProblem }).meta({ format: 'password' }),
+      new_password: password(),
+    },
+    object,
+  )
+  .meta({ id: 'PasswordRequest' })
+
+export const passwordResponse = z
+  .object({ status: z.literal('password_changed') })
+  .meta({ id: 'PasswordResponse' })
+
+const user = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    tier: z.enum(TIERS).describe("The account's own; a key's may be higher."),
+    is_disabled: z.boolean(),
+    created_at: z.number().describe('Unix seconds.'),
+  })
+  .meta({ id: 'User' })
+
+export const userResponse = user
+
+export const userList = z
+  .object({
+    users: z.array(user),
+    count: z.int().describe('Of all users, whatever the page.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('There when `limit` was given; null on the last page.'),
+  })
+  .meta({ id: 'UserList' })
+
+export const userListQuery = z.object(pageQuery)
+
+export const createUserRequest = z
+  .object({ email: email(), password: password(), tier: tier().default('free') }, object)
+  .meta({ id: 'CreateUserRequest' })
+
+export const createUserResponse = registerResponse.omit({ message: true }).meta({ id: 'CreateUserResponse' })
+
+export const changeUserRequest = z
+  .object(
+    {
+      tier: tier().nullish(),
+      disabled: boolean().nullish().describe('True ends the keys and sessions of the user at once.'),
+      password: password().nullish().describe('Ends all sessions of the user.'),
+    },
+    object,
+  )
+  .refine(...changesSomething('tier, disabled, password'))
+  .meta({ id: 'ChangeUserRequest' })
+
+export const userParams = z.object({ user_id: z.string() })
+
+export const deletedUser = z
+  .object({ status: z.literal('deleted'), user_id: z.string() })
+  .meta({ id: 'DeletedUser' })
+
+export function toUserBody({
+  userId,
+  email: address,
+  tier: ownTier,
+  isDisabled,
+  createdAtUnixSeconds,
+}: User) {
+  return {
+    user_id: userId,
+    email: address,
+    tier: ownTier,
+    is_disabled: isDisabled,
+    created_at: createdAtUnixSeconds,
+  }
+}

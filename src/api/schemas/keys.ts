@@ -1,0 +1,112 @@
+/** API keys as their owners and the admin see them. A secret is in the answer that makes it and in no other. */
+import { z } from 'zod'
+import type { KeyRecord } from '../../accounts/key-record.ts'
+import { TIERS } from '../../core/tiers.ts'
+import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
+import { pageQuery, queryChoice, queryInteger } from './query.ts'
+
+const MAX_NAME_LENGTH = 64
+const name = () => storedText(0, MAX_NAME_LENGTH)
+
+const keyFields = {
+  id: z.string(),
+  key_prefix: z.string().describe('The beginning of the secret, by which a person knows it.'),
+  name: z.string(),
+  tier: z.enum(TIERS),
+  is_active: z.boolean().describe('Neither revoked nor expired.'),
+  created_at: z.number().describe('Unix seconds.'),
+  expires_at: z.number().nullable().describe('Unix seconds; null is never.'),
+  rate_limit_rpm: z.int().describe("Requests per minute: the custom number, else the tier's."),
+}
+
+const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
+
+const nextCursor = z
+  .string()
+  .nullable()
+  .optional()
+  .describe('There when `limit` was given; null on the last page.')
+
+export const keyList = z
+  .object({ keys: z.array(z.object(keyFields).meta({ id: 'ApiKey' })), next_cursor: nextCursor })
+  .meta({ id: 'ApiKeyList' })
+
+export const keyListQuery = z.object(pageQuery)
+
+export const createKeyRequest = z
+  .object(
+    {
+      name: nullableWithDefault(name(), ''),
+      expires_in_days: integer(1, 365).nullish().describe('Null is never.'),
+    },
+    { error: must('a JSON object') },
+  )
+  .meta({ id: 'CreateKeyRequest' })
+
+const secret = z.string().describe('The whole secret, shown here and never again.')
+
+export const createdKey = z.object({ key: secret, ...createdFields }).meta({ id: 'CreatedKey' })
+
+export const keyParams = z.object({ key_id: z.string() })
+
+export const revokedKey = z
+  .object({ status: z.literal('revoked'), key_id: z.string() })
+  .meta({ id: 'RevokedKey' })
+
+const ownerField = { user_id: z.string().nullable().describe('Null for a key that no user owns.') }
+
+export const adminKey = z.object({ ...keyFields, ...ownerField }).meta({ id: 'AdminApiKey' })
+
+export const adminKeyList = z
+  .object({
+    keys: z.array(adminKey),
+    count: z.int().describe('Of all keys, whatever the page.'),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'AdminApiKeyList' })
+
+const adminExpiry = () => queryInteger({ min: 1, max: 3650 }).optional().describe('Days from now.')
+
+export const adminCreateKeyQuery = z.object({
+  name: name().default(''),
+  tier: queryChoice(TIERS).default('free'),
+  expires_in_days: adminExpiry(),
+  user_id: storedText(1, 200).optional().describe('The owner; without one the key is an account of its own.'),
+})
+
+export const adminCreatedKey = z
+  .object({ key: secret, ...createdFields, ...ownerField, rate_limit_rpm: keyFields.rate_limit_rpm })
+  .meta({ id: 'AdminCreatedKey' })
+
+export const adminChangeKeyQuery = z
+  .object({
+    name: name().optional(),
+    tier: queryChoice(TIERS).optional(),
+    rate_limit_rpm: queryInteger({ min: 1, max: 1_000_000 })
+      .optional()
+      .describe("In place of the tier's number; stays when the tier changes."),
+    expires_in_days: adminExpiry(),
+  })
+  .refine(...changesSomething('name, tier, rate_limit_rpm, expires_in_days'))
+
+export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][number] {
+  return {
+    id: record.id,
+    key_prefix: record.keyPrefix,
+    name: record.name,
+    tier: record.tier,
+    is_active: record.isActive,
+    created_at: record.createdAtUnixSeconds,
+    expires_at: record.expiresAtUnixSeconds,
+    rate_limit_rpm: record.rateLimitRpm,
+  }
+}
+
+export function toAdminKeyBody(record: KeyRecord): z.output<typeof adminKey> {
+  return { ...toKeyBody(record), user_id: record.userId }
+}
+
+export function toCreatedKeyBody(keySecret: string, record: KeyRecord): z.output<typeof createdKey> {
+  const { key_prefix: _prefix, rate_limit_rpm: _rpm, ...fields } = toKeyBody(record)
+  return { key: keySecret, ...fields }
+}

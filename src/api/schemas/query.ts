@@ -1,0 +1,69 @@
+/**
+ * Fields of query strings. What arrives is text, once, or an array when a name is repeated; a number must be written as
+ * one, so that `since=` and `since=yesterday` are told apart from zero. Absent means the default.
+ */
+import { z } from 'zod'
+import { must } from './fields.ts'
+
+interface Bounds {
+  readonly min: number
+  readonly max: number
+}
+
+function queryText(rule: string) {
+  return z.string({ error: must(rule) })
+}
+
+const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+
+function numberBetween({ min, max }: Bounds, { isWhole, rule }: { isWhole: boolean; rule: string }) {
+  return queryText(rule)
+    .transform((given, context) => {
+      const value = DECIMAL.test(given) ? Number(given) : Number.NaN
+      if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value
+      context.addIssue({ code: 'custom', input: given, message: must(rule)({ input: given }) })
+      return z.NEVER
+    })
+    .meta({ type: isWhole ? 'integer' : 'number', minimum: min, maximum: max })
+}
+
+export function queryInteger(bounds: Bounds) {
+  return numberBetween(bounds, {
+    isWhole: true,
+    rule: `an integer between ${bounds.min} and ${bounds.max}`,
+  })
+}
+
+export function queryChoice<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
+  return z.enum(choices, { error: must(`one of ${choices.join(', ')}`) })
+}
+
+/** Later than any clock will show, and still a number that every database holds exactly. */
+const MAX_UNIX_SECONDS = 253_402_300_799
+
+export const since = () =>
+  numberBetween(
+    { min: 0, max: MAX_UNIX_SECONDS },
+    { isWhole: false, rule: `a Unix time in seconds between 0 and ${MAX_UNIX_SECONDS}` },
+  )
+    .optional()
+    .describe('Unix seconds, inclusive; all there is when left out.')
+
+const MAX_PAGE_LENGTH = 1000
+
+/** The two parameters of every listing; without them all is listed. */
+export const pageQuery = {
+  limit: queryInteger({ min: 1, max: MAX_PAGE_LENGTH })
+    .optional()
+    .describe('Rows of a page; all when left out.'),
+  cursor: queryText('the next_cursor of a page').optional().describe('`next_cursor` of the page before.'),
+}
+
+export interface PageQuery {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export function toPage({ limit, cursor }: PageQuery): { limit: number | null; cursor: string | null } {
+  return { limit: limit ?? null, cursor: cursor ?? null }
+}

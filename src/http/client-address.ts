@@ -1,0 +1,21 @@
+/** The client's address as limits count it: one household, one key. */
+import { isIPv4 } from 'node:net'
+
+/** An IPv4 address as it is, also when it comes in IPv6 form; of an IPv6 address its /64, which one client owns whole. */
+export function addressKey(address: string | undefined): string {
+  if (address === undefined) return 'unknown'
+  const [plain = ''] = address.split('%', 1)
+  const mapped = /^::ffff:([\d.]+)$/i.exec(plain)?.[1]
+  if (mapped !== undefined && isIPv4(mapped)) return mapped
+  return isIPv4(plain) ? plain : `${networkGroups(plain).join(':')}::/64`
+}
+
+/** The first four groups, without leading zeros. */
+function networkGroups(address: string): string[] {
+  const [head = '', tail] = address.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  return groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+}

@@ -1,0 +1,431 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../core/clock.ts'
+import type { Credential } from '../core/credential.ts'
+import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
+import type { Admission, Permit, RateState } from './limiter.ts'
+import { MemoryLimiter } from './memory-limiter.ts'
+import { WINDOW_MS } from './sliding-window.ts'
+
+function createCredential(overrides: Partial<Credential> = {}): Credential {
+  return {
+    keyId: 'key',
+    accountId: 'account',
+    userId: null,
+    kind: 'key',
+    tier: 'free',
+    customRateLimitRpm: null,
+    limitId: 'key',
+    ...overrides,
+  }
+}
+
+function setUp() {
+  const clock = new VirtualClock()
+  return { clock, limiter: new MemoryLimiter(clock) }
+}
+
+const PLACE = { takesPlace: true }
+const NO_PLACE = { takesPlace: false }
+
+function permitOf(admission: Admission): Permit {
+  if (admission.outcome === 'refused') throw admission.error
+  return admission.permit
+}
+
+function rateOf(admission: Admission): RateState | null {
+  return admission.outcome === 'refused' ? admission.rate : admission.permit.rate
+}
+
+function errorOf(admission: Admission) {
+  if (admission.outcome === 'admitted') throw new Error('The request was admitted.')
+  const { code, status, message, retryAfterSeconds } = admission.error
+  return { code, status, message, retryAfterSeconds }
+}
+
+async function admitTimes(limiter: MemoryLimiter, credential: Credential, times: number): Promise<number> {
+  const admissions = await Promise.all(
+    Array.from({ length: times }, () => limiter.admit(credential, NO_PLACE)),
+  )
+  return admissions.filter(({ outcome }) => outcome === 'admitted').length
+}
+
+describe('MemoryLimiter: rate', () => {
+  it.each(TIERS)('admits the number of tier %s and refuses the next', async (tier) => {
+    const { limiter } = setUp()
+    const credential = createCredential({ tier })
+    const limit = TIER_LIMITS[tier].requestsPerMinute
+    expect(await admitTimes(limiter, credential, limit + 5)).toBe(limit)
+    const refused = await limiter.admit(credential, NO_PLACE)
+    expect(errorOf(refused)).toEqual({
+      code: 'rate_limit_exceeded',
+      status: 429,
+      message: `The rate limit of ${limit} requests per minute is reached; try again in 60 s.`,
+      retryAfterSeconds: 60,
+    })
+    expect(rateOf(refused)).toEqual({ limit, remaining: 0, resetMs: WINDOW_MS })
+  })
+
+  it("takes the admin's number in place of the tier's, below it and above it", async () => {
+    const { limiter } = setUp()
+    const low = createCredential({ limitId: 'low', customRateLimitRpm: 2 })
+    const high = createCredential({ limitId: 'high', customRateLimitRpm: 70 })
+    expect(await admitTimes(limiter, low, 10)).toBe(2)
+    expect(await admitTimes(limiter, high, 100)).toBe(70)
+  })
+
+  it('exactly one of two simultaneous requests passes at the last place', async () => {
+    const { limiter } = setUp()
+    const credential = createCredential()
+    await admitTimes(limiter, credential, 59)
+    expect(await admitTimes(limiter, credential, 2)).toBe(1)
+  })
+
+  it('tells after each request what remains and when the window is empty again', async () => {
+    const { clock, limiter } = setUp()
+    const credential = createCredential({ customRateLimitRpm: 3 })
+    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+      limit: 3,
+      remaining: 2,
+      resetMs: WINDOW_MS,
+    })
+    clock.advance(10_000)
+    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+      limit: 3,
+      remaining: 1,
+      resetMs: WINDOW_MS,
+    })
+    clock.advance(55_000)
+    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+      limit: 3,
+      remaining: 1,
+      resetMs: WINDOW_MS,
+    })
+  })
+
+  it('applies a changed limit to the next request and never shows a negative remainder', async () => {
+    const { clock, limiter } = setUp()
+    await admitTimes(limiter, createCredential({ tier: 'pro' }), 100)
+    clock.advance(1000)
+    const lowered = await limiter.admit(createCredential({ tier: 'free' }), NO_PLACE)
+    expect(lowered.outcome).toBe('refused')
+    expect(rateOf(lowered)).toEqual({ limit: 60, remaining: 0, resetMs: 59_000 })
+    expect(await admitTimes(limiter, createCredential({ customRateLimitRpm: 110 }), 20)).toBe(10)
+  })
+
+  it('counts the sessions of an account together and each key for itself', async () => {
+    const { limiter } = setUp()
+    const session = (keyId: string) => createCredential({ keyId, kind: 'session', limitId: 'account' })
+    expect(await admitTimes(limiter, session('one'), 40)).toBe(40)
+    expect(await admitTimes(limiter, session('two'), 40)).toBe(20)
+    expect(await admitTimes(limiter, createCredential(), 40)).toBe(40)
+  })
+
+  it('applies no limit to a server without authentication', async () => {
+    const { limiter } = setUp()
+    const open = createCredential({ kind: 'open', customRateLimitRpm: 1 })
+    for (let i = 0; i < 100; i++) {
+      const permit = permitOf(await limiter.admit(open, PLACE))
+      expect(permit.rate).toBeNull()
+      permit.release()
+    }
+    expect(limiter.idCount).toBe(0)
+    limiter.checkIntegrity()
+  })
+
+  it('a new key starts with the window of its maker', async () => {
+    const { clock, limiter } = setUp()
+    const maker = createCredential({ limitId: 'maker' })
+    const made = createCredential({ limitId: 'made' })
+    await admitTimes(limiter, maker, 50)
+    await limiter.copyWindow('maker', 'made')
+    expect(await admitTimes(limiter, made, 20)).toBe(10)
+    expect(await admitTimes(limiter, maker, 20)).toBe(10)
+    limiter.checkIntegrity()
+    clock.advance(WINDOW_MS)
+    expect(await admitTimes(limiter, made, 100)).toBe(60)
+  })
+
+  it('forgets 100,000 idle ids', async () => {
+    const { clock, limiter } = setUp()
+    for (let i = 0; i < 100_000; i++)
+      await limiter.admit(createCredential({ limitId: `idle-${i}` }), NO_PLACE)
+    expect(limiter.idCount).toBe(100_000)
+    for (let i = 0; i < 2; i++) {
+      clock.advance(WINDOW_MS)
+      await limiter.admit(createCredential(), NO_PLACE)
+    }
+    expect(limiter.idCount).toBe(1)
+  })
+})
+
+describe('MemoryLimiter: concurrency', () => {
+  it('refuses a generation beyond the number of the tier until one has ended', async () => {
+    const { limiter } = setUp()
+    const credential = createCredential({ tier: 'pro' })
+    const permits = []
+    for (let i = 0; i < 5; i++) permits.push(permitOf(await limiter.admit(credential, PLACE)))
+    expect(errorOf(await limiter.admit(credential, PLACE))).toEqual({
+      code: 'concurrency_limit_exceeded',
+      status: 429,
+      message:
+        'The limit of concurrent requests is 5, and the number running is 5; try again when one has ended.',
+      retryAfterSeconds: 1,
+    })
+    permits[0]?.release()
+    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
+    expect((await limiter.admit(credential, PLACE)).outcome).toBe('refused')
+    limiter.checkIntegrity()
+  })
+
+  it('exactly one of two simultaneous generations passes at the last place', async () => {
+    const { limiter } = setUp()
+    const two = await Promise.all([1, 2].map(() => limiter.admit(createCredential(), PLACE)))
+    expect(two.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'refused'])
+  })
+
+  it('lets requests that do not generate pass beside a running generation', async () => {
+    const { limiter } = setUp()
+    await limiter.admit(createCredential(), PLACE)
+    expect(await admitTimes(limiter, createCredential(), 10)).toBe(10)
+  })
+
+  it('does not limit enterprise, yet counts it for the day its tier is lowered', async () => {
+    const { limiter } = setUp()
+    for (let i = 0; i < 50; i++) await limiter.admit(createCredential({ tier: 'enterprise' }), PLACE)
+    expect(errorOf(await limiter.admit(createCredential({ tier: 'pro' }), PLACE)).message).toContain(
+      'limit of concurrent requests is 5, and the number running is 50',
+    )
+  })
+
+  it('a permit released twice counts once', async () => {
+    const { limiter } = setUp()
+    const credential = createCredential({ tier: 'pro' })
+    const first = permitOf(await limiter.admit(credential, PLACE))
+    for (let i = 0; i < 4; i++) await limiter.admit(credential, PLACE)
+    first.release()
+    first.release()
+    limiter.checkIntegrity()
+    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
+    expect((await limiter.admit(credential, PLACE)).outcome).toBe('refused')
+  })
+
+  it('a refused request counts nowhere', async () => {
+    const { clock, limiter } = setUp()
+    const credential = createCredential({ customRateLimitRpm: 2 })
+    const permit = permitOf(await limiter.admit(credential, PLACE))
+    for (let i = 0; i < 10; i++) {
+      const refused = await limiter.admit(credential, PLACE)
+      expect(errorOf(refused).code).toBe('concurrency_limit_exceeded')
+      expect(rateOf(refused)).toEqual({ limit: 2, remaining: 1, resetMs: WINDOW_MS })
+    }
+    clock.advance(1000)
+    expect(await admitTimes(limiter, credential, 10)).toBe(1)
+    permit.release()
+    // Now the rate refuses: the places of both limits stay as they are.
+    for (let i = 0; i < 10; i++)
+      expect(errorOf(await limiter.admit(credential, PLACE)).code).toBe('rate_limit_exceeded')
+    clock.advance(59_000)
+    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
+  })
+
+  it('names the rate limit when both refuse', async () => {
+    const { limiter } = setUp()
+    const credential = createCredential({ customRateLimitRpm: 1 })
+    await limiter.admit(credential, PLACE)
+    expect(errorOf(await limiter.admit(credential, PLACE)).code).toBe('rate_limit_exceeded')
+  })
+})
+
+/** Quarters of a millisecond, so that sums of them are exact. */
+const pauseMs = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 4, arbitrary: fc.nat(40_000).map((quarters) => quarters / 4) },
+  { weight: 1, arbitrary: fc.constantFrom(WINDOW_MS - 0.25, WINDOW_MS, WINDOW_MS + 0.25, 2 * WINDOW_MS) },
+)
+
+describe('MemoryLimiter: properties', () => {
+  it('in no 60-second window does a key pass more than its number', async () => {
+    const arrivals = fc.array(pauseMs, { maxLength: 200 })
+    await fc.assert(
+      fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 20 }), async (pauses, limit) => {
+        const { clock, limiter } = setUp()
+        const credential = createCredential({ customRateLimitRpm: limit })
+        const passed: number[] = []
+        for (const pause of pauses) {
+          clock.advance(pause)
+          const admission = await limiter.admit(credential, NO_PLACE)
+          if (admission.outcome === 'admitted') passed.push(clock.nowMs())
+        }
+        for (let i = limit; i < passed.length; i++)
+          expect((passed[i] ?? 0) - (passed[i - limit] ?? 0)).toBeGreaterThanOrEqual(WINDOW_MS)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('passes a request exactly when fewer than the limit of that moment passed in the last 60 s', async () => {
+    const arrival = fc.record({
+      pause: pauseMs,
+      newLimit: fc.option(fc.integer({ min: 1, max: 30 }), { freq: 6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(arrival, { maxLength: 200 }), async (arrivals) => {
+        const { clock, limiter } = setUp()
+        const passed: number[] = []
+        let limit = 5
+        for (const { pause, newLimit } of arrivals) {
+          clock.advance(pause)
+          limit = newLimit ?? limit
+          const credential = createCredential({ customRateLimitRpm: limit })
+          const nowMs = clock.nowMs()
+          const passedBefore = passed.filter((ms) => nowMs - ms < WINDOW_MS).length
+          const admission = await limiter.admit(credential, NO_PLACE)
+          expect(admission.outcome).toBe(passedBefore < limit ? 'admitted' : 'refused')
+          if (admission.outcome === 'admitted') passed.push(nowMs)
+          const used = admission.outcome === 'admitted' ? passedBefore + 1 : passedBefore
+          expect(rateOf(admission)).toEqual({
+            limit,
+            remaining: Math.max(0, limit - used),
+            resetMs: (passed.at(-1) ?? 0) + WINDOW_MS - nowMs,
+          })
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('Retry-After is never early and not more than a second late', async () => {
+    const arrivals = fc.array(pauseMs, { minLength: 1, maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(2 ** 30),
+        arrivals,
+        fc.integer({ min: 1, max: 5 }),
+        async (start, pauses, limit) => {
+          const { clock, limiter } = setUp()
+          clock.advance(start / 4)
+          const credential = createCredential({ customRateLimitRpm: limit })
+          for (const pause of pauses) {
+            clock.advance(pause)
+            const admission = await limiter.admit(credential, NO_PLACE)
+            if (admission.outcome === 'admitted') continue
+            const seconds = admission.error.retryAfterSeconds ?? 0
+            clock.advance((seconds - 1) * 1000)
+            expect((await limiter.admit(credential, NO_PLACE)).outcome).toBe('refused')
+            clock.advance(1000)
+            expect((await limiter.admit(credential, NO_PLACE)).outcome).toBe('admitted')
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('concurrency never exceeds its number and always returns to zero, with random aborts and errors', async () => {
+    const operation = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constant('start' as const),
+          limitId: fc.constantFrom('a', 'b'),
+          tier: fc.constantFrom(...TIERS),
+        }),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constantFrom('answer' as const, 'error' as const, 'abort' as const),
+          which: fc.nat(20),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(90_000) }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
+        const { clock, limiter } = setUp()
+        let running: { limitId: string; permit: Permit }[] = []
+        for (const op of operations) {
+          if (op.kind === 'wait') clock.advance(op.ms)
+          else if (op.kind === 'start') {
+            const { limitId, tier } = op
+            const runningBefore = running.filter((one) => one.limitId === limitId).length
+            const credential = createCredential({ limitId, tier, customRateLimitRpm: 1000 })
+            const admission = await limiter.admit(credential, PLACE)
+            const hasRoom = runningBefore < TIER_LIMITS[tier].maxConcurrentRequests
+            expect(admission.outcome).toBe(hasRoom ? 'admitted' : 'refused')
+            if (admission.outcome === 'admitted') running.push({ limitId, permit: admission.permit })
+          } else {
+            const ended = running[op.which]
+            running = running.filter((one) => one !== ended)
+            ended?.permit.release()
+            // The client's leaving and the end of the handler both release.
+            if (op.kind === 'abort') ended?.permit.release()
+          }
+          limiter.checkIntegrity()
+        }
+        for (const { permit } of running) permit.release()
+        limiter.checkIntegrity()
+        clock.advance(WINDOW_MS)
+        for (const limitId of ['a', 'b']) {
+          const two = [
+            await limiter.admit(createCredential({ limitId }), PLACE),
+            await limiter.admit(createCredential({ limitId }), PLACE),
+          ]
+          expect(two.map(({ outcome }) => outcome)).toEqual(['admitted', 'refused'])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps its books under random operations', async () => {
+    const limitId = fc.constantFrom('a', 'b', 'c', 'd')
+    const operation = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('admit' as const),
+          limitId,
+          tier: fc.constantFrom(...TIERS),
+          customRateLimitRpm: fc.option(fc.integer({ min: 1, max: 12 })),
+          takesPlace: fc.boolean(),
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('release' as const), which: fc.nat(40) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('copy' as const), limitId, toId: limitId }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(70_000) }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
+        const { clock, limiter } = setUp()
+        const permits: Permit[] = []
+        for (const op of operations) {
+          switch (op.kind) {
+            case 'admit': {
+              const { limitId, tier, customRateLimitRpm, takesPlace } = op
+              const credential = createCredential({ limitId, tier, customRateLimitRpm })
+              const admission = await limiter.admit(credential, { takesPlace })
+              if (admission.outcome === 'admitted') permits.push(admission.permit)
+              const rate = rateOf(admission)
+              expect(rate?.remaining).toBeGreaterThanOrEqual(0)
+              expect(rate?.remaining).toBeLessThanOrEqual(rate?.limit ?? 0)
+              break
+            }
+            case 'release':
+              permits[op.which]?.release()
+              break
+            case 'copy':
+              await limiter.copyWindow(op.limitId, op.toId)
+              break
+            case 'wait':
+              clock.advance(op.ms)
+              break
+          }
+          limiter.checkIntegrity()
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { secondsUntil, SlidingWindow, WINDOW_MS } from './sliding-window.ts'
+
+function windowOf(...takenMs: readonly number[]): SlidingWindow {
+  const window = new SlidingWindow()
+  for (const ms of takenMs) window.take(ms)
+  return window
+}
+
+describe('SlidingWindow', () => {
+  it('frees a place exactly 60,000 ms after it was taken', () => {
+    const window = windowOf(1000, 2000)
+    expect(window.freeAtMs(2, 60_999.99)).toBe(61_000)
+    expect(window.used(60_999.99)).toBe(2)
+    expect(window.freeAtMs(2, 61_000)).toBe(61_000)
+    expect(window.used(61_000)).toBe(1)
+    expect(window.used(62_000)).toBe(0)
+  })
+
+  it('has a free place now as long as fewer than the limit are taken', () => {
+    expect(windowOf().freeAtMs(1, 5)).toBe(5)
+    expect(windowOf(1, 2).freeAtMs(3, 5)).toBe(5)
+  })
+
+  it('waits after a lowered limit until enough places have become free', () => {
+    const window = windowOf(0, 10, 20, 30)
+    expect(window.freeAtMs(4, 50)).toBe(WINDOW_MS)
+    expect(window.freeAtMs(2, 50)).toBe(WINDOW_MS + 20)
+    expect(window.freeAtMs(1, 50)).toBe(WINDOW_MS + 30)
+    expect(window.freeAtMs(5, 50)).toBe(50)
+  })
+
+  it('is empty again when its newest place is free', () => {
+    const window = windowOf(0, 500)
+    expect(window.resetMs(1000)).toBe(59_500)
+    expect(window.resetMs(60_499)).toBe(1)
+    expect(window.resetMs(60_500)).toBe(0)
+  })
+
+  it('gives back the place of one moment and no other', () => {
+    const window = windowOf(0, 10, 10, 20, 30)
+    window.giveBack(10)
+    expect(window.used(40)).toBe(4)
+    window.giveBack(15)
+    window.giveBack(31)
+    expect(window.used(40)).toBe(4)
+    // Left: 0, 10, 20, 30.
+    expect(window.freeAtMs(3, 40)).toBe(WINDOW_MS + 10)
+    expect(window.freeAtMs(2, 40)).toBe(WINDOW_MS + 20)
+    window.checkIntegrity(40)
+  })
+
+  it('gives nothing back for a place whose time is over', () => {
+    const window = windowOf(0, 50_000)
+    expect(window.used(60_000)).toBe(1)
+    window.giveBack(0)
+    expect(window.used(60_000)).toBe(1)
+  })
+
+  it('shares nothing with its copy', () => {
+    const window = windowOf(0, 1)
+    const copy = window.copy()
+    window.take(2)
+    copy.take(3)
+    expect([window.resetMs(3), copy.resetMs(3)]).toEqual([WINDOW_MS - 1, WINDOW_MS])
+    copy.giveBack(0)
+    expect([window.freeAtMs(3, 3), copy.freeAtMs(2, 3)]).toEqual([WINDOW_MS, WINDOW_MS + 1])
+  })
+
+  it('holds as many places as the highest limit allows', () => {
+    const window = new SlidingWindow()
+    for (let i = 0; i < 1_000_000; i++) window.take(i / 100)
+    expect(window.used(10_000)).toBe(1_000_000)
+    expect(window.freeAtMs(1_000_000, 10_000)).toBe(WINDOW_MS)
+    expect(window.used(WINDOW_MS + 5000)).toBe(499_999)
+  })
+
+  it('agrees with a plain list under random takes, returns and waits', () => {
+    const operation = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('take' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('give-back' as const), which: fc.nat(30) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(20_000) }) },
+    )
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 200 }), (operations) => {
+        const window = new SlidingWindow()
+        let taken: number[] = []
+        let nowMs = 0
+        for (const op of operations) {
+          if (op.kind === 'take') {
+            window.take(nowMs)
+            taken.push(nowMs)
+          } else if (op.kind === 'wait') nowMs += op.ms
+          else if (op.which < taken.length) {
+            window.giveBack(taken[op.which] ?? 0)
+            taken.splice(op.which, 1)
+          }
+          taken = taken.filter((ms) => ms + WINDOW_MS > nowMs)
+          window.checkIntegrity(nowMs)
+          expect(window.used(nowMs)).toBe(taken.length)
+          expect(window.resetMs(nowMs)).toBe((taken.at(-1) ?? nowMs - WINDOW_MS) + WINDOW_MS - nowMs)
+          for (let limit = 1; limit <= taken.length; limit++) {
+            expect(window.freeAtMs(limit, nowMs)).toBe((taken.at(-limit) ?? 0) + WINDOW_MS)
+          }
+        }
+      }),
+    )
+  })
+})
+
+describe('secondsUntil', () => {
+  it.each([
+    [60_000, 0, 60],
+    [60_000, 59_999.9, 1],
+    [60_000, 59_000, 1],
+    [60_000, 58_999.9, 2],
+  ])('from %d, at %d, says %d', (momentMs, nowMs, seconds) => {
+    expect(secondsUntil(momentMs, nowMs)).toBe(seconds)
+  })
+
+  it('is never early, whatever floating point makes of the moments', () => {
+    const ms = fc.double({ min: 0, max: 1e11, noNaN: true })
+    fc.assert(
+      fc.property(ms, fc.double({ min: 0, max: WINDOW_MS, noNaN: true }), (takenMs, waitedMs) => {
+        const nowMs = takenMs + waitedMs
+        const momentMs = takenMs + WINDOW_MS
+        fc.pre(momentMs > nowMs)
+        const seconds = secondsUntil(momentMs, nowMs)
+        expect(nowMs + seconds * 1000).toBeGreaterThanOrEqual(momentMs)
+        expect(nowMs + (seconds - 1) * 1000).toBeLessThanOrEqual(momentMs)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

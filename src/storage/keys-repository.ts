@@ -1,0 +1,136 @@
+/**
+ * API keys. Every function takes the database or a transaction. A key is active while it is neither revoked nor
+ * expired; rows are never deleted but with their user, so that a revoked key stays listed.
+ */
+import type { ExpressionBuilder } from 'kysely'
+import type { Tier } from '../core/tiers.ts'
+import type { ApiDatabase, ApiSchema } from './api-database.ts'
+import { type Page, type PageRequest, parseCursor, rowsToRead, toPage } from './pages.ts'
+
+export interface StoredKey {
+  readonly id: string
+  readonly keyPrefix: string
+  readonly name: string
+  readonly tier: Tier
+  readonly customRateLimitRpm: number | null
+  readonly accountId: string
+  readonly userId: string | null
+  readonly createdAtUnixSeconds: number
+  readonly expiresAtUnixSeconds: number | null
+  readonly revokedAtUnixSeconds: number | null
+}
+
+export interface KeyChanges {
+  readonly name?: string | undefined
+  readonly tier?: Tier | undefined
+  readonly customRateLimitRpm?: number | undefined
+  readonly expiresAtUnixSeconds?: number | undefined
+}
+
+export interface KeyRevocation {
+  readonly id: string
+  /** Null revokes whoever's it is. */
+  readonly accountId: string | null
+  readonly unixSeconds: number
+}
+
+const COLUMNS = [
+  'id',
+  'key_prefix as keyPrefix',
+  'name',
+  'tier',
+  'custom_rate_limit_rpm as customRateLimitRpm',
+  'account_id as accountId',
+  'user_id as userId',
+  'created_at as createdAtUnixSeconds',
+  'expires_at as expiresAtUnixSeconds',
+  'revoked_at as revokedAtUnixSeconds',
+] as const
+
+export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: string): Promise<void> {
+  await db
+    .insertInto('api_keys')
+    .values({
+      id: key.id,
+      secret_hash: secretHash,
+      key_prefix: key.keyPrefix,
+      name: key.name,
+      tier: key.tier,
+      custom_rate_limit_rpm: key.customRateLimitRpm,
+      account_id: key.accountId,
+      user_id: key.userId,
+      created_at: key.createdAtUnixSeconds,
+      expires_at: key.expiresAtUnixSeconds,
+      revoked_at: key.revokedAtUnixSeconds,
+    })
+    .execute()
+}
+
+export async function findKey(db: ApiDatabase, id: string): Promise<StoredKey | null> {
+  const key = await db.selectFrom('api_keys').select(COLUMNS).where('id', '=', id).executeTakeFirst()
+  return key ?? null
+}
+
+/** The account's active keys; few, because their number is limited. */
+export async function findActiveKeys(
+  db: ApiDatabase,
+  accountId: string,
+  unixSeconds: number,
+): Promise<readonly Pick<StoredKey, 'id' | 'tier'>[]> {
+  return await db
+    .selectFrom('api_keys')
+    .select(['id', 'tier'])
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .where((key) => key.or([key('expires_at', 'is', null), key('expires_at', '>', unixSeconds)]))
+    .execute()
+}
+
+/** Lists the keys of one account, or all when `accountId` is null. */
+export async function listKeys(
+  db: ApiDatabase,
+  accountId: string | null,
+  page: PageRequest,
+): Promise<Page<StoredKey>> {
+  const ofAccount = (key: ExpressionBuilder<ApiSchema, 'api_keys'>) =>
+    accountId === null ? key.lit(true) : key('account_id', '=', accountId)
+  let query = db.selectFrom('api_keys').select(COLUMNS).where(ofAccount).orderBy('created_at').orderBy('id')
+  const after = parseCursor(page)
+  if (after !== null) {
+    query = query.where((row) =>
+      row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
+    )
+  }
+  const limit = rowsToRead(page)
+  if (limit !== null) query = query.limit(limit)
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where(ofAccount)
+    .executeTakeFirstOrThrow()
+  return toPage(await query.execute(), { limit: page.limit, count: Number(count) })
+}
+
+export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges): Promise<void> {
+  const values = {
+    name: changes.name,
+    tier: changes.tier,
+    custom_rate_limit_rpm: changes.customRateLimitRpm,
+    expires_at: changes.expiresAtUnixSeconds,
+  }
+  if (Object.values(values).every((value) => value === undefined)) return
+  await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
+}
+
+/** Says whether there was such a key that was not revoked yet. */
+export async function revokeKey(db: ApiDatabase, revocation: KeyRevocation): Promise<boolean> {
+  const { id, accountId, unixSeconds } = revocation
+  let query = db
+    .updateTable('api_keys')
+    .set({ revoked_at: unixSeconds })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+  if (accountId !== null) query = query.where('account_id', '=', accountId)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,110 @@
+/**
+ * What was generated, one row for each request, and sums of those rows in buckets of time. The sums are written in
+ * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
+ */
+import { type Generated, type Kysely, type Migration, sql } from 'kysely'
+import { openDatabase, type DatabaseKind } from './open-database.ts'
+
+export interface UsageRow {
+  readonly id: Generated<number>
+  /** The key, or the login session. */
+  readonly key_id: string
+  readonly account_id: string
+  /** The route's path. */
+  readonly path: string
+  readonly status: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  /** Whole microseconds, so that sums are exact in whatever order they are made. */
+  readonly response_us: number
+  /** When the row was written. */
+  readonly created_at: number
+}
+
+/** Whose requests a sum counts. */
+export type UsageScope = 'key' | 'account' | 'all'
+
+export interface UsageTotalRow {
+  readonly scope: UsageScope
+  /** The key's or the account's id; empty for all. */
+  readonly subject_id: string
+  /** One of `USAGE_BUCKET_SECONDS`. */
+  readonly bucket_seconds: number
+  readonly bucket_start: number
+  readonly path: string
+  readonly requests: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly response_us: number
+}
+
+export interface UsageSchema {
+  readonly usage_rows: UsageRow
+  readonly usage_totals: UsageTotalRow
+}
+
+export type UsageDatabase = Kysely<UsageSchema>
+
+export const SECONDS_PER_DAY = 86_400
+
+/** Minutes, hours and days. Each is a multiple of the one before it. */
+export const USAGE_BUCKET_SECONDS = [60, 3600, SECONDS_PER_DAY] as const
+
+const rowsAndTotals: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('usage_rows')
+      .addColumn('id', 'integer', (column) => column.primaryKey())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('account_id', 'text', (column) => column.notNull())
+      .addColumn('path', 'text', (column) => column.notNull())
+      .addColumn('status', 'integer', (column) => column.notNull())
+      .addColumn('tokens_in', 'integer', (column) => column.notNull())
+      .addColumn('tokens_out', 'integer', (column) => column.notNull())
+      .addColumn('response_us', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .execute()
+    // The one index of the rows: sums read at most a minute of them, and each index more costs every request.
+    await db.schema.createIndex('usage_rows_by_created_at').on('usage_rows').column('created_at').execute()
+    await db.schema
+      .createTable('usage_totals')
+      .addColumn('scope', 'text', (column) => column.notNull())
+      .addColumn('subject_id', 'text', (column) => column.notNull())
+      .addColumn('bucket_seconds', 'integer', (column) => column.notNull())
+      .addColumn('bucket_start', 'bigint', (column) => column.notNull())
+      .addColumn('path', 'text', (column) => column.notNull())
+      .addColumn('requests', 'bigint', (column) => column.notNull())
+      .addColumn('tokens_in', 'bigint', (column) => column.notNull())
+      .addColumn('tokens_out', 'bigint', (column) => column.notNull())
+      .addColumn('response_us', 'bigint', (column) => column.notNull())
+      // Time first: the sums that a request adds to lie side by side, in few pages to write at its commit.
+      .addPrimaryKeyConstraint('usage_totals_key', [
+        'bucket_seconds',
+        'bucket_start',
+        'scope',
+        'subject_id',
+        'path',
+      ])
+      // The key is most of the row: kept once and not in a table and in its index.
+      .modifyEnd(sql`without rowid`)
+      .execute()
+    // For reading one subject's. A sum that only grows does not touch it.
+    await db.schema
+      .createIndex('usage_totals_by_subject')
+      .on('usage_totals')
+      .columns(['scope', 'subject_id', 'bucket_seconds', 'bucket_start'])
+      .execute()
+  },
+}
+
+const USAGE_DATABASE: DatabaseKind = {
+  holds: 'usage',
+  option: '--usage-db',
+  applicationId: 0x534c5531,
+  migrations: { '0001-rows-and-totals': rowsAndTotals },
+}
+
+/** @throws StartError */
+export function openUsageDatabase(location: string): Promise<UsageDatabase> {
+  return openDatabase<UsageSchema>(location, USAGE_DATABASE)
+}

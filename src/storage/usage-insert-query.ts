@@ -1,0 +1,174 @@
+/**
+ * Writing usage: the rows, and the sums of the buckets in which they lie. What is written together is summed up first
+ * and goes in few statements with many values each, because it is the number of statements that costs.
+ */
+import type { CompiledQuery, Kysely } from 'kysely'
+import { runCompiled } from './compiled-query.ts'
+import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageSchema } from './usage-database.ts'
+import { bucketStart, type UsageSubject } from './usage-sum-query.ts'
+
+/** One generation request that reached an engine. */
+export interface UsageEntry {
+  readonly keyId: string
+  readonly accountId: string
+  /** The route's path. */
+  readonly path: string
+  readonly status: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly responseMs: number
+}
+
+/** Each number of items up to this has a statement of its own, prepared once. */
+const MAX_ITEMS_PER_STATEMENT = 12
+
+/** By number of items less one. */
+type QueriesByCount = readonly CompiledQuery[]
+
+export class UsageInsert {
+  readonly #insertRows: QueriesByCount
+  readonly #addTotals: QueriesByCount
+
+  constructor(database: UsageDatabase) {
+    const counts = Array.from({ length: MAX_ITEMS_PER_STATEMENT }, (_, index) => index + 1)
+    this.#insertRows = counts.map((count) => compileInsertRows(database, count))
+    this.#addTotals = counts.map((count) => compileAddTotals(database, count))
+  }
+
+  /** To be called in a transaction. */
+  async run(
+    transaction: Kysely<UsageSchema>,
+    entries: readonly UsageEntry[],
+    nowUnixSeconds: number,
+  ): Promise<void> {
+    const rows = entries.map((entry) => rowValues(entry, nowUnixSeconds))
+    await runInChunks(transaction, this.#insertRows, rows)
+    const starts = USAGE_BUCKET_SECONDS.map((bucketSeconds) => bucketStart(nowUnixSeconds, bucketSeconds))
+    const totals = sumUp(entries).map((total) => totalValues(total, starts))
+    await runInChunks(transaction, this.#addTotals, totals)
+  }
+}
+
+async function runInChunks(
+  transaction: Kysely<UsageSchema>,
+  queries: QueriesByCount,
+  items: readonly (readonly unknown[])[],
+): Promise<void> {
+  for (let start = 0; start < items.length; start += queries.length) {
+    const chunk = items.slice(start, start + queries.length)
+    const query = queries[chunk.length - 1]
+    // By hand, as `flat` takes longer than the statement.
+    const values: unknown[] = []
+    for (const item of chunk) values.push(...item)
+    if (query !== undefined) await runCompiled(transaction, query, values)
+  }
+}
+
+function compileInsertRows(database: UsageDatabase, count: number): CompiledQuery {
+  const row = {
+    key_id: '',
+    account_id: '',
+    path: '',
+    status: 0,
+    tokens_in: 0,
+    tokens_out: 0,
+    response_us: 0,
+    created_at: 0,
+  }
+  return database
+    .insertInto('usage_rows')
+    .values(Array.from({ length: count }, () => row))
+    .compile()
+}
+
+function rowValues(entry: UsageEntry, createdAtUnixSeconds: number): readonly unknown[] {
+  return [
+    entry.keyId,
+    entry.accountId,
+    entry.path,
+    entry.status,
+    entry.tokensIn,
+    entry.tokensOut,
+    toMicroseconds(entry.responseMs),
+    createdAtUnixSeconds,
+  ]
+}
+
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000)
+}
+
+/** Each item is added to a bucket of each size. */
+function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery {
+  const row = {
+    bucket_seconds: 0,
+    bucket_start: 0,
+    scope: 'all' as const,
+    subject_id: '',
+    path: '',
+    requests: 0,
+    tokens_in: 0,
+    tokens_out: 0,
+    response_us: 0,
+  }
+  return database
+    .insertInto('usage_totals')
+    .values(Array.from({ length: count * USAGE_BUCKET_SECONDS.length }, () => row))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['bucket_seconds', 'bucket_start', 'scope', 'subject_id', 'path'])
+        .doUpdateSet(({ eb, ref }) => ({
+          requests: eb('usage_totals.requests', '+', ref('excluded.requests')),
+          tokens_in: eb('usage_totals.tokens_in', '+', ref('excluded.tokens_in')),
+          tokens_out: eb('usage_totals.tokens_out', '+', ref('excluded.tokens_out')),
+          response_us: eb('usage_totals.response_us', '+', ref('excluded.response_us')),
+        })),
+    )
+    .compile()
+}
+
+interface SubjectTotal {
+  readonly subject: UsageSubject
+  readonly path: string
+  requests: number
+  tokensIn: number
+  tokensOut: number
+  responseUs: number
+}
+
+/** One sum for each subject and path. */
+function sumUp(entries: readonly UsageEntry[]): readonly SubjectTotal[] {
+  const totals = new Map<string, SubjectTotal>()
+  for (const entry of entries) {
+    add(totals, entry, { scope: 'key', id: entry.keyId })
+    add(totals, entry, { scope: 'account', id: entry.accountId })
+    add(totals, entry, { scope: 'all', id: '' })
+  }
+  return [...totals.values()]
+}
+
+function add(totals: Map<string, SubjectTotal>, entry: UsageEntry, subject: UsageSubject): void {
+  const { path, tokensIn, tokensOut } = entry
+  const responseUs = toMicroseconds(entry.responseMs)
+  // Ids and paths may hold anything, so nothing stands between them that could be in one of them.
+  const name = JSON.stringify([subject.scope, subject.id, path])
+  const known = totals.get(name)
+  if (known === undefined) {
+    totals.set(name, { subject, path, requests: 1, tokensIn, tokensOut, responseUs })
+    return
+  }
+  known.requests++
+  known.tokensIn += tokensIn
+  known.tokensOut += tokensOut
+  known.responseUs += responseUs
+}
+
+function totalValues(total: SubjectTotal, starts: readonly number[]): readonly unknown[] {
+  const { subject, path, requests, tokensIn, tokensOut, responseUs } = total
+  const values: unknown[] = []
+  for (const [index, bucketSeconds] of USAGE_BUCKET_SECONDS.entries()) {
+    values.push(bucketSeconds, starts[index], subject.scope, subject.id, path)
+    values.push(requests, tokensIn, tokensOut, responseUs)
+  }
+  return values
+}

@@ -1,0 +1,98 @@
+/**
+ * The one query behind every usage summary: what was written since a moment, from the fewest rows that give it exactly.
+ *
+ *   since            next minute       next hour         next day
+ *     ├── rows ────────┼── minutes ──────┼── hours ────────┼── days ──────▶
+ *
+ * It is one statement and so reads one state of the database, also while others write.
+ */
+import type { CompiledQuery } from 'kysely'
+import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
+
+/** Whose requests are summed up. */
+export interface UsageSubject {
+  readonly scope: UsageScope
+  /** Empty for all. */
+  readonly id: string
+}
+
+export interface PathSumRow {
+  readonly path: string
+  readonly requests: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly response_us: number
+}
+
+/** To be run with what `sumValues` gives for the same scope. */
+export function compileSumByPath(database: UsageDatabase, scope: UsageScope): CompiledQuery<PathSumRow> {
+  return database
+    .selectFrom(() =>
+      selectRows(database, scope)
+        .unionAll(selectBuckets(database, scope))
+        .unionAll(selectBuckets(database, scope))
+        .unionAll(selectBuckets(database, scope))
+        .as('part'),
+    )
+    .select(({ fn }) => [
+      'path',
+      fn.sum<number>('requests').as('requests'),
+      fn.sum<number>('tokens_in').as('tokens_in'),
+      fn.sum<number>('tokens_out').as('tokens_out'),
+      fn.sum<number>('response_us').as('response_us'),
+    ])
+    .groupBy('path')
+    .compile()
+}
+
+function selectRows(database: UsageDatabase, scope: UsageScope) {
+  const rows = database
+    .selectFrom('usage_rows')
+    .select(({ lit }) => ['path', lit<number>(1).as('requests'), 'tokens_in', 'tokens_out', 'response_us'])
+    .where('created_at', '>=', 0)
+    .where('created_at', '<', 0)
+  switch (scope) {
+    case 'key':
+      return rows.where('key_id', '=', '')
+    case 'account':
+      return rows.where('account_id', '=', '')
+    case 'all':
+      return rows
+  }
+}
+
+function selectBuckets(database: UsageDatabase, scope: UsageScope) {
+  return database
+    .selectFrom('usage_totals')
+    .select(['path', 'requests', 'tokens_in', 'tokens_out', 'response_us'])
+    .where('scope', '=', scope)
+    .where('subject_id', '=', '')
+    .where('bucket_seconds', '=', 0)
+    .where('bucket_start', '>=', 0)
+    .where('bucket_start', '<', 0)
+}
+
+/** The values of the query, in the order of its parts. */
+export function sumValues({ scope, id }: UsageSubject, sinceUnixSeconds: number): readonly unknown[] {
+  const [minute, hour, day] = USAGE_BUCKET_SECONDS
+  const minutesFrom = nextStart(sinceUnixSeconds, minute)
+  const hoursFrom = nextStart(minutesFrom, hour)
+  const daysFrom = nextStart(hoursFrom, day)
+  return [
+    ...[sinceUnixSeconds, minutesFrom, ...(scope === 'all' ? [] : [id])],
+    ...[scope, id, minute, minutesFrom, hoursFrom],
+    ...[scope, id, hour, hoursFrom, daysFrom],
+    ...[scope, id, day, daysFrom, Number.MAX_SAFE_INTEGER],
+  ]
+}
+
+/** Start of the bucket in which a moment lies. */
+export function bucketStart(unixSeconds: number, bucketSeconds: number): number {
+  // Cut to a whole second first: a quotient of a moment just before a border may be rounded up to it.
+  return Math.floor(Math.floor(unixSeconds) / bucketSeconds) * bucketSeconds
+}
+
+/** Start of the first bucket that begins at this moment or later. */
+function nextStart(unixSeconds: number, bucketSeconds: number): number {
+  return Math.ceil(Math.ceil(unixSeconds) / bucketSeconds) * bucketSeconds
+}

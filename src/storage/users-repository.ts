@@ -1,0 +1,103 @@
+/** Registered users. Every function takes the database or a transaction; what an e-mail's key is, its callers know. */
+import type { Tier } from '../core/tiers.ts'
+import type { ApiDatabase } from './api-database.ts'
+import { type Page, type PageRequest, parseCursor, rowsToRead, toPage } from './pages.ts'
+
+export interface StoredUser {
+  readonly id: string
+  readonly email: string
+  readonly emailKey: string
+  readonly passwordHash: string
+  readonly tier: Tier
+  readonly createdAtUnixSeconds: number
+  readonly disabledAtUnixSeconds: number | null
+}
+
+export interface UserChanges {
+  readonly tier?: Tier | undefined
+  readonly passwordHash?: string | undefined
+  /** Null enables. */
+  readonly disabledAtUnixSeconds?: number | null | undefined
+}
+
+const COLUMNS = [
+  'id',
+  'email',
+  'email_key as emailKey',
+  'password_hash as passwordHash',
+  'tier',
+  'created_at as createdAtUnixSeconds',
+  'disabled_at as disabledAtUnixSeconds',
+] as const
+
+/** @throws the database's unique violation when the e-mail is taken. */
+export async function insertUser(db: ApiDatabase, user: StoredUser): Promise<void> {
+  await db
+    .insertInto('users')
+    .values({
+      id: user.id,
+      email: user.email,
+      email_key: user.emailKey,
+      password_hash: user.passwordHash,
+      tier: user.tier,
+      created_at: user.createdAtUnixSeconds,
+      disabled_at: user.disabledAtUnixSeconds,
+    })
+    .execute()
+}
+
+export async function findUser(db: ApiDatabase, id: string): Promise<StoredUser | null> {
+  const user = await db.selectFrom('users').select(COLUMNS).where('id', '=', id).executeTakeFirst()
+  return user ?? null
+}
+
+export async function findUserByEmailKey(db: ApiDatabase, emailKey: string): Promise<StoredUser | null> {
+  const query = db.selectFrom('users').select(COLUMNS).where('email_key', '=', emailKey)
+  return (await query.executeTakeFirst()) ?? null
+}
+
+export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Page<StoredUser>> {
+  let query = db.selectFrom('users').select(COLUMNS).orderBy('created_at').orderBy('id')
+  const after = parseCursor(page)
+  if (after !== null) {
+    query = query.where((row) =>
+      row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
+    )
+  }
+  const limit = rowsToRead(page)
+  if (limit !== null) query = query.limit(limit)
+  const { count } = await db
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  return toPage(await query.execute(), { limit: page.limit, count: Number(count) })
+}
+
+export async function updateUser(db: ApiDatabase, id: string, changes: UserChanges): Promise<void> {
+  const values = {
+    tier: changes.tier,
+    password_hash: changes.passwordHash,
+    disabled_at: changes.disabledAtUnixSeconds,
+  }
+  if (Object.values(values).every((value) => value === undefined)) return
+  await db.updateTable('users').set(values).where('id', '=', id).execute()
+}
+
+/** Keys and sessions go with the user. Says whether there was one. */
+export async function deleteUser(db: ApiDatabase, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('users').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** A user, or a key that is an account of its own. */
+export async function hasAnyAccount(db: ApiDatabase): Promise<boolean> {
+  const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
+  if (user !== undefined) return true
+  const key = await db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('user_id', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return key !== undefined
+}

@@ -1,0 +1,75 @@
+/** What was used since a moment, as numbers to show. Reads only; the routes give it the names of the wire. */
+import type { UsageRepository, UsageSums } from '../storage/usage-repository.ts'
+import type { UsageSubject } from '../storage/usage-sum-query.ts'
+
+export interface UsageSummary {
+  readonly requests: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** 0 when there was no request. */
+  readonly avgResponseMs: number
+}
+
+export interface EndpointUsage {
+  readonly count: number
+  readonly avgMs: number
+}
+
+export interface DetailedUsage extends UsageSummary {
+  /** By route path; only those with a request. */
+  readonly byEndpoint: Readonly<Record<string, EndpointUsage>>
+}
+
+/** `since` is a moment in Unix seconds, inclusive and exact to the row; null takes all there is. */
+export class UsageReports {
+  readonly #repository: UsageRepository
+
+  constructor(repository: UsageRepository) {
+    this.#repository = repository
+  }
+
+  /** Over all keys that the account has or had. */
+  ofAccount(accountId: string, since: number | null): Promise<UsageSummary> {
+    return this.#summarize({ scope: 'account', id: accountId }, since)
+  }
+
+  ofKey(keyId: string, since: number | null): Promise<DetailedUsage> {
+    return this.#summarize({ scope: 'key', id: keyId }, since)
+  }
+
+  total(since: number | null): Promise<DetailedUsage> {
+    return this.#summarize({ scope: 'all', id: '' }, since)
+  }
+
+  async #summarize(subject: UsageSubject, since: number | null): Promise<DetailedUsage> {
+    const sumsByPath = await this.#repository.sumByPath(subject, since)
+    const all = addUp([...sumsByPath.values()])
+    return {
+      requests: all.requests,
+      tokensIn: all.tokensIn,
+      tokensOut: all.tokensOut,
+      avgResponseMs: averageMs(all),
+      byEndpoint: Object.fromEntries(
+        [...sumsByPath].map(([path, sums]) => [path, { count: sums.requests, avgMs: averageMs(sums) }]),
+      ),
+    }
+  }
+}
+
+const NOTHING: UsageSums = { requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
+
+function addUp(parts: readonly UsageSums[]): UsageSums {
+  return parts.reduce(
+    (sum, part) => ({
+      requests: sum.requests + part.requests,
+      tokensIn: sum.tokensIn + part.tokensIn,
+      tokensOut: sum.tokensOut + part.tokensOut,
+      responseUs: sum.responseUs + part.responseUs,
+    }),
+    NOTHING,
+  )
+}
+
+function averageMs({ requests, responseUs }: UsageSums): number {
+  return requests === 0 ? 0 : responseUs / requests / 1000
+}

@@ -25,8 +25,10 @@ export async function startServer(words) {
       output += chunk.toString()
       const found = /listening on (\S+)/.exec(output)?.[1]
       // The log line comes when the model is loaded; the passthrough model needs none.
-      if (found !== undefined && (output.includes('"serving"') || !words.includes('--checkpoint')))
-        resolve(found)
+      if (found === undefined || (!output.includes('"serving"') && words.includes('--checkpoint'))) return
+      // From here on the log is read and dropped, which must cost the measuring process nothing.
+      for (const stream of [child.stdout, child.stderr]) stream.off('data', look).resume()
+      resolve(found)
     }
     child.stdout.on('data', look)
     child.stderr.on('data', look)

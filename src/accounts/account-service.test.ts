@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type * as argon2 from '@node-rs/argon2'
 import { verify } from '@node-rs/argon2'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
@@ -16,7 +17,7 @@ import {
 } from '../../test/support/account-services.ts'
 
 vi.mock('@node-rs/argon2', async (importOriginal) => {
-  const original = await importOriginal<typeof import('@node-rs/argon2')>()
+  const original = await importOriginal<typeof argon2>()
   return { ...original, verify: vi.fn(original.verify) }
 })
 
@@ -146,7 +147,7 @@ describe('AccountService.login', () => {
     expect(password?.length).toBeLessThanOrEqual(128)
   })
 
-  it.each(SQL_INJECTIONS)('lets nobody in with %j', async (text) => {
+  it.each([...SQL_INJECTIONS, 'nul\0byte'])('lets nobody in with %j', async (text) => {
     const services = await createAccountServices()
     await services.registered()
 
@@ -177,6 +178,16 @@ describe('AccountService.login', () => {
     expect(await services.accounts.login(ADA, ADDRESS)).toMatchObject({ email: ADA.email })
   })
 
+  it('counts the right password of a disabled user as a failure, so that it does not stand out', async () => {
+    const services = await createAccountServices()
+    const { userId } = await services.registered()
+    await services.accounts.changeUser(userId, { disabled: true })
+
+    for (let turn = 0; turn < 10; turn++) await codeOf(services.accounts.login(ADA, ADDRESS))
+
+    expect(await codeOf(services.accounts.login(ADA, ADDRESS))).toBe('too_many_logins')
+  })
+
   it('does not count logins that succeed', async () => {
     const services = await createAccountServices()
     await services.registered()
@@ -203,7 +214,7 @@ describe('AccountService.login', () => {
     const original = vi.mocked(verify).getMockImplementation()
     const changes = [
       () => services.accounts.changeUser(userId, { password: 'quite another' }),
-      () => services.accounts.changeUser(userId, { disabled: true, password: PASSWORD }),
+      () => services.accounts.changeUser(userId, { disabled: true }),
       () => services.accounts.deleteUser(userId),
     ]
 
@@ -417,7 +428,7 @@ describe('AccountService for the admin', () => {
     expect(user).toMatchObject({ email: ADA.email, tier: 'pro', isDisabled: true })
   })
 
-  it.each(['unknown', 'operator', ...SQL_INJECTIONS])('finds no user %j', async (userId) => {
+  it.each(['unknown', 'operator', 'nul\0byte', ...SQL_INJECTIONS])('finds no user %j', async (userId) => {
     const services = await createAccountServices()
     await services.registered()
 

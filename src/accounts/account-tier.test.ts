@@ -22,34 +22,34 @@ describe('highestTier', () => {
 })
 
 /** A user of one tier with one key of another, and what is done to that key. */
-const ACCOUNTS: readonly { own: Tier; key: Tier; then?: 'revoked' | 'expired'; account: Tier }[] = [
+const ACCOUNTS: readonly { own: Tier; key: Tier; later?: 'revoked' | 'expired'; account: Tier }[] = [
   { own: 'free', key: 'free', account: 'free' },
   { own: 'free', key: 'pro', account: 'pro' },
   { own: 'free', key: 'enterprise', account: 'enterprise' },
   { own: 'pro', key: 'free', account: 'pro' },
   { own: 'enterprise', key: 'pro', account: 'enterprise' },
-  { own: 'free', key: 'pro', then: 'revoked', account: 'free' },
-  { own: 'pro', key: 'enterprise', then: 'expired', account: 'pro' },
+  { own: 'free', key: 'pro', later: 'revoked', account: 'free' },
+  { own: 'pro', key: 'enterprise', later: 'expired', account: 'pro' },
 ]
 
 async function createAccount(
   { accounts, keys, clock, registered }: AccountServices,
-  { own, key, then }: (typeof ACCOUNTS)[number],
+  { own, key, later }: (typeof ACCOUNTS)[number],
 ) {
   const { userId, email } = await registered('ada@example.org', own)
   const { record } = await keys.createFor({
     name: '',
     tier: key,
-    expiresInDays: then === 'expired' ? 1 : null,
+    expiresInDays: later === 'expired' ? 1 : null,
     userId,
   })
-  if (then === 'revoked') await keys.revokeAny(record.id)
-  if (then === 'expired') clock.advance(24 * 60 * 60 * 1000)
+  if (later === 'revoked') await keys.revokeAny(record.id)
+  if (later === 'expired') clock.advance(24 * 60 * 60 * 1000)
   return { userId, login: await accounts.login({ email, password: PASSWORD }, 'a') }
 }
 
 describe("an account's tier", () => {
-  it.each(ACCOUNTS)('is $account for own $own and a key $key $then', async (row) => {
+  it.each(ACCOUNTS)('is $account for own $own and a key $key $later', async (row) => {
     const services = await createAccountServices()
 
     const { login } = await createAccount(services, row)
@@ -58,12 +58,12 @@ describe("an account's tier", () => {
     expect(await services.authenticator.authenticate(login.keySecret)).toMatchObject({ tier: row.account })
   })
 
-  it.each(ACCOUNTS)('allows as many keys as $account for own $own and a key $key $then', async (row) => {
+  it.each(ACCOUNTS)('allows as many keys as $account for own $own and a key $key $later', async (row) => {
     const services = await createAccountServices()
     const { userId, login } = await createAccount(services, row)
     const credential = await services.credentialOf(login.keySecret)
 
-    const active = row.then === undefined ? 2 : 1
+    const active = row.later === undefined ? 2 : 1
     for (let made = active; made < TIER_LIMITS[row.account].maxKeys; made++) {
       await services.keys.create(credential, { name: '', expiresInDays: null })
     }

@@ -138,9 +138,13 @@ describe('KeyService.create', () => {
     const { userId, email, credential } = await createUser(services)
     const { keySecret } = await services.accounts.login({ email, password: PASSWORD }, ADDRESS)
     const session = await services.credentialOf(keySecret)
-
-    await services.accounts.logout(session)
+    services.clock.advance(DAY_MS)
     expect(await codeOf(services.keys.create(session, PLAIN))).toBe('unauthorized')
+
+    const second = await services.accounts.login({ email, password: PASSWORD }, ADDRESS)
+    const ended = await services.credentialOf(second.keySecret)
+    await services.accounts.logout(ended)
+    expect(await codeOf(services.keys.create(ended, PLAIN))).toBe('unauthorized')
 
     await services.accounts.changeUser(userId, { disabled: true })
     expect(await codeOf(services.keys.create(credential, PLAIN))).toBe('unauthorized')
@@ -374,7 +378,7 @@ describe('KeyService for the admin', () => {
     })
   })
 
-  it.each(['unknown', ...SQL_INJECTIONS])('finds no key %j', async (id) => {
+  it.each(['unknown', 'nul\0byte', ...SQL_INJECTIONS])('finds no key %j', async (id) => {
     const services = await createAccountServices()
     const { credential } = await createUser(services)
 

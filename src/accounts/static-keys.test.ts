@@ -8,8 +8,9 @@ describe('createStaticKeyAuthenticator', () => {
     const one = await authenticator.authenticate('one')
     const two = await authenticator.authenticate('ключ')
 
-    expect(one).toMatchObject({ accountId: 'operator', tier: 'enterprise' })
-    expect(two).toMatchObject({ accountId: 'operator', tier: 'enterprise' })
+    const operator = { accountId: 'operator', userId: null, kind: 'static', tier: 'enterprise' }
+    expect(one).toMatchObject({ ...operator, customRateLimitRpm: null, limitId: one?.keyId })
+    expect(two).toMatchObject({ ...operator, customRateLimitRpm: null, limitId: two?.keyId })
     expect(one?.keyId).not.toBe(two?.keyId)
   })
 
@@ -37,6 +38,9 @@ describe('createStaticKeyAuthenticator', () => {
 
 describe('createOpenAuthenticator', () => {
   it.each([null, 'anything'])('takes %j for the operator', async (secret) => {
-    expect(await createOpenAuthenticator().authenticate(secret)).toMatchObject({ accountId: 'operator' })
+    expect(await createOpenAuthenticator().authenticate(secret)).toMatchObject({
+      accountId: 'operator',
+      kind: 'open',
+    })
   })
 })

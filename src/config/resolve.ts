@@ -33,16 +33,39 @@ interface Source {
 
 /** Finds the file named by `--config` or `SLUICE_CONFIG`, if any, and resolves everything. */
 export function loadConfig(given: Omit<GivenOptions, 'file'>): ServerConfig {
-  const path = pick('config', [flagSource(given.flags ?? {}), envSource(given.env ?? {})]).value
-  return resolveConfig({ ...given, file: path === null ? null : readConfigFile(path) })
+  return resolveConfig({ ...given, file: findConfigFile(given) })
+}
+
+/**
+ * These options alone, from the same places, for a command that has no use for the others: what is wrong with another
+ * one does not matter to it, and no secret's file is read.
+ */
+export function loadOptions<Name extends keyof ServerConfig>(
+  names: readonly Name[],
+  given: Omit<GivenOptions, 'file'>,
+): Pick<ServerConfig, Name> {
+  const sources = sourcesOf({ ...given, file: findConfigFile(given) })
+  const entries = names.map((name) => [name, pick(name, sources).value] as const)
+  return Object.freeze(Object.fromEntries(entries)) as unknown as Pick<ServerConfig, Name>
 }
 
 /** @throws StartError */
 export function resolveConfig(given: GivenOptions): ServerConfig {
-  const sources = [flagSource(given.flags ?? {}), envSource(given.env ?? {})]
-  if (given.file) sources.push(fileSource(given.file))
-  sources.push({ valueOf: (name) => given.defaults?.[name], label: flagName })
-  return resolveSources(sources)
+  return resolveSources(sourcesOf(given))
+}
+
+function findConfigFile({ flags = {}, env = {} }: GivenOptions): ConfigFile | null {
+  const path = pick('config', [flagSource(flags), envSource(env)]).value
+  return path === null ? null : readConfigFile(path)
+}
+
+function sourcesOf({ flags = {}, env = {}, file, defaults }: GivenOptions): readonly Source[] {
+  return [
+    flagSource(flags),
+    envSource(env),
+    ...(file ? [fileSource(file)] : []),
+    { valueOf: (name) => defaults?.[name], label: flagName },
+  ]
 }
 
 /** The configuration of a server made from code: what is left out gets its default. */

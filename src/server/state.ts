@@ -2,8 +2,6 @@
  * What a server remembers: accounts, keys and usage in their databases, limits in memory. Opened before the server
  * listens, so that a database that cannot be used ends the start; closed last.
  */
-import { mkdirSync } from 'node:fs'
-import path from 'node:path'
 import { AccountService } from '../accounts/account-service.ts'
 import { type Authenticator, createCombinedAuthenticator } from '../accounts/authenticator.ts'
 import { createKeyAuthenticator } from '../accounts/database-authenticator.ts'
@@ -13,16 +11,15 @@ import { PasswordHasher } from '../accounts/password-hasher.ts'
 import { createOpenAuthenticator, createStaticKeyAuthenticator } from '../accounts/static-keys.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import { StartError } from '../core/errors.ts'
 import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../limits/memory-limiter.ts'
-import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
-import { openUsageDatabase } from '../storage/usage-database.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
 import { UsageRepository } from '../storage/usage-repository.ts'
 import type { Log } from '../telemetry/log.ts'
 import { UsagePruner } from '../usage/usage-pruner.ts'
 import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
+import { openAccounts, openUsage } from './open-databases.ts'
 
 export interface ServerState {
   readonly authenticator: Authenticator
@@ -48,9 +45,7 @@ export interface StateDeps {
 export async function openState(config: ServerConfig, deps: StateDeps): Promise<ServerState> {
   const { log, clock, passwords = new PasswordHasher() } = deps
   const database = await openAccounts(config)
-  const usageDatabase = await openUsageDatabase(
-    databaseLocation(config.usageDb, { folder: config.dataDir, name: 'usage.db' }),
-  ).catch(async (error: unknown) => {
+  const usageDatabase = await openUsage(config).catch(async (error: unknown) => {
     await database.destroy()
     throw error
   })
@@ -79,26 +74,6 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
       await Promise.all([database.destroy(), usageDatabase.destroy()])
     },
   }
-}
-
-/** The database of accounts and keys alone, as the commands for operators need it. @throws StartError */
-export function openAccounts({
-  apiDb,
-  dataDir,
-}: Pick<ServerConfig, 'apiDb' | 'dataDir'>): Promise<ApiDatabase> {
-  return openApiDatabase(databaseLocation(apiDb, { folder: dataDir, name: 'api.db' }))
-}
-
-/** What was given, or a file in the data folder, which is made when it is missing. */
-function databaseLocation(given: string | null, { folder, name }: { folder: string; name: string }): string {
-  if (given !== null) return given
-  try {
-    mkdirSync(folder, { recursive: true })
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    throw new StartError(`The data folder '${folder}' (--data-dir) cannot be made${reason}.`, 1)
-  }
-  return path.join(folder, name)
 }
 
 /** Keys as configured, then those of the database; one for this run when there is nobody else. */

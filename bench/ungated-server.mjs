@@ -1,0 +1,41 @@
+// @ts-check
+/**
+ * The passthrough model behind the same routes without authentication, limits and records: what `gates.mjs` measures
+ * against. No server of ours can be started like this. Prints its address and serves until it is killed.
+ */
+import { createOpenAuthenticator } from '../dist/accounts/static-keys.js'
+import { buildApp } from '../dist/api/app.js'
+import { systemClock } from '../dist/core/clock.js'
+import { InProcessEngine } from '../dist/engines/local/in-process-engine.js'
+import { PassthroughRunner } from '../dist/engines/passthrough/passthrough-runner.js'
+import { ModelRegistry } from '../dist/models/registry.js'
+import { createLog } from '../dist/telemetry/log.js'
+
+const registry = new ModelRegistry({
+  openEngine: () => Promise.reject(new Error('only the passthrough model is here')),
+  openFallback: () =>
+    new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 8, maxSeqLen: null }), maxQueue: 512 }),
+  maxQueue: 512,
+  clock: systemClock,
+})
+const none = /** @type {never} */ (null)
+const app = buildApp({
+  registry,
+  authenticator: createOpenAuthenticator(),
+  adminCheck: null,
+  accounts: none,
+  keys: none,
+  limiter: {
+    admit: async () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }),
+    copyWindow: async () => {},
+  },
+  addressLimiter: null,
+  usageRecorder: { record: async () => {} },
+  usageReports: none,
+  corsOrigins: [],
+  clock: systemClock,
+  log: createLog(),
+  isReady: () => true,
+  isDraining: () => false,
+})
+process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

@@ -1,0 +1,72 @@
+/**
+ * Options of a command for commander, from rows of data: those of the configuration's table, whose text the
+ * configuration reads, and those that belong to one command alone, whose values are read here.
+ */
+import { Argument, type Command, Option } from 'commander'
+import { envName, flagName } from '../config/option-names.ts'
+import { defaultText, OPTIONS } from '../config/options.ts'
+import type { OptionName } from '../config/server-config.ts'
+import { type ValueKind, ValueProblem } from '../config/value-kinds.ts'
+import { StartError } from '../core/errors.ts'
+
+/** An option that neither the environment nor a file can give. */
+export interface CommandOption<Value> {
+  readonly kind: ValueKind<Value>
+  readonly defaultText: string
+  /** One line, lower case, without a full stop. */
+  readonly help: string
+}
+
+/** Takes an option of the configuration as text, under its own heading of the help or another. */
+export function addConfigOption(
+  command: Command,
+  name: OptionName,
+  heading: string = OPTIONS[name].group,
+): void {
+  const { kind, help, available } = OPTIONS[name]
+  const notes = [
+    `default: ${defaultText(name)}`,
+    envName(name),
+    ...(available === true ? [] : ['not available yet']),
+  ]
+  const option = new Option(flagsOf(name, kind), `${help} (${notes.join('; ')})`)
+  if (kind.placeholder !== null) option.argParser((text) => refuseFlagAsValue(text, option, command))
+  command.addOption(option.helpGroup(`${heading}:`))
+}
+
+/** Takes an option of the command alone; its value is what the kind gives. */
+export function addCommandOption<Value>(command: Command, name: string, row: CommandOption<Value>): void {
+  const { kind, help } = row
+  const option = new Option(flagsOf(name, kind), `${help} (default: ${row.defaultText})`)
+  if (kind.placeholder !== null) {
+    option.argParser((text) => read(kind, refuseFlagAsValue(text, option, command), flagName(name)))
+  }
+  command.addOption(option)
+}
+
+/** Takes one word after the command; its value is what the kind gives. */
+export function addCommandArgument<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
+  const argument = new Argument(`<${kind.placeholder ?? label}>`)
+  command.addArgument(argument.argParser((text) => read(kind, text, `The ${label}`)))
+}
+
+function flagsOf(name: string, { placeholder }: ValueKind<unknown>): string {
+  return placeholder === null ? flagName(name) : `${flagName(name)} <${placeholder}>`
+}
+
+/** `--api-keys --port 80`: the value was left out, and the next option must not become a key. */
+function refuseFlagAsValue(text: string, { flags }: Option, command: Command): string {
+  if (command.options.some(({ long }) => long === text)) {
+    throw new StartError(`option '${flags}' argument missing`, 2)
+  }
+  return text
+}
+
+function read<Value>(kind: ValueKind<Value>, text: string, label: string): Value {
+  try {
+    return kind.parse(text)
+  } catch (error) {
+    if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+/** Rows under their names in aligned columns, for a person at a terminal. Cells may be anyone's text. */
+import { escapeUnseen } from './terminal-text.ts'
+
+const GAP = '  '
+
+/** Shown for what is not there. */
+export const ABSENT = '-'
+
+export function renderTable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const lines = [columns, ...rows].map((cells) => cells.map(toCell))
+  const widths = columns.map((_, column) => Math.max(...lines.map((cells) => cellWidth(cells[column]))))
+  return lines.map((cells) =>
+    cells
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - cellWidth(cell)))
+      .join(GAP)
+      .trimEnd(),
+  )
+}
+
+function toCell(text: string): string {
+  return escapeUnseen(text) || ABSENT
+}
+
+/** Marks stand on the letter before them; the scripts of East Asia and pictures take two columns. */
+const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}！-｠]/u
+const MARK = /\p{M}/u
+
+/** Columns of the terminal. */
+function cellWidth(text = ''): number {
+  let width = 0
+  for (const character of text) {
+    if (!MARK.test(character)) width += WIDE.test(character) ? 2 : 1
+  }
+  return width
+}
+
+/** The day in UTC. */
+export function toIsoDay(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString().slice(0, 10)
+}

@@ -127,7 +127,9 @@ try {
 
 const [gated, ...others] = [...measured].map(([{ name }, { latencyMs, rate }]) => ({ name, latencyMs, rate }))
 const added = others.map(({ name, latencyMs }) => {
-  const differences = (gated?.latencyMs ?? []).map((figure, round) => figure - (latencyMs[round] ?? Number.NaN))
+  const differences = (gated?.latencyMs ?? []).map(
+    (figure, round) => figure - (latencyMs[round] ?? Number.NaN),
+  )
   return `all gates add to ${name.padEnd(14)}  ${median(differences).toFixed(3)} ms p50`
 })
 process.stdout.write(

@@ -14,7 +14,10 @@ import { createLog } from '../dist/telemetry/log.js'
 const registry = new ModelRegistry({
   openEngine: () => Promise.reject(new Error('only the passthrough model is here')),
   openFallback: () =>
-    new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 8, maxSeqLen: null }), maxQueue: 512 }),
+    new InProcessEngine({
+      runner: new PassthroughRunner({ maxBatchSize: 8, maxSeqLen: null }),
+      maxQueue: 512,
+    }),
   maxQueue: 512,
   clock: systemClock,
 })

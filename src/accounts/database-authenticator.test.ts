@@ -76,6 +76,8 @@ describe('createKeyAuthenticator', () => {
 
     clock.advance(1)
     expect(await authenticator.authenticate(keySecret)).toBeNull()
+    clock.advance(DAY_MS)
+    expect(await authenticator.authenticate(keySecret)).toBeNull()
   })
 
   it('takes a session for 24 hours', async () => {
@@ -88,6 +90,8 @@ describe('createKeyAuthenticator', () => {
     expect(await authenticator.authenticate(login.keySecret)).not.toBeNull()
 
     clock.advance(1)
+    expect(await authenticator.authenticate(login.keySecret)).toBeNull()
+    clock.advance(DAY_MS)
     expect(await authenticator.authenticate(login.keySecret)).toBeNull()
   })
 

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 
-export const KEY_PREFIX = 'sk-svc-'
+const KEY_PREFIX = 'sk-svc-'
 
 /** Hex characters of the secret by which its owner knows it. */
 const SHOWN_HEX_CHARACTERS = 8

@@ -13,7 +13,7 @@ export interface Argon2Parameters {
   readonly lanes: number
 }
 
-export const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
+const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
 
 /** In code points. A longer one belongs to nobody. */
 const MAX_PASSWORD_LENGTH = 128

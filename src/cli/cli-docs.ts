@@ -1,19 +1,23 @@
-/** docs/cli.md, made from the option table. A test fails when the committed file is not what this gives. */
+/**
+ * docs/cli.md, made from the option table and from the commands as they parse. A test fails when the committed file is
+ * not what this gives.
+ */
+import type { Command } from 'commander'
 import { envName, flagName } from '../config/option-names.ts'
 import { defaultText, OPTION_GROUPS, OPTION_NAMES, OPTIONS, type OptionGroup } from '../config/options.ts'
 import type { OptionName } from '../config/server-config.ts'
+import { createProgram } from './command-line.ts'
+import { DATABASE_OPTIONS } from './operator-command-line.ts'
 
 const INTRODUCTION = `# The command line
 
-<!-- Made by \`npm run docs\` from src/config/options.ts; do not edit. -->
+<!-- Made by \`npm run docs\` from src/config/options.ts and src/cli; do not edit. -->
 
 \`\`\`
-sluice serve [options]     start the server; also without the word serve
-sluice --help              all options
-sluice --version           the version
+COMMANDS
 \`\`\`
 
-Every option can be given in three places. The command line wins, then the environment, then the file:
+Every option of \`serve\` can be given in three places. The command line wins, then the environment, then the file:
 
 | place | spelling |
 |---|---|
@@ -26,14 +30,71 @@ the secret itself, so that it does not show in the list of processes.
 
 | exit code | meaning |
 |---|---|
-| 0 | stopped by SIGTERM or SIGINT, running requests done or given up after \`--shutdown-timeout\` |
-| 1 | the port, the model or a database cannot be opened |
-| 2 | an option is unknown, malformed or not available yet |
+| 0 | done; the server: stopped by SIGTERM or SIGINT, running requests done or given up after \`--shutdown-timeout\` |
+| 1 | the port, the model or a database cannot be opened; a key or a user is not there, or may not be as asked |
+| 2 | a word or an option is unknown, malformed or not available yet |
 | 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first |
 `
 
+const OPERATORS = `## Keys and users
+
+For operators, without HTTP and without the admin key. These commands work on the database of accounts and keys itself,
+while the server runs and while it does not; what they change holds from the next request on. They find the database as
+\`serve\` does: with ${DATABASE_OPTIONS.map((name) => `\`${flagName(name)}\``).join(', ')}, their environment variables and the file.
+Run them as the user that the server runs as, in the same folder. A database that is missing is made by the server and by
+\`sluice keys create\`; the others say that there is none.
+
+A key is named by its id or by its prefix, the first 15 characters of its secret; a user by id or e-mail address. Dates are
+days in UTC. In tables and messages, control characters and others that cannot be seen are written out, as in \`\\u001b\`.
+With \`--json\` a command prints one JSON object on one line: the fields of the admin API, times in Unix seconds, and for a
+key the \`email\` of its owner.
+`
+
 export function renderCliDocs(): string {
-  return [INTRODUCTION, ...OPTION_GROUPS.map(renderGroup)].join('\n')
+  const program = createProgram({ onCommand: () => {}, onText: () => {} })
+  const operatorCommands = program.commands.flatMap((family) => family.commands)
+  const introduction = INTRODUCTION.replace(
+    'COMMANDS',
+    renderOverview([...program.commands.filter(isNoFamily), ...operatorCommands]),
+  )
+  return [
+    introduction,
+    ...OPTION_GROUPS.map(renderGroup),
+    OPERATORS,
+    ...operatorCommands.map(renderCommand),
+  ].join('\n')
+}
+
+function isNoFamily({ commands }: Command): boolean {
+  return commands.length === 0
+}
+
+/** One line for each command. */
+function renderOverview(commands: readonly Command[]): string {
+  const lines = [
+    ...commands.map((command) => [usageOf(command), command.description()]),
+    ['sluice --help', 'all commands and options; a command takes it as well'],
+    ['sluice --version', 'the version'],
+  ]
+  const width = Math.max(...lines.map(([words = '']) => words.length))
+  return lines.map(([words = '', help]) => `${words.padEnd(width)}  ${help}`).join('\n')
+}
+
+function usageOf(command: Command): string {
+  const family = command.parent?.parent ? `${command.parent.name()} ` : ''
+  return `sluice ${family}${command.name()} ${command.usage()}`
+}
+
+function renderCommand(command: Command): string {
+  const shared = DATABASE_OPTIONS.map(flagName)
+  const own = command.options.filter(({ long }) => long === undefined || !shared.includes(long))
+  const rows = own.map(({ flags, description }) => toTableRow([`\`${flags}\``, `${description}.`]))
+  const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`
+  return `### \`${usageOf(command)}\`\n\n${capitalize(command.description())}.\n${table}`
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function renderGroup(group: OptionGroup): string {
@@ -51,5 +112,9 @@ function renderRow(name: OptionName): string {
   const flag = kind.placeholder === null ? flagName(name) : `${flagName(name)} ${kind.placeholder}`
   const notYet = available === true ? '' : ` *Not available yet: ${available.reason}.*`
   const cells = [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``, `${help}.${notYet}`]
+  return toTableRow(cells)
+}
+
+function toTableRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

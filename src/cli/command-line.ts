@@ -1,78 +1,74 @@
 /**
- * The words after `sluice`, read with commander from the option table: which command, and the raw text of its
- * options. Values are not looked at here; that is the configuration's work. Help and version come back as text.
- * A wrong word is a `StartError` with exit code 2, on one line and without the value that may be a secret.
+ * The words after `sluice`, read with commander: which command, and what it was given. Values of the configuration's
+ * options stay text; reading them is the configuration's work. Help and version come back as text. A wrong word is a
+ * `StartError` with exit code 2, on one line and without the value that may be a secret.
  */
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
+import { OPTION_NAMES, OPTIONS } from '../config/options.ts'
 import { StartError } from '../core/errors.ts'
-import { envName, flagName } from '../config/option-names.ts'
-import { defaultText, OPTION_NAMES, OPTIONS } from '../config/options.ts'
-import type { OptionName } from '../config/server-config.ts'
+import { addConfigOption } from './command-options.ts'
+import {
+  addKeysCommands,
+  addUsersCommands,
+  type KeysCommand,
+  type UsersCommand,
+} from './operator-command-line.ts'
+
+type Flags = Readonly<Record<string, unknown>>
 
 export type CommandLine =
-  | { readonly kind: 'serve'; readonly flags: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'serve'; readonly flags: Flags }
+  | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
+  | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
 
+interface Listener {
+  readonly onCommand: (commandLine: CommandLine) => void
+  /** Help and version. */
+  readonly onText: (text: string) => void
+}
+
 const HELP_WIDTH = 100
-const FLAGS = new Set(OPTION_NAMES.map(flagName))
 
 /** @throws StartError */
 export function parseCommandLine(words: readonly string[]): CommandLine {
-  let flags: Readonly<Record<string, unknown>> = {}
+  let asked: CommandLine | null = null
   let text = ''
-  const program = createProgram((given) => {
-    flags = given
+  const program = createProgram({
+    onCommand: (commandLine) => (asked = commandLine),
+    onText: (part) => (text += part),
   })
-  program.configureOutput({ writeOut: (part) => (text += part), writeErr: () => {} })
-  for (const command of program.commands) command.copyInheritedSettings(program)
   refuseUnknownCommand(words, program)
   try {
     program.parse([...words], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw new StartError(toSentence(error.message), 2)
-    return { kind: 'print', text }
   }
-  return { kind: 'serve', flags }
+  return asked ?? { kind: 'print', text }
 }
 
-function createProgram(onServe: (flags: Readonly<Record<string, unknown>>) => void): Command {
+/** All commands with their options, as help and docs show them. */
+export function createProgram({ onCommand, onText }: Listener): Command {
   const program = new Command('sluice')
     .description('Gives a team its own LLM API.')
     .usage('[command] [options]')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .configureHelp({ helpWidth: HELP_WIDTH })
+    .configureOutput({ writeOut: onText, writeErr: () => {} })
     .exitOverride()
   const serve = program
     .command('serve', { isDefault: true })
     .usage('[options]')
     .description('start the server (also without a command)')
-    .helpOption('-h, --help', 'print this help')
-    .action(onServe)
-  for (const name of OPTION_NAMES) serve.addOption(toCommanderOption(name))
+    .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
+  for (const name of OPTION_NAMES) addConfigOption(serve, name)
+  addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
+  addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
-}
-
-function toCommanderOption(name: OptionName): Option {
-  const { kind, help, group, available } = OPTIONS[name]
-  const flags = kind.placeholder === null ? flagName(name) : `${flagName(name)} <${kind.placeholder}>`
-  const notes = [
-    `default: ${defaultText(name)}`,
-    envName(name),
-    ...(available === true ? [] : ['not available yet']),
-  ]
-  const option = new Option(flags, `${help} (${notes.join('; ')})`).helpGroup(`${group}:`)
-  if (kind.placeholder !== null) option.argParser((value) => refuseFlagAsValue(value, option.flags))
-  return option
-}
-
-/** `--api-keys --port 80`: the value was left out, and the next option must not become a key. */
-function refuseFlagAsValue(value: string, flags: string): string {
-  if (FLAGS.has(value)) throw new StartError(`option '${flags}' argument missing`, 2)
-  return value
 }
 
 /** The part of the command's help that lists options; the program's help ends with it. */
@@ -81,11 +77,18 @@ function optionsHelp(command: Command): string {
   return help.slice(help.indexOf(`${OPTIONS.host.group}:`)).trimEnd()
 }
 
-function refuseUnknownCommand(words: readonly string[], program: Command): void {
-  const [first] = words
-  const names = [...program.commands.map((command) => command.name()), 'help']
-  if (first === undefined || first.startsWith('-') || names.includes(first)) return
-  throw new StartError(`unknown command '${first}'; the commands are: ${names.join(', ')}`, 2)
+/** The first word names a command or is an option of `serve`; the next word after a family's names one of its own. */
+function refuseUnknownCommand([first, ...rest]: readonly string[], parent: Command): void {
+  const names = [...parent.commands.map((command) => command.name()), 'help']
+  const isFamily = parent.parent !== null
+  const place = isFamily ? `of '${parent.name()}' ` : ''
+  const choices = `the commands ${place}are: ${names.join(', ')}`
+  if (first === undefined && isFamily)
+    throw new StartError(`'${parent.name()}' needs a command; ${choices}`, 2)
+  if (first === undefined || first.startsWith('-')) return
+  if (!names.includes(first)) throw new StartError(`unknown command '${first}'; ${choices}`, 2)
+  const command = parent.commands.find((one) => one.name() === first)
+  if (command !== undefined && command.commands.length > 0) refuseUnknownCommand(rest, command)
 }
 
 /** Commander's message on one line, without what stood after `=` in an unknown option. */

@@ -43,6 +43,6 @@ describe('toFailure', () => {
   })
 
   it('gives one line for what is not an error', () => {
-    expect(toFailure('text').line).toBe('sluice: unexpected error: text (--log-level debug shows more)')
+    expect(toFailure('text').line).toBe('sluice: unexpected error: text (SLUICE_LOG_LEVEL=debug shows more)')
   })
 })

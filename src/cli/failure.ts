@@ -1,6 +1,7 @@
 /** Turns anything thrown into what the user sees: one line and an exit code; a stack only when debugging. */
 import type { ServerConfig } from '../config/server-config.ts'
-import { StartError } from '../core/errors.ts'
+import { ServiceError, StartError } from '../core/errors.ts'
+import { escapeUnseen } from './terminal-text.ts'
 
 export interface Failure {
   readonly line: string
@@ -8,18 +9,24 @@ export interface Failure {
 }
 
 /** Whether the operator has asked for more than a line. */
-export function showsStacks(config: ServerConfig): boolean {
+export function showsStacks(config: Pick<ServerConfig, 'logLevel'>): boolean {
   return config.logLevel === 'debug' || config.logLevel === 'trace'
 }
 
 export function toFailure(thrown: unknown, showStack = false): Failure {
-  if (thrown instanceof StartError) return { line: `sluice: ${thrown.message}`, exitCode: thrown.exitCode }
+  if (thrown instanceof StartError) return toLine(thrown.message, thrown.exitCode)
+  if (thrown instanceof ServiceError) return toLine(thrown.message)
   const listenSentence = listenFailure(thrown)
-  if (listenSentence !== null) return { line: `sluice: ${listenSentence}`, exitCode: 1 }
+  if (listenSentence !== null) return toLine(listenSentence)
   if (showStack && thrown instanceof Error)
     return { line: `sluice: ${thrown.stack ?? thrown.message}`, exitCode: 1 }
   const [message = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')
-  return { line: `sluice: unexpected error: ${message} (--log-level debug shows more)`, exitCode: 1 }
+  return toLine(`unexpected error: ${message} (SLUICE_LOG_LEVEL=debug shows more)`)
+}
+
+/** What the sentence repeats was typed by someone, or stands in a database. */
+function toLine(sentence: string, exitCode = 1): Failure {
+  return { line: `sluice: ${escapeUnseen(sentence)}`, exitCode }
 }
 
 /** What is said when the address cannot be listened on, from the error's code. */

@@ -7,7 +7,7 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { run } from './run.ts'
 import type { CreateServer } from './serve.ts'
-import { createProcessTerminal } from './terminal.ts'
+import { createProcessTerminal, flushOutput } from './terminal.ts'
 
 export interface MainOptions {
   /** Stand in for the defaults of options that are given nowhere. */
@@ -23,10 +23,17 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
     terminal.complain(failure.line)
     terminal.exit(failure.exitCode)
   })
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    terminal.complain('sluice: the reader of the output has gone before its end.')
+    terminal.exit(1)
+  })
   const createServer: CreateServer = async (config, hooks) => {
     isDebugging = showsStacks(config)
     const server = await import('../server/create-server.ts')
     return await server.createServer(config, hooks)
   }
-  terminal.exit(await run(words, { createServer, terminal, clock: systemClock, defaults }))
+  const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })
+  await flushOutput()
+  terminal.exit(exitCode)
 }

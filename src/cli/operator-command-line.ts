@@ -3,87 +3,110 @@
  * read. What the commands do stands in `keys-command.ts` and `users-command.ts`, which are loaded only to be run.
  */
 import type { Command } from 'commander'
+import { isKeySecret } from '../accounts/key-secret.ts'
 import type { OptionName } from '../config/server-config.ts'
-import { choice, textLike, toggle, wholeNumber } from '../config/value-kinds.ts'
+import { choice, textLike, toggle, type ValueKind, ValueProblem, wholeNumber } from '../config/value-kinds.ts'
 import { type Tier, TIERS } from '../core/tiers.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 
+export interface KeyCreation {
+  readonly action: 'create'
+  readonly name: string
+  readonly tier: Tier
+  /** Id or e-mail address; null makes a key that is an account of its own. */
+  readonly user: string | null
+  /** Null never expires. */
+  readonly expiresInDays: number | null
+  /** Null takes the tier's. */
+  readonly rateLimitRpm: number | null
+  readonly printsJson: boolean
+}
+
+export interface KeyListing {
+  readonly action: 'list'
+  /** Id or e-mail address; null lists everyone's. */
+  readonly user: string | null
+  readonly printsJson: boolean
+}
+
+/** `key` is an id or a prefix. */
 export type KeysCommand =
-  | {
-      readonly action: 'create'
-      readonly name: string
-      readonly tier: Tier
-      /** Id or e-mail address; null makes a key that is an account of its own. */
-      readonly user: string | null
-      /** Null never expires. */
-      readonly expiresInDays: number | null
-      /** Null takes the tier's. */
-      readonly rateLimitRpm: number | null
-      readonly printsJson: boolean
-    }
-  | {
-      readonly action: 'list'
-      /** Id or e-mail address; null lists everyone's. */
-      readonly user: string | null
-      readonly printsJson: boolean
-    }
+  | KeyCreation
+  | KeyListing
   | { readonly action: 'revoke'; readonly key: string }
   | { readonly action: 'set-tier'; readonly key: string; readonly tier: Tier }
 
+/** `user` is an id or an e-mail address. */
 export type UsersCommand =
   | { readonly action: 'list'; readonly printsJson: boolean }
   | { readonly action: 'set-tier'; readonly user: string; readonly tier: Tier }
 
-export type OperatorCommandLine = (
-  | { readonly kind: 'keys'; readonly command: KeysCommand }
-  | { readonly kind: 'users'; readonly command: UsersCommand }
-) & {
-  /** Text of the configuration's options. */
-  readonly flags: Readonly<Record<string, unknown>>
-}
-
-type OnCommand = (commandLine: OperatorCommandLine) => void
+/** Told what the words ask for; among the flags are the configuration's options, as text. */
+type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
 
 /** Where the database is; taken by every one of these commands, as `serve` takes them. */
-const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
+export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
 
 const MAX_NAME_LENGTH = 64
-const SECRET_LENGTH = 'sk-svc-'.length + 64
 
 const keyName = textLike(
   'name',
   `at most ${MAX_NAME_LENGTH} characters without a null character`,
   (text) => Array.from(text).length <= MAX_NAME_LENGTH && !/\0|\p{Surrogate}/u.test(text),
 )
-const tier = choice(TIERS)
-const user = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
-const keyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
 
-const USER = { kind: user, defaultText: 'none' }
+const keyId: ValueKind<string> = {
+  placeholder: 'id|prefix',
+  parse: (given) => {
+    // Not said with the value, which would put a secret on the terminal and into what records it.
+    if (typeof given === 'string' && isKeySecret(given)) {
+      throw new ValueProblem('must be the id or the prefix of a key, but is a whole secret')
+    }
+    return anyKeyId.parse(given)
+  },
+}
+const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
+const userId = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
+const tierName = choice(TIERS)
+
 const JSON_OPTION = { kind: toggle, defaultText: 'off', help: 'print one JSON object, for scripts' }
 
-interface CreateOptions {
-  readonly name?: string
-  readonly tier?: Tier
-  readonly user?: string
-  readonly expiresInDays?: number
-  readonly rateLimitRpm?: number
-  readonly json?: boolean
+export function addKeysCommands(program: Command, onCommand: OnCommand<KeysCommand>): void {
+  const keys = program.command('keys')
+  addKeyCreation(keys, onCommand)
+
+  const list = keys.command('list').description('list the keys, revoked and expired ones too')
+  addCommandOption(list, 'user', { kind: userId, defaultText: 'everyone', help: 'whose keys to list' })
+  addCommandOption(list, 'json', JSON_OPTION)
+  list.action(({ user = null, json = false }: { user?: string | null; json?: boolean }) =>
+    onCommand({ action: 'list', user, printsJson: json }, list.opts()),
+  )
+
+  const revoke = keys.command('revoke').description('end a key, from its next request on')
+  addCommandArgument(revoke, keyId, 'key')
+  revoke.action((key: string) => onCommand({ action: 'revoke', key }, revoke.opts()))
+
+  const setTier = keys.command('set-tier').description('give a key another tier, from its next request on')
+  addCommandArgument(setTier, keyId, 'key')
+  addCommandArgument(setTier, tierName, 'tier')
+  setTier.action((key: string, tier: Tier) => onCommand({ action: 'set-tier', key, tier }, setTier.opts()))
+
+  finishFamily(keys, 'API keys')
 }
 
-export function addKeysCommands(program: Command, onCommand: OnCommand): void {
-  const keys = program.command('keys')
-  const create = keys.command('create').description('make a key; its secret is printed once')
+function addKeyCreation(keys: Command, onCommand: OnCommand<KeysCommand>): void {
+  const create = keys.command('create').description('make a key; its secret is printed now and never again')
   addCommandOption(create, 'name', { kind: keyName, defaultText: 'none', help: 'what the key is called' })
-  addCommandOption(create, 'tier', { kind: tier, defaultText: 'free', help: 'tier of the key' })
+  addCommandOption(create, 'tier', { kind: tierName, defaultText: 'free', help: 'tier of the key' })
   addCommandOption(create, 'user', {
-    ...USER,
-    help: 'who owns the key; without an owner it is an account of its own',
+    kind: userId,
+    defaultText: 'nobody, an account of its own',
+    help: 'who owns the key',
   })
   addCommandOption(create, 'expiresInDays', {
     kind: wholeNumber({ min: 1, max: 3650 }, 'days'),
     defaultText: 'never',
-    help: 'days after which the key ends',
+    help: 'days after which the key expires',
   })
   addCommandOption(create, 'rateLimitRpm', {
     kind: wholeNumber({ min: 1, max: 1_000_000 }),
@@ -91,67 +114,38 @@ export function addKeysCommands(program: Command, onCommand: OnCommand): void {
     help: 'requests per minute',
   })
   addCommandOption(create, 'json', JSON_OPTION)
-  create.action(({ name = '', tier = 'free', user, expiresInDays, rateLimitRpm, json }: CreateOptions) =>
-    onCommand({
-      kind: 'keys',
-      command: {
-        action: 'create',
-        name,
-        tier,
-        user: user ?? null,
-        expiresInDays: expiresInDays ?? null,
-        rateLimitRpm: rateLimitRpm ?? null,
-        printsJson: json === true,
-      },
-      flags: create.opts(),
-    }),
-  )
-
-  const list = keys.command('list').description('list the keys, revoked and expired ones too')
-  addCommandOption(list, 'user', { ...USER, defaultText: 'everyone', help: 'whose keys to list' })
-  addCommandOption(list, 'json', JSON_OPTION)
-  list.action(({ user, json }: Pick<CreateOptions, 'user' | 'json'>) =>
-    onCommand({
-      kind: 'keys',
-      command: { action: 'list', user: user ?? null, printsJson: json === true },
-      flags: list.opts(),
-    }),
-  )
-
-  const revoke = keys.command('revoke').description('end a key, from the next request on')
-  addCommandArgument(revoke, keyId, 'key')
-  revoke.action((key: string) =>
-    onCommand({ kind: 'keys', command: { action: 'revoke', key }, flags: revoke.opts() }),
-  )
-
-  const setTier = keys.command('set-tier').description('give a key another tier')
-  addCommandArgument(setTier, keyId, 'key')
-  addCommandArgument(setTier, tier, 'tier')
-  setTier.action((key: string, tier: Tier) =>
-    onCommand({ kind: 'keys', command: { action: 'set-tier', key, tier }, flags: setTier.opts() }),
-  )
-  finishFamily(keys, 'API keys')
+  create.action(({ json = false, ...given }: Partial<KeyCreation> & { json?: boolean }) => {
+    const { name = '', tier = 'free', user = null, expiresInDays = null, rateLimitRpm = null } = given
+    onCommand(
+      { action: 'create', name, tier, user, expiresInDays, rateLimitRpm, printsJson: json },
+      create.opts(),
+    )
+  })
 }
 
-export function addUsersCommands(program: Command, onCommand: OnCommand): void {
+export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCommand>): void {
   const users = program.command('users')
   const list = users.command('list').description('list the registered users')
   addCommandOption(list, 'json', JSON_OPTION)
-  list.action(({ json }: Pick<CreateOptions, 'json'>) =>
-    onCommand({
-      kind: 'users',
-      command: { action: 'list', printsJson: json === true },
-      flags: list.opts(),
-    }),
+  list.action(({ json = false }: { json?: boolean }) =>
+    onCommand({ action: 'list', printsJson: json }, list.opts()),
   )
 
   const setTier = users
     .command('set-tier')
-    .description("give a user's account another tier; its keys keep theirs")
-  addCommandArgument(setTier, user, 'user')
-  addCommandArgument(setTier, tier, 'tier')
-  setTier.action((user: string, tier: Tier) =>
-    onCommand({ kind: 'users', command: { action: 'set-tier', user, tier }, flags: setTier.opts() }),
-  )
+    .description("give a user another tier; the user's keys keep theirs")
+  addCommandArgument(setTier, userId, 'user')
+  addCommandArgument(setTier, tierName, 'tier')
+  setTier.action((user: string, tier: Tier) => onCommand({ action: 'set-tier', user, tier }, setTier.opts()))
+
   finishFamily(users, 'registered users')
+}
+
+/** What all commands of a family have in common, once they are there. */
+function finishFamily(family: Command, subject: string): void {
+  const { commands } = family
+  for (const command of commands) {
+    for (const name of DATABASE_OPTIONS) addConfigOption(command, name, 'Database')
+  }
+  family.description(`${subject}: ${commands.map((command) => command.name()).join(', ')}`)
 }

@@ -165,7 +165,7 @@ describe('run', () => {
     const error = new Error('broken\nin two lines')
     const scene = createScene({ createServer: failWith(error) })
     expect(await scene.run()).toBe(1)
-    expect(scene.complaints).toEqual(['sluice: unexpected error: broken (--log-level debug shows more)'])
+    expect(scene.complaints).toEqual(['sluice: unexpected error: broken (SLUICE_LOG_LEVEL=debug shows more)'])
     const debugging = createScene({ createServer: failWith(error) })
     expect(await debugging.run('--log-level', 'debug')).toBe(1)
     expect(debugging.complaints.join('\n')).toContain('run.test.ts')

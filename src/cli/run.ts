@@ -1,5 +1,5 @@
 /** Runs one command line to its exit code; everything thrown on the way ends as one line on standard error. */
-import { loadConfig } from '../config/resolve.ts'
+import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { parseCommandLine } from './command-line.ts'
 import { showsStacks, toFailure } from './failure.ts'
@@ -11,7 +11,7 @@ export interface RunOptions extends ServeDeps {
 }
 
 export async function run(words: readonly string[], options: RunOptions): Promise<number> {
-  const { terminal, defaults } = options
+  const { terminal, clock, defaults } = options
   let isDebugging = false
   try {
     const commandLine = parseCommandLine(words)
@@ -19,9 +19,25 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       terminal.print(commandLine.text.trimEnd())
       return 0
     }
-    const config = loadConfig({ flags: commandLine.flags, env: terminal.env, defaults })
+    const given = { flags: commandLine.flags, env: terminal.env, defaults }
+    if (commandLine.kind === 'serve') {
+      const config = loadConfig(given)
+      isDebugging = showsStacks(config)
+      return await serve(config, options)
+    }
+    const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
     isDebugging = showsStacks(config)
-    return await serve(config, options)
+    const context = { config, terminal, clock }
+    switch (commandLine.kind) {
+      case 'keys': {
+        const { runKeysCommand } = await import('./keys-command.ts')
+        return await runKeysCommand(commandLine.command, context)
+      }
+      case 'users': {
+        const { runUsersCommand } = await import('./users-command.ts')
+        return await runUsersCommand(commandLine.command, context)
+      }
+    }
   } catch (error) {
     const failure = toFailure(error, isDebugging)
     terminal.complain(failure.line)

@@ -25,7 +25,8 @@ function toCell(text: string): string {
 }
 
 /** Marks stand on the letter before them; the scripts of East Asia and pictures take two columns. */
-const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}！-｠]/u
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}！-｠]/u
 const MARK = /\p{M}/u
 
 /** Columns of the terminal. */

@@ -15,6 +15,11 @@ export interface Terminal {
   exit(code: number): void
 }
 
+/** Resolves when everything printed has gone to where it is read, which ending the process does not wait for. */
+export function flushOutput(): Promise<void> {
+  return new Promise((resolve) => void process.stdout.write('', () => resolve()))
+}
+
 export function createProcessTerminal(): Terminal {
   return {
     env: process.env,

@@ -47,8 +47,14 @@ export type UsageDatabase = Kysely<UsageSchema>
 
 export const SECONDS_PER_DAY = 86_400
 
-/** Minutes, hours and days. Each is a multiple of the one before it. */
-export const USAGE_BUCKET_SECONDS = [60, 3600, SECONDS_PER_DAY] as const
+/**
+ * Minutes and days. Each size more is written with every request, and what a sum reads is little already: rows of less
+ * than a minute, minutes of less than a day, and days.
+ */
+export const USAGE_BUCKET_SECONDS = [60, SECONDS_PER_DAY] as const
+
+/** What makes a total unique. */
+export const USAGE_TOTAL_KEY = ['scope', 'subject_id', 'bucket_seconds', 'bucket_start', 'path'] as const
 
 const rowsAndTotals: Migration = {
   up: async (db: Kysely<unknown>) => {
@@ -77,22 +83,10 @@ const rowsAndTotals: Migration = {
       .addColumn('tokens_in', 'bigint', (column) => column.notNull())
       .addColumn('tokens_out', 'bigint', (column) => column.notNull())
       .addColumn('response_us', 'bigint', (column) => column.notNull())
-      // Time first: the sums that a request adds to lie side by side, in few pages to write at its commit.
-      .addPrimaryKeyConstraint('usage_totals_key', [
-        'bucket_seconds',
-        'bucket_start',
-        'scope',
-        'subject_id',
-        'path',
-      ])
-      // The key is most of the row: kept once and not in a table and in its index.
+      // One subject's buckets lie side by side. The key is most of the row: it is kept once, in the table, and there is
+      // no index beside it, as each would cost every request; pruning finds buckets through their rows.
+      .addPrimaryKeyConstraint('usage_totals_key', [...USAGE_TOTAL_KEY])
       .modifyEnd(sql`without rowid`)
-      .execute()
-    // For reading one subject's. A sum that only grows does not touch it.
-    await db.schema
-      .createIndex('usage_totals_by_subject')
-      .on('usage_totals')
-      .columns(['scope', 'subject_id', 'bucket_seconds', 'bucket_start'])
       .execute()
   },
 }

@@ -4,8 +4,13 @@
  */
 import type { CompiledQuery, Kysely } from 'kysely'
 import { runCompiled } from './compiled-query.ts'
-import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageSchema } from './usage-database.ts'
-import { bucketStart, type UsageSubject } from './usage-sum-query.ts'
+import {
+  USAGE_BUCKET_SECONDS,
+  USAGE_TOTAL_KEY,
+  type UsageDatabase,
+  type UsageSchema,
+} from './usage-database.ts'
+import { bucketStart, subjectsOf, type UsageSubject } from './usage-sum-query.ts'
 
 /** One generation request that reached an engine. */
 export interface UsageEntry {
@@ -101,10 +106,10 @@ function toMicroseconds(ms: number): number {
 /** Each item is added to a bucket of each size. */
 function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery {
   const row = {
-    bucket_seconds: 0,
-    bucket_start: 0,
     scope: 'all' as const,
     subject_id: '',
+    bucket_seconds: 0,
+    bucket_start: 0,
     path: '',
     requests: 0,
     tokens_in: 0,
@@ -115,14 +120,12 @@ function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery
     .insertInto('usage_totals')
     .values(Array.from({ length: count * USAGE_BUCKET_SECONDS.length }, () => row))
     .onConflict((conflict) =>
-      conflict
-        .columns(['bucket_seconds', 'bucket_start', 'scope', 'subject_id', 'path'])
-        .doUpdateSet(({ eb, ref }) => ({
-          requests: eb('usage_totals.requests', '+', ref('excluded.requests')),
-          tokens_in: eb('usage_totals.tokens_in', '+', ref('excluded.tokens_in')),
-          tokens_out: eb('usage_totals.tokens_out', '+', ref('excluded.tokens_out')),
-          response_us: eb('usage_totals.response_us', '+', ref('excluded.response_us')),
-        })),
+      conflict.columns(USAGE_TOTAL_KEY).doUpdateSet(({ eb, ref }) => ({
+        requests: eb('usage_totals.requests', '+', ref('excluded.requests')),
+        tokens_in: eb('usage_totals.tokens_in', '+', ref('excluded.tokens_in')),
+        tokens_out: eb('usage_totals.tokens_out', '+', ref('excluded.tokens_out')),
+        response_us: eb('usage_totals.response_us', '+', ref('excluded.response_us')),
+      })),
     )
     .compile()
 }
@@ -140,9 +143,7 @@ interface SubjectTotal {
 function sumUp(entries: readonly UsageEntry[]): readonly SubjectTotal[] {
   const totals = new Map<string, SubjectTotal>()
   for (const entry of entries) {
-    add(totals, entry, { scope: 'key', id: entry.keyId })
-    add(totals, entry, { scope: 'account', id: entry.accountId })
-    add(totals, entry, { scope: 'all', id: '' })
+    for (const subject of subjectsOf(entry)) add(totals, entry, subject)
   }
   return [...totals.values()]
 }
@@ -167,7 +168,7 @@ function totalValues(total: SubjectTotal, starts: readonly number[]): readonly u
   const { subject, path, requests, tokensIn, tokensOut, responseUs } = total
   const values: unknown[] = []
   for (const [index, bucketSeconds] of USAGE_BUCKET_SECONDS.entries()) {
-    values.push(bucketSeconds, starts[index], subject.scope, subject.id, path)
+    values.push(subject.scope, subject.id, bucketSeconds, starts[index], path)
     values.push(requests, tokensIn, tokensOut, responseUs)
   }
   return values

@@ -7,7 +7,14 @@ import type { Clock } from '../core/clock.ts'
 import { runCompiled } from './compiled-query.ts'
 import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
 import { type UsageEntry, UsageInsert } from './usage-insert-query.ts'
-import { compileSumByPath, type PathSumRow, sumValues, type UsageSubject } from './usage-sum-query.ts'
+import {
+  bucketStart,
+  compileSumByPath,
+  type PathSumRow,
+  subjectsOf,
+  sumValues,
+  type UsageSubject,
+} from './usage-sum-query.ts'
 
 export interface UsageSums {
   readonly requests: number
@@ -21,12 +28,14 @@ export class UsageRepository {
   readonly #database: UsageDatabase
   readonly #clock: Clock
   readonly #insert: UsageInsert
+  readonly #deleteTotal: CompiledQuery
   readonly #sumByPath: Readonly<Record<UsageScope, CompiledQuery<PathSumRow>>>
 
   constructor(database: UsageDatabase, clock: Clock) {
     this.#database = database
     this.#clock = clock
     this.#insert = new UsageInsert(database)
+    this.#deleteTotal = compileDeleteTotal(database)
     this.#sumByPath = {
       key: compileSumByPath(database, 'key'),
       account: compileSumByPath(database, 'account'),
@@ -52,41 +61,59 @@ export class UsageRepository {
     return new Map(rows.map((row) => [row.path, toSums(row)]))
   }
 
-  /** Removes up to `maxCount` rows written before a moment; resolves with how many. */
-  async deleteRowsBefore(unixSeconds: number, maxCount: number): Promise<number> {
-    const { numDeletedRows } = await this.#database
-      .deleteFrom('usage_rows')
-      .where('id', 'in', ({ selectFrom }) =>
-        selectFrom('usage_rows')
-          .select('id')
-          .where('created_at', '<', unixSeconds)
-          .orderBy('created_at')
-          .limit(maxCount),
-      )
-      .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
+  /**
+   * Removes up to `maxRows` rows written before a moment, oldest first, and with them the buckets in which they lie;
+   * resolves with how many rows. The moment must be the start of a day, so that no bucket also holds rows that stay.
+   */
+  async deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const rows = await transaction
+        .deleteFrom('usage_rows')
+        .where('id', 'in', ({ selectFrom }) =>
+          selectFrom('usage_rows')
+            .select('id')
+            .where('created_at', '<', dayStartUnixSeconds)
+            .orderBy('created_at')
+            .limit(maxRows),
+        )
+        .returning(['key_id as keyId', 'account_id as accountId', 'path', 'created_at as createdAt'])
+        .execute()
+      for (const key of bucketKeysOf(rows)) await runCompiled(transaction, this.#deleteTotal, key)
+      return rows.length
+    })
   }
+}
 
-  /** Removes up to `maxCount` sums of buckets that begin before a moment; resolves with how many. */
-  async deleteTotalsBefore(unixSeconds: number, maxCount: number): Promise<number> {
-    const key = ['bucket_seconds', 'bucket_start', 'scope', 'subject_id', 'path'] as const
-    const { numDeletedRows } = await this.#database
-      .deleteFrom('usage_totals')
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple(...key),
-          'in',
-          selectFrom('usage_totals')
-            .select(key)
-            .where('bucket_seconds', 'in', USAGE_BUCKET_SECONDS)
-            .where('bucket_start', '<', unixSeconds)
-            .limit(maxCount)
-            .$asTuple(...key),
-        ),
-      )
-      .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
+function compileDeleteTotal(database: UsageDatabase): CompiledQuery {
+  return database
+    .deleteFrom('usage_totals')
+    .where('scope', '=', 'all')
+    .where('subject_id', '=', '')
+    .where('bucket_seconds', '=', 0)
+    .where('bucket_start', '=', 0)
+    .where('path', '=', '')
+    .compile()
+}
+
+interface DeletedRow {
+  readonly keyId: string
+  readonly accountId: string
+  readonly path: string
+  readonly createdAt: number
+}
+
+/** The keys of all buckets that count one of these rows, each once, as values of `USAGE_TOTAL_KEY`. */
+function bucketKeysOf(rows: readonly DeletedRow[]): readonly (readonly unknown[])[] {
+  const keys = new Map<string, readonly unknown[]>()
+  for (const row of rows) {
+    for (const { scope, id } of subjectsOf(row)) {
+      for (const bucketSeconds of USAGE_BUCKET_SECONDS) {
+        const key = [scope, id, bucketSeconds, bucketStart(row.createdAt, bucketSeconds), row.path]
+        keys.set(JSON.stringify(key), key)
+      }
+    }
   }
+  return [...keys.values()]
 }
 
 function toSums(row: PathSumRow): UsageSums {

@@ -1,8 +1,8 @@
 /**
  * The one query behind every usage summary: what was written since a moment, from the fewest rows that give it exactly.
  *
- *   since            next minute       next hour         next day
- *     ├── rows ────────┼── minutes ──────┼── hours ────────┼── days ──────▶
+ *   since            next minute           next day
+ *     ├── rows ────────┼── minutes ──────────┼── days ──────▶
  *
  * It is one statement and so reads one state of the database, also while others write.
  */
@@ -14,6 +14,21 @@ export interface UsageSubject {
   readonly scope: UsageScope
   /** Empty for all. */
   readonly id: string
+}
+
+/** Whose sums count a request. */
+export function subjectsOf({
+  keyId,
+  accountId,
+}: {
+  readonly keyId: string
+  readonly accountId: string
+}): readonly UsageSubject[] {
+  return [
+    { scope: 'key', id: keyId },
+    { scope: 'account', id: accountId },
+    { scope: 'all', id: '' },
+  ]
 }
 
 export interface PathSumRow {
@@ -29,7 +44,6 @@ export function compileSumByPath(database: UsageDatabase, scope: UsageScope): Co
   return database
     .selectFrom(() =>
       selectRows(database, scope)
-        .unionAll(selectBuckets(database, scope))
         .unionAll(selectBuckets(database, scope))
         .unionAll(selectBuckets(database, scope))
         .as('part'),
@@ -74,14 +88,12 @@ function selectBuckets(database: UsageDatabase, scope: UsageScope) {
 
 /** The values of the query, in the order of its parts. */
 export function sumValues({ scope, id }: UsageSubject, sinceUnixSeconds: number): readonly unknown[] {
-  const [minute, hour, day] = USAGE_BUCKET_SECONDS
+  const [minute, day] = USAGE_BUCKET_SECONDS
   const minutesFrom = nextStart(sinceUnixSeconds, minute)
-  const hoursFrom = nextStart(minutesFrom, hour)
-  const daysFrom = nextStart(hoursFrom, day)
+  const daysFrom = nextStart(minutesFrom, day)
   return [
     ...[sinceUnixSeconds, minutesFrom, ...(scope === 'all' ? [] : [id])],
-    ...[scope, id, minute, minutesFrom, hoursFrom],
-    ...[scope, id, hour, hoursFrom, daysFrom],
+    ...[scope, id, minute, minutesFrom, daysFrom],
     ...[scope, id, day, daysFrom, Number.MAX_SAFE_INTEGER],
   ]
 }

@@ -12,7 +12,8 @@ export interface Timer {
   stop(): void
 }
 
-export type StartTimer = (onTime: () => void, intervalMs: number) => Timer
+/** Calls `onTime`, which never rejects, every `intervalMs`. */
+export type StartTimer = (onTime: () => Promise<void>, intervalMs: number) => Timer
 
 export interface UsagePrunerOptions {
   readonly repository: UsageRepository
@@ -22,14 +23,14 @@ export interface UsagePrunerOptions {
   readonly retentionDays: number
   /** @default Node's own timer, which keeps no process alive */
   readonly startTimer?: StartTimer
-  /** @default 1000 */
+  /** @default 200 */
   readonly maxSliceRows?: number
 }
 
 const INTERVAL_MS = 3_600_000
 
-/** Takes about as long as a few requests. */
-const MAX_SLICE_ROWS = 1000
+/** Requests wait while a slice is removed: some milliseconds. */
+const MAX_SLICE_ROWS = 200
 
 export class UsagePruner {
   readonly #options: UsagePrunerOptions
@@ -42,7 +43,7 @@ export class UsagePruner {
   constructor(options: UsagePrunerOptions) {
     this.#options = options
     this.#timer = (options.startTimer ?? startSystemTimer)(() => this.#start(), INTERVAL_MS)
-    this.#start()
+    void this.#start()
   }
 
   /** Stops between two slices and waits until then. */
@@ -52,29 +53,24 @@ export class UsagePruner {
     await this.#pruning
   }
 
-  #start(): void {
+  #start(): Promise<void> {
     this.#pruning ??= this.#prune().finally(() => {
       this.#pruning = null
     })
+    return this.#pruning
   }
 
   /** Never rejects: what could not be removed now is tried again in an hour. */
   async #prune(): Promise<void> {
     const { repository, log } = this.#options
-    const before = this.#keptFromUnixSeconds()
+    const maxRows = this.#options.maxSliceRows ?? MAX_SLICE_ROWS
+    const keptFrom = this.#keptFromUnixSeconds()
     try {
-      await this.#inSlices((maxCount) => repository.deleteRowsBefore(before, maxCount))
-      await this.#inSlices((maxCount) => repository.deleteTotalsBefore(before, maxCount))
+      for (let count = maxRows; count === maxRows && !this.#isClosed; await nextTurn()) {
+        count = await repository.deleteBefore(keptFrom, maxRows)
+      }
     } catch (error) {
       log.error({ err: error }, 'old usage could not be removed')
-    }
-  }
-
-  async #inSlices(deleteSlice: (maxCount: number) => Promise<number>): Promise<void> {
-    const maxCount = this.#options.maxSliceRows ?? MAX_SLICE_ROWS
-    for (let count = maxCount; count === maxCount && !this.#isClosed;) {
-      count = await deleteSlice(maxCount)
-      await nextTurn()
     }
   }
 
@@ -86,6 +82,6 @@ export class UsagePruner {
 }
 
 const startSystemTimer: StartTimer = (onTime, intervalMs) => {
-  const interval = setInterval(onTime, intervalMs).unref()
+  const interval = setInterval(() => void onTime(), intervalMs).unref()
   return { stop: () => clearInterval(interval) }
 }

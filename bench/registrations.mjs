@@ -1,0 +1,65 @@
+// @ts-check
+/**
+ * `node bench/registrations.mjs`: registrations and logins per second of the built server, and how long one takes when
+ * nobody else asks. Nearly all of it is the hashing of the password, which is meant to be slow.
+ *
+ *   node bench/registrations.mjs [--count 200] [--clients 8]
+ */
+import os from 'node:os'
+import { parseArgs } from 'node:util'
+import { startServer } from './serve.mjs'
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '200' }, clients: { type: 'string', default: '8' } },
+})
+const count = Number(values.count)
+const clients = Number(values.clients)
+
+/** @param {string} url @param {number} user */
+async function post(url, user) {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: `user-${user}@example.org`, password: 'correct horse battery' }),
+  })
+  if (answer.status !== 200) throw new Error(`status ${answer.status}: ${await answer.text()}`)
+  await answer.arrayBuffer()
+}
+
+/** @param {string} url @param {{ from: number, width: number }} users @returns {Promise<{ perSecond: number, medianMs: number }>} */
+async function measure(url, { from, width }) {
+  /** @type {number[]} */
+  const latencies = []
+  let next = from
+  const startedMs = performance.now()
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      while (next < from + count) {
+        const user = next++
+        const askedMs = performance.now()
+        await post(url, user)
+        latencies.push(performance.now() - askedMs)
+      }
+    }),
+  )
+  const perSecond = count / ((performance.now() - startedMs) / 1000)
+  return { perSecond, medianMs: latencies.toSorted((a, b) => a - b)[Math.floor(count / 2)] ?? Number.NaN }
+}
+
+const server = await startServer([])
+try {
+  process.stdout.write(
+    `${os.cpus()[0]?.model ?? 'unknown CPU'}, ${os.availableParallelism()} cores, Node ${process.versions.node}\n`,
+  )
+  for (const route of ['register', 'login']) {
+    const url = `${server.address}/v1/auth/${route}`
+    for (const [turn, width] of [1, clients].entries()) {
+      const { perSecond, medianMs } = await measure(url, { from: turn * count, width })
+      process.stdout.write(
+        `${route.padEnd(8)} ${String(width).padStart(3)} at once  ${perSecond.toFixed(0).padStart(4)} a second  ${medianMs.toFixed(1).padStart(6)} ms median\n`,
+      )
+    }
+  }
+} finally {
+  await server.stop()
+}

@@ -1,0 +1,145 @@
+/** `sluice keys`: what operators do with keys without HTTP. The rules are those of the services. */
+import type { CreatedKey, KeyService } from '../accounts/key-service.ts'
+import type { KeyRecord } from '../accounts/key-record.ts'
+import { ServiceError, StartError } from '../core/errors.ts'
+import { ALL_ROWS, type OperatorContext, type Services, withServices } from './open-services.ts'
+import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
+import { ABSENT, renderTable, toIsoDay } from './table.ts'
+import { escapeUnseen, toJsonLine } from './terminal-text.ts'
+
+/** Resolves with the exit code. */
+export async function runKeysCommand(command: KeysCommand, context: OperatorContext): Promise<number> {
+  // Whoever is to own the key is in a database already.
+  const makesDatabase = command.action === 'create' && command.user === null
+  await withServices(context, { makesDatabase }, async (services) => {
+    context.terminal.print(await answer(command, services))
+  })
+  return 0
+}
+
+async function answer(command: KeysCommand, services: Services): Promise<string> {
+  switch (command.action) {
+    case 'create':
+      return await createKey(command, services)
+    case 'list':
+      return await listKeys(command, services)
+    case 'revoke':
+      return await revokeKey(await findKey(command.key, services.keys), services.keys)
+    case 'set-tier': {
+      const { id } = await findKey(command.key, services.keys)
+      const { keyPrefix, tier, rateLimitRpm } = await services.keys.change(id, { tier: command.tier })
+      return `Key ${keyPrefix} (${id}) has tier ${tier} now, ${rateLimitRpm} requests per minute.`
+    }
+  }
+}
+
+async function createKey(command: KeyCreation, { keys, findUser }: Services): Promise<string> {
+  const { name, tier, expiresInDays, rateLimitRpm, printsJson } = command
+  const user = command.user === null ? null : await findUser(command.user)
+  const created = await keys.createFor({ name, tier, expiresInDays, userId: user?.id ?? null })
+  // Its secret is not out yet, so the key is not used in between.
+  const record =
+    rateLimitRpm === null ? created.record : await keys.change(created.record.id, { rateLimitRpm })
+  const made = { record, keySecret: created.keySecret }
+  const email = user?.email ?? null
+  return printsJson
+    ? toJsonLine({ key: made.keySecret, ...toKeyJson(record, email) })
+    : describeCreatedKey(made, email)
+}
+
+function describeCreatedKey({ record, keySecret }: CreatedKey, email: string | null): string {
+  const expiry = record.expiresAtUnixSeconds
+  const facts = [
+    ['id', record.id],
+    ['name', record.name],
+    ['tier', record.tier],
+    ['requests per minute', String(record.rateLimitRpm)],
+    ['owner', email ?? ''],
+    ['expires', expiry === null ? 'never' : toIsoDay(expiry)],
+  ]
+  const width = Math.max(...facts.map(([label = '']) => label.length))
+  return [
+    'The secret of the new key, shown now and never again:',
+    '',
+    `  ${keySecret}`,
+    '',
+    ...facts.map(([label = '', value = '']) => `${label.padEnd(width)}  ${escapeUnseen(value) || ABSENT}`),
+  ].join('\n')
+}
+
+const COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'created', 'expires']
+
+async function listKeys({ user, printsJson }: KeyListing, services: Services): Promise<string> {
+  const owner = user === null ? null : await services.findUser(user)
+  const { items } = await services.keys.listAll(ALL_ROWS)
+  const records = owner === null ? items : items.filter(({ userId }) => userId === owner.id)
+  const users = owner === null ? (await services.accounts.listUsers(ALL_ROWS)).items : []
+  const emails = new Map(users.map(({ userId, email }) => [userId, email]))
+  if (owner !== null) emails.set(owner.id, owner.email)
+  const emailOf = ({ userId }: KeyRecord) => (userId === null ? null : (emails.get(userId) ?? null))
+
+  if (printsJson) {
+    const keys = records.map((record) => toKeyJson(record, emailOf(record)))
+    return toJsonLine({ keys, count: keys.length })
+  }
+  if (records.length === 0) return 'There are no keys.'
+  return renderTable(
+    COLUMNS,
+    records.map((record) => toRow(record, emailOf(record))),
+  ).join('\n')
+}
+
+function toRow(record: KeyRecord, email: string | null): readonly string[] {
+  const { id, keyPrefix, name, tier, isActive, rateLimitRpm, expiresAtUnixSeconds: expiry } = record
+  return [
+    id,
+    keyPrefix,
+    name,
+    tier,
+    isActive ? 'yes' : 'no',
+    String(rateLimitRpm),
+    email ?? '',
+    toIsoDay(record.createdAtUnixSeconds),
+    expiry === null ? 'never' : toIsoDay(expiry),
+  ]
+}
+
+/** The row of the admin API's listing, with the owner's e-mail address. */
+function toKeyJson(record: KeyRecord, email: string | null) {
+  return {
+    id: record.id,
+    key_prefix: record.keyPrefix,
+    name: record.name,
+    tier: record.tier,
+    is_active: record.isActive,
+    created_at: record.createdAtUnixSeconds,
+    expires_at: record.expiresAtUnixSeconds,
+    rate_limit_rpm: record.rateLimitRpm,
+    user_id: record.userId,
+    email,
+  }
+}
+
+async function revokeKey({ id, keyPrefix }: KeyRecord, keys: KeyService): Promise<string> {
+  try {
+    await keys.revokeAny(id)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'key_not_found') throw error
+    throw new StartError(`Key ${keyPrefix} (${id}) is revoked already.`, 1)
+  }
+  return `Key ${keyPrefix} (${id}) is revoked.`
+}
+
+/**
+ * The key with this id or this prefix.
+ * @throws ServiceError `key_not_found`; StartError when more than one key has the prefix
+ */
+async function findKey(idOrPrefix: string, keys: KeyService): Promise<KeyRecord> {
+  const { items } = await keys.listAll(ALL_ROWS)
+  const found = items.filter(({ id, keyPrefix }) => id === idOrPrefix || keyPrefix === idOrPrefix)
+  const [key, ...others] = found
+  if (key === undefined) throw new ServiceError('key_not_found', { keyId: idOrPrefix })
+  if (others.length === 0) return key
+  const ids = found.map(({ id }) => id).join(', ')
+  throw new StartError(`${found.length} keys have the prefix '${idOrPrefix}'; give the id of one: ${ids}.`, 1)
+}

@@ -1,0 +1,27 @@
+/** What each command loads: the program itself little, and no command another one's parts. */
+import { expect, it } from 'vitest'
+import { walkImports } from '../../test/support/import-graph.ts'
+
+const packagesOf = (file: string) =>
+  [...walkImports(file).others].filter((specifier) => !specifier.startsWith('node:')).sort()
+
+it('the program loads neither the server nor a database before it knows that it needs one', () => {
+  expect(packagesOf('cli/main.ts')).toEqual(['commander', 'yaml'])
+})
+
+it.each(['cli/keys-command.ts', 'cli/users-command.ts'])(
+  '%s loads the database and not the server',
+  (file) => {
+    expect(packagesOf(file)).toEqual(['@node-rs/argon2', '@photostructure/sqlite', 'kysely'])
+    const { files } = walkImports(file)
+    expect(
+      [...files].filter((loaded) => /^(?:api|engines|models|scheduler|weights|telemetry)\//.test(loaded)),
+    ).toEqual([])
+    expect(files).not.toContain('server/create-server.ts')
+  },
+)
+
+it('the server loads no command', () => {
+  const { files } = walkImports('server/create-server.ts')
+  expect([...files].filter((loaded) => loaded.startsWith('cli/'))).toEqual([])
+})

@@ -1,0 +1,100 @@
+/**
+ * The services behind the commands for operators, over the database that the server uses, which may be running. The
+ * database is closed again whatever happens, so that SQLite takes its journal away when nobody else has it open.
+ */
+import { existsSync } from 'node:fs'
+import { AccountService } from '../accounts/account-service.ts'
+import { emailKey } from '../accounts/email.ts'
+import { KeyService } from '../accounts/key-service.ts'
+import { PasswordHasher } from '../accounts/password-hasher.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import type { Clock } from '../core/clock.ts'
+import { ServiceError, StartError } from '../core/errors.ts'
+import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
+import { MemoryLimiter } from '../limits/memory-limiter.ts'
+import { accountsLocation, openAccounts } from '../server/open-databases.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
+import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
+import { IN_MEMORY } from '../storage/open-database.ts'
+import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface OperatorContext {
+  readonly config: Pick<ServerConfig, 'apiDb' | 'dataDir'>
+  readonly terminal: Terminal
+  readonly clock: Clock
+}
+
+export interface Services {
+  readonly keys: KeyService
+  readonly accounts: AccountService
+  /** @throws ServiceError `user_not_found` */
+  readonly findUser: (idOrEmail: string) => Promise<Pick<StoredUser, 'id' | 'email'>>
+}
+
+export interface WithServicesOptions {
+  /** Whether a database that is missing is made, or is a reason to stop. */
+  readonly makesDatabase: boolean
+}
+
+/** @throws StartError when the database cannot be used, and what `act` throws. */
+export async function withServices(
+  { config, clock }: OperatorContext,
+  { makesDatabase }: WithServicesOptions,
+  act: (services: Services) => Promise<void>,
+): Promise<void> {
+  const location = accountsLocation(config)
+  refuseUseless(location, makesDatabase)
+  const database = await openAccounts(config)
+  try {
+    await act(createServices(database, clock))
+  } catch (error) {
+    if (sqliteCode(error) === null) throw error
+    const trouble = databaseTrouble(error)
+    throw new StartError(`The database of accounts and keys '${location}' (--api-db) failed: ${trouble}.`, 1)
+  } finally {
+    await database.destroy()
+  }
+}
+
+/** A database that would be gone with this process, or that nobody has made. */
+function refuseUseless(location: string, makesDatabase: boolean): void {
+  if (location === IN_MEMORY) {
+    throw new StartError(
+      `The database of accounts and keys '${IN_MEMORY}' (--api-db) is the server's alone; give a file.`,
+      2,
+    )
+  }
+  if (makesDatabase || isUrl(location) || existsSync(location)) return
+  throw new StartError(
+    `There is no database of accounts and keys at '${location}' (--api-db, --data-dir); ` +
+      `the server makes it, and 'sluice keys create' does.`,
+    1,
+  )
+}
+
+function isUrl(location: string): boolean {
+  return /^\w+:\/\//.test(location)
+}
+
+function createServices(database: ApiDatabase, clock: Clock): Services {
+  return {
+    keys: new KeyService({ database, limiter: new MemoryLimiter(clock), clock }),
+    accounts: new AccountService({
+      database,
+      passwords: new PasswordHasher(),
+      throttle: new FailedLoginThrottle(clock),
+      clock,
+      isRegistrationOpen: false,
+    }),
+    findUser: async (idOrEmail) => {
+      const user =
+        (await findUser(database, idOrEmail)) ?? (await findUserByEmailKey(database, emailKey(idOrEmail)))
+      if (user === null) throw new ServiceError('user_not_found', { userId: idOrEmail })
+      return user
+    },
+  }
+}
+
+/** All rows of a listing at once. */
+export const ALL_ROWS = { limit: null, cursor: null }

@@ -31,6 +31,7 @@ const app = buildApp({
   limiter: {
     admit: async () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }),
     copyWindow: async () => {},
+    retireWindow: async () => {},
   },
   addressLimiter: null,
   usageRecorder: { record: async () => {} },

@@ -27,7 +27,6 @@ import {
 } from '../storage/users-repository.ts'
 import { emailKey, trimEmail } from './email.ts'
 import { makeKey } from './key-record.ts'
-import { attemptPassword } from './password-attempt.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { type Login, openSession } from './sessions.ts'
 
@@ -101,7 +100,7 @@ export class AccountService {
     const key = emailKey(email)
     const found = await findUserByEmailKey(this.#database, key)
     const user = found?.disabledAtUnixSeconds === null ? found : null
-    const isRight = await attemptPassword(this.#throttle, { emailKey: key, addressKey }, () =>
+    const isRight = await this.#throttle.attempt({ emailKey: key, addressKey }, () =>
       this.#passwords.verify(password, user?.passwordHash ?? null),
     )
     const login =
@@ -125,7 +124,7 @@ export class AccountService {
     if (userId === null) throw new ServiceError('user_required')
     const user = await findUser(this.#database, userId)
     if (user === null) throw new ServiceError('unauthorized')
-    const isRight = await attemptPassword(this.#throttle, { emailKey: user.emailKey, addressKey }, () =>
+    const isRight = await this.#throttle.attempt({ emailKey: user.emailKey, addressKey }, () =>
       this.#passwords.verify(change.currentPassword, user.passwordHash),
     )
     if (!isRight) throw wrongPassword()

@@ -23,7 +23,7 @@ import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecor
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
-  readonly limiter: Pick<Limiter, 'copyWindow'>
+  readonly limiter: Pick<Limiter, 'copyWindow' | 'retireWindow'>
   readonly clock: Clock
 }
 
@@ -56,7 +56,7 @@ export interface KeyChangeRequest {
 
 export class KeyService {
   readonly #database: ApiDatabase
-  readonly #limiter: Pick<Limiter, 'copyWindow'>
+  readonly #limiter: Pick<Limiter, 'copyWindow' | 'retireWindow'>
   readonly #clock: Clock
 
   constructor({ database, limiter, clock }: KeyServiceDeps) {
@@ -90,7 +90,7 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` for one that is not the caller's account's or is revoked already. */
   async revoke(credential: Credential, keyId: string): Promise<void> {
-    await this.#revoke(keyId, credential.accountId)
+    await this.#revoke(keyId, { accountId: credential.accountId, heirLimitId: credential.limitId })
   }
 
   /** Everyone's keys. */
@@ -125,7 +125,7 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` for one that is revoked already, too. */
   async revokeAny(keyId: string): Promise<void> {
-    await this.#revoke(keyId, null)
+    await this.#revoke(keyId, { accountId: null, heirLimitId: null })
   }
 
   /**
@@ -150,11 +150,13 @@ export class KeyService {
     })
   }
 
-  async #revoke(id: string, accountId: string | null): Promise<void> {
+  async #revoke(id: string, by: { accountId: string | null; heirLimitId: string | null }): Promise<void> {
+    const { accountId, heirLimitId } = by
     const unixSeconds = this.#clock.unixSeconds()
     if (!(await revokeKey(this.#database, { id, accountId, unixSeconds }))) {
       throw new ServiceError('key_not_found', { keyId: id })
     }
+    await this.#limiter.retireWindow(id, heirLimitId)
   }
 
   #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {

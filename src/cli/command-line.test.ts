@@ -43,10 +43,53 @@ describe('parseCommandLine', () => {
     [['serve', '--nonsense'], "unknown option '--nonsense'"],
     [['--port'], "option '--port <n>' argument missing"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
-    [['start'], "unknown command 'start'; the commands are: serve, help"],
+    [['start'], "unknown command 'start'; the commands are: serve, keys, users, help"],
+    [['keys'], "'keys' needs one of its commands: create, list, revoke, set-tier"],
+    [['users', '--'], "'users' needs one of its commands: list, set-tier"],
+    [['users', 'lst'], "unknown command 'lst'; the commands of 'users' are: list, set-tier, help"],
+    [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
+    [['keys', 'list', '--port', '1'], "unknown option '--port'"],
+    [['keys', 'create', '--name', '--api-db', 'x'], "option '--name <name>' argument missing"],
+    [['keys', 'revoke'], "missing required argument 'id|prefix'"],
+    [['keys', 'revoke', 'a', 'b'], "too many arguments for 'revoke'. Expected 1 argument but got 2."],
+    [['users', 'set-tier', 'a'], "missing required argument 'free|pro|enterprise'"],
     [['serve', 'model.gguf'], "too many arguments for 'serve'. Expected 0 arguments but got 1."],
   ])('refuses %j on one line', (words, message) => {
     expect(refusal(words)).toBe(message)
+  })
+
+  it('reads what a command for operators asks for, and its options of the configuration as text', () => {
+    expect(parseCommandLine(['keys', 'create'])).toEqual({
+      kind: 'keys',
+      command: {
+        action: 'create',
+        name: '',
+        tier: 'free',
+        user: null,
+        expiresInDays: null,
+        rateLimitRpm: null,
+        printsJson: false,
+      },
+      flags: {},
+    })
+    const words =
+      'keys create --name x --tier pro --user a@b --expires-in-days 3650 --rate-limit-rpm 1 --json'
+    expect(parseCommandLine(words.split(' '))).toMatchObject({
+      command: {
+        name: 'x',
+        tier: 'pro',
+        user: 'a@b',
+        expiresInDays: 3650,
+        rateLimitRpm: 1,
+        printsJson: true,
+      },
+    })
+    expect(parseCommandLine(['keys', 'revoke', 'x', '--api-db', 'f', '--config=c'])).toEqual({
+      kind: 'keys',
+      command: { action: 'revoke', key: 'x' },
+      flags: { apiDb: 'f', config: 'c' },
+    })
+    expect(parseCommandLine(['users', '--', 'list'])).toMatchObject({ kind: 'users' })
   })
 
   it('does not repeat the value of a misspelt option', () => {
@@ -71,4 +114,45 @@ describe('parseCommandLine', () => {
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)
     },
   )
+
+  it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
+    const help = textOf(words)
+    expect(help).toMatch(/^ {2}keys +API keys: create, list, revoke, set-tier$/m)
+    expect(help).toMatch(/^ {2}users +registered users: list, set-tier$/m)
+  })
+
+  it.each([[['keys', '--help']], [['help', 'keys']], [['keys', 'help']], [['keys', '-h']]])(
+    'lists the commands of a family at %j',
+    (words) => {
+      for (const name of ['create', 'list', 'revoke', 'set-tier']) {
+        expect(textOf(words)).toMatch(new RegExp(`^  ${name} `, 'm'))
+      }
+    },
+  )
+
+  it.each([
+    [
+      ['keys', 'create'],
+      ['--name', '--tier', '--user', '--expires-in-days', '--rate-limit-rpm', '--json'],
+    ],
+    [
+      ['keys', 'list'],
+      ['--user', '--json'],
+    ],
+    [['keys', 'revoke'], []],
+    [['keys', 'set-tier'], []],
+    [['users', 'list'], ['--json']],
+    [['users', 'set-tier'], []],
+  ])('shows the options of %j with defaults and environment names', (words, flags) => {
+    const help = textOf([...words, '--help'])
+    const flat = help
+      .split('\n')
+      .map((line) => line.trim())
+      .join(' ')
+    for (const flag of flags) expect(flat).toMatch(new RegExp(`${flag} [^(]*\\(default: `))
+    for (const name of ['apiDb', 'dataDir', 'config'] as const) {
+      expect(flat).toContain(`(default: ${defaultText(name)}; ${envName(name)})`)
+    }
+    expect(help).toContain(`Usage: sluice ${words.join(' ')} `)
+  })
 })

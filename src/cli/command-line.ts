@@ -77,16 +77,14 @@ function optionsHelp(command: Command): string {
   return help.slice(help.indexOf(`${OPTIONS.host.group}:`)).trimEnd()
 }
 
-/** The first word names a command or is an option of `serve`; the next word after a family's names one of its own. */
+/** The first word names a command or is an option of `serve`; the word after a family's names one of its own. */
 function refuseUnknownCommand([first, ...rest]: readonly string[], parent: Command): void {
-  const names = [...parent.commands.map((command) => command.name()), 'help']
-  const isFamily = parent.parent !== null
-  const place = isFamily ? `of '${parent.name()}' ` : ''
-  const choices = `the commands ${place}are: ${names.join(', ')}`
-  if (first === undefined && isFamily)
-    throw new StartError(`'${parent.name()}' needs a command; ${choices}`, 2)
   if (first === undefined || first.startsWith('-')) return
-  if (!names.includes(first)) throw new StartError(`unknown command '${first}'; ${choices}`, 2)
+  const names = [...parent.commands.map((command) => command.name()), 'help']
+  if (!names.includes(first)) {
+    const place = parent.parent === null ? '' : ` of '${parent.name()}'`
+    throw new StartError(`unknown command '${first}'; the commands${place} are: ${names.join(', ')}`, 2)
+  }
   const command = parent.commands.find((one) => one.name() === first)
   if (command !== undefined && command.commands.length > 0) refuseUnknownCommand(rest, command)
 }

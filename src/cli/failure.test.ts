@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ServiceError, StartError } from '../core/errors.ts'
 import { toFailure } from './failure.ts'
 
 /** The error of listening, or null. */
@@ -39,6 +40,23 @@ describe('toFailure', () => {
     })
     expect(toFailure(error).line).toBe(
       'sluice: listening on [::]:80 is not permitted; choose a port above 1023 with --port.',
+    )
+  })
+
+  it('ends with 1 and the sentence when a service refuses', () => {
+    expect(toFailure(new ServiceError('key_not_found', { keyId: 'x' }))).toEqual({
+      line: "sluice: Key 'x' was not found.",
+      exitCode: 1,
+    })
+  })
+
+  it('keeps a sentence to its line, whatever it repeats', () => {
+    expect(toFailure(new StartError('a\n\u001b[2J', 2))).toEqual({
+      line: String.raw`sluice: a\u000a\u001b[2J`,
+      exitCode: 2,
+    })
+    expect(toFailure(new ServiceError('user_not_found', { userId: '\u009b2J' })).line).toBe(
+      String.raw`sluice: User '\u009b2J' does not exist.`,
     )
   })
 

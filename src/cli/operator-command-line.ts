@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { isKeySecret } from '../accounts/key-secret.ts'
 import type { OptionName } from '../config/server-config.ts'
 import { choice, textLike, toggle, type ValueKind, ValueProblem, wholeNumber } from '../config/value-kinds.ts'
+import { StartError } from '../core/errors.ts'
 import { type Tier, TIERS } from '../core/tiers.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 
@@ -55,8 +56,9 @@ const keyName = textLike(
   (text) => Array.from(text).length <= MAX_NAME_LENGTH && !/\0|\p{Surrogate}/u.test(text),
 )
 
+const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
 const keyId: ValueKind<string> = {
-  placeholder: 'id|prefix',
+  placeholder: anyKeyId.placeholder,
   parse: (given) => {
     // Not said with the value, which would put a secret on the terminal and into what records it.
     if (typeof given === 'string' && isKeySecret(given)) {
@@ -65,7 +67,6 @@ const keyId: ValueKind<string> = {
     return anyKeyId.parse(given)
   },
 }
-const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
 const userId = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
 const tierName = choice(TIERS)
 
@@ -147,5 +148,11 @@ function finishFamily(family: Command, subject: string): void {
   for (const command of commands) {
     for (const name of DATABASE_OPTIONS) addConfigOption(command, name, 'Database')
   }
-  family.description(`${subject}: ${commands.map((command) => command.name()).join(', ')}`)
+  const names = commands.map((command) => command.name()).join(', ')
+  family
+    .description(`${subject}: ${names}`)
+    .helpCommand(true)
+    .action(() => {
+      throw new StartError(`'${family.name()}' needs one of its commands: ${names}`, 2)
+    })
 }

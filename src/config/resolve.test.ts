@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../core/errors.ts'
 import { envName, flagName } from './option-names.ts'
 import { OPTION_NAMES, OPTIONS } from './options.ts'
-import { completeConfig, type GivenOptions, loadConfig, resolveConfig } from './resolve.ts'
+import { completeConfig, type GivenOptions, loadConfig, loadOptions, resolveConfig } from './resolve.ts'
 import type { ServerConfig } from './server-config.ts'
 
 /** For each option: text that is right, what it means, text that is wrong, and what is said about it. */
@@ -244,5 +244,23 @@ describe('loadConfig', () => {
     expect(loadConfig({ env }).port).toBe(2)
     expect(loadConfig({ flags: { config: first }, env }).port).toBe(1)
     expect(loadConfig({}).port).toBe(8080)
+  })
+})
+
+describe('loadOptions', () => {
+  it('gives these options alone, and minds no others', () => {
+    const env = { SLUICE_PORT: 'many', SLUICE_ADMIN_KEY: '@/no/such/file', SLUICE_API_DB: 'env.db' }
+    const given = { flags: { dataDir: 'data', name: 'not an option' }, env, defaults: { dataDir: 'other' } }
+    expect(loadOptions(['apiDb', 'dataDir'], given)).toEqual({ apiDb: 'env.db', dataDir: 'data' })
+    expect(loadOptions(['apiDb', 'dataDir'], {})).toEqual({ apiDb: null, dataDir: 'sluice-data' })
+  })
+
+  it('refuses what is wrong with these, and a file that is wrong', () => {
+    expect(messageOf(() => loadOptions(['dataDir'], { flags: { dataDir: '' } }))).toBe(
+      "--data-dir must be a path, but was ''.",
+    )
+    expect(messageOf(() => loadOptions(['dataDir'], { flags: { config: '/no/such/file' } }))).toBe(
+      'The configuration file /no/such/file does not exist.',
+    )
   })
 })

@@ -1,127 +1,158 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
-import { FailedLoginThrottle, type LoginAttempt } from './failed-login-throttle.ts'
+import { ServiceError } from '../core/errors.ts'
+import { FailedLoginThrottle } from './failed-login-throttle.ts'
 import { WINDOW_MS } from './sliding-window.ts'
+
+const ADA = { emailKey: 'ada@example.com', addressKey: '10.0.0.1' }
 
 function setUp() {
   const clock = new VirtualClock()
-  return { clock, throttle: new FailedLoginThrottle(clock) }
+  const throttle = new FailedLoginThrottle(clock)
+  const login = async (isRight: boolean, subject = ADA): Promise<200 | ServiceError | 401> => {
+    try {
+      return (await throttle.attempt(subject, async () => isRight)) ? 200 : 401
+    } catch (error) {
+      if (error instanceof ServiceError) return error
+      throw error
+    }
+  }
+  const fail = async (count: number, subject?: (turn: number) => typeof ADA) => {
+    for (let turn = 0; turn < count; turn++) expect(await login(false, subject?.(turn) ?? ADA)).toBe(401)
+  }
+  return { clock, throttle, login, fail }
 }
 
-/** Begins an attempt that must be admitted. */
-function begin(throttle: FailedLoginThrottle, email = 'ada@example.com', address = '10.0.0.1'): LoginAttempt {
-  const admission = throttle.begin(email, address)
-  if (admission.outcome === 'refused') throw admission.error
-  return admission.attempt
-}
-
-/** As a login: the place is taken, then the password is checked, which takes a while. */
-async function login(throttle: FailedLoginThrottle, isRight: boolean): Promise<200 | 401 | 429> {
-  const admission = throttle.begin('ada@example.com', '10.0.0.1')
-  if (admission.outcome === 'refused') return 429
-  await Promise.resolve()
-  if (!isRight) return 401
-  admission.attempt.succeed()
-  return 200
-}
+const refused = (retryAfterSeconds: number): unknown =>
+  expect.objectContaining({ code: 'too_many_logins', status: 429, retryAfterSeconds })
 
 describe('FailedLoginThrottle', () => {
-  it('gives of eleven wrong passwords at once exactly ten the answer 401 and one 429', async () => {
+  it('gives of fifteen wrong passwords at once exactly ten the answer 401', async () => {
+    const { login } = setUp()
+
+    const answers = await Promise.all(Array.from({ length: 15 }, () => login(false)))
+
+    expect(answers.filter((answer) => answer === 401)).toHaveLength(10)
+    expect(answers.filter((answer) => answer instanceof ServiceError)).toHaveLength(5)
+  })
+
+  it('refuses none of many right passwords at once', async () => {
+    const { login } = setUp()
+
+    const answers = await Promise.all(Array.from({ length: 300 }, () => login(true)))
+
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  it('checks no more passwords at once than may fail', async () => {
     const { throttle } = setUp()
-    const answers = await Promise.all(Array.from({ length: 11 }, () => login(throttle, false)))
-    expect(answers.filter((status) => status === 401)).toHaveLength(10)
-    expect(answers.filter((status) => status === 429)).toHaveLength(1)
+    const ends: (() => void)[] = []
+    const answers = Array.from({ length: 25 }, () =>
+      throttle.attempt(ADA, () => new Promise((resolve) => ends.push(() => resolve(true)))),
+    )
+
+    await settled()
+    expect(ends).toHaveLength(10)
+    ends[3]?.()
+    await settled()
+    expect(ends).toHaveLength(11)
+    for (let turn = 0; turn < 25; turn++) {
+      ends[turn]?.()
+      await settled()
+    }
+
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 25 }, () => true))
   })
 
   it('refuses the right password as well, until the oldest failure is a minute old', async () => {
-    const { clock, throttle } = setUp()
-    for (let i = 0; i < 10; i++) await login(throttle, false)
+    const { clock, login, fail } = setUp()
+    await fail(10)
     clock.advance(500)
-    const refused = throttle.begin('ada@example.com', '10.0.0.1')
-    expect(refused).toMatchObject({
-      outcome: 'refused',
-      error: { code: 'too_many_logins', status: 429, retryAfterSeconds: 60 },
-    })
+
+    expect(await login(true)).toEqual(refused(60))
     clock.advance(59_000)
-    expect(await login(throttle, true)).toBe(429)
+    expect(await login(true)).toEqual(refused(1))
     clock.advance(1000)
-    expect(await login(throttle, true)).toBe(200)
+    expect(await login(true)).toBe(200)
   })
 
-  it('never refuses for logins that succeed', async () => {
-    const { throttle } = setUp()
-    for (let i = 0; i < 200; i++) expect(await login(throttle, true)).toBe(200)
+  it('keeps failures counted when a login succeeds between them', async () => {
+    const { login, fail } = setUp()
+    await fail(9)
+    expect(await login(true)).toBe(200)
+    await fail(1)
+
+    expect(await login(false)).toEqual(refused(60))
   })
 
-  it('keeps earlier failures counted when a login succeeds', async () => {
-    const { throttle } = setUp()
-    for (let i = 0; i < 9; i++) await login(throttle, false)
-    expect(await login(throttle, true)).toBe(200)
-    expect(await login(throttle, false)).toBe(401)
-    expect(await login(throttle, false)).toBe(429)
+  it('does not count an attempt that breaks, and lets the next one in', async () => {
+    const { throttle, login, fail } = setUp()
+    await fail(9)
+    const broken = Array.from({ length: 20 }, () =>
+      throttle.attempt(ADA, () => Promise.reject(new Error('the disk is full'))),
+    )
+
+    for (const attempt of broken) await expect(attempt).rejects.toThrow('the disk is full')
+    expect(await login(true)).toBe(200)
   })
 
-  it('gives a place back once, and only its own', () => {
-    const { clock, throttle } = setUp()
-    const first = begin(throttle)
-    for (let i = 0; i < 9; i++) begin(throttle)
-    first.succeed()
-    first.succeed()
-    begin(throttle)
-    expect(throttle.begin('ada@example.com', '10.0.0.1').outcome).toBe('refused')
-    clock.advance(WINDOW_MS)
-    const late = begin(throttle)
-    clock.advance(3 * WINDOW_MS)
-    for (let i = 0; i < 10; i++) begin(throttle)
-    late.succeed()
-    expect(throttle.begin('ada@example.com', '10.0.0.1').outcome).toBe('refused')
+  it('counts each pair of e-mail and address for itself', async () => {
+    const { login, fail } = setUp()
+    await fail(10)
+
+    expect(await login(false, { ...ADA, addressKey: '10.0.0.2' })).toBe(401)
+    expect(await login(false, { ...ADA, emailKey: 'bob@example.com' })).toBe(401)
+    expect(await login(false)).toEqual(refused(60))
   })
 
-  it('counts each pair of e-mail and address for itself', () => {
-    const { throttle } = setUp()
-    for (let i = 0; i < 10; i++) begin(throttle)
-    begin(throttle, 'ada@example.com', '10.0.0.2')
-    begin(throttle, 'bob@example.com', '10.0.0.1')
-    expect(throttle.begin('ada@example.com', '10.0.0.1').outcome).toBe('refused')
-  })
-
-  it('admits 100 failures from one address, whatever their e-mails', () => {
-    const { clock, throttle } = setUp()
-    for (let i = 0; i < 100; i++) begin(throttle, `user-${i}@example.com`)
+  it('admits 100 failures from one address, whatever their e-mails', async () => {
+    const { clock, login, fail } = setUp()
+    await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
     clock.advance(1000)
-    const refused = throttle.begin('new@example.com', '10.0.0.1')
-    expect(refused).toMatchObject({ error: { code: 'too_many_logins', retryAfterSeconds: 59 } })
-    begin(throttle, 'new@example.com', '10.0.0.2')
+
+    expect(await login(true, { ...ADA, emailKey: 'new@example.com' })).toEqual(refused(59))
+    expect(await login(true, { emailKey: 'new@example.com', addressKey: '10.0.0.2' })).toBe(200)
   })
 
-  it('tells the later time when both limits refuse', () => {
-    const { clock, throttle } = setUp()
-    for (let i = 0; i < 90; i++) begin(throttle, `user-${i}@example.com`)
+  it('tells the later time when both limits refuse', async () => {
+    const { clock, login, fail } = setUp()
+    await fail(90, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
     clock.advance(30_000)
-    for (let i = 0; i < 10; i++) begin(throttle)
-    expect(throttle.begin('ada@example.com', '10.0.0.1')).toMatchObject({ error: { retryAfterSeconds: 60 } })
-    expect(throttle.begin('new@example.com', '10.0.0.1')).toMatchObject({ error: { retryAfterSeconds: 30 } })
+    await fail(10)
+
+    expect(await login(true)).toEqual(refused(60))
+    expect(await login(true, { ...ADA, emailKey: 'new@example.com' })).toEqual(refused(30))
   })
 
-  it('does not count a refused attempt and remembers nothing of it', () => {
-    const { clock, throttle } = setUp()
-    for (let i = 0; i < 100; i++) begin(throttle, `user-${i}@example.com`)
+  it('does not count a refused attempt and remembers nothing of it', async () => {
+    const { clock, throttle, login, fail } = setUp()
+    await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
     expect(throttle.idCount).toBe(101)
     clock.advance(30_000)
-    for (let i = 0; i < 1000; i++) throttle.begin(`other-${i}@example.com`, '10.0.0.1')
+    for (let turn = 0; turn < 1000; turn++)
+      await login(false, { ...ADA, emailKey: `other-${turn}@example.com` })
+
     expect(throttle.idCount).toBe(101)
     clock.advance(30_000)
-    for (let i = 0; i < 100; i++) begin(throttle, `user-${i}@example.com`)
+    await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
   })
 
-  it('forgets 100,000 addresses and e-mails that stay away', () => {
-    const { clock, throttle } = setUp()
-    for (let i = 0; i < 50_000; i++) begin(throttle, `user-${i}@example.com`, `address-${i}`)
+  it('forgets 100,000 addresses and e-mails that stay away', async () => {
+    const { clock, throttle, fail } = setUp()
+    await fail(50_000, (turn) => ({ emailKey: `user-${turn}@example.com`, addressKey: `address-${turn}` }))
     expect(throttle.idCount).toBe(100_000)
-    for (let i = 0; i < 2; i++) {
+    for (let turn = 0; turn < 2; turn++) {
       clock.advance(WINDOW_MS)
-      begin(throttle)
+      await fail(1)
     }
+
     expect(throttle.idCount).toBe(2)
   })
 })
+
+/** Everything that could go on has gone on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

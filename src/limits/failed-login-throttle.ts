@@ -1,7 +1,7 @@
 /**
  * Ends the guessing of passwords: at most 10 failed logins a minute for one e-mail from one address, and 100 from one
- * address. An attempt takes its places before the password is checked and gives them back when it succeeds, so
- * attempts that run at once cannot pass together. A refused attempt is not counted. Memory is bounded.
+ * address. Only failures count. Attempts at once cannot pass together: one that might turn out to be the eleventh
+ * failure waits until it is known what became of those before it. Memory is bounded.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
@@ -12,64 +12,111 @@ import { SlidingWindows } from './sliding-windows.ts'
 const MAX_FAILURES_PER_EMAIL = 10
 const MAX_FAILURES_PER_ADDRESS = 100
 
-export interface LoginAttempt {
-  /** The login is right: it counts as no failure. An attempt that ends in any other way stays counted. */
-  succeed(): void
+export interface LoginSubject {
+  /** In the form in which e-mails are compared, of an account that exists or not. */
+  readonly emailKey: string
+  readonly addressKey: string
 }
 
-export type LoginAdmission =
-  | { readonly outcome: 'admitted'; readonly attempt: LoginAttempt }
-  /** `too_many_logins` */
-  | { readonly outcome: 'refused'; readonly error: ServiceError }
+/** One of the two limits that an attempt is under. */
+interface Count {
+  readonly id: string
+  readonly failures: SlidingWindows
+  readonly max: number
+}
+
+/** Attempts under one limit of which it is not known yet whether they fail, and who waits to be told. */
+interface OpenAttempts {
+  count: number
+  readonly waiting: (() => void)[]
+}
 
 export class FailedLoginThrottle {
   readonly #clock: Clock
   readonly #byEmail = new SlidingWindows()
   readonly #byAddress = new SlidingWindows()
+  readonly #open = new Map<string, OpenAttempts>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Addresses, and e-mails from them, that are remembered. */
+  /** Addresses, and e-mails from them, of which failures are remembered. */
   get idCount(): number {
     return this.#byEmail.size + this.#byAddress.size
   }
 
-  /** Call before the password is checked. `emailKey` is the e-mail in the form in which it is compared. */
-  begin(emailKey: string, addressKey: string): LoginAdmission {
-    const nowMs = this.#clock.nowMs()
-    const pairId = hashPair(emailKey, addressKey)
-    // A refused attempt begins no window, or an address over its limit could fill the memory with e-mails.
-    const emailFreeAtMs = this.#byEmail.find(pairId, nowMs)?.freeAtMs(MAX_FAILURES_PER_EMAIL, nowMs) ?? nowMs
-    const addressFreeAtMs =
-      this.#byAddress.find(addressKey, nowMs)?.freeAtMs(MAX_FAILURES_PER_ADDRESS, nowMs) ?? nowMs
-    const freeAtMs = Math.max(emailFreeAtMs, addressFreeAtMs)
-    if (freeAtMs > nowMs) return { outcome: 'refused', error: loginError(secondsUntil(freeAtMs, nowMs)) }
-    this.#byEmail.open(pairId, nowMs).take(nowMs)
-    this.#byAddress.open(addressKey, nowMs).take(nowMs)
-    let hasSucceeded = false
-    const succeed = (): void => {
-      if (hasSucceeded) return
-      hasSucceeded = true
-      const endMs = this.#clock.nowMs()
-      this.#byEmail.find(pairId, endMs)?.giveBack(nowMs)
-      this.#byAddress.find(addressKey, endMs)?.giveBack(nowMs)
+  /**
+   * Runs `check`, which says whether the password is right, and counts a failure when it is not. An error says nothing
+   * of the password and counts as none.
+   * @throws ServiceError `too_many_logins`, or what `check` throws.
+   */
+  async attempt(subject: LoginSubject, check: () => Promise<boolean>): Promise<boolean> {
+    const counts = this.#countsOf(subject)
+    await this.#begin(counts)
+    try {
+      const isRight = await check()
+      if (!isRight) this.#recordFailure(counts)
+      return isRight
+    } finally {
+      for (const { id } of counts) this.#endOne(id)
     }
-    return { outcome: 'admitted', attempt: { succeed } }
   }
+
+  #countsOf({ emailKey, addressKey }: LoginSubject): readonly Count[] {
+    return [
+      { id: hashPair(emailKey, addressKey), failures: this.#byEmail, max: MAX_FAILURES_PER_EMAIL },
+      { id: addressKey, failures: this.#byAddress, max: MAX_FAILURES_PER_ADDRESS },
+    ]
+  }
+
+  async #begin(counts: readonly Count[]): Promise<void> {
+    for (;;) {
+      const nowMs = this.#clock.nowMs()
+      refuseAfterFailures(counts, nowMs)
+      const full = counts.find(({ id, failures, max }) => {
+        const openCount = this.#open.get(id)?.count ?? 0
+        return (failures.find(id, nowMs)?.used(nowMs) ?? 0) + openCount >= max
+      })
+      if (full === undefined) break
+      // It is full only with open attempts, so one of them will end and say so.
+      await new Promise<void>((resolve) => void this.#open.get(full.id)?.waiting.push(resolve))
+    }
+    for (const { id } of counts) this.#openOne(id)
+  }
+
+  #openOne(id: string): void {
+    const open = this.#open.get(id)
+    if (open === undefined) this.#open.set(id, { count: 1, waiting: [] })
+    else open.count++
+  }
+
+  #endOne(id: string): void {
+    const open = this.#open.get(id)
+    if (open === undefined) return
+    open.count--
+    for (const resolve of open.waiting.splice(0)) resolve()
+    if (open.count === 0) this.#open.delete(id)
+  }
+
+  #recordFailure(counts: readonly Count[]): void {
+    const nowMs = this.#clock.nowMs()
+    for (const { id, failures } of counts) failures.open(id, nowMs).take(nowMs)
+  }
+}
+
+/** A refused attempt is not counted, and begins no window: an address over its limit could fill the memory with e-mails. */
+function refuseAfterFailures(counts: readonly Count[], nowMs: number): void {
+  const freeAtMs = Math.max(
+    ...counts.map(({ id, failures, max }) => failures.find(id, nowMs)?.freeAtMs(max, nowMs) ?? nowMs),
+  )
+  if (freeAtMs <= nowMs) return
+  const seconds = secondsUntil(freeAtMs, nowMs)
+  const params = { maxPerEmail: MAX_FAILURES_PER_EMAIL, maxPerAddress: MAX_FAILURES_PER_ADDRESS, seconds }
+  throw new ServiceError('too_many_logins', params, { retryAfterSeconds: seconds })
 }
 
 /** One short id, however long the e-mail is that somebody sends; and no e-mail stays in memory. */
 function hashPair(emailKey: string, addressKey: string): string {
   return createHash('sha256').update(`${addressKey}\0${emailKey}`, 'utf8').digest('base64')
-}
-
-function loginError(seconds: number): ServiceError {
-  const params = {
-    maxPerEmail: MAX_FAILURES_PER_EMAIL,
-    maxPerAddress: MAX_FAILURES_PER_ADDRESS,
-    seconds,
-  }
-  return new ServiceError('too_many_logins', params, { retryAfterSeconds: seconds })
 }

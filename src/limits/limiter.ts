@@ -36,6 +36,11 @@ export interface Limiter {
   admit(credential: Credential, options: { readonly takesPlace: boolean }): Promise<Admission>
   /** A new key starts with its maker's window; nothing has been counted under `toLimitId` yet. */
   copyWindow(fromLimitId: string, toLimitId: string): Promise<void>
+  /**
+   * A revoked key's window ends, and what it holds counts under who revoked it, or else making, using and revoking keys
+   * in a loop would be a way around the limit; null lets it go.
+   */
+  retireWindow(limitId: string, heirLimitId: string | null): Promise<void>
 }
 
 /** The number that applies: the admin's, else the tier's. */

@@ -146,6 +146,22 @@ describe('MemoryLimiter: rate', () => {
     expect(await admitTimes(limiter, made, 100)).toBe(60)
   })
 
+  it('counts what a revoked key has passed under who revoked it, and forgets the key', async () => {
+    const { limiter } = setUp()
+    const [maker, made] = [createCredential({ limitId: 'maker' }), createCredential({ limitId: 'made' })]
+    await admitTimes(limiter, maker, 10)
+    await limiter.copyWindow('maker', 'made')
+    expect(await admitTimes(limiter, made, 20)).toBe(20)
+
+    await limiter.retireWindow('made', 'maker')
+
+    expect(limiter.idCount).toBe(1)
+    expect(await admitTimes(limiter, maker, 100)).toBe(30)
+    await limiter.retireWindow('maker', null)
+    expect(limiter.idCount).toBe(0)
+    limiter.checkIntegrity()
+  })
+
   it('forgets 100,000 idle ids', async () => {
     const { clock, limiter } = setUp()
     for (let i = 0; i < 100_000; i++)
@@ -394,6 +410,10 @@ describe('MemoryLimiter: properties', () => {
       },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('release' as const), which: fc.nat(40) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('copy' as const), limitId, toId: limitId }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('retire' as const), limitId, heirId: fc.option(limitId) }),
+      },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(70_000) }) },
     )
     await fc.assert(
@@ -417,6 +437,9 @@ describe('MemoryLimiter: properties', () => {
               break
             case 'copy':
               await limiter.copyWindow(op.limitId, op.toId)
+              break
+            case 'retire':
+              await limiter.retireWindow(op.limitId, op.heirId)
               break
             case 'wait':
               clock.advance(op.ms)

@@ -62,6 +62,10 @@ export class MemoryLimiter implements Limiter {
     this.#windows.copy({ fromId: fromLimitId, toId: toLimitId }, this.#clock.nowMs())
   }
 
+  async retireWindow(limitId: string, heirLimitId: string | null): Promise<void> {
+    this.#windows.retire({ fromId: limitId, intoId: heirLimitId }, this.#clock.nowMs())
+  }
+
   /** @throws InvariantError when the books are wrong. */
   checkIntegrity(): void {
     this.#windows.checkIntegrity(this.#clock.nowMs())

@@ -38,24 +38,26 @@ describe('SlidingWindow', () => {
     expect(window.resetMs(60_500)).toBe(0)
   })
 
-  it('gives back the place of one moment and no other', () => {
-    const window = windowOf(0, 10, 10, 20, 30)
-    window.giveBack(10)
-    expect(window.used(40)).toBe(4)
-    window.giveBack(15)
-    window.giveBack(31)
-    expect(window.used(40)).toBe(4)
-    // Left: 0, 10, 20, 30.
-    expect(window.freeAtMs(3, 40)).toBe(WINDOW_MS + 10)
-    expect(window.freeAtMs(2, 40)).toBe(WINDOW_MS + 20)
-    window.checkIntegrity(40)
+  it('absorbs another window in order of time, and counts what both have from one copy once', () => {
+    const maker = windowOf(0, 10, 20)
+    const made = maker.copy()
+    maker.take(25)
+    made.take(22)
+    made.take(30)
+
+    maker.absorb(made, 40)
+
+    expect(maker.used(40)).toBe(6)
+    for (const [limit, ms] of [30, 25, 22, 20, 10, 0].entries()) {
+      expect(maker.freeAtMs(limit + 1, 40)).toBe(WINDOW_MS + ms)
+    }
+    maker.checkIntegrity(40)
   })
 
-  it('gives nothing back for a place whose time is over', () => {
+  it('absorbs no place whose time is over', () => {
     const window = windowOf(0, 50_000)
-    expect(window.used(60_000)).toBe(1)
-    window.giveBack(0)
-    expect(window.used(60_000)).toBe(1)
+    window.absorb(windowOf(1, 55_000), 60_001)
+    expect(window.used(60_001)).toBe(2)
   })
 
   it('shares nothing with its copy', () => {
@@ -64,8 +66,6 @@ describe('SlidingWindow', () => {
     window.take(2)
     copy.take(3)
     expect([window.resetMs(3), copy.resetMs(3)]).toEqual([WINDOW_MS - 1, WINDOW_MS])
-    copy.giveBack(0)
-    expect([window.freeAtMs(3, 3), copy.freeAtMs(2, 3)]).toEqual([WINDOW_MS, WINDOW_MS + 1])
   })
 
   it('holds as many places as the highest limit allows', () => {
@@ -76,10 +76,9 @@ describe('SlidingWindow', () => {
     expect(window.used(WINDOW_MS + 5000)).toBe(499_999)
   })
 
-  it('agrees with a plain list under random takes, returns and waits', () => {
+  it('agrees with a plain list under random takes and waits', () => {
     const operation = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('take' as const) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('give-back' as const), which: fc.nat(30) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(20_000) }) },
     )
     fc.assert(
@@ -91,11 +90,7 @@ describe('SlidingWindow', () => {
           if (op.kind === 'take') {
             window.take(nowMs)
             taken.push(nowMs)
-          } else if (op.kind === 'wait') nowMs += op.ms
-          else if (op.which < taken.length) {
-            window.giveBack(taken[op.which] ?? 0)
-            taken.splice(op.which, 1)
-          }
+          } else nowMs += op.ms
           taken = taken.filter((ms) => ms + WINDOW_MS > nowMs)
           window.checkIntegrity(nowMs)
           expect(window.used(nowMs)).toBe(taken.length)

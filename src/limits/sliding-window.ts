@@ -45,15 +45,18 @@ export class SlidingWindow {
     this.#size++
   }
 
-  /** Frees the place that was taken at this moment, unless its time is over. */
-  giveBack(takenMs: number): void {
-    let position = this.#size - 1
-    while (position >= 0 && this.#at(position) > takenMs) position--
-    if (position < 0 || this.#at(position) !== takenMs) return
-    for (; position < this.#size - 1; position++) {
-      this.#takenMs[this.#index(position)] = this.#at(position + 1)
+  /** Takes the places of another window as well; those of one moment, which both have from one copy, count once. */
+  absorb(other: SlidingWindow, nowMs: number): void {
+    const [mine, theirs] = [this.#places(nowMs), other.#places(nowMs)]
+    this.#size = 0
+    let [mineIndex, theirIndex] = [0, 0]
+    while (mineIndex < mine.length || theirIndex < theirs.length) {
+      const mineMs = mine[mineIndex] ?? Number.POSITIVE_INFINITY
+      const theirMs = theirs[theirIndex] ?? Number.POSITIVE_INFINITY
+      if (mineMs <= theirMs) mineIndex++
+      if (theirMs <= mineMs) theirIndex++
+      this.take(Math.min(mineMs, theirMs))
     }
-    this.#size--
   }
 
   copy(): SlidingWindow {
@@ -72,6 +75,10 @@ export class SlidingWindow {
     }
     if (this.#size > 0 && this.#at(this.#size - 1) > nowMs)
       throw new InvariantError('no place is taken in the future')
+  }
+
+  #places(nowMs: number): readonly number[] {
+    return Array.from({ length: this.used(nowMs) }, (_, position) => this.#at(position))
   }
 
   #at(position: number): number {

@@ -46,6 +46,14 @@ export class SlidingWindows {
     this.#younger.set(toId, window.copy())
   }
 
+  /** Forgets the window of `fromId`, and counts its places under `intoId`, unless that is null. */
+  retire({ fromId, intoId }: { fromId: string; intoId: string | null }, nowMs: number): void {
+    const window = this.find(fromId, nowMs)
+    if (window === null || fromId === intoId) return
+    this.#younger.delete(fromId)
+    if (intoId !== null) this.open(intoId, nowMs).absorb(window, nowMs)
+  }
+
   /** @throws InvariantError when the books are wrong. */
   checkIntegrity(nowMs: number): void {
     for (const id of this.#older.keys()) {

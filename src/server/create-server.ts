@@ -67,7 +67,7 @@ export async function createServer(
   const app = buildApp({
     ...state,
     registry,
-    adminCheck: config.adminKey === null ? null : createAdminCheck(config.adminKey),
+    adminCheck: createAdminCheck(config.adminKey),
     addressLimiter:
       config.rateLimit === null
         ? null

@@ -120,11 +120,11 @@ function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery
     .insertInto('usage_totals')
     .values(Array.from({ length: count * USAGE_BUCKET_SECONDS.length }, () => row))
     .onConflict((conflict) =>
-      conflict.columns(USAGE_TOTAL_KEY).doUpdateSet(({ eb, ref }) => ({
-        requests: eb('usage_totals.requests', '+', ref('excluded.requests')),
-        tokens_in: eb('usage_totals.tokens_in', '+', ref('excluded.tokens_in')),
-        tokens_out: eb('usage_totals.tokens_out', '+', ref('excluded.tokens_out')),
-        response_us: eb('usage_totals.response_us', '+', ref('excluded.response_us')),
+      conflict.columns(USAGE_TOTAL_KEY).doUpdateSet((eb) => ({
+        requests: eb('usage_totals.requests', '+', eb.ref('excluded.requests')),
+        tokens_in: eb('usage_totals.tokens_in', '+', eb.ref('excluded.tokens_in')),
+        tokens_out: eb('usage_totals.tokens_out', '+', eb.ref('excluded.tokens_out')),
+        response_us: eb('usage_totals.response_us', '+', eb.ref('excluded.response_us')),
       })),
     )
     .compile()

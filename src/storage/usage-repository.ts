@@ -69,8 +69,9 @@ export class UsageRepository {
     return this.#database.transaction().execute(async (transaction) => {
       const rows = await transaction
         .deleteFrom('usage_rows')
-        .where('id', 'in', ({ selectFrom }) =>
-          selectFrom('usage_rows')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('usage_rows')
             .select('id')
             .where('created_at', '<', dayStartUnixSeconds)
             .orderBy('created_at')

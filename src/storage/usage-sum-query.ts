@@ -62,7 +62,7 @@ export function compileSumByPath(database: UsageDatabase, scope: UsageScope): Co
 function selectRows(database: UsageDatabase, scope: UsageScope) {
   const rows = database
     .selectFrom('usage_rows')
-    .select(({ lit }) => ['path', lit<number>(1).as('requests'), 'tokens_in', 'tokens_out', 'response_us'])
+    .select((eb) => ['path', eb.lit<number>(1).as('requests'), 'tokens_in', 'tokens_out', 'response_us'])
     .where('created_at', '>=', 0)
     .where('created_at', '<', 0)
   switch (scope) {

@@ -112,7 +112,7 @@ describe('UsageReports', () => {
       const reports = new UsageReports(repository)
 
       expect((await reports.ofAccount(text, null)).requests).toBe(1)
-      expect((await reports.ofKey(text, FIRST_DAY)).byEndpoint).toEqual({ [text]: { count: 1, avgMs: 1.5 } })
+      expect((await reports.ofKey(text, 1.5)).byEndpoint).toEqual({ [text]: { count: 1, avgMs: 1.5 } })
       expect((await reports.total(null)).requests).toBe(2)
     },
   )

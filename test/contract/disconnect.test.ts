@@ -1,54 +1,9 @@
 /** A client that leaves: its work stops at once, wherever it stands, and nothing of it stays behind. */
 import { describe, expect, it } from 'vitest'
-import type { EngineRequest } from '../../src/protocol/engine.ts'
-import { openSocket } from '../support/raw-http.ts'
+import { createCounter, createObservedEngine, queueForever } from '../support/observed-engine.ts'
+import { openSocket, postBytes } from '../support/raw-http.ts'
 import { hang, ScriptedEngine, sequenceStart, textDelta, untilAborted } from '../support/scripted-engine.ts'
 import { createTestApp, KEY } from '../support/test-app.ts'
-
-function requestBytes(url: string, payload: object): string {
-  const body = JSON.stringify(payload)
-  return (
-    `POST ${url} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\n` +
-    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  )
-}
-
-/** An engine that tells when requests start and when they are aborted. */
-function createObservedEngine(script: typeof hang) {
-  const started = createCounter()
-  const aborted = createCounter()
-  const engine = new ScriptedEngine((request: EngineRequest, signal: AbortSignal) => {
-    signal.addEventListener('abort', () => aborted.add(), { once: true })
-    started.add()
-    return script(request, signal)
-  })
-  return { engine, started, aborted }
-}
-
-/** A count that can be waited for. */
-function createCounter() {
-  let count = 0
-  let waiting: { target: number; resolve: () => void } | null = null
-  const check = () => {
-    if (waiting !== null && count >= waiting.target) waiting.resolve()
-  }
-  return {
-    add: () => {
-      count++
-      check()
-    },
-    reaches: (target: number) =>
-      new Promise<void>((resolve) => {
-        waiting = { target, resolve }
-        check()
-      }),
-  }
-}
-
-async function* queueForever(_request: EngineRequest, signal: AbortSignal) {
-  yield* []
-  await untilAborted(signal)
-}
 
 const MESSAGES = { messages: [{ role: 'user', content: 'a' }] }
 
@@ -70,7 +25,7 @@ describe.each([
     const { listen, logLines } = createTestApp({ engine })
     const socket = await openSocket(await listen())
 
-    socket.write(requestBytes(url, body))
+    socket.write(postBytes(url, body, KEY))
     await started.reaches(engineRequests)
     socket.destroy()
     await aborted.reaches(engineRequests)
@@ -87,7 +42,7 @@ describe('a client that leaves', () => {
     const { engine, started, aborted } = createObservedEngine(hang)
     const socket = await openSocket(await createTestApp({ engine }).listen())
 
-    const bytes = requestBytes('/v1/generate', { prompt: 'a' })
+    const bytes = postBytes('/v1/generate', { prompt: 'a' }, KEY)
     socket.write(bytes + bytes)
     await started.reaches(2)
     socket.destroy()
@@ -110,8 +65,8 @@ describe('a client that leaves', () => {
     })
     const { listen, logLines } = createTestApp({ engine })
     const socket = await openSocket(await listen())
-    const hanging = requestBytes('/v1/generate', { prompt: 'a', max_new_tokens: 1 })
-    socket.write(hanging + requestBytes('/v1/generate/stream', { prompt: 'b', max_new_tokens: 200 }))
+    const hanging = postBytes('/v1/generate', { prompt: 'a', max_new_tokens: 1 }, KEY)
+    socket.write(hanging + postBytes('/v1/generate/stream', { prompt: 'b', max_new_tokens: 200 }, KEY))
     await started.reaches(2)
     socket.destroy()
 
@@ -124,7 +79,7 @@ describe('a client that leaves', () => {
     const { listen, app } = createTestApp({ engine })
     const socket = await openSocket(await listen())
 
-    socket.write(requestBytes('/v1/generate', { prompt: 'a' }))
+    socket.write(postBytes('/v1/generate', { prompt: 'a' }, KEY))
     await started.reaches(1)
     socket.destroy()
     await aborted.reaches(1)
@@ -137,7 +92,7 @@ describe('a client that leaves', () => {
     const { listen, logLines } = createTestApp({ engine })
     const socket = await openSocket(await listen())
 
-    socket.write(requestBytes('/v1/generate/stream', { prompt: 'a' }))
+    socket.write(postBytes('/v1/generate/stream', { prompt: 'a' }, KEY))
     await started.reaches(1)
     await new Promise((resolve) => socket.once('data', resolve))
     socket.destroy()
@@ -178,7 +133,7 @@ describe('a client that stays', () => {
     socket.on('data', (chunk) => void (received += chunk.toString()))
 
     socket.write(
-      requestBytes('/v1/generate/stream', { prompt: 'abc' }).replace(
+      postBytes('/v1/generate/stream', { prompt: 'abc' }, KEY).replace(
         'host: x',
         'host: x\r\nconnection: close',
       ),
@@ -198,7 +153,7 @@ describe('a client that reads slowly', () => {
 
     socket.pause()
     socket.write(
-      requestBytes('/v1/generate/stream', { prompt, max_new_tokens: 4096 }).replace(
+      postBytes('/v1/generate/stream', { prompt, max_new_tokens: 4096 }, KEY).replace(
         'host: x',
         'host: x\r\nconnection: close',
       ),

@@ -16,6 +16,7 @@ import { type ApiDatabase, openApiDatabase } from '../../src/storage/api-databas
 export const ADDRESS = '192.0.2.1'
 export const PASSWORD = 'correct horse'
 
+/** The same algorithm, and a thousandth of the work. */
 export const CHEAP_ARGON2 = { memoryKib: 8, passes: 1, lanes: 1 }
 
 export const DAY_MS = 24 * 60 * 60 * 1000

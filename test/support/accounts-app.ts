@@ -6,6 +6,7 @@ import type { ServerConfig } from '../../src/config/server-config.ts'
 import { VirtualClock } from '../../src/core/clock.ts'
 import { openState, type ServerState } from '../../src/server/state.ts'
 import { createLog } from '../../src/telemetry/log.ts'
+import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
 
 type Answer = Awaited<ReturnType<TestApp['call']>>
@@ -21,18 +22,17 @@ export interface AccountsApp extends TestApp {
   /** Calls with this secret. */
   readonly as: (
     secret: string,
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     url: string,
     payload?: object,
   ) => Promise<Answer>
   /** Registers a user; gives its id and the secret of its first key. */
   readonly register: (email?: string) => Promise<{ userId: string; key: string }>
+  /** Begins a session of a registered user; gives its secret. */
+  readonly login: (email: string) => Promise<string>
 }
 
-export const PASSWORD = 'correct horse'
-
-/** The same algorithm, and a thousandth of the work. */
-export const CHEAP_ARGON2 = { memoryKib: 8, passes: 1, lanes: 1 }
+export { PASSWORD }
 
 export async function createAccountsApp(
   options: TestAppOptions & { config?: Partial<ServerConfig> } = {},
@@ -76,6 +76,14 @@ export async function createAccountsApp(
       })
       const { user_id: userId, api_key: key } = answer.json<{ user_id: string; api_key: string }>()
       return { userId, key }
+    },
+    login: async (email) => {
+      const answer = await testApp.app.inject({
+        method: 'POST',
+        url: '/v1/auth/login',
+        payload: { email, password: PASSWORD },
+      })
+      return answer.json<{ token: string }>().token
     },
   }
 }

@@ -16,6 +16,15 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
+/** A POST with a JSON body, as it goes over the wire. */
+export function postBytes(url: string, payload: object, secret: string): string {
+  const body = JSON.stringify(payload)
+  return (
+    `POST ${url} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
 /** Sends bytes and reads one answer. @throws when the server hangs up without one. */
 export async function exchange(
   port: number,

@@ -43,6 +43,8 @@ export interface AdminKeyRequest extends KeyRequest {
   readonly tier: Tier
   /** Null makes a key that is an account of its own. */
   readonly userId: string | null
+  /** @default the tier's */
+  readonly customRateLimitRpm?: number | null
 }
 
 export interface KeyChangeRequest {
@@ -102,16 +104,16 @@ export class KeyService {
    * A key for a user, whose maximum binds the admin as well, or for nobody.
    * @throws ServiceError `user_not_found`, `key_limit_reached`
    */
-  async createFor({ name, tier, expiresInDays, userId }: AdminKeyRequest): Promise<CreatedKey> {
+  async createFor({ userId, ...request }: AdminKeyRequest): Promise<CreatedKey> {
     const unixSeconds = this.#clock.unixSeconds()
     const owner = userId === null ? 'own' : { accountId: userId, userId }
-    const made = makeKey({ name, tier, customRateLimitRpm: null, expiresInDays, owner, unixSeconds })
+    const made = makeKey({ customRateLimitRpm: null, ...request, owner, unixSeconds })
     await this.#database.transaction().execute(async (transaction) => {
       if (userId !== null) {
         const user = await findUser(transaction, userId)
         if (user === null) throw new ServiceError('user_not_found', { userId })
         const account = await readUserAccount(transaction, user, unixSeconds)
-        requireRoomForKey({ ...account, tier: highestTier([account.tier, tier]) })
+        requireRoomForKey({ ...account, tier: highestTier([account.tier, request.tier]) })
       }
       await insertKey(transaction, made.key, made.secretHash)
     })

@@ -36,14 +36,16 @@ async function answer(command: KeysCommand, services: Services): Promise<string>
 async function createKey(command: KeyCreation, { keys, findUser }: Services): Promise<string> {
   const { name, tier, expiresInDays, rateLimitRpm, printsJson } = command
   const user = command.user === null ? null : await findUser(command.user)
-  const created = await keys.createFor({ name, tier, expiresInDays, userId: user?.id ?? null })
-  // Its secret is not out yet, so the key is not used in between.
-  const record =
-    rateLimitRpm === null ? created.record : await keys.change(created.record.id, { rateLimitRpm })
-  const made = { record, keySecret: created.keySecret }
+  const made = await keys.createFor({
+    name,
+    tier,
+    expiresInDays,
+    userId: user?.id ?? null,
+    customRateLimitRpm: rateLimitRpm,
+  })
   const email = user?.email ?? null
   return printsJson
-    ? toJsonLine({ key: made.keySecret, ...toKeyJson(record, email) })
+    ? toJsonLine({ key: made.keySecret, ...toKeyJson(made.record, email) })
     : describeCreatedKey(made, email)
 }
 

@@ -2,6 +2,7 @@
  * The words of `sluice keys ...` and `sluice users ...`: what each command takes, and what it asks for once they are
  * read. What the commands do stands in `keys-command.ts` and `users-command.ts`, which are loaded only to be run.
  */
+import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../accounts/key-bounds.ts'
 import type { Command } from 'commander'
 import { isKeySecret } from '../accounts/key-secret.ts'
 import type { OptionName } from '../config/server-config.ts'
@@ -48,12 +49,10 @@ type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>
 /** Where the database is; taken by every one of these commands, as `serve` takes them. */
 export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
 
-const MAX_NAME_LENGTH = 64
-
 const keyName = textLike(
   'name',
-  `at most ${MAX_NAME_LENGTH} characters without a null character`,
-  (text) => Array.from(text).length <= MAX_NAME_LENGTH && !/\0|\p{Surrogate}/u.test(text),
+  `at most ${MAX_KEY_NAME_LENGTH} characters without a null character`,
+  (text) => Array.from(text).length <= MAX_KEY_NAME_LENGTH && !/\0|\p{Surrogate}/u.test(text),
 )
 
 const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
@@ -105,12 +104,12 @@ function addKeyCreation(keys: Command, onCommand: OnCommand<KeysCommand>): void 
     help: 'who owns the key',
   })
   addCommandOption(create, 'expiresInDays', {
-    kind: wholeNumber({ min: 1, max: 3650 }, 'days'),
+    kind: wholeNumber({ min: 1, max: MAX_EXPIRY_DAYS }, 'days'),
     defaultText: 'never',
     help: 'days after which the key expires',
   })
   addCommandOption(create, 'rateLimitRpm', {
-    kind: wholeNumber({ min: 1, max: 1_000_000 }),
+    kind: wholeNumber({ min: 1, max: MAX_RATE_LIMIT_RPM }),
     defaultText: "the tier's",
     help: 'requests per minute',
   })

@@ -5,7 +5,7 @@
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
 import { openDatabase, type DatabaseKind } from './open-database.ts'
 
-export interface UsageRow {
+interface UsageRow {
   readonly id: Generated<number>
   /** The key, or the login session. */
   readonly key_id: string
@@ -24,7 +24,7 @@ export interface UsageRow {
 /** Whose requests a sum counts. */
 export type UsageScope = 'key' | 'account' | 'all'
 
-export interface UsageTotalRow {
+interface UsageTotalRow {
   readonly scope: UsageScope
   /** The key's or the account's id; empty for all. */
   readonly subject_id: string

@@ -10,7 +10,7 @@ export interface UsageSummary {
   readonly avgResponseMs: number
 }
 
-export interface EndpointUsage {
+interface EndpointUsage {
   readonly count: number
   readonly avgMs: number
 }

@@ -34,7 +34,11 @@ describe('POST /v1/keys', () => {
     const third = await create(world, second.key, { name: 'third' })
 
     world.clock.advance(1)
-    expect((await listed(world, third.key)).map(({ name }) => name).toSorted()).toEqual(['', 'second', 'third'])
+    expect((await listed(world, third.key)).map(({ name }) => name).toSorted()).toEqual([
+      '',
+      'second',
+      'third',
+    ])
   })
 
   it('takes no body at all, and null, for the defaults', async () => {
@@ -119,9 +123,7 @@ describe('POST /v1/keys', () => {
     const world = await createAccountsApp()
     const { key } = await world.register()
 
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => world.as(key, 'POST', '/v1/keys', {})),
-    )
+    const answers = await Promise.all(Array.from({ length: 10 }, () => world.as(key, 'POST', '/v1/keys', {})))
 
     expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
     expect(answers.filter(({ statusCode }) => statusCode === 409)).toHaveLength(9)
@@ -145,25 +147,32 @@ describe('DELETE /v1/keys/{key_id}', () => {
   it('takes a content type without a body, and ignores a body', async () => {
     const world = await createAccountsApp()
     const { key } = await world.register()
-    const [one, two] = [await create(world, key), await firstKeyId(world, key)]
+    const own = await firstKeyId(world, key)
+    const { id: other } = await create(world, key)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
-    const empty = await world.app.inject({ method: 'DELETE', url: `/v1/keys/${one.id}`, headers })
-    const odd = await world.app.inject({ method: 'DELETE', url: `/v1/keys/${two}`, headers, payload: '{not' })
+    const empty = await world.app.inject({ method: 'DELETE', url: `/v1/keys/${other}`, headers })
+    const odd = await world.app.inject({ method: 'DELETE', url: `/v1/keys/${own}`, headers, payload: '{not' })
 
     expect([empty.statusCode, odd.statusCode]).toEqual([200, 200])
   })
 
   it.each([
-    ['a revoked key', async (world: AccountsApp, key: string) => {
-      const { id } = await create(world, key)
-      await world.as(key, 'DELETE', `/v1/keys/${id}`)
-      return id
-    }],
-    ['a key of another account', async (world: AccountsApp) => {
-      const { key } = await world.register()
-      return firstKeyId(world, key)
-    }],
+    [
+      'a revoked key',
+      async (world: AccountsApp, key: string) => {
+        const { id } = await create(world, key)
+        await world.as(key, 'DELETE', `/v1/keys/${id}`)
+        return id
+      },
+    ],
+    [
+      'a key of another account',
+      async (world: AccountsApp) => {
+        const { key } = await world.register()
+        return firstKeyId(world, key)
+      },
+    ],
     ['a key that is configuration', async () => 'static-0'],
     ['an id that no key has', async () => '00000000-0000-4000-8000-000000000000'],
     ['an id of another form', async () => "1' OR '1'='1"],

@@ -47,8 +47,8 @@ export async function createAccountsApp(
       passwords: new PasswordHasher(CHEAP_ARGON2),
     },
   )
-  const { operatorKey: _, close, ...services } = state
-  onTestFinished(close)
+  onTestFinished(() => state.close())
+  const { operatorKey: _operatorKey, close: _close, ...services } = state
   const testApp = createTestApp({ ...services, clock, ...appOptions })
   let registered = 0
   return {

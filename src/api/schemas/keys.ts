@@ -1,12 +1,17 @@
 /** API keys as their owners and the admin see them. A secret is in the answer that makes it and in no other. */
 import { z } from 'zod'
+import {
+  MAX_EXPIRY_DAYS,
+  MAX_KEY_NAME_LENGTH,
+  MAX_OWN_EXPIRY_DAYS,
+  MAX_RATE_LIMIT_RPM,
+} from '../../accounts/key-bounds.ts'
 import type { KeyRecord } from '../../accounts/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
 import { pageQuery, queryChoice, queryInteger } from './query.ts'
 
-const MAX_NAME_LENGTH = 64
-const name = () => storedText(0, MAX_NAME_LENGTH)
+const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
 
 const keyFields = {
   id: z.string(),
@@ -37,7 +42,7 @@ export const createKeyRequest = z
   .object(
     {
       name: nullableWithDefault(name(), ''),
-      expires_in_days: integer(1, 365).nullish().describe('Null is never.'),
+      expires_in_days: integer(1, MAX_OWN_EXPIRY_DAYS).nullish().describe('Null is never.'),
     },
     { error: must('a JSON object') },
   )
@@ -65,7 +70,7 @@ export const adminKeyList = z
   })
   .meta({ id: 'AdminApiKeyList' })
 
-const adminExpiry = () => queryInteger({ min: 1, max: 3650 }).optional().describe('Days from now.')
+const adminExpiry = () => queryInteger({ min: 1, max: MAX_EXPIRY_DAYS }).optional().describe('Days from now.')
 
 export const adminCreateKeyQuery = z.object({
   name: name().default(''),
@@ -82,7 +87,7 @@ export const adminChangeKeyQuery = z
   .object({
     name: name().optional(),
     tier: queryChoice(TIERS).optional(),
-    rate_limit_rpm: queryInteger({ min: 1, max: 1_000_000 })
+    rate_limit_rpm: queryInteger({ min: 1, max: MAX_RATE_LIMIT_RPM })
       .optional()
       .describe("In place of the tier's number; stays when the tier changes."),
     expires_in_days: adminExpiry(),

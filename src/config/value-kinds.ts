@@ -19,7 +19,7 @@ export class ValueProblem extends Error {
 const MAX_SHOWN_LENGTH = 80
 
 /** A value on one line, in single quotes when it is text. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value)
   const line = typeof value === 'string' ? `'${json.slice(1, -1).replaceAll('\\"', '"')}'` : json
   return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}...` : line

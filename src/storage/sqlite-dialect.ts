@@ -59,12 +59,16 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 class SqliteDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: SqliteConnection
+  readonly #begin: StatementSyncInstance
+  readonly #commit: StatementSyncInstance
   readonly #turns: Turns
   #endTurn: () => void = () => {}
 
   constructor(database: SqliteDatabase, turns: Turns) {
     this.#database = database
     this.#connection = new SqliteConnection(database)
+    this.#begin = database.prepare('begin immediate')
+    this.#commit = database.prepare('commit')
     this.#turns = turns
   }
 
@@ -80,11 +84,11 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    this.#database.exec('begin immediate')
+    this.#begin.run()
   }
 
   async commitTransaction(): Promise<void> {
-    this.#database.exec('commit')
+    this.#commit.run()
   }
 
   async rollbackTransaction(): Promise<void> {

@@ -48,8 +48,7 @@ export async function createAccountsApp(
     },
   )
   onTestFinished(() => state.close())
-  const { operatorKey: _operatorKey, close: _close, ...services } = state
-  const testApp = createTestApp({ ...services, clock, ...appOptions })
+  const testApp = createTestApp({ ...state, clock, ...appOptions })
   let registered = 0
   return {
     ...testApp,

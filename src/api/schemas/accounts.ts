@@ -40,7 +40,7 @@ function passwordProblem({ input }: { readonly input?: unknown }): string | null
 
 const object = { error: must('a JSON object') }
 
-export const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
+const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
 
 export const registerRequest = z
   .object({ email: email(), password: password() }, object)

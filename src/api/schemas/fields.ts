@@ -54,7 +54,7 @@ export function text(rule = 'a string') {
 }
 
 /** Counted in code points, as people and JSON Schema count. */
-export function boundedText(min: number, max: number) {
+function boundedText(min: number, max: number) {
   const rule = `a string of ${min} to ${max} characters`
   return text(rule)
     .refine((value) => value.length >= min && (value.length <= max || Array.from(value).length <= max), {

@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -167,6 +178,23 @@ describe('openDatabase', () => {
     expect(readFileSync(file).equals(before)).toBe(true)
   })
 
+  it('takes two names of one file for one file, and a name for a name', async () => {
+    symlinkSync(folder, path.join(folder, 'link'))
+    const [one, two] = [await openNotes(), await openNotes(path.join(folder, 'link', 'notes.db'))]
+    const insert = (database: Kysely<Schema>, id: number) =>
+      database.transaction().execute((inside) =>
+        inside
+          .insertInto('notes')
+          .values({ id, text: `${id}` })
+          .execute(),
+      )
+    await Promise.all([insert(one, 1), insert(two, 2)])
+    expect(await one.selectFrom('notes').selectAll().execute()).toHaveLength(2)
+
+    await openNotes(path.join(folder, 'file:odd.db'))
+    expect(statSync(path.join(folder, 'file:odd.db')).size).toBeGreaterThan(0)
+  })
+
   it('says what is wrong with a place where no file can be', async () => {
     expect((await refusal(path.join(folder, 'nowhere', 'notes.db'))).message).toContain(
       'its folder does not exist.',
@@ -184,6 +212,56 @@ describe('openDatabase', () => {
 
     expect(error).toMatchObject({ exitCode: 2 })
     expect(error.message).toContain('--notes-db with a PostgreSQL URL is not available yet')
+  })
+})
+
+describe('a database that another process holds locked', () => {
+  /** A process with the write lock, until it is told to give it back. */
+  async function lockElsewhere(): Promise<() => Promise<void>> {
+    const script = `
+      const { DatabaseSync } = require('@photostructure/sqlite')
+      const database = new DatabaseSync(process.argv[1])
+      database.exec('begin immediate')
+      process.stdout.write('locked')
+      process.stdin.on('end', () => (database.exec('commit'), process.exit())).resume()`
+    const child = spawn(process.execPath, ['-e', script, file], { stdio: ['pipe', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    return async () => {
+      child.stdin.end()
+      await once(child, 'exit')
+    }
+  }
+
+  it('is waited for while the event loop goes on', async () => {
+    const database = await openNotes()
+    const unlock = await lockElsewhere()
+    const written = database.insertInto('notes').values({ id: 1, text: 'at last' }).execute()
+    const transaction = database
+      .transaction()
+      .execute((inside) => inside.insertInto('notes').values({ id: 2, text: 'and this' }).execute())
+
+    // Only a loop that goes on can hear of the other process's end.
+    await unlock()
+    await Promise.all([written, transaction])
+
+    expect(await database.selectFrom('notes').select('id').execute()).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
+  it('keeps its log under a live connection, whoever else in this process opens and closes it', async () => {
+    const database = await openNotes()
+    await (await openNotes()).destroy()
+    const others = `
+      const { DatabaseSync } = require('@photostructure/sqlite')
+      const other = new DatabaseSync(process.argv[1])
+      other.exec('select count(*) from notes')
+      other.close()`
+    await once(spawn(process.execPath, ['-e', others, file], { stdio: 'inherit' }), 'exit')
+
+    await database.insertInto('notes').values({ id: 1, text: 'kept' }).execute()
+
+    const reader = new DatabaseSync(file, { readOnly: true })
+    expect(reader.prepare('select id from notes').all()).toHaveLength(1)
+    reader.close()
   })
 })
 

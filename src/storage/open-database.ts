@@ -2,13 +2,13 @@
  * Opens one database, or says in one sentence why it cannot be used. A file that belongs to something else, or to a
  * newer version of this program, is left exactly as it was found: it is looked at before anything is written.
  */
-import { closeSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, type Migration, Migrator } from 'kysely'
 import { StartError } from '../core/errors.ts'
-import { databaseTrouble, sqliteCode } from './database-errors.ts'
-import { createSqliteDialect, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+import { databaseTrouble } from './database-errors.ts'
+import { BUSY_PAUSE_MS, createSqliteDialect, isBusy, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
 
 export interface DatabaseKind {
   /** What it holds, for messages: `accounts and keys`. */
@@ -23,8 +23,11 @@ export interface DatabaseKind {
 
 export const IN_MEMORY = ':memory:'
 
-/** Another process's write is waited for this long; our own transactions take well under a millisecond. */
+/** While it is being opened, another process's write is waited for with the thread standing still: nobody needs it yet. */
 const BUSY_TIMEOUT_MS = 10_000
+
+/** The log that a long reader makes grow is cut back to this once it can be. */
+const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024
 
 /** The migrator's own table. */
 const MIGRATION_TABLE = 'kysely_migration'
@@ -41,6 +44,7 @@ export async function openDatabase<Schema>(location: string, kind: DatabaseKind)
   const database = new Kysely<Schema>({ dialect: createSqliteDialect(sqlite, turnsOf(location)) })
   try {
     await refuseWhenUnusable(location, kind, () => migrate(database, kind))
+    sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)
     return database
   } catch (error) {
     await database.destroy()
@@ -52,7 +56,8 @@ const TURNS_BY_FILE = new Map<string, Turns>()
 
 function turnsOf(location: string): Turns {
   if (location === IN_MEMORY) return new Turns()
-  const file = path.resolve(location)
+  // Two names of one file are one file.
+  const file = realpathSync(location)
   const turns = TURNS_BY_FILE.get(file) ?? new Turns()
   TURNS_BY_FILE.set(file, turns)
   return turns
@@ -92,9 +97,12 @@ function fileTrouble(error: unknown): string | null {
 }
 
 function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
-  // Made by us and not by SQLite, so that nobody else on the machine may read who has an account; says why it cannot.
-  if (location !== IN_MEMORY) closeSync(openSync(location, 'a', 0o600))
-  const sqlite = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
+  if (location !== IN_MEMORY) makeFile(location)
+  // A whole path, because SQLite takes a name that begins with `file:` for a URI.
+  const sqlite = new DatabaseSync(location === IN_MEMORY ? location : path.resolve(location), {
+    timeout: BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+  })
   try {
     refuseForeign(sqlite, location, kind)
     prepareFile(sqlite, kind)
@@ -102,6 +110,22 @@ function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
   } catch (error) {
     sqlite.close()
     throw error
+  }
+}
+
+/**
+ * Made by us and not by SQLite, so that nobody else on the machine may read who has an account. A file that is there is
+ * never opened here: closing it again would give up the locks that this process has on it.
+ */
+function makeFile(location: string): void {
+  try {
+    closeSync(openSync(location, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (statSync(location).isDirectory()) {
+      throw Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'open' })
+    }
+    accessSync(location, constants.R_OK | constants.W_OK)
   }
 }
 
@@ -139,9 +163,8 @@ function prepareFile(sqlite: SqliteDatabase, { applicationId }: DatabaseKind): v
   switchToWal(sqlite)
   // The process may die at any time and loses nothing; a power cut may lose the last moments (decisions, Limits and usage).
   sqlite.exec('pragma synchronous = normal')
+  sqlite.exec(`pragma journal_size_limit = ${MAX_IDLE_WAL_BYTES}`)
 }
-
-const SQLITE_BUSY = 5
 
 /** SQLite waits for locks everywhere but here, where two processes that start on one new file meet. */
 function switchToWal(sqlite: SqliteDatabase): void {
@@ -151,7 +174,7 @@ function switchToWal(sqlite: SqliteDatabase): void {
       sqlite.exec('pragma journal_mode = wal')
       return
     } catch (error) {
-      if (((sqliteCode(error) ?? 0) & 0xff) !== SQLITE_BUSY || performance.now() > deadlineMs) throw error
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }

@@ -3,6 +3,7 @@
  * when they begin, so that one which reads before it writes never fails half-way because another process wrote first.
  * Everything runs on the caller's thread; the promises are only the query builder's form.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseSync, StatementSyncInstance } from '@photostructure/sqlite'
 import {
   type CompiledQuery,
@@ -15,6 +16,7 @@ import {
   type Kysely,
   type QueryResult,
 } from 'kysely'
+import { sqliteCode } from './database-errors.ts'
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>
 
@@ -83,8 +85,8 @@ class SqliteDriver implements Driver {
     this.#endTurn()
   }
 
-  async beginTransaction(): Promise<void> {
-    this.#begin.run()
+  beginTransaction(): Promise<void> {
+    return untilFree(() => void this.#begin.run())
   }
 
   async commitTransaction(): Promise<void> {
@@ -98,11 +100,41 @@ class SqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     const endTurn = await this.#turns.take()
-    if (this.#database.isOpen) {
-      leaveOneFile(this.#database)
-      this.#database.close()
+    try {
+      if (this.#database.isOpen) {
+        leaveOneFile(this.#database)
+        this.#database.close()
+      }
+    } finally {
+      endTurn()
     }
-    endTurn()
+  }
+}
+
+/** Another process's lock is waited for this long with the thread standing still, then between two tries without it. */
+export const BUSY_PAUSE_MS = 20
+
+/** As long as anybody would hold a lock who means to give it back. */
+const BUSY_DEADLINE_MS = 10_000
+
+const SQLITE_BUSY = 5
+
+export function isBusy(error: unknown): boolean {
+  return ((sqliteCode(error) ?? 0) & 0xff) === SQLITE_BUSY
+}
+
+/** Runs a statement again while another process holds the lock it needs: one that is refused so has done nothing. */
+async function untilFree<Result>(run: () => Result): Promise<Result> {
+  let deadlineMs: number | null = null
+  for (;;) {
+    try {
+      return run()
+    } catch (error) {
+      const nowMs = performance.now()
+      deadlineMs ??= nowMs + BUSY_DEADLINE_MS
+      if (!isBusy(error) || nowMs > deadlineMs) throw error
+      await pause(BUSY_PAUSE_MS)
+    }
   }
 }
 
@@ -135,9 +167,12 @@ class SqliteConnection implements DatabaseConnection {
     this.#database = database
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    return untilFree(() => this.#run(sql, parameters as Values))
+  }
+
+  #run<Row>(sql: string, values: Values): QueryResult<Row> {
     const { statement, isReader } = this.#prepare(sql)
-    const values = parameters as Values
     if (isReader) return { rows: statement.all(...values) as Row[] }
     const { changes, lastInsertRowid } = statement.run(...values)
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }

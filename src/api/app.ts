@@ -7,6 +7,7 @@ import { keepRequestId } from '../http/request-id.ts'
 import { requireDeclaredAccess } from './access.ts'
 import { registerBodyParsers } from './body-parser.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './error-handler.ts'
 import { registerPipeline } from './pipeline.ts'
@@ -35,7 +36,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
-    frameworkErrors: (thrown, request, reply) => sendError(thrown, { request, reply, log: deps.log }),
+    frameworkErrors: (thrown, request, reply) => {
+      // No gate has seen this one.
+      const isAnswered = answerOrigin(deps.corsOrigins, request, reply)
+      if (!isAnswered) sendError(thrown, { request, reply, log: deps.log })
+    },
   })
   answerOddRequests(app.server)
   app.setValidatorCompiler(validatorCompiler)

@@ -2,8 +2,8 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that a caller without a right to be here costs nothing:
  *
- *   received → proper HTTP → browser's origin → address limit → credential → not shutting down → rate and concurrency
- *   → body parsed → handler → usage recorded → last bytes sent
+ *   received → proper HTTP → browser's origin → proper query → address limit → credential → not shutting down
+ *   → rate and concurrency → body parsed → handler → usage recorded → last bytes sent
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../core/credential.ts'
@@ -38,6 +38,7 @@ const GATES: readonly Gate[] = [
   requireHost,
   forgetTypeOfNoBody,
   admitOrigin,
+  requireProperQuery,
   admitAddress,
   authenticate,
   refuseWhileDraining,
@@ -92,6 +93,17 @@ function forgetTypeOfNoBody(_deps: AppDeps, { raw }: FastifyRequest): void {
 
 function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   answerOrigin(deps.corsOrigins, request, reply)
+}
+
+/** Of the path the router sees to it; in a query it would take what is no encoding for text. */
+function requireProperQuery(_deps: AppDeps, { url }: FastifyRequest): void {
+  const start = url.indexOf('?')
+  if (start < 0) return
+  try {
+    decodeURIComponent(url.slice(start))
+  } catch {
+    throw new ServiceError('malformed_request', { message: 'the query is not valid percent-encoding.' })
+  }
 }
 
 /** All but what tells whether the server is up: that is asked often, and from one address. */

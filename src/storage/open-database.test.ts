@@ -246,23 +246,6 @@ describe('a database that another process holds locked', () => {
 
     expect(await database.selectFrom('notes').select('id').execute()).toEqual([{ id: 1 }, { id: 2 }])
   })
-
-  it('keeps its log under a live connection, whoever else in this process opens and closes it', async () => {
-    const database = await openNotes()
-    await (await openNotes()).destroy()
-    const others = `
-      const { DatabaseSync } = require('@photostructure/sqlite')
-      const other = new DatabaseSync(process.argv[1])
-      other.exec('select count(*) from notes')
-      other.close()`
-    await once(spawn(process.execPath, ['-e', others, file], { stdio: 'inherit' }), 'exit')
-
-    await database.insertInto('notes').values({ id: 1, text: 'kept' }).execute()
-
-    const reader = new DatabaseSync(file, { readOnly: true })
-    expect(reader.prepare('select id from notes').all()).toHaveLength(1)
-    reader.close()
-  })
 })
 
 describe('a transaction', () => {

@@ -151,6 +151,16 @@ function leaveOneFile(database: SqliteDatabase): void {
   }
 }
 
+/**
+ * The binding ends a text at a null character, so that it would stand for another, shorter one. As bytes it equals no
+ * text; none is ever stored (`storedText` in the schemas).
+ */
+function toValues(parameters: readonly unknown[]): Values {
+  return parameters.map((value) =>
+    typeof value === 'string' && value.includes('\0') ? Buffer.from(value) : value,
+  ) as Values
+}
+
 /** More different statements than the program has; what is over comes from lists of varying length. */
 const MAX_PREPARED_STATEMENTS = 200
 
@@ -168,7 +178,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    return untilFree(() => this.#run(sql, parameters as Values))
+    return untilFree(() => this.#run(sql, toValues(parameters)))
   }
 
   #run<Row>(sql: string, values: Values): QueryResult<Row> {
@@ -180,7 +190,7 @@ class SqliteConnection implements DatabaseConnection {
 
   async *streamQuery<Row>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
     const { statement } = this.#prepare(sql)
-    for (const row of statement.iterate(...(parameters as Values))) yield { rows: [row as Row] }
+    for (const row of statement.iterate(...toValues(parameters))) yield { rows: [row as Row] }
   }
 
   #prepare(sql: string): PreparedStatement {

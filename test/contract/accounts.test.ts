@@ -100,6 +100,20 @@ describe('POST /v1/auth/register', () => {
     expect(broken.json().detail).toMatch(/^The request body is not valid JSON: Unexpected token/)
   })
 
+  it.each(['register', 'login', 'password'])('nor in JSON that was made a string of: %s', async (route) => {
+    const { call } = await createAccountsApp()
+
+    const answer = await call({
+      method: 'POST',
+      url: `/v1/auth/${route}`,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(JSON.stringify({ password: PASSWORD, current_password: PASSWORD })),
+    })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({ detail: 'The request body must be a JSON object.' })
+  })
+
   it('is not there when registration is closed', async () => {
     const { app, admin } = await createAccountsApp({ config: { registration: 'closed' } })
 

@@ -215,7 +215,7 @@ function callRow(world: World, row: Row, secret: string | null) {
 }
 
 describe('the table of endpoints', () => {
-  it.each(ROWS.map((row) => ({ name: row.name, row })))('$name', async ({ row }) => {
+  it.each(ROWS.map((row) => [row.name, row] as const))('%s', async (_, row) => {
     const world = await createWorld()
     const secrets = { none: null, Key: world.key, Admin: ADMIN_KEY }
 
@@ -265,7 +265,7 @@ describe('the Auth column', () => {
     output: () => null,
   }
 
-  describe.each([...ROWS, STREAM].map((row) => ({ name: row.name, row })))('of $name', ({ row }) => {
+  describe.each([...ROWS, STREAM].map((row) => [row.name, row] as const))('of %s', (_, row) => {
     it.each(Object.entries(CREDENTIALS))('with %s', async (credential, secretOf) => {
       const world = await createWorld()
 

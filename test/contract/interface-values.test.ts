@@ -109,12 +109,12 @@ describe('API key', () => {
 })
 
 const TIER_TABLE = [
-  { tier: 'free', maxKeys: 2, rpm: 60, maxTokens: 2048, maxConcurrent: 1 },
-  { tier: 'pro', maxKeys: 10, rpm: 1000, maxTokens: 4096, maxConcurrent: 5 },
-  { tier: 'enterprise', maxKeys: 100, rpm: 10_000, maxTokens: 8192, maxConcurrent: Infinity },
+  ['free', { maxKeys: 2, rpm: 60, maxTokens: 2048, maxConcurrent: 1 }],
+  ['pro', { maxKeys: 10, rpm: 1000, maxTokens: 4096, maxConcurrent: 5 }],
+  ['enterprise', { maxKeys: 100, rpm: 10_000, maxTokens: 8192, maxConcurrent: Infinity }],
 ] as const
 
-describe.each(TIER_TABLE)('Tiers, $tier', ({ tier, maxKeys, rpm, maxTokens, maxConcurrent }) => {
+describe.each(TIER_TABLE)('Tiers, %s', (tier, { maxKeys, rpm, maxTokens, maxConcurrent }) => {
   it(`Max API keys | ${maxKeys}`, async () => {
     const world = await createAccountsApp()
     const key = await createUser(world, tier)

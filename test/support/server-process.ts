@@ -28,25 +28,38 @@ export interface RunningServerProcess extends ServerProcess {
   readonly address: string
 }
 
+export interface SpawnOptions {
+  /** What a file may grow to, in blocks of 512 bytes: writing more fails as on a full disk. */
+  readonly maxFileBlocks?: number
+}
+
 /** Starts the program with `words`; its data folder, and itself, go with the test. */
-export function spawnServer(words: readonly string[]): ServerProcess {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-test-'))
-  const child = spawn(
-    process.execPath,
-    [path.join(ROOT, 'bin/sluice.js'), 'serve', '--port', '0', '--data-dir', dataDir, ...words],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOptions = {}): ServerProcess {
+  const dataDir = temporaryFolder()
+  const program = [process.execPath, path.join(ROOT, 'bin/sluice.js'), 'serve', '--port', '0']
+  const limited = ['sh', '-c', `ulimit -f ${maxFileBlocks}; exec "$@"`, 'sh']
+  const [command = '', ...rest] = [
+    ...(maxFileBlocks === undefined ? [] : limited),
+    ...[...program, '--data-dir', dataDir, ...words],
+  ]
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await ended
-    rmSync(dataDir, { recursive: true, force: true })
   })
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('the pipes are missing')
   return { child, stdout: collectLines(stdout), stderr: collectLines(stderr), ended }
+}
+
+/** A folder that goes with the test, after the servers that were started in it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 function collectLines(stream: NodeJS.ReadableStream): string[] {
@@ -57,7 +70,11 @@ function collectLines(stream: NodeJS.ReadableStream): string[] {
 
 /** Starts the program and waits until it listens. */
 export async function startServer(words: readonly string[]): Promise<RunningServerProcess> {
-  const server = spawnServer(['--api-keys', KEY, ...words])
+  return listening(spawnServer(['--api-keys', KEY, ...words]))
+}
+
+/** Waits until the program listens. */
+export async function listening(server: ServerProcess): Promise<RunningServerProcess> {
   const address = await lineOf(server, () => /listening on (\S+)/.exec(server.stdout.join('\n'))?.[1] ?? null)
   return { ...server, address }
 }
@@ -125,6 +142,29 @@ export function post(
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify(options.body),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+}
+
+export interface CallOptions {
+  /** @default none */
+  readonly secret?: string
+  readonly body?: unknown
+}
+
+/** `route` is a method and a path: `GET /v1/keys`. */
+export function call(
+  { address }: RunningServerProcess,
+  route: string,
+  { secret, body }: CallOptions = {},
+): Promise<Response> {
+  const [method = '', path = ''] = route.split(' ')
+  return fetch(address + path, {
+    method,
+    headers: {
+      ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 }
 

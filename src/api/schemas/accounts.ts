@@ -38,7 +38,8 @@ function passwordProblem({ input }: { readonly input?: unknown }): string | null
   return fits ? null : `${PASSWORD_RULE}, but has ${length}`
 }
 
-const object = { error: must('a JSON object') }
+/** Does not say what it was: JSON that was made a string of by mistake has a password in it. */
+const object = { error: 'must be a JSON object' }
 
 const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
 

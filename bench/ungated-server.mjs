@@ -30,8 +30,8 @@ const app = buildApp({
   keys: none,
   limiter: {
     admit: async () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }),
-    copyWindow: async () => {},
-    retireWindow: async () => {},
+    begin: async () => {},
+    retire: async () => {},
   },
   addressLimiter: null,
   usageRecorder: { record: async () => {} },

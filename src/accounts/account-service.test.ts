@@ -463,9 +463,28 @@ describe('AccountService.hasAnyAccount', () => {
     await services.accounts.deleteUser(userId)
     expect(await services.accounts.hasAnyAccount()).toBe(false)
 
-    await services.keys.createFor({ name: '', tier: 'free', expiresInDays: null, userId: null })
+    const { record } = await services.keys.createFor({
+      name: '',
+      tier: 'free',
+      expiresInDays: null,
+      userId: null,
+    })
 
     expect(await services.accounts.hasAnyAccount()).toBe(true)
+    await services.keys.revokeAny(record.id)
+    expect(await services.accounts.hasAnyAccount()).toBe(false)
+  })
+
+  it("does not count the operator's own keys, nor those that have expired", async () => {
+    const services = await createAccountServices()
+    await services.keys.create(OPERATOR, { name: '', expiresInDays: null })
+    expect(await services.accounts.hasAnyAccount()).toBe(false)
+
+    await services.keys.createFor({ name: '', tier: 'free', expiresInDays: 1, userId: null })
+    expect(await services.accounts.hasAnyAccount()).toBe(true)
+    services.clock.advance(DAY_MS)
+
+    expect(await services.accounts.hasAnyAccount()).toBe(false)
   })
 })
 

@@ -199,7 +199,7 @@ export class AccountService {
 
   /** A user, or a key that is an account of its own; without either nobody but the operator has a way in. */
   async hasAnyAccount(): Promise<boolean> {
-    return await hasAnyAccount(this.#database)
+    return await hasAnyAccount(this.#database, this.#clock.unixSeconds())
   }
 
   /** Gives the key's secret. */

@@ -152,7 +152,10 @@ describe('createCombinedAuthenticator', () => {
   it('asks each in turn', async () => {
     const { authenticator, registered } = await createAccountServices()
     const { keySecret, userId } = await registered()
-    const combined = createCombinedAuthenticator(createStaticKeyAuthenticator(['static']), authenticator)
+    const combined = createCombinedAuthenticator(
+      createStaticKeyAuthenticator(['static'], 'salt'),
+      authenticator,
+    )
 
     expect(await combined.authenticate('static')).toMatchObject({ kind: 'static', accountId: 'operator' })
     expect(await combined.authenticate(keySecret)).toMatchObject({ kind: 'key', accountId: userId })

@@ -1,10 +1,16 @@
 /** E-mail addresses: shown as they were registered, compared without regard to case (spec: decisions, Accounts and keys). */
 
+/** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
+export const MAX_EMAIL_LENGTH = 254
+
 export function trimEmail(email: string): string {
   return email.trim()
 }
 
-/** Equal for two addresses that are the same one. */
+/** Equal for two addresses that are the same one. What is too long to be one is cut to a length that none has. */
 export function emailKey(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase().normalize('NFC')
+  return email
+    .trim()
+    .slice(0, MAX_EMAIL_LENGTH + 1)
+    .toLowerCase()
 }

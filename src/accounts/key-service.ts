@@ -23,7 +23,7 @@ import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecor
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
-  readonly limiter: Pick<Limiter, 'copyWindow' | 'retireWindow'>
+  readonly limiter: Pick<Limiter, 'begin' | 'retire'>
   readonly clock: Clock
 }
 
@@ -58,7 +58,7 @@ export interface KeyChangeRequest {
 
 export class KeyService {
   readonly #database: ApiDatabase
-  readonly #limiter: Pick<Limiter, 'copyWindow' | 'retireWindow'>
+  readonly #limiter: Pick<Limiter, 'begin' | 'retire'>
   readonly #clock: Clock
 
   constructor({ database, limiter, clock }: KeyServiceDeps) {
@@ -72,6 +72,7 @@ export class KeyService {
    * @throws ServiceError `key_limit_reached`
    */
   async create(credential: Credential, { name, expiresInDays }: KeyRequest): Promise<CreatedKey> {
+    refuseOpen(credential)
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
     const unixSeconds = this.#clock.unixSeconds()
     const owner = { accountId, userId }
@@ -80,7 +81,7 @@ export class KeyService {
       requireRoomForKey(await readLiveAccount(transaction, credential, unixSeconds))
       await insertKey(transaction, made.key, made.secretHash)
       // Within, so that there is neither a key with an empty window nor a window without a key.
-      await this.#limiter.copyWindow(limitId, made.key.id)
+      await this.#limiter.begin(made.key.id, { makerLimitId: limitId, accountId })
     })
     return toCreatedKey(made)
   }
@@ -92,7 +93,8 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` for one that is not the caller's account's or is revoked already. */
   async revoke(credential: Credential, keyId: string): Promise<void> {
-    await this.#revoke(keyId, { accountId: credential.accountId, heirLimitId: credential.limitId })
+    refuseOpen(credential)
+    await this.#revoke(keyId, credential.accountId)
   }
 
   /** Everyone's keys. */
@@ -127,7 +129,7 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` for one that is revoked already, too. */
   async revokeAny(keyId: string): Promise<void> {
-    await this.#revoke(keyId, { accountId: null, heirLimitId: null })
+    await this.#revoke(keyId, null)
   }
 
   /**
@@ -152,19 +154,22 @@ export class KeyService {
     })
   }
 
-  async #revoke(id: string, by: { accountId: string | null; heirLimitId: string | null }): Promise<void> {
-    const { accountId, heirLimitId } = by
+  async #revoke(id: string, accountId: string | null): Promise<void> {
     const unixSeconds = this.#clock.unixSeconds()
-    if (!(await revokeKey(this.#database, { id, accountId, unixSeconds }))) {
-      throw new ServiceError('key_not_found', { keyId: id })
-    }
-    await this.#limiter.retireWindow(id, heirLimitId)
+    const ownerId = await revokeKey(this.#database, { id, accountId, unixSeconds })
+    if (ownerId === null) throw new ServiceError('key_not_found', { keyId: id })
+    await this.#limiter.retire(id, ownerId)
   }
 
   #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {
     const unixSeconds = this.#clock.unixSeconds()
     return { ...page, items: items.map((key) => toKeyRecord(key, unixSeconds)) }
   }
+}
+
+/** Without authentication anyone, a page in somebody's browser included, could make keys that outlive this run. */
+function refuseOpen({ kind }: Credential): void {
+  if (kind === 'open') throw new ServiceError('keys_need_authentication')
 }
 
 async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {

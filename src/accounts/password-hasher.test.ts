@@ -43,12 +43,24 @@ describe('PasswordHasher', () => {
 
   it('turns away what would wait too long, for a second', async () => {
     const passwords = new PasswordHasher(CHEAP_ARGON2)
-    const hashed = Array.from({ length: 130 }, () => passwords.hash('correct horse'))
+    const hashed = Array.from({ length: 129 }, () => passwords.hash('correct horse'))
 
     const refused = passwords.hash('correct horse')
 
     await expect(refused).rejects.toMatchObject({ code: 'password_queue_full', retryAfterSeconds: 1 })
+    expect(await Promise.all(hashed)).toHaveLength(129)
+  })
+
+  it('checks a password while a crowd waits for new ones, and the other way round', async () => {
+    const passwords = new PasswordHasher(CHEAP_ARGON2)
+    const passwordHash = await passwords.hash('correct horse')
+    const crowd = Array.from({ length: 129 }, () => passwords.hash('correct horse'))
+
+    expect(await passwords.verify('correct horse', passwordHash)).toBe(true)
+    await Promise.all(crowd)
+    const checks = Array.from({ length: 129 }, () => passwords.verify('correct horse', passwordHash))
     expect(await codeOf(passwords.verify('correct horse', null))).toBe('password_queue_full')
-    expect(await Promise.all(hashed)).toHaveLength(130)
+    expect(await passwords.hash('correct horse')).toMatch(/^\$argon2id/)
+    await Promise.all(checks)
   })
 })

@@ -18,8 +18,11 @@ const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, l
 /** In code points. A longer one belongs to nobody. */
 const MAX_PASSWORD_LENGTH = 128
 
-/** Hashing runs in libuv's pool of four, which files and name look-ups need as well. */
-const MAX_RUNNING = 2
+/**
+ * One new password and one check at a time: hashing runs in libuv's pool of four, which files and name look-ups need as
+ * well. They stand in two lines, so that a crowd of registrations lets nobody wait who logs in.
+ */
+const MAX_RUNNING = 1
 /** About two seconds' work. */
 const MAX_WAITING = 128
 const RETRY_SECONDS = 1
@@ -30,7 +33,8 @@ const HASH_BYTES = 32
 export class PasswordHasher {
   readonly #parameters: Argon2Parameters
   readonly #nobodysHash: string
-  readonly #line = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
+  readonly #hashing = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
+  readonly #checking = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
 
   constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS) {
     this.#parameters = parameters
@@ -41,7 +45,7 @@ export class PasswordHasher {
   async hash(password: string): Promise<string> {
     const { memoryKib, passes, lanes } = this.#parameters
     const options = { memoryCost: memoryKib, timeCost: passes, parallelism: lanes, outputLen: HASH_BYTES }
-    return await this.#line.run(() => hash(password, options))
+    return await this.#hashing.run(() => hash(password, options))
   }
 
   /**
@@ -51,8 +55,8 @@ export class PasswordHasher {
   async verify(password: string, passwordHash: string | null): Promise<boolean> {
     const canMatch = passwordHash !== null && !isTooLong(password)
     // Nobody's password, so that neither is the time that a very long one takes to read told apart.
-    if (!canMatch) await this.#line.run(() => verify(this.#nobodysHash, ''))
-    return canMatch && (await this.#line.run(() => verify(passwordHash, password)))
+    if (!canMatch) await this.#checking.run(() => verify(this.#nobodysHash, ''))
+    return canMatch && (await this.#checking.run(() => verify(passwordHash, password)))
   }
 }
 

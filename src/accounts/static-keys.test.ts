@@ -3,7 +3,7 @@ import { createOpenAuthenticator, createStaticKeyAuthenticator } from './static-
 
 describe('createStaticKeyAuthenticator', () => {
   it('makes every given secret a key of the operator, tier enterprise', async () => {
-    const authenticator = createStaticKeyAuthenticator(['one', 'ключ'])
+    const authenticator = createStaticKeyAuthenticator(['one', 'ключ'], 'salt')
 
     const one = await authenticator.authenticate('one')
     const two = await authenticator.authenticate('ключ')
@@ -15,24 +15,33 @@ describe('createStaticKeyAuthenticator', () => {
   })
 
   it.each([null, '', 'One', 'one ', 'two'])('knows nothing of %j', async (secret) => {
-    expect(await createStaticKeyAuthenticator(['one']).authenticate(secret)).toBeNull()
+    expect(await createStaticKeyAuthenticator(['one'], 'salt').authenticate(secret)).toBeNull()
   })
 
   it('gives a key the same id wherever it stands in the list', async () => {
-    const first = await createStaticKeyAuthenticator(['a', 'b']).authenticate('b')
-    const second = await createStaticKeyAuthenticator(['b', 'a']).authenticate('b')
+    const first = await createStaticKeyAuthenticator(['a', 'b'], 'salt').authenticate('b')
+    const second = await createStaticKeyAuthenticator(['b', 'a'], 'salt').authenticate('b')
 
     expect(first).toEqual(second)
   })
 
   it('never keeps a secret in an id', async () => {
-    const credential = await createStaticKeyAuthenticator(['plain-secret']).authenticate('plain-secret')
+    const credential = await createStaticKeyAuthenticator(['plain-secret'], 'salt').authenticate(
+      'plain-secret',
+    )
 
     expect(JSON.stringify(credential)).not.toContain('plain')
   })
 
+  it('gives a key another id under another salt', async () => {
+    const first = await createStaticKeyAuthenticator(['a'], 'one').authenticate('a')
+    const second = await createStaticKeyAuthenticator(['a'], 'two').authenticate('a')
+
+    expect(first?.keyId).not.toBe(second?.keyId)
+  })
+
   it('refuses an empty secret', () => {
-    expect(() => createStaticKeyAuthenticator(['a', ''])).toThrow('An API key must not be empty.')
+    expect(() => createStaticKeyAuthenticator(['a', ''], 'salt')).toThrow('An API key must not be empty.')
   })
 })
 

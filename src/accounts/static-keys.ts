@@ -2,18 +2,22 @@
  * Keys that are configuration (`--api-keys`): any non-empty strings, all of the built-in account `operator`, tier
  * `enterprise`. Only their hashes are kept. Looking a hash up takes no longer for a secret that is nearly right.
  */
+import { createHmac } from 'node:crypto'
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Authenticator } from './authenticator.ts'
 import { hashSecret } from './key-secret.ts'
 
-/** @throws RangeError for an empty secret, which would let everyone in who sends an empty one. */
-export function createStaticKeyAuthenticator(secrets: readonly string[]): Authenticator {
+/**
+ * `idSalt` is secret and stays the same: ids are in the log, and a weak secret could otherwise be guessed from its id.
+ * @throws RangeError for an empty secret, which would let everyone in who sends an empty one.
+ */
+export function createStaticKeyAuthenticator(secrets: readonly string[], idSalt: string): Authenticator {
   const credentials = new Map<string, Credential>()
   for (const secret of secrets) {
     if (secret === '') throw new RangeError('An API key must not be empty.')
-    const hash = hashSecret(secret)
-    // The id comes from the hash, so that reordering the list does not hand one key's usage to another.
-    credentials.set(hash, operatorCredential(`static-${hash.slice(0, 16)}`, 'static'))
+    // From the secret, so that reordering the list does not hand one key's usage to another.
+    const id = createHmac('sha256', idSalt).update(secret, 'utf8').digest('hex').slice(0, 16)
+    credentials.set(hashSecret(secret), operatorCredential(`static-${id}`, 'static'))
   }
   return {
     authenticate: async (secret) => (secret === null ? null : (credentials.get(hashSecret(secret)) ?? null)),

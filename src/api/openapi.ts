@@ -15,12 +15,24 @@ interface Document {
 /** Fastify matches a model id with a wildcard, because it may contain `/`; the document calls it by its name. */
 const MODEL_WILDCARD = { url: '/v1/models/*', documentedUrl: '/v1/models/{model_id}', param: 'model_id' }
 
+/** What holds for every answer, said once. */
+const DESCRIPTION = `Text generation over HTTP, with continuous batching.
+
+Every answer carries \`x-request-id\`. Every error is \`{"detail": "..."}\` with \`x-error-code\`; 401 carries
+\`www-authenticate\`, 409 \`x-should-retry: false\`, 429 and 503 \`retry-after\` in whole seconds.
+
+Every answer to an API key or a session carries \`x-ratelimit-limit-requests\`, \`x-ratelimit-remaining-requests\` and
+\`x-ratelimit-reset-requests\`. A generation that was lowered to its tier's maximum carries \`x-max-tokens-applied\`.
+
+Where the server limits requests per client address, every route but health and ready may answer 429
+\`address_rate_limit_exceeded\`.`
+
 export const openApiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
     info: {
       title: 'Sluice',
-      description: 'Text generation over HTTP, with continuous batching.',
+      description: DESCRIPTION,
       version: INTERFACE_VERSION,
     },
     tags: ROUTE_TAGS.map((name) => ({ name })),

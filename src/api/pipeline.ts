@@ -30,8 +30,10 @@ declare module 'fastify' {
   }
 }
 
-/** Throws what the request is refused with; a gate that answers by itself ends the way. */
-type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>
+/** Throws what the request is refused with; a gate that has answered by itself says so, and the way ends there. */
+type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Passing | Promise<Passing>
+
+type Passing = 'answered' | void
 
 const GATES: readonly Gate[] = [
   receive,
@@ -60,10 +62,11 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
     reply.raw.once('close', () => logRequest(requestLog, request, reply))
     for (const gate of GATES) {
       const passing = gate(deps, request, reply)
-      if (passing !== undefined) await passing
-      if (reply.sent) return
+      // Most pass at once, and cost no turn.
+      if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
     }
   })
+  app.addHook('preHandler', (request) => authenticateAgain(deps, request))
   // Whatever the answer is: nothing is sent that is not on record. A stream sees to it itself.
   app.addHook('onSend', async ({ usage }, { statusCode }) => {
     if (usage !== null) await usage.settle(statusCode)
@@ -72,7 +75,8 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
 
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
-  reply.header('x-request-id', request.id)
+  // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
+  reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' })
 }
 
 /** Node's own check, which answers without a body, is switched off for this one. */
@@ -91,8 +95,8 @@ function forgetTypeOfNoBody(_deps: AppDeps, { raw }: FastifyRequest): void {
   }
 }
 
-function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
-  answerOrigin(deps.corsOrigins, request, reply)
+function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Passing {
+  return answerOrigin(deps.corsOrigins, request, reply) ? 'answered' : undefined
 }
 
 /** Of the path the router sees to it; in a query it would take what is no encoding for text. */
@@ -127,6 +131,14 @@ async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<voi
       if (deps.adminCheck === null) throw new ServiceError('admin_disabled')
       if (!deps.adminCheck(bearerSecret(request))) throw new ServiceError('unauthorized')
   }
+}
+
+/** A body may take its time; by then the key may be revoked, or of another tier. */
+const FRESH_MS = 100
+
+async function authenticateAgain(deps: AppDeps, request: FastifyRequest): Promise<void> {
+  if (request.optionalCredential === null || request.timeline.elapsedMs() < FRESH_MS) return
+  await authenticate(deps, request)
 }
 
 function bearerSecret({ headers }: FastifyRequest): string | null {

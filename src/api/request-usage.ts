@@ -10,6 +10,9 @@ import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import type { AppDeps } from './deps.ts'
 import { CLIENT_GONE_STATUS } from './request-log.ts'
 
+/** What an engine answers that does not begin: wrong, too much, not now. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 429, 503])
+
 type Caller = Pick<UsageEntry, 'keyId' | 'accountId' | 'path'>
 
 export class RequestUsage {
@@ -41,8 +44,7 @@ export class RequestUsage {
   async settle(status: number): Promise<void> {
     if (this.#isSettled) return
     this.#isSettled = true
-    const isRefused = status >= 400 && status < 499 && !this.#timeline.hasStarted
-    if (isRefused) return
+    if (REFUSALS.has(status) && !this.#timeline.hasStarted) return
     const { promptTokens, completionTokens } = this.#timeline
     await this.#recorder.record({
       ...this.#caller,

@@ -1,5 +1,6 @@
 /** What a route tells the documentation about itself, next to what its body and answers are. */
 import { z } from 'zod'
+import { ERRORS } from '../core/errors.ts'
 import type { AccessClass } from './access.ts'
 
 const errorBody = z
@@ -66,7 +67,10 @@ export function describeRoute<
   const error = route.isOpenAiShaped === true ? openAiErrorBody : errorBody
   const failures = route.errors.map((status) => [
     status,
-    { description: ERROR_MEANINGS[status], content: { 'application/json': { schema: error } } },
+    {
+      description: `${ERROR_MEANINGS[status]} \`x-error-code\` is one of ${codesOf(status)}.`,
+      content: { 'application/json': { schema: error } },
+    },
   ])
   return {
     operationId: route.operationId,
@@ -81,6 +85,14 @@ export function describeRoute<
       ...Object.fromEntries(failures),
     },
   } as { body: Body; querystring: Query; params: Params; response: Record<number, z.ZodType> }
+}
+
+/** From the one table, so that no code is left out. */
+function codesOf(status: ErrorStatus): string {
+  return Object.entries(ERRORS)
+    .filter(([, row]) => row.status === status)
+    .map(([code]) => `\`${code}\``)
+    .join(', ')
 }
 
 function successContent({ ok, event, isStreamOnly }: RouteDescription<Part, Part, Part>) {

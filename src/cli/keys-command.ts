@@ -2,7 +2,7 @@
 import type { CreatedKey, KeyService } from '../accounts/key-service.ts'
 import type { KeyRecord } from '../accounts/key-record.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import { ALL_ROWS, type OperatorContext, type Services, withServices } from './open-services.ts'
+import { listAllPages, type OperatorContext, type Services, withServices } from './open-services.ts'
 import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
 import { ABSENT, renderTable, toIsoDay } from './table.ts'
 import { escapeUnseen, toJsonLine } from './terminal-text.ts'
@@ -73,9 +73,9 @@ const COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'crea
 
 async function listKeys({ user, printsJson }: KeyListing, services: Services): Promise<string> {
   const owner = user === null ? null : await services.findUser(user)
-  const { items } = await services.keys.listAll(ALL_ROWS)
+  const items = await listAllPages((page) => services.keys.listAll(page))
   const records = owner === null ? items : items.filter(({ userId }) => userId === owner.id)
-  const users = owner === null ? (await services.accounts.listUsers(ALL_ROWS)).items : []
+  const users = owner === null ? await listAllPages((page) => services.accounts.listUsers(page)) : []
   const emails = new Map(users.map(({ userId, email }) => [userId, email]))
   if (owner !== null) emails.set(owner.id, owner.email)
   const emailOf = ({ userId }: KeyRecord) => (userId === null ? null : (emails.get(userId) ?? null))
@@ -137,7 +137,7 @@ async function revokeKey({ id, keyPrefix }: KeyRecord, keys: KeyService): Promis
  * @throws ServiceError `key_not_found`; StartError when more than one key has the prefix
  */
 async function findKey(idOrPrefix: string, keys: KeyService): Promise<KeyRecord> {
-  const { items } = await keys.listAll(ALL_ROWS)
+  const items = await listAllPages((page) => keys.listAll(page))
   const found = items.filter(({ id, keyPrefix }) => id === idOrPrefix || keyPrefix === idOrPrefix)
   const [key, ...others] = found
   if (key === undefined) throw new ServiceError('key_not_found', { keyId: idOrPrefix })

@@ -16,6 +16,7 @@ import { accountsLocation, openAccounts } from '../server/open-databases.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
 import { IN_MEMORY } from '../storage/open-database.ts'
+import type { Page, PageRequest } from '../storage/pages.ts'
 import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -96,5 +97,14 @@ function createServices(database: ApiDatabase, clock: Clock): Services {
   }
 }
 
-/** All rows of a listing at once. */
-export const ALL_ROWS = { limit: null, cursor: null }
+/** All rows of a listing, however many pages they take. */
+export async function listAllPages<Item>(list: (page: PageRequest) => Promise<Page<Item>>): Promise<Item[]> {
+  const rows: Item[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page<Item> = await list({ limit: null, cursor })
+    rows.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return rows
+}

@@ -31,7 +31,7 @@ describe('sluice users list', () => {
           user_id: userId,
           email: 'ada@example.org',
           tier: 'free',
-          is_disabled: false,
+          disabled: false,
           created_at: 1_700_000_000.25,
         },
       ],

@@ -1,6 +1,6 @@
 /** `sluice users`: what operators do with registered users without HTTP. The rules are those of the services. */
 import type { User } from '../accounts/account-service.ts'
-import { ALL_ROWS, type OperatorContext, type Services, withServices } from './open-services.ts'
+import { listAllPages, type OperatorContext, type Services, withServices } from './open-services.ts'
 import type { UsersCommand } from './operator-command-line.ts'
 import { renderTable, toIsoDay } from './table.ts'
 import { escapeUnseen, toJsonLine } from './terminal-text.ts'
@@ -16,8 +16,8 @@ export async function runUsersCommand(command: UsersCommand, context: OperatorCo
 async function answer(command: UsersCommand, { accounts, findUser }: Services): Promise<string> {
   switch (command.action) {
     case 'list': {
-      const { items, count } = await accounts.listUsers(ALL_ROWS)
-      if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count })
+      const items = await listAllPages((page) => accounts.listUsers(page))
+      if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
       return items.length === 0 ? 'There are no users.' : renderTable(COLUMNS, items.map(toRow)).join('\n')
     }
     case 'set-tier': {
@@ -40,7 +40,7 @@ function toUserJson({ userId, email, tier, isDisabled, createdAtUnixSeconds }: U
     user_id: userId,
     email,
     tier,
-    is_disabled: isDisabled,
+    disabled: isDisabled,
     created_at: createdAtUnixSeconds,
   }
 }

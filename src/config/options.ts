@@ -355,7 +355,7 @@ export const OPTIONS: OptionTable = {
     kind: databaseUrl,
     default: null,
     defaultText: 'api.db in the data folder',
-    help: 'database of accounts and keys: SQLite file, :memory: or postgres://',
+    help: 'database of accounts and keys: SQLite file or :memory:',
     available: true,
   },
   usageDb: {
@@ -363,7 +363,7 @@ export const OPTIONS: OptionTable = {
     kind: databaseUrl,
     default: null,
     defaultText: 'usage.db in the data folder',
-    help: 'database of usage: SQLite file, :memory: or postgres://',
+    help: 'database of usage: SQLite file or :memory:',
     available: true,
   },
   usageRetentionDays: {

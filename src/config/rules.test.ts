@@ -32,6 +32,21 @@ describe('rules between options', () => {
     expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()
   })
 
+  it('wants two databases in two files', () => {
+    expect(check({ apiDb: 'one.db', usageDb: './one.db' })).toThrow(
+      "<apiDb> and <usageDb> must be two files, but both are 'one.db'.",
+    )
+    expect(check({ apiDb: ':memory:', usageDb: ':memory:' })).not.toThrow()
+    expect(check({ apiDb: 'one.db', usageDb: 'two.db' })).not.toThrow()
+  })
+
+  it('keeps the admin key apart from the API keys, and does not show it', () => {
+    expect(check({ adminKey: 'shared', apiKeys: ['a', 'shared'] })).toThrow(
+      '<adminKey> must not be one of <apiKeys>.',
+    )
+    expect(check({ adminKey: 'own', apiKeys: ['a'] })).not.toThrow()
+  })
+
   it('refuses a tokenizer beside a .gguf, but lets its configuration be overridden', () => {
     expect(check({ checkpoint: 'M.GGUF', tokenizer: 't' })).toThrow(
       '<tokenizer> cannot be used with a .gguf checkpoint',

@@ -1,5 +1,6 @@
 /** Rules that no single option can check. Pure; each names the options as the user wrote them. */
 import { isIP } from 'node:net'
+import path from 'node:path'
 import { StartError } from '../core/errors.ts'
 import type { OptionName, ServerConfig } from './server-config.ts'
 
@@ -15,6 +16,8 @@ const RULES: readonly Rule[] = [
   gpuLayersNeedGpu,
   tlsFilesGoTogether,
   workersShareDatabase,
+  databasesAreTwo,
+  adminKeyIsItsOwn,
 ]
 
 /** @throws StartError with the first rule that is broken. */
@@ -71,4 +74,16 @@ function workersShareDatabase(config: ServerConfig, label: Label): string | null
   const inMemory = (['apiDb', 'usageDb'] as const).find((name) => config[name] === ':memory:')
   if (inMemory === undefined) return null
   return `${label('workers')} must be 1 when ${label(inMemory)} is ':memory:', which processes cannot share, but was ${config.workers}.`
+}
+
+function databasesAreTwo({ apiDb, usageDb }: ServerConfig, label: Label): string | null {
+  if (apiDb === null || usageDb === null || apiDb === ':memory:') return null
+  if (path.resolve(apiDb) !== path.resolve(usageDb)) return null
+  return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
+}
+
+/** Whoever has a key would have the admin API. */
+function adminKeyIsItsOwn({ adminKey, apiKeys }: ServerConfig, label: Label): string | null {
+  if (adminKey === null || !apiKeys.includes(adminKey)) return null
+  return `${label('adminKey')} must not be one of ${label('apiKeys')}.`
 }

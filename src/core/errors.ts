@@ -20,7 +20,7 @@ export const ERRORS = {
   invalid_request: row(400, '{message}'),
   malformed_json: row(400, 'The request body is not valid JSON: {message}'),
   malformed_request: row(400, 'The HTTP request is malformed: {message}'),
-  unsupported_media_type: row(400, "Content-Type must be application/json, but was '{given}'."),
+  unsupported_media_type: row(400, "Content-Type must be application/json in UTF-8, but was '{given}'."),
   body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
   unsupported_value: row(400, '{message}'),
   prompt_empty: row(400, 'prompt must not be empty: the model has no token to begin a text with.'),
@@ -35,6 +35,10 @@ export const ERRORS = {
   user_required: row(
     400,
     'This credential belongs to no registered user, so there is no password to change.',
+  ),
+  keys_need_authentication: row(
+    400,
+    'Keys cannot be made or revoked while the server runs with --auth-mode none; use the admin API or sluice keys.',
   ),
   not_a_session: {
     status: 400,

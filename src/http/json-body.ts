@@ -22,7 +22,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
 export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unknown {
   const mediaType = headers['content-type']
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
+  if (!isJson(mediaType ?? '')) {
     throw new ServiceError('unsupported_media_type', { given: mediaType ?? '' })
   }
   if (encoding.toLowerCase() !== 'identity') {
@@ -32,10 +32,18 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
   }
   if (!isUtf8(body)) throw new ServiceError('malformed_json', { message: 'it is not valid UTF-8.' })
   try {
-    return JSON.parse(body.toString('utf8'))
+    // RFC 8259 lets a reader ignore a byte order mark, which some clients send.
+    return JSON.parse(body.toString('utf8').replace(/^\u{FEFF}/u, ''))
   } catch (error) {
     throw new ServiceError('malformed_json', { message: withoutExcerpt(error) })
   }
+}
+
+/** In UTF-8, as JSON always is: in another `charset` it would be read wrongly. */
+function isJson(mediaType: string): boolean {
+  const [type, ...parameters] = mediaType.split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
+  return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))
 }
 
 /** The parser quotes what stands around a mistake, which in a body with a password may be the password. */
@@ -43,7 +51,7 @@ function withoutExcerpt(error: unknown): string {
   const message = error instanceof Error ? error.message : ''
   return message
     .replace(/^"[\s\S]*" is not valid JSON$/, 'Not JSON')
-    .replace(/,? (?:\.{3})?"[\s\S]*" is not valid JSON$/, '')
+    .replace(/,? (?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '')
 }
 
 /** @throws ServiceError `body_too_large` or, when it breaks off, `malformed_request`. */

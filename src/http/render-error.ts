@@ -19,7 +19,9 @@ export interface RenderedError {
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
-const OPENAI_SHAPED_PATH = /^\/v1\/(?:chat|models)(?:[/?]|$)/
+/** Also routes of OpenAI's that are not here: its clients show nothing else of the 404. */
+const OPENAI_SHAPED_PATH =
+  /^\/v1\/(?:audio|batches|chat|completions|embeddings|files|images|models|moderations|responses)(?:[/?]|$)/
 
 function isOpenAiShaped(url: string): boolean {
   return OPENAI_SHAPED_PATH.test(url)

@@ -39,9 +39,19 @@ describe('FailedLoginThrottle', () => {
   it('refuses none of many right passwords at once', async () => {
     const { login } = setUp()
 
-    const answers = await Promise.all(Array.from({ length: 300 }, () => login(true)))
+    const answers = await Promise.all(Array.from({ length: 130 }, () => login(true)))
 
     expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  it('turns away who would wait behind too many, for a second', async () => {
+    const { login } = setUp()
+
+    const answers = await Promise.all(Array.from({ length: 200 }, () => login(true)))
+
+    expect(answers.filter((answer) => answer === 200)).toHaveLength(138)
+    expect(answers.at(-1)).toMatchObject({ code: 'password_queue_full', retryAfterSeconds: 1 })
+    expect(await login(true)).toBe(200)
   })
 
   it('checks no more passwords at once than may fail', async () => {

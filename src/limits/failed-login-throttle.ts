@@ -12,6 +12,10 @@ import { SlidingWindows } from './sliding-windows.ts'
 const MAX_FAILURES_PER_EMAIL = 10
 const MAX_FAILURES_PER_ADDRESS = 100
 
+/** As many as wait for a password to be checked. */
+const MAX_WAITING = 128
+const BUSY_RETRY_SECONDS = 1
+
 export interface LoginSubject {
   /** In the form in which e-mails are compared, of an account that exists or not. */
   readonly emailKey: string
@@ -71,32 +75,58 @@ export class FailedLoginThrottle {
   }
 
   async #begin(counts: readonly Count[]): Promise<void> {
+    let wokenId: string | null = null
     for (;;) {
       const nowMs = this.#clock.nowMs()
-      refuseAfterFailures(counts, nowMs)
+      try {
+        refuseAfterFailures(counts, nowMs)
+      } catch (error) {
+        // The place that was free for this one is free for the next, who is then refused in turn.
+        if (wokenId !== null) this.#wakeOne(wokenId)
+        throw error
+      }
       const full = counts.find(({ id, failures, max }) => {
         const openCount = this.#open.get(id)?.count ?? 0
         return (failures.find(id, nowMs)?.used(nowMs) ?? 0) + openCount >= max
       })
       if (full === undefined) break
-      // It is full only with open attempts, so one of them will end and say so.
-      await new Promise<void>((resolve) => void this.#open.get(full.id)?.waiting.push(resolve))
+      if (wokenId !== null && wokenId !== full.id) this.#wakeOne(wokenId)
+      await this.#wait(full.id)
+      wokenId = full.id
     }
     for (const { id } of counts) this.#openOne(id)
   }
 
   #openOne(id: string): void {
-    const open = this.#open.get(id)
-    if (open === undefined) this.#open.set(id, { count: 1, waiting: [] })
-    else open.count++
+    this.#openAttempts(id).count++
   }
 
   #endOne(id: string): void {
     const open = this.#open.get(id)
     if (open === undefined) return
     open.count--
-    for (const resolve of open.waiting.splice(0)) resolve()
-    if (open.count === 0) this.#open.delete(id)
+    this.#wakeOne(id)
+    if (open.count === 0 && open.waiting.length === 0) this.#open.delete(id)
+  }
+
+  /** It is full only with open attempts, so one of them will end and say so. */
+  #wait(id: string): Promise<void> {
+    const { waiting } = this.#openAttempts(id)
+    if (waiting.length >= MAX_WAITING) {
+      const params = { max: MAX_WAITING, seconds: BUSY_RETRY_SECONDS }
+      throw new ServiceError('password_queue_full', params, { retryAfterSeconds: BUSY_RETRY_SECONDS })
+    }
+    return new Promise((resolve) => void waiting.push(resolve))
+  }
+
+  #wakeOne(id: string): void {
+    this.#open.get(id)?.waiting.shift()?.()
+  }
+
+  #openAttempts(id: string): OpenAttempts {
+    const open = this.#open.get(id) ?? { count: 0, waiting: [] }
+    this.#open.set(id, open)
+    return open
   }
 
   #recordFailure(counts: readonly Count[]): void {

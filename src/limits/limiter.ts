@@ -34,13 +34,14 @@ export type Admission =
 export interface Limiter {
   /** `takesPlace`: the request generates, so it counts among the concurrent ones until its permit is released. */
   admit(credential: Credential, options: { readonly takesPlace: boolean }): Promise<Admission>
-  /** A new key starts with its maker's window; nothing has been counted under `toLimitId` yet. */
-  copyWindow(fromLimitId: string, toLimitId: string): Promise<void>
   /**
-   * A revoked key's window ends, and what it holds counts under who revoked it, or else making, using and revoking keys
-   * in a loop would be a way around the limit; null lets it go.
+   * A new key starts with its maker's window, and with what the account's revoked keys have left behind: their minute,
+   * and the requests of theirs that still run. Or else making, using and revoking keys in a loop would be a way around
+   * both limits. Nothing has been counted under `limitId` yet.
    */
-  retireWindow(limitId: string, heirLimitId: string | null): Promise<void>
+  begin(limitId: string, origin: { readonly makerLimitId: string; readonly accountId: string }): Promise<void>
+  /** The key is revoked: what is counted under it stays with its account, for the keys that are made after it. */
+  retire(limitId: string, accountId: string): Promise<void>
 }
 
 /** The number that applies: the admin's, else the tier's. */

@@ -138,7 +138,7 @@ describe('MemoryLimiter: rate', () => {
     const maker = createCredential({ limitId: 'maker' })
     const made = createCredential({ limitId: 'made' })
     await admitTimes(limiter, maker, 50)
-    await limiter.copyWindow('maker', 'made')
+    await limiter.begin('made', { makerLimitId: 'maker', accountId: 'a' })
     expect(await admitTimes(limiter, made, 20)).toBe(10)
     expect(await admitTimes(limiter, maker, 20)).toBe(10)
     limiter.checkIntegrity()
@@ -146,19 +146,44 @@ describe('MemoryLimiter: rate', () => {
     expect(await admitTimes(limiter, made, 100)).toBe(60)
   })
 
-  it('counts what a revoked key has passed under who revoked it, and forgets the key', async () => {
+  it('a new key starts with what the revoked keys of its account have used, and nobody else pays for them', async () => {
+    const { clock, limiter } = setUp()
+    const session = createCredential({ limitId: 'session' })
+    await admitTimes(limiter, session, 1)
+    for (const limitId of ['first', 'second']) {
+      clock.advance(1)
+      await limiter.begin(limitId, { makerLimitId: 'session', accountId: 'a' })
+      await admitTimes(limiter, createCredential({ limitId }), 30)
+      await limiter.retire(limitId, 'a')
+    }
+    await limiter.begin('third', { makerLimitId: 'session', accountId: 'a' })
+    await limiter.begin('stranger', { makerLimitId: 'other', accountId: 'b' })
+
+    expect(await admitTimes(limiter, createCredential({ limitId: 'third' }), 100)).toBe(0)
+    expect(await admitTimes(limiter, createCredential({ limitId: 'stranger' }), 100)).toBe(60)
+    expect(await admitTimes(limiter, session, 100)).toBe(59)
+    expect(limiter.idCount).toBe(4)
+    limiter.checkIntegrity()
+  })
+
+  it('a new key waits for the running requests of revoked ones, until they have ended', async () => {
     const { limiter } = setUp()
-    const [maker, made] = [createCredential({ limitId: 'maker' }), createCredential({ limitId: 'made' })]
-    await admitTimes(limiter, maker, 10)
-    await limiter.copyWindow('maker', 'made')
-    expect(await admitTimes(limiter, made, 20)).toBe(20)
+    const origin = { makerLimitId: 'session', accountId: 'a' }
+    const [first, second, third] = ['first', 'second', 'third'].map((limitId) =>
+      createCredential({ limitId }),
+    )
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three of them')
+    const running = permitOf(await limiter.admit(first, PLACE))
+    await limiter.retire('first', 'a')
+    await limiter.begin('second', origin)
+    await limiter.begin('third', { ...origin, accountId: 'b' })
 
-    await limiter.retireWindow('made', 'maker')
-
-    expect(limiter.idCount).toBe(1)
-    expect(await admitTimes(limiter, maker, 100)).toBe(30)
-    await limiter.retireWindow('maker', null)
-    expect(limiter.idCount).toBe(0)
+    expect((await limiter.admit(second, PLACE)).outcome).toBe('refused')
+    expect((await limiter.admit(second, NO_PLACE)).outcome).toBe('admitted')
+    expect((await limiter.admit(third, PLACE)).outcome).toBe('admitted')
+    running.release()
+    running.release()
+    expect((await limiter.admit(second, PLACE)).outcome).toBe('admitted')
     limiter.checkIntegrity()
   })
 
@@ -409,10 +434,10 @@ describe('MemoryLimiter: properties', () => {
         }),
       },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('release' as const), which: fc.nat(40) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('copy' as const), limitId, toId: limitId }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('begin' as const), limitId, toId: limitId }) },
       {
         weight: 1,
-        arbitrary: fc.record({ kind: fc.constant('retire' as const), limitId, heirId: fc.option(limitId) }),
+        arbitrary: fc.record({ kind: fc.constant('retire' as const), limitId }),
       },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(70_000) }) },
     )
@@ -435,11 +460,11 @@ describe('MemoryLimiter: properties', () => {
             case 'release':
               permits[op.which]?.release()
               break
-            case 'copy':
-              await limiter.copyWindow(op.limitId, op.toId)
+            case 'begin':
+              await limiter.begin(op.toId, { makerLimitId: op.limitId, accountId: 'account' })
               break
             case 'retire':
-              await limiter.retireWindow(op.limitId, op.heirId)
+              await limiter.retire(op.limitId, 'account')
               break
             case 'wait':
               clock.advance(op.ms)

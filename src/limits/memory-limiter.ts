@@ -22,10 +22,10 @@ const UNLIMITED: Admission = Object.freeze({
 export class MemoryLimiter implements Limiter {
   readonly #clock: Clock
   readonly #windows = new SlidingWindows()
-  /** Requests that hold a place, by limit id; never zero. */
-  readonly #running = new Map<string, number>()
-  /** Permits that hold a place. */
-  #heldPlaces = 0
+  /** The places that running requests hold, by limit id; never empty. */
+  readonly #running = new Map<string, Set<Place>>()
+  /** Keys made while requests of the account's revoked keys were running, and under what those run. */
+  readonly #heirs = new Map<string, string>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -47,7 +47,7 @@ export class MemoryLimiter implements Limiter {
       const error = rateError(limit, secondsUntil(freeAtMs, nowMs))
       return { outcome: 'refused', error, rate: rateState(window, limit, nowMs) }
     }
-    const running = this.#running.get(limitId) ?? 0
+    const running = this.#runningUnder(limitId)
     const maxRunning = TIER_LIMITS[credential.tier].maxConcurrentRequests
     if (takesPlace && running >= maxRunning) {
       const error = concurrencyError(maxRunning, running)
@@ -58,43 +58,77 @@ export class MemoryLimiter implements Limiter {
     return { outcome: 'admitted', permit: takesPlace ? this.#acquire(limitId, rate) : placeless(rate) }
   }
 
-  async copyWindow(fromLimitId: string, toLimitId: string): Promise<void> {
-    this.#windows.copy({ fromId: fromLimitId, toId: toLimitId }, this.#clock.nowMs())
+  async begin(limitId: string, origin: { makerLimitId: string; accountId: string }): Promise<void> {
+    const nowMs = this.#clock.nowMs()
+    const retiredId = retiredIdOf(origin.accountId)
+    this.#windows.absorb({ fromId: origin.makerLimitId, toId: limitId }, nowMs)
+    this.#windows.absorb({ fromId: retiredId, toId: limitId }, nowMs)
+    if (this.#running.has(retiredId)) this.#heirs.set(limitId, retiredId)
   }
 
-  async retireWindow(limitId: string, heirLimitId: string | null): Promise<void> {
-    this.#windows.retire({ fromId: limitId, intoId: heirLimitId }, this.#clock.nowMs())
+  async retire(limitId: string, accountId: string): Promise<void> {
+    const retiredId = retiredIdOf(accountId)
+    this.#windows.absorb({ fromId: limitId, toId: retiredId }, this.#clock.nowMs())
+    this.#windows.forget(limitId)
+    this.#heirs.delete(limitId)
+    for (const place of this.#running.get(limitId) ?? []) this.#move(place, retiredId)
   }
 
   /** @throws InvariantError when the books are wrong. */
   checkIntegrity(): void {
     this.#windows.checkIntegrity(this.#clock.nowMs())
-    let total = 0
-    for (const running of this.#running.values()) {
-      if (running < 1) throw new InvariantError('an id without a running request is forgotten')
-      total += running
+    for (const [limitId, places] of this.#running) {
+      if (places.size === 0) throw new InvariantError('an id without a running request is forgotten')
+      for (const place of places) {
+        if (place.limitId !== limitId) throw new InvariantError('a place stands where it says')
+      }
     }
-    if (total !== this.#heldPlaces) throw new InvariantError('each place belongs to one permit')
+    for (const retiredId of this.#heirs.values()) {
+      if (!this.#running.has(retiredId)) throw new InvariantError('who has ended leaves no heir')
+    }
+  }
+
+  #runningUnder(limitId: string): number {
+    const retiredId = this.#heirs.get(limitId)
+    const inherited = retiredId === undefined ? 0 : (this.#running.get(retiredId)?.size ?? 0)
+    return (this.#running.get(limitId)?.size ?? 0) + inherited
   }
 
   #acquire(limitId: string, rate: RateState): Permit {
-    this.#running.set(limitId, (this.#running.get(limitId) ?? 0) + 1)
-    this.#heldPlaces++
-    let isReleased = false
-    const release = (): void => {
-      if (isReleased) return
-      isReleased = true
-      this.#release(limitId)
-    }
-    return { rate, release }
+    const place: Place = { limitId }
+    this.#add(place)
+    return { rate, release: () => this.#remove(place) }
   }
 
-  #release(limitId: string): void {
-    const left = (this.#running.get(limitId) ?? 0) - 1
-    if (left === 0) this.#running.delete(limitId)
-    else this.#running.set(limitId, left)
-    this.#heldPlaces--
+  #add(place: Place): void {
+    const places = this.#running.get(place.limitId)
+    if (places === undefined) this.#running.set(place.limitId, new Set([place]))
+    else places.add(place)
   }
+
+  /** Once; again does nothing. */
+  #remove(place: Place): void {
+    const places = this.#running.get(place.limitId)
+    if (places === undefined || !places.delete(place) || places.size > 0) return
+    this.#running.delete(place.limitId)
+    for (const [heirId, retiredId] of this.#heirs) if (retiredId === place.limitId) this.#heirs.delete(heirId)
+  }
+
+  #move(place: Place, limitId: string): void {
+    this.#remove(place)
+    place.limitId = limitId
+    this.#add(place)
+  }
+}
+
+/** A running request's; `limitId` changes when its key is revoked. */
+interface Place {
+  limitId: string
+}
+
+/** Under what the revoked keys of an account are counted; no key's id, which is a UUID. */
+function retiredIdOf(accountId: string): string {
+  return `retired:${accountId}`
 }
 
 function placeless(rate: RateState): Permit {

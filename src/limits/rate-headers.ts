@@ -16,9 +16,12 @@ export function toRateHeaders({ limit, remaining, resetMs }: RateState): RateHea
   }
 }
 
+/** A difference of two long numbers may be a hair too much. */
+const ROUNDING_MS = 1e-6
+
 /** A duration as Go's `time.ParseDuration` reads it: `0s`, `12ms`, `59.5s`, `1m0s`. Rounded up to a millisecond. */
 export function toGoDuration(durationMs: number): string {
-  const wholeMs = Math.ceil(durationMs)
+  const wholeMs = Math.ceil(durationMs - ROUNDING_MS)
   if (wholeMs > 0 && wholeMs < 1000) return `${wholeMs}ms`
   const minutes = Math.floor(wholeMs / 60_000)
   const seconds = (wholeMs % 60_000) / 1000

@@ -59,14 +59,6 @@ export class SlidingWindow {
     }
   }
 
-  copy(): SlidingWindow {
-    const copy = new SlidingWindow()
-    copy.#takenMs = this.#takenMs.slice()
-    copy.#first = this.#first
-    copy.#size = this.#size
-    return copy
-  }
-
   /** @throws InvariantError when the ring is not in order. */
   checkIntegrity(nowMs: number): void {
     if (this.#size > this.#takenMs.length) throw new InvariantError('a window fits its ring')

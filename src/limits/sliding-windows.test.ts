@@ -29,11 +29,11 @@ describe('SlidingWindows', () => {
     expect(windows.find('going-on', 2 * WINDOW_MS)?.used(2 * WINDOW_MS)).toBe(2)
   })
 
-  it('begins a copied window with the places of the other, which then go their own ways', () => {
+  it('absorbs the places of another window, which then go their own ways', () => {
     const windows = new SlidingWindows()
     windows.open('maker', 0).take(0)
     windows.open('maker', 10_000).take(10_000)
-    windows.copy({ fromId: 'maker', toId: 'made' }, 20_000)
+    windows.absorb({ fromId: 'maker', toId: 'made' }, 20_000)
     windows.open('made', 20_000).take(20_000)
     expect(windows.find('made', 30_000)?.used(30_000)).toBe(3)
     expect(windows.find('maker', 30_000)?.used(30_000)).toBe(2)
@@ -41,9 +41,9 @@ describe('SlidingWindows', () => {
     windows.checkIntegrity(WINDOW_MS)
   })
 
-  it('begins no window by copying one that does not exist', () => {
+  it('begins no window by absorbing one that does not exist', () => {
     const windows = new SlidingWindows()
-    windows.copy({ fromId: 'unknown', toId: 'made' }, 0)
+    windows.absorb({ fromId: 'unknown', toId: 'made' }, 0)
     expect(windows.size).toBe(0)
   })
 

@@ -38,20 +38,15 @@ export class SlidingWindows {
     return window
   }
 
-  /** Begins the window of `toId` with the places of `fromId`. */
-  copy({ fromId, toId }: { fromId: string; toId: string }, nowMs: number): void {
+  /** Counts the places of `fromId` under `toId` as well; those that both have from one copy count once. */
+  absorb({ fromId, toId }: { fromId: string; toId: string }, nowMs: number): void {
     const window = this.find(fromId, nowMs)
-    if (window === null) return
-    this.#older.delete(toId)
-    this.#younger.set(toId, window.copy())
+    if (window !== null) this.open(toId, nowMs).absorb(window, nowMs)
   }
 
-  /** Forgets the window of `fromId`, and counts its places under `intoId`, unless that is null. */
-  retire({ fromId, intoId }: { fromId: string; intoId: string | null }, nowMs: number): void {
-    const window = this.find(fromId, nowMs)
-    if (window === null || fromId === intoId) return
-    this.#younger.delete(fromId)
-    if (intoId !== null) this.open(intoId, nowMs).absorb(window, nowMs)
+  forget(id: string): void {
+    this.#younger.delete(id)
+    this.#older.delete(id)
   }
 
   /** @throws InvariantError when the books are wrong. */

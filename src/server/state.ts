@@ -2,6 +2,7 @@
  * What a server remembers: accounts, keys and usage in their databases, limits in memory. Opened before the server
  * listens, so that a database that cannot be used ends the start; closed last.
  */
+import { randomBytes } from 'node:crypto'
 import { AccountService } from '../accounts/account-service.ts'
 import { type Authenticator, createCombinedAuthenticator } from '../accounts/authenticator.ts'
 import { createKeyAuthenticator } from '../accounts/database-authenticator.ts'
@@ -14,6 +15,8 @@ import type { Clock } from '../core/clock.ts'
 import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../limits/memory-limiter.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
+import { keepSetting } from '../storage/settings-repository.ts'
+import type { UsageDatabase } from '../storage/usage-database.ts'
 import { UsageRepository } from '../storage/usage-repository.ts'
 import type { Log } from '../telemetry/log.ts'
 import { UsagePruner } from '../usage/usage-pruner.ts'
@@ -43,17 +46,37 @@ export interface StateDeps {
 
 /** @throws StartError */
 export async function openState(config: ServerConfig, deps: StateDeps): Promise<ServerState> {
-  const { log, clock, passwords = new PasswordHasher() } = deps
-  const database = await openAccounts(config)
-  const usageDatabase = await openUsage(config).catch(async (error: unknown) => {
-    await database.destroy()
+  const open: { destroy(): Promise<void> }[] = []
+  const destroyAll = async () => void (await Promise.all(open.map((database) => database.destroy())))
+  try {
+    const database = await openAccounts(config)
+    open.push(database)
+    const usageDatabase = await openUsage(config)
+    open.push(usageDatabase)
+    const parts = await createParts(config, { ...deps, database, usageDatabase })
+    return {
+      ...parts,
+      close: async () => {
+        await parts.pruner?.close()
+        await parts.usageRecorder.close()
+        await destroyAll()
+      },
+    }
+  } catch (error) {
+    await destroyAll()
     throw error
-  })
+  }
+}
+
+interface PartsDeps extends StateDeps {
+  readonly database: ApiDatabase
+  readonly usageDatabase: UsageDatabase
+}
+
+async function createParts(config: ServerConfig, deps: PartsDeps) {
+  const { database, usageDatabase, clock, log, passwords = new PasswordHasher() } = deps
   const limiter = new MemoryLimiter(clock)
   const repository = new UsageRepository(usageDatabase, clock)
-  const usageRecorder = new UsageRecorder(repository)
-  const { usageRetentionDays: retentionDays } = config
-  const pruner = retentionDays === null ? null : new UsagePruner({ repository, clock, log, retentionDays })
   const accounts = new AccountService({
     database,
     clock,
@@ -61,18 +84,15 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
     throttle: new FailedLoginThrottle(clock),
     isRegistrationOpen: config.registration === 'open',
   })
+  const { usageRetentionDays: retentionDays } = config
   return {
     ...(await createAuthenticator(config, { database, accounts, clock })),
     accounts,
     keys: new KeyService({ database, limiter, clock }),
     limiter,
-    usageRecorder,
+    usageRecorder: new UsageRecorder(repository),
     usageReports: new UsageReports(repository),
-    close: async () => {
-      await pruner?.close()
-      await usageRecorder.close()
-      await Promise.all([database.destroy(), usageDatabase.destroy()])
-    },
+    pruner: retentionDays === null ? null : new UsagePruner({ repository, clock, log, retentionDays }),
   }
 }
 
@@ -84,8 +104,9 @@ async function createAuthenticator(
   if (authMode === 'none') return { authenticator: createOpenAuthenticator(), operatorKey: null }
   const operatorKey = apiKeys.length === 0 && !(await accounts.hasAnyAccount()) ? newKeySecret() : null
   const staticKeys = operatorKey === null ? apiKeys : [operatorKey]
+  const idSalt = await keepSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
-    createStaticKeyAuthenticator(staticKeys),
+    createStaticKeyAuthenticator(staticKeys, idSalt),
     createKeyAuthenticator({ database, clock }),
   )
   return { authenticator, operatorKey }

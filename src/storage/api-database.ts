@@ -41,10 +41,16 @@ export interface SessionRow {
   readonly expires_at: number
 }
 
+export interface SettingRow {
+  readonly name: string
+  readonly value: string
+}
+
 export interface ApiSchema {
   readonly users: UserRow
   readonly api_keys: ApiKeyRow
   readonly sessions: SessionRow
+  readonly settings: SettingRow
 }
 
 export type ApiDatabase = Kysely<ApiSchema>
@@ -82,6 +88,11 @@ const accountsAndKeys: Migration = {
       .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
       .addColumn('created_at', 'double precision', (column) => column.notNull())
       .addColumn('expires_at', 'double precision', (column) => column.notNull())
+      .execute()
+    await db.schema
+      .createTable('settings')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('value', 'text', (column) => column.notNull())
       .execute()
     // Listings go by age, and a page begins where the one before it ended.
     await createIndex(db, { table: 'users', columns: ['created_at', 'id'] })

@@ -101,8 +101,7 @@ export async function listKeys(
       row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
     )
   }
-  const limit = rowsToRead(page)
-  if (limit !== null) query = query.limit(limit)
+  query = query.limit(rowsToRead(page))
   const { count } = await db
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll().as('count'))
@@ -122,15 +121,15 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
-/** Says whether there was such a key that was not revoked yet. */
-export async function revokeKey(db: ApiDatabase, revocation: KeyRevocation): Promise<boolean> {
+/** Gives the account whose key it was; null when there is no such key, or it is revoked already. */
+export async function revokeKey(db: ApiDatabase, revocation: KeyRevocation): Promise<string | null> {
   const { id, accountId, unixSeconds } = revocation
   let query = db
     .updateTable('api_keys')
     .set({ revoked_at: unixSeconds })
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
+    .returning('account_id')
   if (accountId !== null) query = query.where('account_id', '=', accountId)
-  const { numUpdatedRows } = await query.executeTakeFirst()
-  return numUpdatedRows > 0n
+  return (await query.executeTakeFirst())?.account_id ?? null
 }

@@ -32,9 +32,21 @@ describe('pages', () => {
     })
   })
 
-  it('reads one row more than the page holds, or all', () => {
+  it('reads one row more than the page holds, and never more than one answer can', () => {
     expect(rowsToRead({ limit: 20, cursor: null })).toBe(21)
-    expect(rowsToRead({ limit: null, cursor: null })).toBeNull()
+    expect(rowsToRead({ limit: null, cursor: null })).toBe(10_001)
+  })
+
+  it('says where to go on when there are more rows than one answer can hold', () => {
+    const rows = Array.from({ length: 10_001 }, (_, id) => ({ id: String(id), createdAtUnixSeconds: 1 }))
+
+    const page = toPage(rows, { limit: null, count: 20_000 })
+
+    expect(page.items).toHaveLength(10_000)
+    expect(parseCursor({ limit: null, cursor: page.nextCursor })).toEqual({
+      id: '9999',
+      createdAtUnixSeconds: 1,
+    })
   })
 })
 

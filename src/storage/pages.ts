@@ -1,11 +1,11 @@
 /**
- * Pages of listings: oldest first, each beginning behind the last row of the one before, so that rows that come or go
- * meanwhile neither repeat nor hide another. A cursor is that last row's place, opaque to whoever carries it.
+ * Pages of listings: oldest first, each beginning behind the last row of the one before, so that rows that come
+ * later or go meanwhile neither repeat nor hide another. A cursor is that last row's place, opaque to whoever carries it.
  */
 import { ServiceError } from '../core/errors.ts'
 
 export interface PageRequest {
-  /** Null takes all there are. */
+  /** Null takes all there are, up to what one answer can hold. */
   readonly limit: number | null
   /** Null begins at the beginning. */
   readonly cursor: string | null
@@ -24,9 +24,12 @@ interface RowPlace {
   readonly id: string
 }
 
+/** Making an answer of more rows would keep everyone else waiting. */
+const MAX_ROWS = 10_000
+
 /** Rows to ask the database for: one more than the page holds tells whether another follows. */
-export function rowsToRead({ limit }: PageRequest): number | null {
-  return limit === null ? null : limit + 1
+export function rowsToRead({ limit }: PageRequest): number {
+  return (limit ?? MAX_ROWS) + 1
 }
 
 /** Makes a page of the rows that `rowsToRead` asked for. */
@@ -34,7 +37,7 @@ export function toPage<Item extends RowPlace>(
   rows: readonly Item[],
   { limit, count }: { readonly limit: number | null; readonly count: number },
 ): Page<Item> {
-  const items = limit === null ? rows : rows.slice(0, limit)
+  const items = rows.slice(0, limit ?? MAX_ROWS)
   const last = items.at(-1)
   const isLastPage = items.length === rows.length || last === undefined
   return { items, nextCursor: isLastPage ? null : formatCursor(last), count }

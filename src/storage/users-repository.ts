@@ -1,4 +1,5 @@
 /** Registered users. Every function takes the database or a transaction; what an e-mail's key is, its callers know. */
+import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
 import { type Page, type PageRequest, parseCursor, rowsToRead, toPage } from './pages.ts'
@@ -64,8 +65,7 @@ export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Pag
       row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
     )
   }
-  const limit = rowsToRead(page)
-  if (limit !== null) query = query.limit(limit)
+  query = query.limit(rowsToRead(page))
   const { count } = await db
     .selectFrom('users')
     .select(({ fn }) => fn.countAll().as('count'))
@@ -89,14 +89,17 @@ export async function deleteUser(db: ApiDatabase, id: string): Promise<boolean> 
   return numDeletedRows > 0n
 }
 
-/** A user, or a key that is an account of its own. */
-export async function hasAnyAccount(db: ApiDatabase): Promise<boolean> {
+/** A user, or a key that is an account of its own and still good; the operator's own keys are none. */
+export async function hasAnyAccount(db: ApiDatabase, unixSeconds: number): Promise<boolean> {
   const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
   if (user !== undefined) return true
   const key = await db
     .selectFrom('api_keys')
     .select('id')
     .where('user_id', 'is', null)
+    .where('account_id', '<>', OPERATOR_ACCOUNT_ID)
+    .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', unixSeconds)]))
     .limit(1)
     .executeTakeFirst()
   return key !== undefined

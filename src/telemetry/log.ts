@@ -38,8 +38,13 @@ export function createLog(options: LogOptions = {}): Log {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },
     },
-    options.destination ?? openDestination({ fd: 2, sync: true }),
+    options.destination ?? openStandardError(),
   )
+}
+
+/** What cannot be written, because the disk it goes to is full, is lost; the service is not. */
+function openStandardError(): DestinationStream {
+  return openDestination({ fd: 2, sync: true }).on('error', () => {})
 }
 
 /**

@@ -40,7 +40,7 @@ describe('GET /v1/admin/users', () => {
           user_id: userId,
           email: EMAIL,
           tier: 'free',
-          is_disabled: false,
+          disabled: false,
           created_at: world.clock.unixSeconds(),
         },
       ],
@@ -121,10 +121,10 @@ describe('PATCH /v1/admin/users/{user_id}', () => {
     const { statuses, change } = await createUser(world)
 
     expect(await statuses()).toEqual([200, 200])
-    expect((await change({ disabled: true })).json().is_disabled).toBe(true)
+    expect((await change({ disabled: true })).json().disabled).toBe(true)
     expect(await statuses()).toEqual([401, 401])
     expect(await login(world, PASSWORD)).toBe(401)
-    expect((await change({ disabled: false })).json().is_disabled).toBe(false)
+    expect((await change({ disabled: false })).json().disabled).toBe(false)
     expect(await statuses()).toEqual([200, 401])
     expect(await login(world, PASSWORD)).toBe(200)
   })
@@ -147,7 +147,7 @@ describe('PATCH /v1/admin/users/{user_id}', () => {
 
     const answer = await change({ tier: null, disabled: false, password: null })
 
-    expect(answer.json()).toMatchObject({ tier: 'pro', is_disabled: false })
+    expect(answer.json()).toMatchObject({ tier: 'pro', disabled: false })
     expect(await statuses()).toEqual([200, 200])
   })
 

@@ -83,7 +83,9 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
         .statusCode
 
     expect(await auth('register', hostile, PASSWORD)).toBe(400)
-    expect(await auth('register', `${hostile}@example.org`, PASSWORD)).toBe(400)
+    // A single `%` is an address that people have; whatever it makes, it is no way into another account.
+    const isAddress = hostile === '%'
+    expect(await auth('register', `${hostile}@example.org`, PASSWORD)).toBe(isAddress ? 200 : 400)
     expect(await auth('login', hostile, hostile)).toBe(401)
     expect(await auth('login', `ann@example.org${hostile}`, PASSWORD)).toBe(401)
     expect(await auth('login', 'ann@example.org', hostile)).toBe(401)

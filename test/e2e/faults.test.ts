@@ -143,3 +143,14 @@ describe('the end of the server', () => {
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 })
+
+it('goes on serving when nobody takes its log any more', async () => {
+  const server = await startServer([])
+  server.child.stderr?.destroy()
+
+  for (let turn = 0; turn < 5; turn++) {
+    const answer = await post(server, '/v1/generate', { body: { prompt: 'ab' } })
+    expect(answer.status).toBe(200)
+    await answer.arrayBuffer()
+  }
+})

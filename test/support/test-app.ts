@@ -51,7 +51,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
   const app = buildApp({
     registry: createRegistry(options),
-    authenticator: createStaticKeyAuthenticator([KEY]),
+    authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
     adminCheck: createAdminCheck(ADMIN_KEY),
     accounts: withoutDatabase(),
     keys: withoutDatabase(),

@@ -63,6 +63,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
         tier: query.tier,
         expiresInDays: query.expires_in_days ?? null,
         userId: query.user_id ?? null,
+        customRateLimitRpm: query.rate_limit_rpm ?? null,
       })
       const owner = { user_id: record.userId, rate_limit_rpm: record.rateLimitRpm }
       return { ...toCreatedKeyBody(keySecret, record), ...owner }

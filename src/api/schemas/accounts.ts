@@ -1,11 +1,14 @@
 /** Registration, login, logout and change of password, and the users that the admin sees. */
 import { z } from 'zod'
 import type { User } from '../../accounts/account-service.ts'
+import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { boolean, changesSomething, isWellFormed, must, text } from './fields.ts'
-import { pageQuery } from './query.ts'
+import { nextCursor, pageQuery } from './query.ts'
 
-const MAX_EMAIL_LENGTH = 254
+/** As browsers have it in the HTML standard, with a dot in the domain; every part is bounded. */
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
 /** Judged after trimming, and kept as written otherwise (spec: decisions, Accounts and keys). */
 const email = () => {
@@ -13,9 +16,8 @@ const email = () => {
   return z
     .string({ error })
     .trim()
-    .max(MAX_EMAIL_LENGTH, { error })
-    .regex(z.regexes.email, { error })
-    .meta({ format: 'email' })
+    .refine((value) => value.length <= MAX_EMAIL_LENGTH && EMAIL.test(value), { error })
+    .meta({ format: 'email', maxLength: MAX_EMAIL_LENGTH })
 }
 
 const PASSWORD_LENGTH = { min: 8, max: 128 }
@@ -27,6 +29,13 @@ const password = () =>
     .string({ error: passwordProblem })
     .refine((value) => passwordProblem({ input: value }) === null, { error: passwordProblem })
     .meta({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max, format: 'password' })
+
+/** Of one that is only compared, no length is asked for. */
+function anyPassword() {
+  const error = ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? 'is required' : 'must be a string'
+  return z.string({ error }).meta({ format: 'password' })
+}
 
 function passwordProblem({ input }: { readonly input?: unknown }): string | null {
   if (input === undefined) return 'is required'
@@ -59,10 +68,7 @@ export const registerResponse = z
 
 /** Anything but two strings is a mistake of the caller's program; two strings that do not match are one answer. */
 export const loginRequest = z
-  .object(
-    { email: text(), password: z.string({ error: passwordProblem }).meta({ format: 'password' }) },
-    object,
-  )
+  .object({ email: text(), password: anyPassword() }, object)
   .meta({ id: 'LoginRequest' })
 
 export const loginResponse = z
@@ -80,7 +86,7 @@ export const logoutResponse = z.object({ status: z.literal('logged_out') }).meta
 export const passwordRequest = z
   .object(
     {
-      current_password: z.string({ error: passwordProblem }).meta({ format: 'password' }),
+      current_password: anyPassword(),
       new_password: password(),
     },
     object,
@@ -96,7 +102,7 @@ const user = z
     user_id: z.string(),
     email: z.string(),
     tier: z.enum(TIERS).describe("The account's own; a key's may be higher."),
-    is_disabled: z.boolean(),
+    disabled: z.boolean(),
     created_at: z.number().describe('Unix seconds.'),
   })
   .meta({ id: 'User' })
@@ -107,11 +113,7 @@ export const userList = z
   .object({
     users: z.array(user),
     count: z.int().describe('Of all users, whatever the page.'),
-    next_cursor: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('There when `limit` was given; null on the last page.'),
+    next_cursor: nextCursor(),
   })
   .meta({ id: 'UserList' })
 
@@ -152,7 +154,7 @@ export function toUserBody({
     user_id: userId,
     email: address,
     tier: ownTier,
-    is_disabled: isDisabled,
+    disabled: isDisabled,
     created_at: createdAtUnixSeconds,
   }
 }

@@ -9,7 +9,7 @@ import {
 import type { KeyRecord } from '../../accounts/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
-import { pageQuery, queryChoice, queryInteger } from './query.ts'
+import { nextCursor, pageQuery, queryChoice, queryInteger } from './query.ts'
 
 const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
 
@@ -26,14 +26,8 @@ const keyFields = {
 
 const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
 
-const nextCursor = z
-  .string()
-  .nullable()
-  .optional()
-  .describe('There when `limit` was given; null on the last page.')
-
 export const keyList = z
-  .object({ keys: z.array(z.object(keyFields).meta({ id: 'ApiKey' })), next_cursor: nextCursor })
+  .object({ keys: z.array(z.object(keyFields).meta({ id: 'ApiKey' })), next_cursor: nextCursor() })
   .meta({ id: 'ApiKeyList' })
 
 export const keyListQuery = z.object(pageQuery)
@@ -66,17 +60,23 @@ export const adminKeyList = z
   .object({
     keys: z.array(adminKey),
     count: z.int().describe('Of all keys, whatever the page.'),
-    next_cursor: nextCursor,
+    next_cursor: nextCursor(),
   })
   .meta({ id: 'AdminApiKeyList' })
 
 const adminExpiry = () => queryInteger({ min: 1, max: MAX_EXPIRY_DAYS }).optional().describe('Days from now.')
+
+const rateLimitRpm = () =>
+  queryInteger({ min: 1, max: MAX_RATE_LIMIT_RPM })
+    .optional()
+    .describe("In place of the tier's number; stays when the tier changes.")
 
 export const adminCreateKeyQuery = z.object({
   name: name().default(''),
   tier: queryChoice(TIERS).default('free'),
   expires_in_days: adminExpiry(),
   user_id: storedText(1, 200).optional().describe('The owner; without one the key is an account of its own.'),
+  rate_limit_rpm: rateLimitRpm(),
 })
 
 export const adminCreatedKey = z
@@ -87,9 +87,7 @@ export const adminChangeKeyQuery = z
   .object({
     name: name().optional(),
     tier: queryChoice(TIERS).optional(),
-    rate_limit_rpm: queryInteger({ min: 1, max: MAX_RATE_LIMIT_RPM })
-      .optional()
-      .describe("In place of the tier's number; stays when the tier changes."),
+    rate_limit_rpm: rateLimitRpm(),
     expires_in_days: adminExpiry(),
   })
   .refine(...changesSomething('name, tier, rate_limit_rpm, expires_in_days'))

@@ -14,13 +14,15 @@ function queryText(rule: string) {
   return z.string({ error: must(rule) })
 }
 
-const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+/** Bounded, because what is matched without bounds is matched in more than linear time. */
+const WHOLE = /^-?\d{1,20}$/
+const DECIMAL = /^-?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,3})?$/i
 
 function numberBetween({ min, max }: Bounds, { isWhole, rule }: { isWhole: boolean; rule: string }) {
   return queryText(rule)
     .transform((given, context) => {
-      const value = DECIMAL.test(given) ? Number(given) : Number.NaN
-      if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value
+      const value = (isWhole ? WHOLE : DECIMAL).test(given) ? Number(given) : Number.NaN
+      if (value >= min && value <= max) return value
       context.addIssue({ code: 'custom', input: given, message: must(rule)({ input: given }) })
       return z.NEVER
     })
@@ -55,9 +57,18 @@ const MAX_PAGE_LENGTH = 1000
 export const pageQuery = {
   limit: queryInteger({ min: 1, max: MAX_PAGE_LENGTH })
     .optional()
-    .describe('Rows of a page; all when left out.'),
+    .describe('Rows of a page; when left out all, up to 10,000.'),
   cursor: queryText('the next_cursor of a page').optional().describe('`next_cursor` of the page before.'),
 }
+
+export const nextCursor = () =>
+  z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'There when `limit` was given, or when there are more rows than one answer holds; null on the last page.',
+    )
 
 export interface PageQuery {
   readonly limit?: number | undefined

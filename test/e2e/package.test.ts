@@ -2,6 +2,7 @@
 import * as sluice from 'sluice'
 import * as light from 'sluice/light'
 import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../support/server-process.ts'
 
 describe('the package', () => {
   it('exports these names and no others', () => {
@@ -38,7 +39,8 @@ describe('the package', () => {
   })
 
   it('starts a server from code and takes it down again', async () => {
-    const server = await sluice.createServer({ port: 0, apiKeys: ['secret'], logLevel: 'silent' })
+    const dataDir = temporaryFolder()
+    const server = await sluice.createServer({ port: 0, apiKeys: ['secret'], logLevel: 'silent', dataDir })
     try {
       const response = await fetch(`${server.address}/v1/generate`, {
         method: 'POST',

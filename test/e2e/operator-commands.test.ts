@@ -1,0 +1,63 @@
+/** The commands for operators beside a running server: two programs, one database. */
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { call, startServer, temporaryFolder } from '../support/server-process.ts'
+
+const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
+const run = promisify(execFile)
+
+/** Runs `sluice` to its end; rejects when it fails. */
+async function sluice(...words: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [SLUICE, ...words])
+  expect(stderr).toBe('')
+  return stdout
+}
+
+it('keys made, changed and revoked on the command line hold for the next request', async () => {
+  const dataDir = temporaryFolder()
+  const server = await startServer(['--data-dir', dataDir])
+  const statusOf = async (key: string) => (await call(server, 'GET /v1/models', { secret: key })).status
+
+  const made = await sluice('keys', 'create', '--tier', 'pro', '--json', '--data-dir', dataDir)
+  const { id, key } = JSON.parse(made) as { id: string; key: string }
+  expect(await statusOf(key)).toBe(200)
+
+  await sluice('keys', 'set-tier', id, 'free', '--data-dir', dataDir)
+  const lowered = await call(server, 'GET /v1/models', { secret: key })
+  expect(lowered.headers.get('x-ratelimit-limit-requests')).toBe('60')
+
+  await sluice('keys', 'revoke', id, '--data-dir', dataDir)
+  expect(await statusOf(key)).toBe(401)
+})
+
+it('neither the server nor a command ever finds the database locked', async () => {
+  const dataDir = temporaryFolder()
+  const server = await startServer(['--data-dir', dataDir])
+  let isDone = false
+  const registrations: number[] = []
+  const registering = (async () => {
+    for (let user = 0; !isDone || registrations.length < 20; user++) {
+      const body = { email: `user-${user}@example.org`, password: 'correct horse' }
+      registrations.push((await call(server, 'POST /v1/auth/register', { body })).status)
+    }
+  })()
+
+  for (let round = 0; round < 4; round++) {
+    await Promise.all([
+      sluice('keys', 'create', '--json', '--data-dir', dataDir),
+      sluice('keys', 'create', '--name', 'another', '--data-dir', dataDir),
+      sluice('users', 'list', '--data-dir', dataDir),
+    ])
+  }
+  isDone = true
+  await registering
+
+  expect(new Set(registrations)).toEqual(new Set([200]))
+  expect(server.stderr.join('\n')).not.toMatch(/locked|busy/i)
+  const listed = JSON.parse(await sluice('keys', 'list', '--json', '--data-dir', dataDir)) as {
+    count: number
+  }
+  expect(listed.count).toBe(registrations.length + 8)
+})

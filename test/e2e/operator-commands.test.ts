@@ -35,10 +35,10 @@ it('keys made, changed and revoked on the command line hold for the next request
 it('neither the server nor a command ever finds the database locked', async () => {
   const dataDir = temporaryFolder()
   const server = await startServer(['--data-dir', dataDir])
-  let isDone = false
+  const done = new AbortController()
   const registrations: number[] = []
   const registering = (async () => {
-    for (let user = 0; !isDone || registrations.length < 20; user++) {
+    for (let user = 0; !done.signal.aborted || registrations.length < 20; user++) {
       const body = { email: `user-${user}@example.org`, password: 'correct horse' }
       registrations.push((await call(server, 'POST /v1/auth/register', { body })).status)
     }
@@ -51,7 +51,7 @@ it('neither the server nor a command ever finds the database locked', async () =
       sluice('users', 'list', '--data-dir', dataDir),
     ])
   }
-  isDone = true
+  done.abort()
   await registering
 
   expect(new Set(registrations)).toEqual(new Set([200]))

@@ -10,6 +10,8 @@ export type TensorOrigin =
   | { readonly kind: 'copy'; readonly name: string }
   /** Rows reordered within each head: see `head-rows.ts`. */
   | { readonly kind: 'interleave-heads'; readonly name: string; readonly headRows: number }
+  /** One added to every number: Gemma stores what its norms multiply by as the difference from one. Vectors only. */
+  | { readonly kind: 'add-one'; readonly name: string }
   /** Not in the checkpoint. */
   | { readonly kind: 'computed'; readonly values: Float32Array }
 
@@ -21,10 +23,12 @@ export interface TensorPlan {
   readonly origin: TensorOrigin
 }
 
+export type MetadataEntry = readonly [key: string, value: GgufValue]
+
 export interface ArchitecturePlan {
   readonly ggufName: string
   readonly vocabSize: number
-  readonly metadata: readonly (readonly [string, GgufValue])[]
+  readonly metadata: readonly MetadataEntry[]
   readonly tensors: readonly TensorPlan[]
   /** Tensors some checkpoints carry although they follow from others. */
   readonly isRedundant: (name: string) => boolean

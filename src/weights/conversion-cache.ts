@@ -17,7 +17,7 @@ import { isFile } from './json-file.ts'
 import type { HfSource } from './model-source.ts'
 
 /** Part of every name: raised whenever the converter writes something else for the same input. */
-const CONVERTER_VERSION = 1
+const CONVERTER_VERSION = 2
 const STALE_MS = 24 * 3600 * 1000
 /** Left free on the disk beside the file itself. */
 const SPARE_BYTES = 16 * 2 ** 20

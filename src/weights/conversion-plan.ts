@@ -18,6 +18,12 @@ import type { SafetensorsTensor } from './safetensors-header.ts'
 /** What matrices are stored as; `source` keeps the checkpoint's own type. Vectors are always F32, as llama.cpp wants. */
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 
+/** What is done to a tensor's numbers beside converting their type. */
+export type DataChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'interleave-heads'; readonly headRows: number }
+  | { readonly kind: 'add-one' }
+
 /** Where a tensor's data comes from. */
 export type TensorData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
@@ -25,8 +31,7 @@ export type TensorData =
       readonly kind: 'stored'
       readonly tensor: SafetensorsTensor
       readonly dtype: FloatType
-      /** Rows of one head whose halves are interleaved; null when rows stay as they are. */
-      readonly headRows: number | null
+      readonly change: DataChange
     }
 
 export interface PlannedTensor extends GgufTensor {
@@ -115,12 +120,22 @@ function planTensor(
     )
   }
   const matrixType = tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType]
-  const headRows = origin.kind === 'interleave-heads' ? origin.headRows : null
   return {
     name,
     shape: ggufShape,
     type: shape.length > 1 ? matrixType : 'F32',
-    data: { kind: 'stored', tensor, dtype, headRows },
+    data: { kind: 'stored', tensor, dtype, change: changeOf(origin) },
+  }
+}
+
+function changeOf(origin: StoredOrigin): DataChange {
+  switch (origin.kind) {
+    case 'copy':
+      return { kind: 'none' }
+    case 'interleave-heads':
+      return { kind: 'interleave-heads', headRows: origin.headRows }
+    case 'add-one':
+      return { kind: 'add-one' }
   }
 }
 

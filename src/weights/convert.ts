@@ -56,7 +56,8 @@ async function* tensorChunks({
     yield new Uint8Array(data.values.buffer, data.values.byteOffset, data.values.byteLength)
     return
   }
-  const { tensor, dtype, headRows } = data
+  const { tensor, dtype, change } = data
+  const headRows = change.kind === 'interleave-heads' ? change.headRows : null
   const rowBytes = tensor.sizeBytes / (tensor.shape[0] ?? 1)
   const chunkBytes = headRows === null ? CHUNK_BYTES : wholeHeads(headRows * rowBytes)
   const reordered = headRows === null ? null : new Uint8Array(Math.min(chunkBytes, tensor.sizeBytes))
@@ -72,12 +73,18 @@ async function* tensorChunks({
         `holds a number in tensor ${quoted(tensor.name)} that is too large for ${type}`,
       )
     }
-    yield converted
+    yield change.kind === 'add-one' ? plusOne(converted) : converted
   }
 
   function checkFinite(position: number | null, problem: string): void {
     if (position !== null) throw badFile(tensor.filePath, `${problem} (${name})`)
   }
+}
+
+/** Of F32, which vectors always become. */
+function plusOne(bytes: Uint8Array): Uint8Array {
+  const values = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+  return new Uint8Array(values.map((value) => value + 1).buffer)
 }
 
 /** As many whole heads as fit a chunk, at least one. */

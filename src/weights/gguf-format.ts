@@ -157,4 +157,6 @@ export const gguf = {
   float32: (value: number): GgufValue => ({ type: 'float32', value }),
   strings: (items: readonly string[]): GgufValue => ({ type: 'array', itemType: 'string', items }),
   int32s: (items: readonly number[]): GgufValue => ({ type: 'array', itemType: 'int32', items }),
+  float32s: (items: readonly number[]): GgufValue => ({ type: 'array', itemType: 'float32', items }),
+  bools: (items: readonly boolean[]): GgufValue => ({ type: 'array', itemType: 'bool', items }),
 } as const

@@ -16,8 +16,12 @@ const OVERRIDABLE_KEYS: ReadonlySet<string> = new Set([
   'rope.freq_base',
   'rope.scaling.type',
   'rope.scaling.factor',
+  'rope.scaling.original_context_length',
+  'rope.scaling.attn_factor',
+  'rope.scaling.yarn_beta_fast',
+  'rope.scaling.yarn_beta_slow',
 ])
-const ROPE_FACTORS = 'rope_freqs.weight'
+const ROPE_FACTORS: ReadonlySet<string> = new Set(['rope_freqs.weight', 'rope_factors_long.weight'])
 
 /** Key of the GGUF metadata and the value that takes its place. */
 export type MetadataOverride = readonly [key: string, value: GgufScalar]
@@ -33,11 +37,11 @@ export function metadataOverrides(config: JsonObject, model: GgufModel): Metadat
     )
   }
   const hasFactors = (names: readonly { readonly name: string }[]) =>
-    names.some(({ name }) => name === ROPE_FACTORS)
+    names.some(({ name }) => ROPE_FACTORS.has(name))
   if (hasFactors(plan.tensors) !== hasFactors(tensors)) {
     throw badFile(
       config.path,
-      `does not fit ${path}: llama3 rope scaling is part of the weights and cannot be overridden`,
+      `does not fit ${path}: rope scaling by frequency is part of the weights and cannot be overridden`,
     )
   }
   const scalingType = `${architecture}.rope.scaling.type`

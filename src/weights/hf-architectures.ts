@@ -4,8 +4,11 @@
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { badFile, quoted } from './file-errors.ts'
+import { planGemma2, planGemma3 } from './gemma-architecture.ts'
 import type { JsonObject } from './json-file.ts'
-import { planLlama } from './llama-architecture.ts'
+import { planLlama, planMistral } from './llama-architecture.ts'
+import { planPhi3 } from './phi3-architecture.ts'
+import { planQwen2, planQwen3 } from './qwen-architecture.ts'
 
 interface HfArchitecture {
   /** As `architectures` of config.json names it. */
@@ -13,7 +16,15 @@ interface HfArchitecture {
   readonly plan: (config: JsonObject) => ArchitecturePlan
 }
 
-export const HF_ARCHITECTURES: readonly HfArchitecture[] = [{ hfName: 'LlamaForCausalLM', plan: planLlama }]
+export const HF_ARCHITECTURES: readonly HfArchitecture[] = [
+  { hfName: 'LlamaForCausalLM', plan: planLlama },
+  { hfName: 'MistralForCausalLM', plan: planMistral },
+  { hfName: 'Qwen2ForCausalLM', plan: planQwen2 },
+  { hfName: 'Qwen3ForCausalLM', plan: planQwen3 },
+  { hfName: 'Gemma2ForCausalLM', plan: planGemma2 },
+  { hfName: 'Gemma3ForCausalLM', plan: planGemma3 },
+  { hfName: 'Phi3ForCausalLM', plan: planPhi3 },
+]
 
 /** @throws StartError when the architecture is not in the table or its config cannot be converted. */
 export function planArchitecture(config: JsonObject): ArchitecturePlan {

@@ -64,7 +64,12 @@ async function conversionKey(
   const { source, tensorType, signal } = options
   const key = createHash('sha256').update(`sluice ${CONVERTER_VERSION} ${tensorType}`)
   const smallFiles = [source.configPath, source.tokenizerPath]
-  const optionalFiles = [source.tokenizerConfigPath, source.generationConfigPath, source.chatTemplatePath]
+  const optionalFiles = [
+    source.tokenizerConfigPath,
+    source.generationConfigPath,
+    source.chatTemplatePath,
+    source.sentencePiecePath,
+  ]
   for (const path of [...smallFiles, ...plan.weightPaths]) key.update(`\n${await hashes.hash(path, signal)}`)
   for (const path of optionalFiles)
     key.update(`\n${(await isFile(path)) ? await hashes.hash(path, signal) : 'none'}`)

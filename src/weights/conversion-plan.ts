@@ -10,7 +10,7 @@ import { gguf, type GgufMetadata, type GgufTensor } from './gguf-format.ts'
 import { type GgufLayout, layoutGguf } from './gguf-writer.ts'
 import { planArchitecture } from './hf-architectures.ts'
 import { tokenizerMetadata } from './hf-tokenizer.ts'
-import { readJsonObject, readOptionalJsonObject, readOptionalText } from './json-file.ts'
+import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from './json-file.ts'
 import type { HfSource } from './model-source.ts'
 import { type Checkpoint, openCheckpoint } from './safetensors-file.ts'
 import type { SafetensorsTensor } from './safetensors-header.ts'
@@ -66,6 +66,7 @@ export async function planConversion(source: HfSource, tensorType: TensorType): 
     tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
     generationConfig: await readOptionalJsonObject(source.generationConfigPath),
     chatTemplate: await readOptionalText(source.chatTemplatePath),
+    pieceModel: await readOptionalBytes(source.sentencePiecePath),
   }
   const metadata: GgufMetadata = new Map([
     ['general.architecture', gguf.string(architecture.ggufName)],

@@ -6,6 +6,8 @@ import type { JsonObject } from './json-file.ts'
 const QWEN2 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 const LLAMA3 = QWEN2.replace(String.raw`|\p{N}|`, String.raw`|\p{N}{1,3}|`)
 
+const SPM_DECODER = { type: 'Sequence', decoders: [{ type: 'ByteFallback' }] }
+
 type Fields = Record<string, unknown>
 
 const special = (id: number, content: string, options: Fields = {}) => ({
@@ -63,6 +65,7 @@ function convert(files: Files = {}, vocabSize = 6): Record<string, unknown> {
           ? null
           : object('generation_config.json', files.generationConfig),
       chatTemplate: files.chatTemplate ?? null,
+      pieceModel: null,
     },
     vocabSize,
   )
@@ -177,7 +180,11 @@ describe('chat template', () => {
 describe('what llama.cpp would do differently is refused', () => {
   const refusals: [string, Fields, string][] = [
     ['another kind of model', { model: model({ type: 'Unigram' }) }, 'must be "BPE", but is "Unigram"'],
-    ['SentencePiece', { model: model({ byte_fallback: true }) }, 'SentencePiece'],
+    [
+      'bytes without a token',
+      { model: model({ byte_fallback: true }), decoder: SPM_DECODER },
+      'no token "<0x00>"',
+    ],
     ['affixes', { model: model({ end_of_word_suffix: '</w>' }) }, 'affixes'],
     ['a normalizer', { normalizer: { type: 'Lowercase' } }, 'normalizer'],
     ['another decoder', { decoder: { type: 'WordPiece' } }, 'decoder'],
@@ -188,7 +195,11 @@ describe('what llama.cpp would do differently is refused', () => {
     ],
     ['an unknown post-processor', { post_processor: { type: 'RobertaProcessing' } }, 'post-processor'],
     ['tokens that strip spaces', { added_tokens: [special(4, '<mask>', { lstrip: true })] }, 'strips spaces'],
-    ['an id beyond the model', { added_tokens: [special(6, '<s>')] }, 'token id 6, the model only 6 tokens'],
+    [
+      'an id beyond the model',
+      { model: model({ vocab: { a: 0, b: 6 } }) },
+      'token id 6, the model only 6 tokens',
+    ],
     ['one text with two ids', { added_tokens: [special(4, '<s>'), special(5, '<s>')] }, 'has two ids'],
     ['merges of nothing', { model: model({ merges: ['a c'] }) }, '"a c" is no merge'],
     ['an id that is no number', { model: model({ vocab: { a: 'x' } }) }, 'token "a" has the id "x"'],

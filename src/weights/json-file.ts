@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
 
-const MAX_JSON_BYTES = 256 * 2 ** 20
+const MAX_FILE_BYTES = 256 * 2 ** 20
 
 /** An object inside a JSON file, with the path to name in errors. */
 export interface JsonObject {
@@ -103,16 +103,31 @@ export function wrongField(object: JsonObject, name: string, expected: string): 
   )
 }
 
+/** A small file that is no text, with the path to name in errors. */
+export interface BinaryFile {
+  readonly path: string
+  readonly bytes: Buffer
+}
+
+/** Null when the file does not exist. */
+export async function readOptionalBytes(path: string): Promise<BinaryFile | null> {
+  return (await isFile(path)) ? { path, bytes: await readSmallFile(path) } : null
+}
+
 async function readText(path: string): Promise<string> {
+  return (await readSmallFile(path)).toString('utf8')
+}
+
+async function readSmallFile(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path)
-    if (size > MAX_JSON_BYTES) {
+    if (size > MAX_FILE_BYTES) {
       throw badFile(
         path,
-        `is ${size} bytes long, but a JSON file of a checkpoint has at most ${MAX_JSON_BYTES}`,
+        `is ${size} bytes long, but such a file of a checkpoint has at most ${MAX_FILE_BYTES}`,
       )
     }
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (error) {
     throw fileError('read', path, error)
   }

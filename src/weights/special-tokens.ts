@@ -4,7 +4,7 @@
  */
 import { badFile, quoted, shown } from './file-errors.ts'
 import { gguf, type GgufValue } from './gguf-format.ts'
-import { isRecord, type JsonObject, list } from './json-file.ts'
+import { type BinaryFile, isRecord, type JsonObject, list } from './json-file.ts'
 
 /** What describes a tokenizer in the Hugging Face layout. */
 export interface HfTokenizerFiles {
@@ -14,6 +14,8 @@ export interface HfTokenizerFiles {
   readonly generationConfig: JsonObject | null
   /** Text of chat_template.jinja. */
   readonly chatTemplate: string | null
+  /** tokenizer.model, which some tokenizers of other kinds have too. */
+  readonly pieceModel: BinaryFile | null
 }
 
 type TokenIds = ReadonlyMap<string, number>

@@ -105,6 +105,8 @@ class LlamaRunner implements ModelRunner {
       modelId: options.modelId,
       vocab: model.vocab,
       hasBos: model.hasBos,
+      putsSpaceAtStart: model.putsSpaceAtStart,
+      normalizesText: model.normalizesText,
     })
     this.#context = new Context(api, model, options)
     this.#scratch = createCandidates(model.vocabSize)

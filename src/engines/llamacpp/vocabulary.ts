@@ -13,10 +13,18 @@ import { readTokenTable, type TokenTable } from './token-table.ts'
 /** llama.cpp's "no such token". */
 const NO_TOKEN = -1
 const NEWLINE_AFTER_SPACE = ' \n'
+/** NFC makes UTF-8 text at most this many times shorter (Unicode Standard Annex 15). */
+const NFC_FACTOR = 3
+/** Bits of `llama_token_attr`: unknown, control, user-defined. */
+const ADDED = (1 << 0) | (1 << 3) | (1 << 4)
 
 export interface VocabularyOptions {
   /** Whether the model names a token to begin a text with. */
   readonly hasBos: boolean
+  /** Whether a text that begins with neither a space nor an added token gets a space in front. */
+  readonly putsSpaceAtStart: boolean
+  /** Whether text is brought into Unicode's NFC first. */
+  readonly normalizesText: boolean
   readonly modelId: string
   readonly vocab: Pointer
 }
@@ -32,19 +40,25 @@ export class Vocabulary {
   readonly #table: TokenTable
   readonly #bosId: number
   readonly #eosId: number
+  /** What llama.cpp does with everything it is given, and behind every special token. */
   readonly #putsSpaceInFront: boolean
+  readonly #putsSpaceAtStart: boolean
+  readonly #normalizesText: boolean
 
-  constructor(api: Bindings, { modelId, vocab, hasBos }: VocabularyOptions) {
+  constructor(api: Bindings, options: VocabularyOptions) {
+    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText } = options
     this.#api = api
     this.#vocab = vocab
     this.#modelId = modelId
     this.#table = readTokenTable(api, vocab)
-    this.maxTokenBytes = this.#table.maxTokenBytes
+    this.#normalizesText = normalizesText
+    this.maxTokenBytes = this.#table.maxTokenBytes * (normalizesText ? NFC_FACTOR : 1)
     this.specialTexts = this.#table.specialTexts
     this.#bosId = hasBos ? api.vocabBos(vocab) : NO_TOKEN
     this.#eosId = api.vocabEos(vocab)
     this.bosText = this.#bosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#bosId)
     this.eosText = this.#eosId === NO_TOKEN ? '' : api.vocabText(vocab, this.#eosId)
+    this.#putsSpaceAtStart = putsSpaceAtStart
     this.#putsSpaceInFront = this.#textOf(this.#tokenizeText('a')) === ' a'
   }
 
@@ -54,9 +68,10 @@ export class Vocabulary {
     if (addSpecial && this.#bosId !== NO_TOKEN && this.#api.vocabAddsBos(this.#vocab)) {
       parts.push(Int32Array.of(this.#bosId))
     }
-    const texts = pieces.filter((piece) => piece !== '').flatMap(splitLongRuns)
+    const normalized = this.#normalizesText ? pieces.map((piece) => piece.normalize('NFC')) : pieces
+    const texts = normalized.filter((piece) => piece !== '').flatMap(splitLongRuns)
     texts.forEach((text, i) =>
-      parts.push(i === 0 ? this.#tokenizeText(text) : this.#tokenizeContinuation(text)),
+      parts.push(i === 0 ? this.#tokenizeStart(text) : this.#tokenizeContinuation(text, parts.at(-1))),
     )
     if (addSpecial && texts.length > 0 && this.#eosId !== NO_TOKEN && this.#api.vocabAddsEos(this.#vocab)) {
       parts.push(Int32Array.of(this.#eosId))
@@ -76,12 +91,18 @@ export class Vocabulary {
     return this.#table.isEndOfGeneration[tokenId] === 1
   }
 
+  #tokenizeStart(text: string): Int32Array {
+    const tokenIds = this.#tokenizeText(text)
+    const isBegun = /^[ ▁]/.test(text) || this.#isAdded(tokenIds[0])
+    return this.#putsSpaceAtStart && !isBegun ? this.#tokenizeText(` ${text}`) : tokenIds
+  }
+
   /**
    * Tokenizes text that continues other text. Some tokenizers put a space in front of whatever they are given; the
-   * newline takes it, and both are cut off again.
+   * newline takes it, and both are cut off again. Behind a special token the space belongs there.
    */
-  #tokenizeContinuation(text: string): Int32Array {
-    if (!this.#putsSpaceInFront) return this.#tokenizeText(text)
+  #tokenizeContinuation(text: string, before: Int32Array | undefined): Int32Array {
+    if (!this.#putsSpaceInFront || this.#isAdded(before?.at(-1))) return this.#tokenizeText(text)
     const tokenIds = this.#tokenizeText(`\n${text}`)
     let front = ''
     for (let count = 0; count < tokenIds.length && front.length < NEWLINE_AFTER_SPACE.length; count++) {
@@ -89,6 +110,10 @@ export class Vocabulary {
       if (front === NEWLINE_AFTER_SPACE) return tokenIds.subarray(count + 1)
     }
     return this.#tokenizeText(text)
+  }
+
+  #isAdded(tokenId: number | undefined): boolean {
+    return tokenId !== undefined && (this.#api.vocabAttributes(this.#vocab, tokenId) & ADDED) !== 0
   }
 
   #tokenizeText(text: string): Int32Array {

@@ -1,0 +1,110 @@
+/**
+ * The proof that checkpoints of every architecture are converted to the same model: tiny ones with random weights,
+ * against forward passes and tokenizers written independently (`tools/checkpoints/`).
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { convertCheckpoint } from '../../src/weights/convert.ts'
+import { readGgufFile } from '../../src/weights/gguf-file.ts'
+import { findModelSource } from '../../src/weights/model-source.ts'
+import { openForLogits } from '../support/model-logits.ts'
+import {
+  type LogitsCase,
+  readReference,
+  type TokenizerCase,
+  writeReference,
+} from '../support/reference-checkpoints.ts'
+
+const references = await readReference<LogitsCase>('logits')
+const tokenizers = await readReference<TokenizerCase>('tokenizers')
+
+/** Of a logit of up to 77. */
+const TOLERANCE = 1e-4
+/**
+ * llama.cpp looks GELU up in a table of half precision. Against a reference that does too, what is left are numbers
+ * that fall on the other side of a border of the table, in each layer anew.
+ */
+const GELU_TOLERANCE = 2e-2
+const TABLE_TOLERANCE_PER_LAYER = 2e-4
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-checkpoints-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function open(reference: LogitsCase, { hasPieceModel = false } = {}) {
+  const tokenizer = tokenizers.find(({ name }) => name === reference.tokenizer)
+  if (tokenizer === undefined) throw new Error(`no tokenizer ${reference.tokenizer}`)
+  const checkpoint = await mkdtemp(join(folder, 'checkpoint-'))
+  await writeReference(checkpoint, { reference, tokenizer, hasPieceModel })
+  const source = await findModelSource({ checkpoint, modelConfig: null, tokenizer: null })
+  if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+  const modelPath = join(checkpoint, 'model.gguf')
+  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
+  const { metadata } = (await readGgufFile(modelPath)).header
+  const architecture = metadata.get('general.architecture')
+  return openForLogits({
+    modelPath,
+    architecture: architecture?.type === 'string' ? architecture.value : '',
+    maxSeqLen: reference.context,
+  })
+}
+
+function largestDifference(made: Float32Array, expected: readonly number[]): number {
+  expect(made).toHaveLength(expected.length)
+  return expected.reduce((most, value, id) => Math.max(most, Math.abs(value - (made[id] ?? 0))), 0)
+}
+
+describe('logits after conversion, weights and KV cache in F32', () => {
+  it.each(references)('$name', async (reference) => {
+    const model = await open(reference)
+    const { hidden_act: activation, num_hidden_layers: layers } = reference.config
+    const isExact = activation === 'silu'
+    const tolerance = isExact ? TOLERANCE : GELU_TOLERANCE
+    let done = 0
+    const largest = { exact: 0, byTable: 0 }
+    let last: Float32Array = new Float32Array()
+    for (const { position, values, by_table: byTable = values } of reference.logits) {
+      last = model.logitsAfter(done, reference.prompt.slice(done, position + 1))
+      done = position + 1
+      largest.exact = Math.max(largest.exact, largestDifference(last, values))
+      largest.byTable = Math.max(largest.byTable, largestDifference(last, byTable))
+    }
+    if (process.env['SHOW_DIFFERENCES'] !== undefined) console.log(reference.name, largest)
+    expect(largest.exact).toBeLessThan(tolerance)
+    expect(largest.byTable).toBeLessThan(isExact ? TOLERANCE : TABLE_TOLERANCE_PER_LAYER * Number(layers))
+    for (const [step, tokenId] of reference.greedy.entries()) {
+      const made = last.indexOf(Math.max(...last))
+      // A closer race may end either way.
+      if ((reference.gaps[step] ?? 0) > 2 * tolerance) expect(made).toBe(tokenId)
+      last = model.logitsAfter(done++, [tokenId])
+    }
+    model.close()
+  })
+})
+
+describe('token ids after conversion', () => {
+  const kinds = tokenizers.flatMap((tokenizer) =>
+    (tokenizer.model === undefined ? [false] : [false, true]).map((hasPieceModel) => ({
+      tokenizer,
+      hasPieceModel,
+      title: `${tokenizer.name}${hasPieceModel ? ' with its tokenizer.model' : ''}`,
+    })),
+  )
+  it.each(kinds)('$title', async ({ tokenizer, hasPieceModel }) => {
+    const reference = references.find(({ tokenizer: name }) => name === tokenizer.name)
+    if (reference === undefined) throw new Error(`no model has the tokenizer ${tokenizer.name}`)
+    const model = await open(reference, { hasPieceModel })
+    expect(tokenizer.cases.length).toBeGreaterThanOrEqual(200)
+    const made = tokenizer.cases.map(([text]) => [
+      text,
+      ...model.vocabulary.tokenize({ pieces: [text], addSpecial: false }),
+    ])
+    expect(made).toEqual(tokenizer.cases.map(([text, ids]) => [text, ...ids]))
+    model.close()
+  })
+})

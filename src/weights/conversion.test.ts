@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useConversions } from '../../test/support/conversions.ts'
+import { StartError } from '../core/errors.ts'
 import { checkModelFiles } from './model-file.ts'
 import {
   type CheckpointFiles,
@@ -216,6 +217,79 @@ describe('a checkpoint that cannot be served is refused', () => {
       weights: { 'model.safetensors': safetensors(SHAPES, 'F32', values) },
     })
     await expect(resolve(checkpoint, { tensorType: 'f16' })).rejects.toThrow(words)
+    expect(await modelFiles()).toEqual([])
+  })
+})
+
+describe('a damaged checkpoint is one sentence, and leaves nothing in the cache', () => {
+  const whole = safetensors(SHAPES, 'F16')
+  const withLength = (length: bigint) => {
+    const bytes = Buffer.from(whole)
+    bytes.writeBigUInt64LE(length)
+    return bytes
+  }
+  const corrupted = Buffer.from(whole)
+  corrupted.fill(0x7b, 8, 40)
+  const shardNames = { a: 'a.safetensors', b: 'b.safetensors' }
+  const sharded = (changes: Record<string, Buffer | string>) => {
+    const half = (odd: number) =>
+      Object.fromEntries(Object.entries(SHAPES).filter((_, index) => index % 2 === odd))
+    const weight_map = Object.fromEntries(
+      Object.keys(SHAPES).map((name, index) => [name, index % 2 === 0 ? shardNames.a : shardNames.b]),
+    )
+    return {
+      'model.safetensors.index.json': JSON.stringify({ weight_map }),
+      [shardNames.a]: safetensors(half(0), 'F16'),
+      [shardNames.b]: safetensors(half(1), 'F16'),
+      ...changes,
+    }
+  }
+  const half = safetensors(Object.fromEntries(Object.entries(SHAPES).filter((_, at) => at % 2 === 1)), 'F16')
+  const index = (file: string) => JSON.stringify({ weight_map: { 'model.norm.weight': file } })
+  const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`
+
+  const damages: [string, Record<string, Buffer | string>, RegExp][] = [
+    ['a corrupted header', { 'model.safetensors': corrupted }, /model\.safetensors is not valid JSON\.$/],
+    [
+      'a header length of 2^60',
+      { 'model.safetensors': withLength(2n ** 60n) },
+      /is no safetensors file: its header would be 1152921504606846976 bytes long\.$/,
+    ],
+    ['a header longer than the file', { 'model.safetensors': withLength(99_999_999n) }, /is truncated/],
+    ['a truncated shard', sharded({ [shardNames.b]: half.subarray(0, -7) }), /b\.safetensors is truncated/],
+    ['an empty shard', sharded({ [shardNames.b]: '' }), /b\.safetensors is no safetensors file/],
+    [
+      'a tensor of the wrong shape',
+      { 'model.safetensors': safetensors({ ...SHAPES, 'model.norm.weight': [4, 2] }, 'F16') },
+      /has tensor "model\.norm\.weight" of shape \[4, 2\], but should be \[8\] by its config\.$/,
+    ],
+    [
+      'a path out of the folder',
+      { 'model.safetensors.index.json': index('../../model.safetensors') },
+      /is unusable: "\.\.\/\.\.\/model\.safetensors" is no file name of a shard\.$/,
+    ],
+    [
+      'an absolute path',
+      { 'model.safetensors.index.json': index('/etc/model.safetensors') },
+      /is no file name of a shard\.$/,
+    ],
+    [
+      'a shard that is missing',
+      { 'model.safetensors.index.json': index('c.safetensors') },
+      /c\.safetensors: it does not exist\.$/,
+    ],
+    [
+      'endless nesting',
+      { 'tokenizer.json': deep, 'model.safetensors': whole },
+      /nested more than 100 deep\.$/,
+    ],
+  ]
+  it.each(damages)('%s', async (_, weights, sentence) => {
+    const checkpoint = await write({ weights })
+    const failure: unknown = await resolve(checkpoint).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StartError)
+    expect((failure as StartError).message).toMatch(sentence)
+    expect((failure as StartError).message).not.toContain('\n')
     expect(await modelFiles()).toEqual([])
   })
 })

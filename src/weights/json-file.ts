@@ -7,6 +7,11 @@ import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
 
 const MAX_FILE_BYTES = 256 * 2 ** 20
 
+const MAX_DEPTH = 100
+const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
+  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+]
+
 /** An object inside a JSON file, with the path to name in errors. */
 export interface JsonObject {
   readonly path: string
@@ -39,11 +44,30 @@ export async function isFile(path: string): Promise<boolean> {
 }
 
 export function parseJson(path: string, text: string): unknown {
+  if (isTooDeep(text)) throw badFile(path, `is unusable: its JSON is nested more than ${MAX_DEPTH} deep`)
   try {
     return JSON.parse(text)
   } catch {
     throw badFile(path, 'is not valid JSON')
   }
+}
+
+/** Whoever walks or shows a value does so by recursion, which deep enough nesting would end the program with. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let isInString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index)
+    if (isInString) {
+      if (character === BACKSLASH) index++
+      else if (character === QUOTE) isInString = false
+    } else if (character === QUOTE) isInString = true
+    else if (character === OPEN_BRACKET || character === OPEN_BRACE) {
+      depth++
+      if (depth > MAX_DEPTH) return true
+    } else if (character === CLOSE_BRACKET || character === CLOSE_BRACE) depth--
+  }
+  return false
 }
 
 export function toJsonObject(path: string, value: unknown): JsonObject {

@@ -96,8 +96,8 @@ function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }
     if (!ranks.has(left + right)) ranks.set(left + right, rank)
   })
   checkMerges(tokenizer, { vocabulary, merges, ranks })
-  const scores = Array<number>(vocabSize).fill(-merges.length - 1)
-  for (const [token, id] of vocabulary.base) scores[id] = -(ranks.get(token) ?? merges.length + 1)
+  const scores = Array<number>(vocabSize).fill(-1 - merges.length)
+  for (const [token, id] of vocabulary.base) scores[id] = -1 - (ranks.get(token) ?? merges.length)
   return scores
 }
 

@@ -107,4 +107,29 @@ describe('token ids after conversion', () => {
     expect(made).toEqual(tokenizer.cases.map(([text, ids]) => [text, ...ids]))
     model.close()
   })
+
+  const openWith = async (tokenizer: string) => {
+    const reference = references.find((candidate) => candidate.tokenizer === tokenizer)
+    if (reference === undefined) throw new Error(`no model has the tokenizer ${tokenizer}`)
+    const model = await open(reference)
+    const tokenize = (pieces: string[], addSpecial = false) =>
+      Array.from(model.vocabulary.tokenize({ pieces, addSpecial }))
+    return { model, tokenize }
+  }
+
+  it('have a space at the start of a text only, where the tokenizer says so', async () => {
+    const { model, tokenize } = await openWith('mistral')
+    expect(tokenize(['the'])).toEqual(tokenize([' the']))
+    expect(tokenize(['<s>', 'the'])).toEqual(tokenize(['<s>the']))
+    expect(tokenize(['<s>the'])).not.toEqual(tokenize(['<s> the']))
+    expect(tokenize(['the'], true)).toEqual([1, ...tokenize([' the'])])
+    model.close()
+  })
+
+  it('are those of text in NFC, whose bytes may be three times as many', async () => {
+    const { model, tokenize } = await openWith('qwen2')
+    expect(tokenize(['cafe\u0301'])).toEqual(tokenize(['café']))
+    expect(model.vocabulary.maxTokenBytes).toBe(3 * '<|endoftext|>'.length)
+    model.close()
+  })
 })

@@ -68,6 +68,11 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
     expect(textOf(tokenize(['', 'the', '', '\n', ' cat', '']))).toBe(`${front}the\n cat`)
   })
 
+  it('puts a space behind a special text as if the pieces were one', () => {
+    expect(tokenize([BOS_TEXT, 'the'])).toEqual(tokenize([`${BOS_TEXT}the`]))
+    expect(tokenize(['the', EOS_TEXT, ' cat'])).toEqual(tokenize([`the${EOS_TEXT} cat`]))
+  })
+
   it('puts BOS at the front only, and only when asked', () => {
     const bos = tokenOf(BOS_TEXT)
     expect(tokenize(['the', 'cat'], true).filter((id) => id === bos)).toHaveLength(1)

@@ -32,8 +32,10 @@ export function useConversions() {
       resolveModelFile(optionsFor(checkpoint, changes)),
     /** Writes a checkpoint and resolves with its folder. */
     write: (files: CheckpointFiles = {}) => writeCheckpoint(folder, files),
-    /** Names in the cache, its index left out. */
-    modelFiles: async () =>
-      (await readdir(join(folder, 'data', 'models'))).filter((name) => name !== 'hashes.json'),
+    /** Names in the cache, its index left out; none before there is a cache. */
+    modelFiles: async () => {
+      const names = await readdir(join(folder, 'data', 'models')).catch((): string[] => [])
+      return names.filter((name) => name !== 'hashes.json')
+    },
   }
 }

@@ -7,6 +7,7 @@ import { badFile, shown } from './file-errors.ts'
 import { gguf } from './gguf-format.ts'
 import { flag, isRecord, type JsonObject, nestedObject } from './json-file.ts'
 import { findPreTokenizer } from './pre-tokenizers.ts'
+import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
   readMerges,
   strippingModelName,
@@ -14,9 +15,6 @@ import {
   tokenList,
   type Vocabulary,
 } from './tokenizer-vocabulary.ts'
-
-/** Read by our engine. */
-const NFC_KEY = 'sluice.tokenizer.nfc'
 
 export interface TokenizerParts {
   readonly tokenizer: JsonObject
@@ -55,7 +53,7 @@ export function byteLevelTokenizer({
     ['tokenizer.ggml.tokens', gguf.strings(tokens)],
     ['tokenizer.ggml.token_type', gguf.int32s(types)],
     ['tokenizer.ggml.merges', gguf.strings(merges)],
-    [NFC_KEY, gguf.bool((tokenizer.fields['normalizer'] ?? null) !== null)],
+    [TOKENIZER_KEYS.nfc, gguf.bool((tokenizer.fields['normalizer'] ?? null) !== null)],
   ]
   return { metadata, tokens }
 }

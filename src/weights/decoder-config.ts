@@ -88,7 +88,8 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
 
 /** Settings that would change the numbers and that llama.cpp's graph cannot express. */
 function checkSupported(config: JsonObject, { activation, requiredFlags }: DecoderTraits): void {
-  const { [activation.field]: given = activation.value, quantization_config: quantization } = config.fields
+  const { [activation.field]: named, quantization_config: quantization } = config.fields
+  const given = named ?? activation.value
   if (given !== activation.value) {
     throw badFile(
       config.path,

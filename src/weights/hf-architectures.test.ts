@@ -171,3 +171,124 @@ describe('what llama.cpp would compute differently is refused', () => {
     expect(() => plan(family, changes)).toThrow(words)
   })
 })
+
+describe('configs as they are published', () => {
+  const llama31 = {
+    rope_type: 'llama3',
+    factor: 32,
+    low_freq_factor: 1,
+    high_freq_factor: 4,
+    original_max_position_embeddings: 8192,
+  }
+  const factors = (count: number) => Array<number>(count).fill(1.5)
+  const sizes = (hidden: number, feed: number, [layers, heads, kvHeads]: readonly number[]) => ({
+    hidden_size: hidden,
+    intermediate_size: feed,
+    num_hidden_layers: layers,
+    num_attention_heads: heads,
+    num_key_value_heads: kvHeads,
+  })
+  const configs: [model: string, family: string, published: { config: Fields; expected: Fields }][] = [
+    [
+      'Llama 3.2 1B',
+      'Llama',
+      {
+        config: {
+          ...sizes(2048, 8192, [16, 32, 8]),
+          ...{ head_dim: 64, max_position_embeddings: 131_072, rms_norm_eps: 1e-5, vocab_size: 128_256 },
+          ...{ rope_scaling: llama31, rope_theta: 5e5, tie_word_embeddings: true, attention_bias: false },
+        },
+        expected: { context_length: 131_072, 'rope.freq_base': 5e5, 'attention.key_length': 64 },
+      },
+    ],
+    [
+      'Mistral 7B v0.3',
+      'Mistral',
+      {
+        config: {
+          ...sizes(4096, 14_336, [32, 32, 8]),
+          ...{ head_dim: null, max_position_embeddings: 32_768, sliding_window: null, rope_theta: 1e6 },
+        },
+        expected: { context_length: 32_768, 'attention.key_length': 128 },
+      },
+    ],
+    [
+      'Qwen2.5 0.5B',
+      'Qwen2',
+      {
+        config: {
+          ...sizes(896, 4864, [24, 14, 2]),
+          ...{ max_position_embeddings: 32_768, max_window_layers: 21, sliding_window: 32_768 },
+          ...{ use_sliding_window: false, rope_theta: 1e6, tie_word_embeddings: true },
+        },
+        expected: { context_length: 32_768, 'rope.dimension_count': 64 },
+      },
+    ],
+    [
+      'Qwen3 0.6B',
+      'Qwen3',
+      {
+        config: {
+          ...sizes(1024, 3072, [28, 16, 8]),
+          ...{ head_dim: 128, max_position_embeddings: 40_960, max_window_layers: 28, sliding_window: null },
+          ...{ use_sliding_window: false, rope_scaling: null, attention_bias: false },
+        },
+        expected: { context_length: 40_960, 'attention.key_length': 128 },
+      },
+    ],
+    [
+      'Gemma 2 27B',
+      'Gemma2',
+      {
+        config: {
+          ...sizes(4608, 36_864, [46, 32, 16]),
+          ...{
+            head_dim: 128,
+            max_position_embeddings: 8192,
+            query_pre_attn_scalar: 144,
+            sliding_window: 4096,
+          },
+          ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30, hidden_activation: null },
+        },
+        expected: { attn_logit_softcapping: 50, 'attention.sliding_window': 4096 },
+      },
+    ],
+    [
+      'Gemma 3 1B',
+      'Gemma3',
+      {
+        config: {
+          ...sizes(1152, 6912, [26, 4, 1]),
+          ...{
+            head_dim: 256,
+            max_position_embeddings: 32_768,
+            query_pre_attn_scalar: 256,
+            sliding_window: 512,
+          },
+          ...{ sliding_window_pattern: 6, attn_logit_softcapping: null, final_logit_softcapping: null },
+          ...{ rope_local_base_freq: 10_000, rope_theta: 1e6, rope_scaling: null },
+        },
+        expected: { 'rope.freq_base_swa': 10_000, 'attention.key_length': 256, context_length: 32_768 },
+      },
+    ],
+    [
+      'Phi-3 mini 128k',
+      'Phi3',
+      {
+        config: {
+          ...sizes(3072, 8192, [32, 32, 32]),
+          ...{
+            max_position_embeddings: 131_072,
+            original_max_position_embeddings: 4096,
+            sliding_window: 262_144,
+          },
+          rope_scaling: { type: 'longrope', long_factor: factors(48), short_factor: factors(48) },
+        },
+        expected: { context_length: 131_072, 'rope.scaling.original_context_length': 4096 },
+      },
+    ],
+  ]
+  it.each(configs)('%s', (_, family, { config, expected }) => {
+    expect(metadataOf(plan(family, config))).toMatchObject(expected)
+  })
+})

@@ -10,6 +10,7 @@ import { gguf } from './gguf-format.ts'
 import { type BinaryFile, flag, isRecord, type JsonObject } from './json-file.ts'
 import { parseSentencePieceModel, type SentencePiece } from './sentencepiece-model.ts'
 import { readSpacePrefix, SPACE_MARK } from './space-marks.ts'
+import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
   type Merge,
   readMerges,
@@ -19,8 +20,6 @@ import {
   type Vocabulary,
 } from './tokenizer-vocabulary.ts'
 
-/** Read by our engine: llama.cpp's own `add_space_prefix` would put a space behind every special token too. */
-const SPACE_AT_START_KEY = 'sluice.tokenizer.space_at_start'
 const BYTE_TOKENS: ReadonlySet<string> = new Set(
   Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`),
 )
@@ -55,7 +54,8 @@ export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedToke
     ['tokenizer.ggml.scores', gguf.float32s(scoresOf(parts))],
     ['tokenizer.ggml.token_type', gguf.int32s(types)],
     ['tokenizer.ggml.add_space_prefix', gguf.bool(prefix === 'every-text')],
-    [SPACE_AT_START_KEY, gguf.bool(prefix === 'start')],
+    // llama.cpp's own rule would put a space behind every special token too.
+    [TOKENIZER_KEYS.spaceAtStart, gguf.bool(prefix === 'start')],
   ]
   return { metadata, tokens }
 }

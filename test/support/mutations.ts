@@ -13,7 +13,7 @@ export function createRandom(seed: number): Random {
   }
 }
 
-export function pick<Item>(random: Random, items: readonly [Item, ...Item[]]): Item {
+function pick<Item>(random: Random, items: readonly [Item, ...Item[]]): Item {
   return items[Math.floor(random() * items.length)] ?? items[0]
 }
 

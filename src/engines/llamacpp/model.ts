@@ -4,6 +4,7 @@
  */
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { TOKENIZER_KEYS } from '../../weights/tokenizer-keys.ts'
 import { type Bindings, withNoDevices, withProgressCallback } from './bindings.ts'
 import { LLAMA_VERSION } from './libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
@@ -12,9 +13,6 @@ import type { Pointer } from './structs.ts'
 const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024
 const BOS_KEY = 'tokenizer.ggml.bos_token_id'
-/** Written by our own conversion: llama.cpp has no such settings. */
-const SPACE_AT_START_KEY = 'sluice.tokenizer.space_at_start'
-const NFC_KEY = 'sluice.tokenizer.nfc'
 /** `LLAMA_VOCAB_TYPE_SPM`, which always has one. */
 const SPM_VOCABULARY = 1
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
@@ -108,8 +106,8 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     vocab,
     // Without the key llama.cpp falls back to token 11 of any byte-level vocabulary, which is an ordinary word there.
     hasBos: api.vocabType(vocab) === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
-    putsSpaceAtStart: readText(api, handle, SPACE_AT_START_KEY) === 'true',
-    normalizesText: readText(api, handle, NFC_KEY) === 'true',
+    putsSpaceAtStart: readText(api, handle, TOKENIZER_KEYS.spaceAtStart) === 'true',
+    normalizesText: readText(api, handle, TOKENIZER_KEYS.nfc) === 'true',
     architecture,
     parameters: Number(api.modelParameters(handle)),
     sizeBytes: Number(api.modelBytes(handle)),

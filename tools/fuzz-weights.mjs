@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Damages GGUF files and checkpoints, 20,000 or as many as given, and reads them: one sentence each, none longer than
- * a second, all within 512 MB. Usage: node tools/fuzz-weights.mjs [files] [first seed]
+ * Damages GGUF files and checkpoints, 40,000 or as many as given, and reads them: one sentence each, none longer than
+ * a second, all within 512 MB. Every second one is a GGUF or a safetensors file. Usage: node tools/fuzz-weights.mjs [files] [first seed]
  */
 import { prepareOrTell, ROOT } from './prepare.mjs'
 import { runCommand } from './run-command.mjs'
 
-const [files = '20000', seed = '1'] = process.argv.slice(2)
+const [files = '40000', seed = '1'] = process.argv.slice(2)
 const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'src/weights/fuzz.test.ts']
 
 if (await prepareOrTell()) {

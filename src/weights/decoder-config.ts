@@ -3,7 +3,7 @@
  * architecture allows and assumes comes as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
 import { badFile, quoted, shown } from './file-errors.ts'
-import { flag, isRecord, type JsonObject, list, positiveNumber, wholeNumber } from './json-file.ts'
+import { flag, isRecord, type JsonObject, positiveNumber, wholeNumber } from './json-file.ts'
 import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 
 const MAX_SIZE = 2 ** 24
@@ -143,16 +143,4 @@ function checkHeads({ path }: JsonObject, sizes: HeadSizes, traits: DecoderTrait
   if (rotated > headSize || rotated % 2 !== 0 || rotated === 0) {
     throw badFile(path, `is not usable: ${rotated} of the ${headSize} numbers of a head would be rotated`)
   }
-}
-
-/** `layer_types` of newer configs; null in older ones, which say it in the architecture's own way. */
-export function slidingLayers(config: JsonObject, layers: number): boolean[] | null {
-  const types = list(config, 'layer_types')
-  if (types.length === 0) return null
-  const isKnown = types.every((type) => type === 'sliding_attention' || type === 'full_attention')
-  if (types.length === layers && isKnown) return types.map((type) => type === 'sliding_attention')
-  throw badFile(
-    config.path,
-    `is not usable: "layer_types" must name ${layers} layers "full_attention" or "sliding_attention", but is ${shown(types)}`,
-  )
 }

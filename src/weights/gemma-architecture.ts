@@ -4,8 +4,8 @@
  * heads of Q and K and a rotary base of their own for the sliding layers (Gemma 3).
  */
 import type { ArchitecturePlan, MetadataEntry } from './architecture-plan.ts'
-import { slidingWindow } from './attention-window.ts'
-import { type DecoderConfig, type DecoderTraits, readDecoderConfig, slidingLayers } from './decoder-config.ts'
+import { slidingLayers, slidingWindow } from './attention-window.ts'
+import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import {
   attentionTensors,
   feedForwardTensors,

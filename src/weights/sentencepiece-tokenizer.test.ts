@@ -81,6 +81,12 @@ describe('scores', () => {
     )
     expect(refuse(['▁ a', '▁a b', 'a b', '▁ ab'])).toThrow('those for "▁ab"')
   })
+
+  it('ask nothing of the merges of added tokens', () => {
+    const added_tokens = [special(1, '<s>'), { id: FIRST + 1, content: 'ab', special: false }]
+    const merges = ['▁ a', '▁a b', 'a b', '▁ ab']
+    expect(() => convert({ tokenizer: { added_tokens, model: model({ merges }) } })).not.toThrow()
+  })
 })
 
 describe('types', () => {

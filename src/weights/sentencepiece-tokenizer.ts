@@ -107,9 +107,16 @@ interface MergeRanks {
   readonly ranks: ReadonlyMap<string, number>
 }
 
-/** Scores say the same as ranks when every way to make a token is a merge, and those of one token stand together. */
+/**
+ * Scores say the same as ranks when every way to make a token is a merge, and those of one token stand together.
+ * Added tokens are found before any merge, so nothing is asked of theirs, nor of merges with one.
+ */
 function checkMerges(tokenizer: JsonObject, { vocabulary, merges, ranks }: MergeRanks): void {
   const { base, added } = vocabulary
+  const isPlain = (token: string) => {
+    const id = base.get(token)
+    return id !== undefined && !added.has(id)
+  }
   const refuse = (token: string) =>
     badFile(
       tokenizer.path,
@@ -119,22 +126,22 @@ function checkMerges(tokenizer: JsonObject, { vocabulary, merges, ranks }: Merge
   const counts = new Map<string, number>()
   for (const [left, right] of merges) {
     const token = left + right
+    if (!isPlain(left) || !isPlain(right) || !isPlain(token)) continue
     const count = counts.get(token) ?? 0
-    // Added tokens are found before any merge, so the order of theirs says nothing.
-    if (count > 0 && last !== token && !added.has(base.get(token) ?? -1)) throw refuse(token)
+    if (count > 0 && last !== token) throw refuse(token)
     counts.set(token, count + 1)
     last = token
   }
   for (const token of ranks.keys()) {
-    if (countSplits(token, base) !== counts.get(token)) throw refuse(token)
+    if (isPlain(token) && countSplits(token, isPlain) !== (counts.get(token) ?? 0)) throw refuse(token)
   }
 }
 
 /** Ways to cut a token into two. */
-function countSplits(token: string, base: ReadonlyMap<string, number>): number {
+function countSplits(token: string, isPlain: (half: string) => boolean): number {
   let count = 0
   for (let cut = 1; cut < token.length; cut++) {
-    if (base.has(token.slice(0, cut)) && base.has(token.slice(cut))) count++
+    if (isPlain(token.slice(0, cut)) && isPlain(token.slice(cut))) count++
   }
   return count
 }

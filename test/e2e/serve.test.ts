@@ -108,7 +108,7 @@ describe('sluice serve with the bundled model', () => {
   it('lets a late request join the running batch: its first token comes before the earlier one ends', async () => {
     const server = await startDemoServer()
     const order: string[] = []
-    const body = { prompt: 'Once upon a time', max_new_tokens: 1500, temperature: 5 }
+    const body = { prompt: 'Once upon a time', max_new_tokens: 1500, temperature: 5, seed: 3 }
     const early = await post(server, '/v1/generate/stream', { body })
     let late: Promise<void> | null = null
     const joinLate = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -14,7 +15,14 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { COMMIT, digest, type HubFiles, type HubServer, startHub } from '../../test/support/hub-server.ts'
+import {
+  COMMIT,
+  digest,
+  type HubFiles,
+  type HubServer,
+  startHub,
+  startsOf,
+} from '../../test/support/hub-server.ts'
 import { StartError } from '../core/errors.ts'
 import { pullModel, type PullOptions } from './pull-model.ts'
 
@@ -214,12 +222,11 @@ describe('a download that is cut off', () => {
     hub.behaviour.breakAfter = () => (breaks++ < 3 ? 50_000 : null)
     const scene = createScene(hub)
     expect(hashOf(await scene.pull('hf:acme/tiny:a.gguf'))).toBe(HASH)
-    expect(hub.downloads().map(({ range }) => range)).toEqual([
-      null,
-      'bytes=50000-',
-      'bytes=100000-',
-      'bytes=150000-',
-    ])
+    // What was on its way when the connection broke may be lost.
+    const starts = startsOf(hub.downloads())
+    expect(starts).toHaveLength(4)
+    expect(starts).toEqual([...starts].sort((one, other) => one - other))
+    expect(starts[1]).toBeGreaterThan(0)
   })
 
   it('goes on where an interrupted one stopped, and is nothing until then', async () => {
@@ -229,19 +236,21 @@ describe('a download that is cut off', () => {
     hub.behaviour.breakAfter = () => 80_000
     const told = await scene.refusal('hf:acme/tiny:a.gguf', {
       signal: stopping.signal,
-      onProgress: ({ bytes }) => bytes >= 80_000 && stopping.abort(),
+      onProgress: ({ bytes }) => bytes > 0 && stopping.abort(),
     })
     expect(told).toBe(
       'The download of hf:acme/tiny:a.gguf was interrupted; what has arrived is kept for the next one.',
     )
     expect(blobs(scene)).toEqual([expect.stringMatching(/\.incomplete$/)])
+    const arrived = statSync(repoFolder(scene, 'blobs', blobs(scene)[0] ?? '')).size
     expect(readdirSync(repoFolder(scene))).toEqual(['blobs'])
     const env = { ...scene.env, HF_HUB_OFFLINE: '1' }
     expect(await scene.refusal('hf:acme/tiny:a.gguf', { env })).toMatch(/is not in the cache of models/)
 
     hub.behaviour.breakAfter = () => null
     expect(hashOf(await scene.pull('hf:acme/tiny:a.gguf'))).toBe(HASH)
-    expect(hub.downloads().map(({ range }) => range)).toEqual([null, 'bytes=80000-'])
+    expect(startsOf(hub.downloads())).toEqual([0, arrived])
+    expect(arrived).toBeGreaterThan(0)
     expect(blobs(scene)).toEqual([HASH])
   })
 

@@ -44,6 +44,11 @@ export interface HubServer {
   readonly downloads: () => HubRequest[]
 }
 
+/** From which byte on each was asked for. */
+export function startsOf(requests: readonly HubRequest[]): number[] {
+  return requests.map(({ range }) => Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0))
+}
+
 export type HubFiles = Readonly<Record<string, Buffer | string>>
 
 export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {}): Promise<HubServer> {

@@ -6,7 +6,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { abortReason } from '../core/abort.ts'
 import { StartError } from '../core/errors.ts'
-import type { HubCache } from './hub-cache.ts'
+import { fileSize, type HubCache } from './hub-cache.ts'
 import type { HubClient, HubFile } from './hub-client.ts'
 import { HubUnreachable } from './hub-errors.ts'
 import { PartialFile } from './partial-file.ts'
@@ -41,7 +41,9 @@ export async function downloadBlob(file: HubFile, options: DownloadOptions): Pro
         1,
       )
     }
-    if (!(await partial.complete(cache.blobPath(hash)))) {
+    const isMine = await partial.complete(cache.blobPath(hash))
+    // Whoever took it for ownerless, as after a sleep of this machine, may have been done with it first.
+    if (!isMine && (await fileSize(cache.blobPath(hash))) !== size) {
       throw new StartError(
         `What was downloaded of ${file.path} was taken away by another program; try again.`,
         1,

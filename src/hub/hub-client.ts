@@ -55,11 +55,12 @@ export class HubClient {
     await this.#ask(async (hub) => {
       for await (const entry of listFiles({ ...hub, repo, revision: sha, recursive: true })) {
         if (entry.type !== 'file') continue
-        files.push({
-          path: entry.path,
-          size: entry.lfs?.size ?? entry.size,
-          hash: entry.lfs?.oid ?? entry.oid ?? '',
-        })
+        const { size, oid = '' } = entry.lfs ?? entry
+        // The hash becomes a file's name.
+        if (!HASH.test(oid) || !Number.isSafeInteger(size) || size < 0) {
+          throw this.#nonsense('a file without a checksum or a size')
+        }
+        files.push({ path: entry.path, size, hash: oid })
       }
     })
     return { commit: sha, files }
@@ -68,7 +69,6 @@ export class HubClient {
   /** The bytes of a file from `offset` on, in pieces. */
   async *read(commit: string, file: HubFile, offset: number): AsyncGenerator<Uint8Array> {
     const repo = this.#repo
-    if (!HASH.test(file.hash)) throw this.#nonsense(`${file.path} without a checksum`)
     const path = file.path.split('/').map(encodeURIComponent).join('/')
     const info = await this.#ask((hub) => fileDownloadInfo({ ...hub, repo, path, revision: commit }))
     if (info?.size !== file.size) throw this.#nonsense(`two sizes for ${file.path}`)

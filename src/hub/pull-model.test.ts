@@ -160,6 +160,18 @@ describe('what is pulled', () => {
     expect(scene.hub.downloads().length).toBe(before)
   })
 
+  it('is downloaded only where a new revision differs, and the old one stays', async () => {
+    const scene = createScene(await startHub(MODEL))
+    const old = await scene.pull('hf:acme/tiny')
+    const before = scene.hub.downloads().length
+    scene.hub.behaviour.commit = COMMIT.replaceAll('0', '1')
+    const found = await scene.pull('hf:acme/tiny')
+    expect(found).not.toBe(old)
+    expect([hashOf(old), hashOf(found)]).toEqual([HASH, HASH])
+    expect(scene.hub.downloads().length).toBe(before)
+    expect(readFileSync(repoFolder(scene, 'refs', 'main'), 'utf8')).toBe(scene.hub.behaviour.commit)
+  })
+
   it('is not downloaded when another tool has it, and is served without asking anyone', async () => {
     const scene = createScene(await startHub(MODEL))
     mkdirSync(repoFolder(scene, 'blobs'), { recursive: true })
@@ -425,6 +437,25 @@ describe('what cannot be pulled', () => {
     const notices: string[] = []
     expect(await scene.pull('hf:acme/tiny', { env, onNotice: (line) => void notices.push(line) })).toBe(found)
     expect(notices).toEqual([`${told} Serving acme/tiny as it was pulled before.`])
+  })
+
+  it.each([
+    { lfs: { oid: '../../../outside', size: 3 } },
+    { lfs: undefined, oid: undefined },
+    { lfs: undefined, size: -1 },
+    { lfs: undefined, size: '3' },
+  ])('anything from a Hub that lists %j', async (wrong) => {
+    const scene = createScene(await startHub(MODEL, { spoilEntry: (entry) => ({ ...entry, ...wrong }) }))
+    expect(await scene.refusal('hf:acme/tiny')).toMatch(
+      /gave a file without a checksum or a size for acme\/tiny/,
+    )
+    expect(readdirSync(scene.cache)).toEqual([])
+  })
+
+  it('anything named so that it would leave the folder', async () => {
+    const names = ['../config.json', 'a/../../b.gguf', '/etc/c.gguf']
+    const scene = createScene(await startHub(Object.fromEntries(names.map((name) => [name, WEIGHTS]))))
+    expect(await scene.refusal('hf:acme/tiny')).toMatch(/has no \.safetensors or \.gguf file/)
   })
 
   it('anything from a server that is no Hub', async () => {

@@ -105,7 +105,11 @@ class Pull {
     })
     const missing: HubFile[] = []
     for (const file of needed) {
-      if ((await fileSize(cache.snapshotPath(commit, file.path))) !== file.size) missing.push(file)
+      if ((await fileSize(cache.snapshotPath(commit, file.path))) === file.size) continue
+      // Another revision may have brought it.
+      if ((await fileSize(cache.blobPath(file.hash))) === file.size)
+        await cache.link(commit, file.path, file.hash)
+      else missing.push(file)
     }
     const bytes = missing.reduce((sum, { size }) => sum + size, 0)
     this.#totalBytes += bytes

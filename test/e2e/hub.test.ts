@@ -66,6 +66,14 @@ it('is served under its name, and from the cache once the Hub is gone', async ()
   await startServer(['--checkpoint', 'hf:acme/demo'])
 })
 
+it('is downloaded for two servers that start at once', async () => {
+  const { cache } = await startDemoHub()
+  await Promise.all([1, 2].map(() => startServer(['--checkpoint', 'hf:acme/demo'])))
+  const blobs = readdirSync(path.join(cache, 'models--acme--demo/blobs'))
+  expect(blobs).toHaveLength(Object.keys(files).length)
+  expect(blobs.filter((name) => name.includes('.'))).toEqual([])
+})
+
 it('that a server killed outright left in part is gone on with by the next', async () => {
   const { hub } = await startDemoHub()
   const sent = createGate()

@@ -26,6 +26,8 @@ export interface HubBehaviour {
   refusal: { status: number; code?: string } | null
   /** Files above this are kept elsewhere and listed with their SHA-256. */
   largeBytes: number
+  /** What is listed in place of a file. */
+  spoilEntry: (entry: object) => object
   /** What is sent in place of a file. */
   spoil: (path: string, content: Buffer) => Buffer
   /** After how many bytes the connection breaks; null sends all. */
@@ -58,6 +60,7 @@ export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {
     token: null,
     refusal: null,
     largeBytes: 500,
+    spoilEntry: (entry) => entry,
     spoil: (_, content) => content,
     breakAfter: () => null,
     beforeSending: () => Promise.resolve(),
@@ -121,7 +124,9 @@ function answer(response: ServerResponse, { recorded, behaviour, contents, stora
     })
   }
   if (recorded.path === `${api}/tree/${commit}`) {
-    return void json([...contents].map(([path, content]) => treeEntry(path, content, largeBytes)))
+    return void json(
+      [...contents].map(([path, content]) => behaviour.spoilEntry(treeEntry(path, content, largeBytes))),
+    )
   }
   const resolve = `/${repo}/resolve/${commit}/`
   if (!recorded.path.startsWith(resolve)) return void refuse(404, 'RepoNotFound')

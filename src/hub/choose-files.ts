@@ -46,6 +46,12 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
   if (only !== undefined && (safetensors.length === 1 || only === 'model.safetensors')) {
     return { kind: 'listed', weights: [only], others }
   }
+  if (ggufs.length === 0 && safetensors.length > 0) {
+    throw new StartError(
+      `${repo} has several .safetensors files and no index that says what they are: ${shown(safetensors)}.`,
+      1,
+    )
+  }
   if (ggufs.length === 0) throw new StartError(`${repo} has no .safetensors or .gguf file to serve.`, 1)
   throw new StartError(
     `${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`,

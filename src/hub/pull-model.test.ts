@@ -372,6 +372,14 @@ describe('what cannot be pulled', () => {
       { files: { 'README.md': '' }, text: 'hf:acme/tiny', sentence: /has no \.safetensors or \.gguf file/ },
     ],
     [
+      'several .safetensors files without an index',
+      {
+        files: { 'a.safetensors': '', 'b.safetensors': '' },
+        text: 'hf:acme/tiny',
+        sentence: /several .*: a\.saf/,
+      },
+    ],
+    [
       'GGUF files of which none is named',
       {
         files: GGUFS,

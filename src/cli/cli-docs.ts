@@ -31,7 +31,7 @@ the secret itself, so that it does not show in the list of processes.
 | exit code | meaning |
 |---|---|
 | 0 | done; the server: stopped by SIGTERM or SIGINT, running requests done or given up after \`--shutdown-timeout\` |
-| 1 | the port, the model or a database cannot be opened; a key or a user is not there, or may not be as asked |
+| 1 | the port, the model or a database cannot be opened; a download failed or was interrupted; a key or a user is not there, or may not be as asked |
 | 2 | a word or an option is unknown, malformed or not available yet |
 | 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first |
 `
@@ -50,6 +50,25 @@ With \`--json\` a command prints one JSON object on one line: the fields of the 
 key the \`email\` of its owner.
 `
 
+const HUB = `## Models of the Hugging Face Hub
+
+Where a checkpoint is asked for, \`hf:org/repo\` names one of the Hub; \`hf:org/repo@revision\` a branch, tag or commit of it,
+and \`hf:org/repo:file.gguf\` one GGUF file (of a split, its first part). The server downloads it before it listens,
+\`sluice pull\` without serving it, and prints its path. What is fetched of a checkpoint in the Hugging Face layout is the
+weights, their index, config.json, generation_config.json, the tokenizer's files and the chat template.
+
+Files are kept in the cache that other tools of the Hub use and fill as well. A download that is interrupted goes on where it
+stopped; every file is checked against its checksum before it gets its name. A model that was pulled before is served also
+while the Hub cannot be reached. To force a file to be downloaded again, delete it from the cache.
+
+| environment | |
+|---|---|
+| \`HF_TOKEN\`, \`HF_TOKEN_PATH\` | the token, or the file that holds it (default: \`token\` in \`HF_HOME\`); sent to the Hub only |
+| \`HF_ENDPOINT\` | a mirror in place of \`https://huggingface.co\` |
+| \`HF_HOME\`, \`HF_HUB_CACHE\` | where the Hub's tools keep things (\`~/.cache/huggingface\`), and models (\`hub\` in it) |
+| \`HF_HUB_OFFLINE=1\` | only what is in the cache is served; nothing is asked of the Hub |
+`
+
 export function renderCliDocs(): string {
   const program = createProgram({ onCommand: () => {}, onText: () => {} })
   const operatorCommands = program.commands.flatMap((family) => family.commands)
@@ -60,6 +79,7 @@ export function renderCliDocs(): string {
   return [
     introduction,
     ...OPTION_GROUPS.map(renderGroup),
+    HUB,
     OPERATORS,
     ...operatorCommands.map(renderCommand),
   ].join('\n')

@@ -6,8 +6,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { OPTION_NAMES, OPTIONS } from '../config/options.ts'
+import { textLike } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
-import { addConfigOption } from './command-options.ts'
+import { isHubReference } from '../hub/hub-reference.ts'
+import { addCommandArgument, addConfigOption } from './command-options.ts'
 import {
   addKeysCommands,
   addUsersCommands,
@@ -21,6 +23,8 @@ export type CommandLine =
   | { readonly kind: 'serve'; readonly flags: Flags }
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
+  /** `model` is a reference to the Hub. */
+  | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
 
 interface Listener {
@@ -65,10 +69,22 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .description('start the server (also without a command)')
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
   for (const name of OPTION_NAMES) addConfigOption(serve, name)
+  addPullCommand(program, (model, flags) => onCommand({ kind: 'pull', model, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
+}
+
+const hubModel = textLike('hf:org/repo[:file]', 'a model of the Hub, such as hf:org/repo', isHubReference)
+
+function addPullCommand(program: Command, onPull: (model: string, flags: Flags) => void): void {
+  const pull = program
+    .command('pull')
+    .description('download a model from the Hugging Face Hub and print its path')
+  addCommandArgument(pull, hubModel, 'model')
+  addConfigOption(pull, 'logLevel', 'Options')
+  pull.usage('[options] <hf:org/repo[:file]>').action((model: string) => onPull(model, pull.opts()))
 }
 
 /** The part of the command's help that lists options; the program's help ends with it. */

@@ -21,6 +21,14 @@ it.each(['cli/keys-command.ts', 'cli/users-command.ts'])(
   },
 )
 
+it('cli/pull-command.ts loads the library of the Hub alone', () => {
+  expect(packagesOf('cli/pull-command.ts')).toEqual(['@huggingface/hub'])
+})
+
+it('the server loads the library of the Hub only for those who need it', () => {
+  expect(packagesOf('server/create-server.ts')).not.toContain('@huggingface/hub')
+})
+
 it('the server loads no command', () => {
   const { files } = walkImports('server/create-server.ts')
   expect([...files].filter((loaded) => loaded.startsWith('cli/'))).toEqual([])

@@ -29,6 +29,10 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     isDebugging = showsStacks(config)
     const context = { config, terminal, clock }
     switch (commandLine.kind) {
+      case 'pull': {
+        const { runPullCommand } = await import('./pull-command.ts')
+        return await runPullCommand(commandLine.model, { terminal, clock })
+      }
       case 'keys': {
         const { runKeysCommand } = await import('./keys-command.ts')
         return await runKeysCommand(commandLine.command, context)

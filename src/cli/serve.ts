@@ -2,6 +2,7 @@
  * `sluice serve`: starts the server and stays until it is told to stop. The first signal drains it (how long is
  * the server's own work, `--shutdown-timeout`), a second one ends the process at once:
  *
+ *   downloading ──signal──▶ exit 1
  *   starting ──signal──▶ stops as soon as it has started
  *   serving  ──signal──▶ draining ──closed──▶ exit 0
  *                        draining ──signal──▶ exit 130
@@ -9,6 +10,7 @@
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RunningServer, ServerHooks } from '../server/create-server.ts'
+import { showDownload } from './download-progress.ts'
 import type { Terminal } from './terminal.ts'
 
 export type ServedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'loaded' | 'close'>
@@ -33,7 +35,11 @@ const EXIT_INTERRUPTED = 130
 export async function serve(config: ServerConfig, deps: ServeDeps): Promise<number> {
   const { terminal } = deps
   const stopped = firstSignal(deps)
+  const stopping = new AbortController()
+  void stopped.then(() => stopping.abort())
   const server = await deps.createServer(config, {
+    ...showDownload(deps),
+    signal: stopping.signal,
     onLoadProgress: (modelId, fraction) =>
       terminal.showProgress(`sluice: loading ${modelId} ${Math.round(fraction * 100)} %`),
   })

@@ -158,7 +158,7 @@ export const OPTIONS: OptionTable = {
     kind: path('path'),
     default: null,
     defaultText: 'the passthrough model',
-    help: '.gguf file, .safetensors file or folder in the Hugging Face layout',
+    help: '.gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]',
     available: true,
   },
   modelConfig: {

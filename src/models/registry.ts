@@ -23,7 +23,7 @@ export const DEFAULT_MODEL_ID = 'default'
 
 /** Where a model's weights come from. */
 export interface ModelSource {
-  /** A `.gguf` file, a `.safetensors` file, or a folder in the Hugging Face layout. */
+  /** A `.gguf` file, a `.safetensors` file, a folder in the Hugging Face layout, or `hf:org/repo[:file]`. */
   readonly checkpoint: string
   /** Its config.json; null takes the one beside the checkpoint. */
   readonly modelConfig: string | null

@@ -15,8 +15,11 @@ import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
+import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
+import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { checkModelFiles } from '../weights/model-file.ts'
+import { localCheckpoint } from './local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -26,6 +29,12 @@ export type ServerOptions = Partial<ServerConfig> & { readonly model?: string }
 export interface ServerHooks {
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: (modelId: string, fraction: number) => void
+  /** Told while the checkpoint is downloaded, before the server listens. */
+  readonly onDownloadProgress?: (progress: PullProgress) => void
+  /** Told what a person should know about the download, in sentences. */
+  readonly onNotice?: (sentence: string) => void
+  /** Ends the download. */
+  readonly signal?: AbortSignal
 }
 
 export interface RunningServer {
@@ -52,7 +61,8 @@ export async function createServer(
 ): Promise<RunningServer> {
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
-  const source = modelSource(config)
+  const id = config.checkpoint === null ? null : modelId(config, config.checkpoint)
+  const source = await modelSource(config, hooks)
   if (source !== null) await checkModelFiles(source)
 
   const log = createLog({ level: config.logLevel })
@@ -88,7 +98,7 @@ export async function createServer(
   }
 
   const address = addressOf(app.server.address() as AddressInfo)
-  const loaded = source === null ? Promise.resolve() : registry.register(modelId(config, source), source)
+  const loaded = source === null || id === null ? Promise.resolve() : registry.register(id, source)
   loaded.then(
     () => logServing(log, { address, registry }),
     // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
@@ -108,13 +118,20 @@ export async function createServer(
   }
 }
 
-function modelSource({ checkpoint, modelConfig, tokenizer }: ServerConfig): ModelSource | null {
-  return checkpoint === null ? null : { checkpoint, modelConfig, tokenizer }
+/** With the checkpoint on this machine, where it may have to be downloaded to first. */
+async function modelSource(
+  { checkpoint, modelConfig, tokenizer }: ServerConfig,
+  { onDownloadProgress, onNotice, signal }: ServerHooks,
+): Promise<ModelSource | null> {
+  if (checkpoint === null) return null
+  const local = await localCheckpoint(checkpoint, { onProgress: onDownloadProgress, onNotice, signal })
+  return { checkpoint: local, modelConfig, tokenizer }
 }
 
 /** The stem of the checkpoint's folder or file, without the number of a split. */
-function modelId(config: ServerConfig, { checkpoint }: ModelSource): string {
+function modelId(config: ServerConfig, checkpoint: string): string {
   if (config.modelId !== null) return config.modelId
+  if (isHubReference(checkpoint)) return hubModelName(parseHubReference(checkpoint))
   const name = path.basename(path.resolve(checkpoint))
   return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
 }

@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { resolveModelFile } from '../weights/model-file.ts'
+import { localCheckpoint } from './local-checkpoint.ts'
 
 /** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
 const CONVERSION_SHARE = 0.9
@@ -26,6 +27,10 @@ export function createCheckpointOpener({ config, log, onLoadProgress }: Checkpoi
     }
     const { model, overrides, isNewConversion } = await resolveModelFile({
       ...source,
+      checkpoint: await localCheckpoint(source.checkpoint, {
+        signal,
+        onNotice: (sentence) => log.info({ model: modelId }, sentence),
+      }),
       dataDir: config.dataDir,
       onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
       signal,

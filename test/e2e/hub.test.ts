@@ -1,0 +1,127 @@
+/** A model of the Hub, downloaded by the built program before it listens. */
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { type HubServer, startHub, startsOf } from '../support/hub-server.ts'
+import {
+  call,
+  DEMO_MODEL,
+  KEY,
+  listening,
+  post,
+  spawnServer,
+  startServer,
+  temporaryFolder,
+} from '../support/server-process.ts'
+
+const files = Object.fromEntries(
+  readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))]),
+)
+const WEIGHTS = 'model.safetensors'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+async function startDemoHub(): Promise<{ hub: HubServer; cache: string }> {
+  const hub = await startHub(files, { repo: 'acme/demo', largeBytes: 100_000 })
+  const cache = temporaryFolder()
+  vi.stubEnv('HF_ENDPOINT', hub.endpoint)
+  vi.stubEnv('HF_HUB_CACHE', cache)
+  vi.stubEnv('HF_TOKEN_PATH', path.join(cache, 'token'))
+  return { hub, cache }
+}
+
+/** A promise that is resolved from outside. */
+function createGate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
+it('is served under its name, and from the cache once the Hub is gone', async () => {
+  const { hub, cache } = await startDemoHub()
+  let breaks = 0
+  hub.behaviour.breakAfter = ({ path }) => (path === `/${WEIGHTS}` && breaks++ === 0 ? 1_000_000 : null)
+  const server = await startServer(['--checkpoint', 'hf:acme/demo'])
+  const answer = await post(server, '/v1/generate', { body: { prompt: 'Once', max_new_tokens: 4 } })
+  expect(answer.status).toBe(200)
+  const models = (await (await call(server, 'GET /v1/models', { secret: KEY })).json()) as {
+    data: { id: string }[]
+  }
+  expect(models.data.map(({ id }) => id)).toEqual(['demo'])
+  expect(startsOf(hub.downloads())).toEqual([0, 0, expect.any(Number)])
+  expect(startsOf(hub.downloads())[2]).toBeGreaterThan(0)
+
+  hub.behaviour.refusal = { status: 503 }
+  const next = spawnServer(['--api-keys', KEY, '--checkpoint', 'hf:acme/demo'])
+  await listening(next)
+  expect(next.stderr.join('\n')).toMatch(/trouble of its own \(status 503\).* as it was pulled before/)
+
+  // Another cache, as a copy that a tool without links would make.
+  const copy = temporaryFolder()
+  cpSync(cache, copy, { recursive: true, dereference: true })
+  vi.stubEnv('HF_HUB_CACHE', copy)
+  vi.stubEnv('HF_HUB_OFFLINE', '1')
+  await startServer(['--checkpoint', 'hf:acme/demo'])
+})
+
+it('is downloaded for two servers that start at once', async () => {
+  const { cache } = await startDemoHub()
+  await Promise.all([1, 2].map(() => startServer(['--checkpoint', 'hf:acme/demo'])))
+  const blobs = readdirSync(path.join(cache, 'models--acme--demo/blobs'))
+  expect(blobs).toHaveLength(Object.keys(files).length)
+  expect(blobs.filter((name) => name.includes('.'))).toEqual([])
+})
+
+it('that a server killed outright left in part is gone on with by the next', async () => {
+  const { hub } = await startDemoHub()
+  const sent = createGate()
+  hub.behaviour.breakAfter = ({ path }) => (path === `/${WEIGHTS}` ? 2_000_000 : null)
+  hub.behaviour.beforeSending = ({ range }) => {
+    // The second attempt: what the first one brought is on the disk.
+    if (range === null) return Promise.resolve()
+    sent.open()
+    return new Promise(() => {})
+  }
+  const killed = spawnServer(['--checkpoint', 'hf:acme/demo'])
+  await sent.opened
+  const [, arrived = 0] = startsOf(hub.downloads().filter(({ path }) => path === `/${WEIGHTS}`))
+  expect(arrived).toBeGreaterThan(0)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+
+  hub.behaviour.breakAfter = () => null
+  hub.behaviour.beforeSending = () => Promise.resolve()
+  const before = hub.downloads().length
+  await startServer(['--checkpoint', 'hf:acme/demo'])
+  expect(startsOf(hub.downloads().slice(before))).toEqual([arrived])
+})
+
+it('is given up at a signal, with one sentence and exit code 1, before anything listens', async () => {
+  const { hub } = await startDemoHub()
+  const asked = createGate()
+  hub.behaviour.beforeSending = ({ path }) => {
+    if (path !== `/${WEIGHTS}`) return Promise.resolve()
+    asked.open()
+    return new Promise(() => {})
+  }
+  const server = spawnServer(['--checkpoint', 'hf:acme/demo'])
+  await asked.opened
+  server.child.kill('SIGINT')
+  expect(await server.ended).toEqual({ code: 1, signal: null })
+  expect(server.stdout.join('')).toBe('')
+  expect(server.stderr).toEqual([
+    'sluice: The download of hf:acme/demo was interrupted; what has arrived is kept for the next one.',
+  ])
+})
+
+it('does not fill a disk in silence', async () => {
+  await startDemoHub()
+  const server = spawnServer(['--checkpoint', 'hf:acme/demo'], { maxFileBlocks: 2000 })
+  expect(await server.ended).toEqual({ code: 1, signal: null })
+  expect(server.stderr).toHaveLength(1)
+  expect(server.stderr[0]).toMatch(
+    /^sluice: Cannot write to the cache of models .*: the file system does not take/,
+  )
+})

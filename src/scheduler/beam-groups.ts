@@ -246,7 +246,7 @@ export class BeamGroups {
     const planned: { group: BeamGroup; run: BeamRun }[] = []
     let hasPrefill = false
     for (const group of this.#running) {
-      const isPrefilling = group.sequence.computedTokens < group.sequence.promptTokens
+      const isPrefilling = group.search.beams[0]?.tokenIds.length === 0
       if (isPrefilling && hasPrefill) continue
       hasPrefill ||= isPrefilling
       planned.push({ group, run: isPrefilling ? prefillRun(group) : decodeRun(group) })

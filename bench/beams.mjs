@@ -42,7 +42,7 @@ const runner = await openLlamaRunner(
   () => {},
 )
 const engine = new InProcessEngine({ runner })
-const SAMPLING = { topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+const GREEDY = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
 let requests = 0
 
 /** Steps' tokens per second. @param {number} prompts @param {number} numBeams */
@@ -53,8 +53,7 @@ async function measure(prompts, numBeams) {
       pieces: [`Prompt number ${requests}: once upon a time`],
       addSpecial: true,
     })),
-    // Drawn, or plain sequences of one prompt would all be the same.
-    options: { maxNewTokens, sampling: { ...SAMPLING, temperature: 1 }, stopStrings: [], numBeams },
+    options: { maxNewTokens, sampling: GREEDY, stopStrings: [], numBeams },
     place: { priorityClass: 0, priority: 0, accountId: 'bench' },
   }
   const startedMs = performance.now()

@@ -50,7 +50,7 @@ describe('TextAssembler', () => {
       .array(fc.constantFrom('a', 'b', 'ü', '🙂'), { maxLength: 8 })
       .map((parts) => parts.join(''))
     fc.assert(
-      fc.property(words, words, words, fc.nat(3), (before, rest, otherRest, cut) => {
+      fc.property(fc.tuple(words, words, words), fc.nat(3), ([before, rest, otherRest], cut) => {
         const stopStrings = ['aab', 'üb', 'b🙂']
         const read = (assembler: TextAssembler, bytes: Uint8Array): string => {
           const { text, isMatched } = assembler.push(bytes)

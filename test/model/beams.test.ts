@@ -200,6 +200,26 @@ describe('beam search on the bundled model', () => {
     await engine.close()
   })
 
+  it('fills its room to the last token, search after search and two at once', async () => {
+    const runner = await openDemo({ maxBatchSize: 1, maxSeqLen: 256 })
+    const promptTokens = runner.tokenize({ pieces: ['Hello'], addSpecial: true }).length
+    const { engine } = watch(runner)
+    const run = (numBeams: number, room: number, seed: number) => {
+      const maxNewTokens = Math.floor((room - promptTokens) / numBeams)
+      const sampling = { ...GREEDY, temperature: 3, seed }
+      return runRequest(engine, engineRequest('Hello', { numBeams, maxNewTokens, sampling }))
+    }
+    const runs = [1, 2, 3, 4].flatMap((seed) => [
+      run(8, 256, seed),
+      run(4, 128, seed),
+      run(4, 128, seed + 10),
+    ])
+    for (const [result] of await Promise.all(runs)) {
+      expect(result?.ends).toEqual([expect.stringMatching('stop|length')])
+    }
+    await engine.close()
+  })
+
   it('refuses beams that its cache cannot hold in one sentence, and loses no other prompt', async () => {
     const { engine } = watch(await openDemo({ maxBatchSize: 1, maxSeqLen: 256 }))
     const events = []

@@ -33,7 +33,18 @@ export type {
   Sampling,
   SequenceOptions,
 } from './protocol/engine.ts'
-export type { SlotRun, SlotStart, StepOutput, StepPlan } from './protocol/model-runner.ts'
+export type {
+  BeamChoice,
+  BeamFork,
+  BeamPlan,
+  BeamRoom,
+  BeamRun,
+  BeamStart,
+  SlotRun,
+  SlotStart,
+  StepOutput,
+  StepPlan,
+} from './protocol/model-runner.ts'
 
 export { ServiceError, StartError } from './core/errors.ts'
 export type { ErrorCode } from './core/errors.ts'

@@ -106,17 +106,26 @@ function toEngineRequest(
   if (maxNewTokens < generation.maxNewTokens.value) reply.header('x-max-tokens-applied', String(maxNewTokens))
   return {
     reqId: request.id,
-    options: { maxNewTokens, sampling: generation.sampling, stopStrings: generation.stopStrings },
+    options: {
+      maxNewTokens,
+      sampling: generation.sampling,
+      stopStrings: generation.stopStrings,
+      ...(generation.numBeams > 1 && { numBeams: generation.numBeams }),
+    },
     place: { priorityClass: limits.priorityClass, priority: generation.priority, accountId },
   }
 }
 
 function refuseBeams({ numBeams }: GenerationRequest, { modelId, info }: ModelLease): void {
   // Beams change nothing of what the passthrough model says (spec: decisions, Models).
-  if (numBeams === 1 || info.engine === 'passthrough') return
+  if (info.engine === 'passthrough') return
+  const { maxBeams = 1 } = info
+  if (numBeams <= maxBeams) return
+  const why = maxBeams === 1 ? 'has no beam search' : 'searches with no more'
+  const most = maxBeams === 1 ? '1' : `at most ${maxBeams}`
   throw new ServiceError(
     'unsupported_value',
-    { message: `num_beams must be 1, but was ${numBeams}: model '${modelId}' has no beam search.` },
+    { message: `num_beams must be ${most}, but was ${numBeams}: model '${modelId}' ${why}.` },
     { param: 'num_beams' },
   )
 }

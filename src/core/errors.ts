@@ -29,6 +29,10 @@ export const ERRORS = {
     400,
     "The prompt is {bytes} bytes long, which is at least {given} tokens, but the model's context holds {max}.",
   ),
+  beams_too_large: row(
+    400,
+    "num_beams {beams} with a prompt of {promptTokens} tokens and {newTokens} new ones takes room for {given} tokens, but the model's beams have room for {max}.",
+  ),
   chat_too_long: row(400, "messages holds {given} messages, but the model's context holds {max} tokens."),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   wrong_password: row(400, 'current_password is not the password of this account.'),
@@ -94,6 +98,7 @@ export const ERRORS = {
   // 503
   model_loading_failed: row(503, "Model '{model}' could not be loaded: {message}"),
   engine_unavailable: row(503, 'The engine of the model is not available: {message}'),
+  beams_unavailable: row(503, 'There is no room for a beam search: {message}'),
   not_ready: row(503, 'The default model cannot take work yet.'),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>

@@ -40,6 +40,8 @@ export interface SequenceOptions {
   readonly sampling: Sampling
   /** Up to 16; the match and what follows are not part of the text. */
   readonly stopStrings: readonly string[]
+  /** Above 1 a beam search; its text comes in one piece, at its end. @default 1 */
+  readonly numBeams?: number
 }
 
 /** Where a request stands in the waiting queue. */
@@ -109,6 +111,8 @@ export interface ModelInfo {
   readonly engine: string
   /** Sequences that run at once. */
   readonly maxBatchSize: number
+  /** Most beams a search may have; absent where the model has no beam search. */
+  readonly maxBeams?: number
   /** Jinja source from the model itself. */
   readonly chatTemplate: string | null
   readonly bosText: string

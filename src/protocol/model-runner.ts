@@ -29,6 +29,51 @@ export interface SlotRun {
 export interface StepPlan {
   readonly starts: readonly SlotStart[]
   readonly runs: readonly SlotRun[]
+  /** What the beams compute in the same step, after the runs; absent where none run. */
+  readonly beams?: BeamPlan
+}
+
+/** A seat comes to hold what another holds: both share it until their next tokens. */
+export interface BeamFork {
+  readonly from: number
+  readonly to: number
+}
+
+/** A group begins; its first seat stands for it from now on. */
+export interface BeamStart {
+  readonly seat: number
+  readonly promptTokenIds: Int32Array
+  readonly sampling: Sampling
+}
+
+/** What one group computes in a step, and what it wants to know after it. */
+export interface BeamRun {
+  /** The group's first seat. */
+  readonly seat: number
+  /** Tokens for its seats, whose numbers are the runs' `slotId`. */
+  readonly runs: readonly SlotRun[]
+  /** Its beams, in the order of the runs; empty while the prompt is not computed. */
+  readonly beams: readonly { readonly score: number; readonly tokenIds: readonly number[] }[]
+  /** How many ways to continue are wanted, over all its beams. */
+  readonly candidates: number
+}
+
+/**
+ * The beams' part of a step. Beams live in a KV cache of their own, whose seats share cells. Drops come first, then
+ * starts, then forks, then the runs of all groups together.
+ */
+export interface BeamPlan {
+  readonly drops: readonly number[]
+  readonly starts: readonly BeamStart[]
+  readonly forks: readonly BeamFork[]
+  readonly groups: readonly BeamRun[]
+}
+
+/** One way to continue a beam: its index in the group, the token, and the beam's score with it. */
+export interface BeamChoice {
+  readonly beam: number
+  readonly tokenId: number
+  readonly score: number
 }
 
 /**
@@ -37,6 +82,16 @@ export interface StepPlan {
  */
 export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
+  /** For each group that has beams, in the order of the plan: the best first, or in the order they were drawn. */
+  readonly beamChoices?: readonly (readonly BeamChoice[])[]
+}
+
+/** Room for beams, beside the slots. */
+export interface BeamRoom {
+  /** Beams that run at once, over all groups; also the most one group may have. */
+  readonly seats: number
+  /** Tokens that all seats together hold. */
+  readonly tokens: number
 }
 
 export interface ModelRunner {
@@ -54,6 +109,10 @@ export interface ModelRunner {
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
   isEndOfGeneration(tokenId: number): boolean
+  /** Null where beams change nothing. @default null */
+  readonly beamRoom?: BeamRoom | null
+  /** Makes the room for beams where it is not there yet. @throws ServiceError when there is no memory for it. */
+  prepareBeams?(): void
   /** @throws when the step cannot be computed; the runner is then broken and its process ends. */
   execute(plan: StepPlan): StepOutput
   close(): void

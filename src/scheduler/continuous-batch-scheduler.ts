@@ -5,17 +5,22 @@
  *
  * and nothing in between except `add` and `abort`. A plan holds one decode token for each running sequence and
  * shares the rest of the step's token budget out as prefill chunks, so a long prompt never stalls the streams that
- * run. Every slot owns its room in the KV cache, so nothing is ever preempted.
+ * run. Every slot owns its room in the KV cache, so nothing is ever preempted. Beam searches run beside the slots, in
+ * seats of their own (`beam-groups.ts`).
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { systemClock, type Clock } from '../core/clock.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { BeamRoom, SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import { BeamGroups } from './beam-groups.ts'
+import type { SchedulerEvent } from './scheduler-event.ts'
 import { Sequence, type ScheduledRequest } from './sequence.ts'
 import { SlotTable, type Slot } from './slot-table.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import { WaitingQueue } from './waiting-queue.ts'
+
+export type { SchedulerEvent } from './scheduler-event.ts'
 
 /** Prefill tokens in a step that also decodes: bounds the gap between two tokens of the running streams. */
 const PREFILL_CHUNK_TOKENS = 128
@@ -41,27 +46,20 @@ export interface SchedulerOptions {
   readonly canReusePrefixes?: boolean
   /** Whether a prefix can be copied between slots. @default false */
   readonly canCopySlots?: boolean
+  /** Room for beam searches; without it a request's beams change nothing. @default null */
+  readonly beamRoom?: BeamRoom | null
   readonly isEndOfGeneration?: (tokenId: number) => boolean
   /** Bytes a token stands for. Without it events carry no text. */
   readonly tokenBytes?: (tokenId: number) => Uint8Array
   readonly clock?: Clock
 }
 
-export type SchedulerEvent =
-  | {
-      readonly type: 'sequence-start'
-      readonly reqId: number
-      readonly promptTokens: number
-      readonly cachedTokens: number
-      readonly queueMs: number
-    }
-  | {
-      readonly type: 'text-delta'
-      readonly reqId: number
-      readonly text: string
-      readonly tokenIds: readonly number[]
-    }
-  | { readonly type: 'sequence-end'; readonly reqId: number; readonly finishReason: FinishReason }
+export interface SequenceSize {
+  readonly promptTokens: number
+  readonly maxNewTokens: number
+  /** @default 1 */
+  readonly numBeams?: number
+}
 
 const NO_BYTES = new Uint8Array(0)
 
@@ -70,6 +68,8 @@ export class ContinuousBatchScheduler {
   readonly #clock: Clock
   readonly #waiting: WaitingQueue
   readonly #slots: SlotTable
+  /** Null where beams change nothing. */
+  readonly #beams: BeamGroups | null
   /** Every sequence that waits or runs, by request id. */
   readonly #sequences = new Map<number, Sequence>()
   /** Running sequences, the longest-running first. */
@@ -84,6 +84,7 @@ export class ContinuousBatchScheduler {
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
       canReusePrefixes: true,
       canCopySlots: false,
+      beamRoom: null,
       isEndOfGeneration: () => false,
       tokenBytes: () => NO_BYTES,
       ...options,
@@ -100,18 +101,29 @@ export class ContinuousBatchScheduler {
       canReusePrefixes: this.#options.canReusePrefixes,
       canCopySlots: this.#options.canCopySlots,
     })
+    this.#beams = this.#createBeamGroups()
   }
 
   get waitingCount(): number {
-    return this.#waiting.size
+    return this.#waiting.size + (this.#beams?.waitingCount ?? 0)
   }
 
+  /** Sequences that run; a beam search is one. */
   get runningCount(): number {
-    return this.#running.length
+    return this.#running.length + (this.#beams?.runningCount ?? 0)
   }
 
   get hasWork(): boolean {
     return this.#sequences.size > 0
+  }
+
+  /** Whether such a sequence could ever run. @throws ServiceError `prompt_too_long` or `beams_too_large`. */
+  check({ promptTokens, maxNewTokens, numBeams = 1 }: SequenceSize): void {
+    const max = this.#options.maxSeqLen
+    if (max !== null && promptTokens > max) {
+      throw new ServiceError('prompt_too_long', { given: promptTokens, max }, { param: 'prompt' })
+    }
+    this.#beamGroupsOf({ numBeams })?.check({ promptTokens, maxNewTokens, numBeams })
   }
 
   /** @throws ServiceError `queue_full`. */
@@ -126,15 +138,18 @@ export class ContinuousBatchScheduler {
   addBlock(requests: readonly ScheduledRequest[]): void {
     if (requests.length === 0) return
     for (const request of requests) this.#checkRequest(request)
-    const room = this.#slots.free + this.#options.maxQueue - this.#waiting.size
-    const isQueueEmpty = this.#waiting.size <= this.#slots.free
+    const free = this.#freePlaces(requests)
+    const room = free + this.#options.maxQueue - this.waitingCount
+    const isQueueEmpty = this.waitingCount <= free
     const isBlock = requests.length > 1
     if (requests.length > room && !(isBlock && isQueueEmpty)) this.#refuse(requests.length)
     const ms = this.#clock.nowMs()
     for (const request of requests) {
       const sequence = new Sequence(request, { ms, order: this.#arrivals++ })
       this.#sequences.set(sequence.reqId, sequence)
-      this.#waiting.add(sequence)
+      const groups = this.#beamGroupsOf(sequence)
+      if (groups === null) this.#waiting.add(sequence)
+      else groups.add(sequence)
     }
   }
 
@@ -151,9 +166,10 @@ export class ContinuousBatchScheduler {
   plan(): StepPlan | null {
     if (this.#planned !== null) throw new InvariantError('plan() was called twice without update()')
     const starts = this.#fillSlots()
-    if (this.#running.length === 0) return null
+    const beams = this.#beams?.plan((sequence) => this.#end(sequence, 'length')) ?? null
+    if (this.#running.length === 0 && beams === null) return null
     this.#planned = this.#planRuns()
-    return { starts, runs: this.#planned.map(({ run }) => run) }
+    return { starts, runs: this.#planned.map(({ run }) => run), ...(beams !== null && { beams }) }
   }
 
   /** Applies what the runner computed for the last plan and returns all events since the last call. */
@@ -169,6 +185,7 @@ export class ContinuousBatchScheduler {
       else if (tokenId !== undefined) this.#takeToken(sequence, tokenId)
     }
     this.#planned = null
+    this.#beams?.update(output.beamChoices ?? [], (sequence, reason) => this.#end(sequence, reason))
     return this.takeEvents()
   }
 
@@ -187,7 +204,12 @@ export class ContinuousBatchScheduler {
     }
     check(seated.length + this.#slots.free === this.#options.maxBatchSize, 'slots + free = total')
     check(seated.length === this.#running.length, 'each running sequence has one slot')
-    check(this.#running.length + this.#waiting.size === this.#sequences.size, 'waiting + running = all')
+    check(this.runningCount + this.waitingCount === this.#sequences.size, 'waiting + running = all')
+    this.#beams?.checkIntegrity()
+    for (const sequence of this.#beams ?? []) {
+      check(this.#sequences.get(sequence.reqId) === sequence, 'a group is known')
+      check(sequence.slotId === null, 'a group has no slot')
+    }
     for (const sequence of this.#waiting) {
       check(sequence.status === 'waiting' && sequence.slotId === null, 'a waiting sequence has no slot')
       check(this.#sequences.get(sequence.reqId) === sequence, 'a waiting sequence is known')
@@ -213,9 +235,32 @@ export class ContinuousBatchScheduler {
 
   #checkRequest(request: ScheduledRequest): void {
     if (this.#sequences.has(request.reqId)) throw new InvariantError(`reqId ${request.reqId} is in use`)
-    const max = this.#options.maxSeqLen
-    if (max === null || request.ids.length <= max) return
-    throw new ServiceError('prompt_too_long', { given: request.ids.length, max }, { param: 'prompt' })
+    this.check({ ...request, promptTokens: request.ids.length })
+  }
+
+  #createBeamGroups(): BeamGroups | null {
+    const { beamRoom, maxSeqLen, schedulePolicy, isEndOfGeneration, tokenBytes } = this.#options
+    if (beamRoom === null) return null
+    return new BeamGroups({
+      room: beamRoom,
+      maxSeqLen,
+      schedulePolicy,
+      isEndOfGeneration,
+      tokenBytes,
+      clock: this.#clock,
+      emit: (event) => this.#events.push(event),
+    })
+  }
+
+  /** Where a request of that many beams runs: null for the slots. */
+  #beamGroupsOf({ numBeams }: { numBeams: number }): BeamGroups | null {
+    return numBeams > 1 ? this.#beams : null
+  }
+
+  /** How many of these requests could run at once; a block is all beam searches or none. */
+  #freePlaces([first]: readonly ScheduledRequest[]): number {
+    const numBeams = first?.numBeams ?? 1
+    return this.#beamGroupsOf({ numBeams })?.freeGroups(numBeams) ?? this.#slots.free
   }
 
   #fillSlots(): SlotStart[] {
@@ -313,8 +358,10 @@ export class ContinuousBatchScheduler {
   }
 
   #leave(sequence: Sequence): void {
-    if (sequence.status === 'waiting') this.#waiting.remove(sequence)
-    if (sequence.status === 'running') {
+    const groups = this.#beamGroupsOf(sequence)
+    if (groups !== null) groups.remove(sequence)
+    else if (sequence.status === 'waiting') this.#waiting.remove(sequence)
+    else if (sequence.status === 'running') {
       this.#slots.release(this.#slotOf(sequence))
       this.#running = this.#running.filter((other) => other !== sequence)
     }

@@ -21,6 +21,8 @@ export interface ScheduledRequest {
   /** @default greedy */
   readonly sampling?: Sampling
   readonly stopStrings?: readonly string[]
+  /** Above 1 a beam search. @default 1 */
+  readonly numBeams?: number
   /** @default the lowest class, priority 0, one account for all */
   readonly place?: QueuePlace
 }
@@ -34,6 +36,8 @@ export class Sequence {
   readonly promptTokenIds: Int32Array
   readonly maxNewTokens: number
   readonly sampling: Sampling
+  readonly stopStrings: readonly string[]
+  readonly numBeams: number
   readonly place: QueuePlace
   readonly arrivalMs: number
   /** Position among all arrivals; breaks every tie. */
@@ -55,7 +59,9 @@ export class Sequence {
     this.place = request.place ?? DEFAULT_PLACE
     this.arrivalMs = arrival.ms
     this.arrivalOrder = arrival.order
-    this.assembler = new TextAssembler(request.stopStrings ?? [])
+    this.stopStrings = request.stopStrings ?? []
+    this.numBeams = request.numBeams ?? 1
+    this.assembler = new TextAssembler(this.stopStrings)
   }
 
   get promptTokens(): number {

@@ -19,7 +19,7 @@ export interface MatchResult {
 }
 
 export class StopMatcher {
-  readonly #automata: readonly Automaton[]
+  #automata: readonly Automaton[]
   #held = ''
 
   constructor(stopStrings: readonly string[]) {
@@ -46,6 +46,14 @@ export class StopMatcher {
     const text = this.#held
     this.#held = ''
     return text
+  }
+
+  /** Another one that stands where this one does. */
+  fork(): StopMatcher {
+    const copy = new StopMatcher([])
+    copy.#automata = this.#automata.map((automaton) => ({ ...automaton }))
+    copy.#held = this.#held
+    return copy
   }
 
   /** Feeds one code unit to every automaton; returns the length of the longest pattern it completes, else 0. */

@@ -44,4 +44,31 @@ describe('TextAssembler', () => {
   it('keeps a byte order mark', () => {
     expect(new TextAssembler([]).push(Buffer.from('\uFEFFa')).text).toBe('\uFEFFa')
   })
+
+  it('forks at any byte into two that go their own ways', () => {
+    const words = fc
+      .array(fc.constantFrom('a', 'b', 'ü', '🙂'), { maxLength: 8 })
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.tuple(words, words, words), fc.nat(3), ([before, rest, otherRest], cut) => {
+        const stopStrings = ['aab', 'üb', 'b🙂']
+        const read = (assembler: TextAssembler, bytes: Uint8Array): string => {
+          const { text, isMatched } = assembler.push(bytes)
+          return isMatched ? `${text}|` : text + assembler.flush()
+        }
+        const bytes = Buffer.from(before + rest)
+        const at = Math.min(Buffer.byteLength(before) + cut, bytes.length)
+        const assembler = new TextAssembler(stopStrings)
+        const first = assembler.push(bytes.subarray(0, at))
+        fc.pre(!first.isMatched)
+        const fork = assembler.fork()
+        read(fork, Buffer.from(otherRest))
+        const whole = read(new TextAssembler(stopStrings), bytes)
+        expect(first.text + read(assembler, bytes.subarray(at))).toBe(whole)
+        const another = new TextAssembler(stopStrings)
+        another.push(bytes.subarray(0, at))
+        expect(first.text + read(another.fork(), bytes.subarray(at))).toBe(whole)
+      }),
+    )
+  })
 })

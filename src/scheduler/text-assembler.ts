@@ -7,7 +7,7 @@ import { StopMatcher, type MatchResult } from './stop-matcher.ts'
 const NO_BYTES = new Uint8Array(0)
 
 export class TextAssembler {
-  readonly #matcher: StopMatcher
+  #matcher: StopMatcher
   /** The first bytes of a character that has not arrived whole. */
   #partial: Uint8Array = NO_BYTES
 
@@ -22,6 +22,14 @@ export class TextAssembler {
   /** The text held back for a stop string that never came. An incomplete character is dropped. */
   flush(): string {
     return this.#matcher.flush()
+  }
+
+  /** Another one that stands where this one does; what is pushed to either changes only that. */
+  fork(): TextAssembler {
+    const copy = new TextAssembler([])
+    copy.#matcher = this.#matcher.fork()
+    copy.#partial = this.#partial
+    return copy
   }
 
   #decode(bytes: Uint8Array): string {

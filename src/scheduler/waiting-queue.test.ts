@@ -81,4 +81,18 @@ describe('WaitingQueue', () => {
     expect(drain(queue)).toEqual([1])
     expect(queue.size).toBe(0)
   })
+
+  it.each(['fcfs', 'priority', 'fair'] as const)('%s shows whose turn it is and lets it wait', (policy) => {
+    const queue = createQueue(policy, [
+      { accountId: 'a' },
+      { accountId: 'b', priority: 9 },
+      { accountId: 'a' },
+    ])
+    while (queue.size > 0) {
+      const shown = queue.peek(0)
+      expect(queue.peek(0)).toBe(shown)
+      expect(queue.next(0)).toBe(shown)
+    }
+    expect(queue.peek(0)).toBeNull()
+  })
 })

@@ -37,6 +37,11 @@ export class WaitingQueue {
     this.#forgetIfGone(sequence.place.accountId)
   }
 
+  /** The sequence whose turn it is; it stays. */
+  peek(nowMs: number): Sequence | null {
+    return this.#choose(nowMs)
+  }
+
   /** Removes and returns the sequence whose turn it is. */
   next(nowMs: number): Sequence | null {
     const chosen = this.#choose(nowMs)

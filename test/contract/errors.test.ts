@@ -242,4 +242,39 @@ describe('beams', () => {
       expect(answer.json().detail).toBe("num_beams must be 1, but was 2: model 'default' has no beam search.")
     },
   )
+
+  it.each(['/v1/generate', '/v1/generate/batch', '/v1/generate/continuous-batch'])(
+    '%s gives them to a model that has one, up to as many as it takes',
+    async (url) => {
+      const engine = new ScriptedEngine(sayOk, { maxBeams: 4 })
+      const { post } = createTestApp({ engine })
+
+      const answer = await post(url, { prompt: 'a', prompts: ['a'], num_beams: 4 })
+      expect(answer.statusCode).toBe(200)
+      expect(engine.requests[0]?.options.numBeams).toBe(4)
+
+      const refused = await post(url, { prompt: 'a', prompts: ['a'], num_beams: 5 })
+      expect(refused.statusCode).toBe(400)
+      expect(refused.json().detail).toBe(
+        "num_beams must be at most 4, but was 5: model 'default' searches with no more.",
+      )
+    },
+  )
+
+  it('answers 400 with the numbers when they take more room than there is', async () => {
+    const engine = new ScriptedEngine(
+      async function* () {
+        const params = { beams: 8, promptTokens: 10, newTokens: 100, given: 810, max: 256 }
+        const error = { code: 'beams_too_large', params } as const
+        yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
+      },
+      { maxBeams: 8 },
+    )
+
+    const answer = await createTestApp({ engine }).post('/v1/generate', { prompt: 'a', num_beams: 8 })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['x-error-code']).toBe('beams_too_large')
+    expect(answer.json().detail).toMatch(/810.*256/)
+  })
 })

@@ -94,6 +94,32 @@ describe('sluice serve with the bundled model', () => {
     }
   })
 
+  it('searches with beams beside streams, in a batch too, and drops a search whose client leaves', async () => {
+    const server = await startDemoServer()
+    const body = { max_new_tokens: 40, do_sample: false, num_beams: 8 }
+    const alone = await generate(server, { ...body, prompt: 'One rainy day, Mira' })
+    expect(alone.completion_tokens).toBe(alone.token_ids.length)
+
+    const leaving = new AbortController()
+    const left = post(server, '/v1/generate', {
+      body: { ...body, prompt: 'Once upon a time', max_new_tokens: 400, stop_strings: ['never said'] },
+      signal: leaving.signal,
+    })
+    const streams = Array.from({ length: 8 }, async (_, i) =>
+      readStream(await post(server, '/v1/generate/stream', { body: greedy(`Story ${i}. Once upon a time`) })),
+    )
+    const batch = post(server, '/v1/generate/batch', {
+      body: { ...body, prompts: ['One rainy day, Mira', 'Hello', 'One rainy day, Mira'] },
+    })
+    leaving.abort()
+    await expect(left).rejects.toThrow()
+    for (const { error, finishReason } of await Promise.all(streams)) {
+      expect([error, finishReason]).toEqual([null, expect.stringMatching('stop|length')])
+    }
+    const { results } = (await (await batch).json()) as { results: Generated[] }
+    expect([results[0]?.token_ids, results[2]?.token_ids]).toEqual([alone.token_ids, alone.token_ids])
+  })
+
   it('finishes 32 parallel streams on 8 slots', async () => {
     const server = await startDemoServer()
     const streams = Array.from({ length: 32 }, async (_, i) =>

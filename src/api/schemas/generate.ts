@@ -25,7 +25,12 @@ const optionFields = {
   top_k: topK().default(0),
   top_p: topP().default(1),
   repetition_penalty: repetitionPenalty().default(1),
-  num_beams: integer(1, 8).default(1).describe('Beams of a beam search; 1 is none. Not on the stream.'),
+  num_beams: integer(1, 8)
+    .default(1)
+    .describe(
+      'Beams of a beam search, whose best text per token of log-probability is returned; 1 is none. With ' +
+        '`do_sample` its candidates are drawn. The text comes at the end, so it must be 1 on the stream.',
+    ),
   stop_strings: stopStrings().nullable().default(null),
   model: modelId().nullable().default(null).describe('Null is the default model.'),
   seed: seed().nullable().default(null),

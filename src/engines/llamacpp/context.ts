@@ -1,6 +1,6 @@
 /**
- * The llama.cpp context of a model: one KV cache stream per slot, the batch, the compute threads and the logits of the
- * last step. It knows slots and tokens, not sequences, sampling or text. Called from the step loop only.
+ * A llama.cpp context of a model: its KV cache, one stream per slot or one that all share, the batch, the compute threads
+ * and the logits of the last step. It knows slots and tokens, not sequences, sampling or text. Called from the step loop only.
  */
 import { InvariantError, StartError } from '../../core/errors.ts'
 import type { SlotRun } from '../../protocol/model-runner.ts'
@@ -15,6 +15,7 @@ const MAX_STEP_TOKENS = 512
 /** llama.cpp gives each sequence a multiple of this many tokens. */
 const SEQUENCE_TOKENS_UNIT = 256
 const GGML_TYPES = { f32: 0, f16: 1 } as const
+const KV_ELEMENT_BYTES = { f16: 2, f32: 4 } as const
 const TO_THE_END = -1
 /** `LLAMA_FLASH_ATTN_TYPE_DISABLED` */
 const FLASH_ATTENTION_OFF = 0
@@ -22,11 +23,22 @@ const FLASH_ATTENTION_OFF = 0
 export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
   readonly maxSeqLen: number
   readonly threads: number
+  /** Tokens of one KV cache that all slots share, where a copy costs nothing; null gives each slot its own. */
+  readonly sharedTokens: number | null
 }
 
 /** Tokens of KV cache that a slot really gets. */
 export function slotTokens(maxSeqLen: number): number {
   return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
+}
+
+/** What a KV cache of that many tokens takes. */
+export function kvCacheBytes(
+  model: Model,
+  tokens: number,
+  kvCacheType: RunnerOptions['kvCacheType'],
+): number {
+  return tokens * model.kvElementsPerToken * KV_ELEMENT_BYTES[kvCacheType]
 }
 
 export class Context {
@@ -63,7 +75,10 @@ export class Context {
     return this.#api.memorySeqRm(this.#memory, slotId, fromPosition, TO_THE_END)
   }
 
-  /** Copies a slot's whole KV cache over another's: between streams llama.cpp copies all of it or aborts. */
+  /**
+   * Copies a slot's whole KV cache over another's: between streams llama.cpp copies all of it or aborts; in a shared
+   * one it only notes that the cells are the other's too, which must hold nothing.
+   */
   copySlot(fromSlotId: number, toSlotId: number): void {
     this.#api.memorySeqCp(this.#memory, fromSlotId, toSlotId, TO_THE_END, TO_THE_END)
   }
@@ -110,7 +125,7 @@ function createContext(
   const hasGpu = options.gpu === 'auto'
   const context = api.contextInit(model.handle, {
     ...api.contextDefaultParams(),
-    n_ctx: slotTokens(options.maxSeqLen) * options.maxBatchSize,
+    n_ctx: options.sharedTokens ?? slotTokens(options.maxSeqLen) * options.maxBatchSize,
     n_batch: options.maxStepTokens,
     n_ubatch: MAX_STEP_TOKENS,
     n_seq_max: options.maxBatchSize,
@@ -128,7 +143,7 @@ function createContext(
     // A full-size cache for sliding windows too, so that every slot can be cut back to a prefix.
     swa_full: true,
     // One stream per slot: about a quarter faster than a shared one at 32 sequences.
-    kv_unified: false,
+    kv_unified: options.sharedTokens !== null,
   })
   if (context !== null) return context
   const room = `${options.maxBatchSize} sequences of ${options.maxSeqLen} tokens`

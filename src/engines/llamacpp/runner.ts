@@ -6,11 +6,12 @@
 import os from 'node:os'
 import { InvariantError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import type { ModelRunner, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type { BeamRoom, ModelRunner, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { bind, type Bindings } from './bindings.ts'
 import { createCandidates, type Candidates } from './candidates.ts'
-import { Context, slotTokens } from './context.ts'
+import { Context, kvCacheBytes, slotTokens } from './context.ts'
 import { checkGguf } from './gguf-check.ts'
 import { loadLibraries } from './libraries.ts'
 import { availableMemoryBytes, checkMemory } from './memory.ts'
@@ -21,7 +22,6 @@ import { Vocabulary } from './vocabulary.ts'
 const MAX_DEFAULT_SEQ_LEN = 4096
 /** With less, a thread waits for the others longer than it computes. */
 const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
-const KV_ELEMENT_BYTES = { f16: 2, f32: 4 } as const
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
 
 /**
@@ -43,17 +43,16 @@ export async function openLlamaRunner(
   const model = openModel(api, { ...options, architecture }, onProgress)
   try {
     const maxSeqLen = options.maxSeqLen ?? Math.min(model.trainContextTokens, MAX_DEFAULT_SEQ_LEN)
-    const kvCacheBytes =
-      slotTokens(maxSeqLen) *
-      options.maxBatchSize *
-      model.kvElementsPerToken *
-      KV_ELEMENT_BYTES[options.kvCacheType]
-    if (isOnCpu) checkMemory({ modelPath, weightBytes: model.sizeBytes, kvCacheBytes }, availableBytes)
+    const tokens = slotTokens(maxSeqLen) * options.maxBatchSize
+    const cacheBytes = kvCacheBytes(model, tokens, options.kvCacheType)
+    const need = { modelPath, weightBytes: model.sizeBytes, kvCacheBytes: cacheBytes }
+    if (isOnCpu) checkMemory(need, availableBytes)
     return new LlamaRunner(api, model, {
       ...options,
       maxSeqLen,
       threads: options.threads ?? defaultThreads(model.sizeBytes),
-      memoryBytes: model.sizeBytes + kvCacheBytes,
+      memoryBytes: model.sizeBytes + cacheBytes,
+      isOnCpu,
     })
   } catch (error) {
     model.close()
@@ -84,6 +83,7 @@ interface LlamaRunnerOptions extends RunnerOptions {
   readonly maxSeqLen: number
   readonly threads: number
   readonly memoryBytes: number
+  readonly isOnCpu: boolean
 }
 
 class LlamaRunner implements ModelRunner {
@@ -91,8 +91,13 @@ class LlamaRunner implements ModelRunner {
   readonly canCopySlots: boolean
   readonly canReusePrefixes: boolean
   readonly maxTokenBytes: number
+  readonly beamRoom: BeamRoom | null
+  readonly #api: Bindings
+  readonly #options: LlamaRunnerOptions
   readonly #model: Model
   readonly #context: Context
+  /** Null before the first beam search. */
+  #beamContext: BeamContext | null = null
   readonly #vocabulary: Vocabulary
   readonly #info: ModelInfo
   readonly #scratch: Candidates
@@ -100,6 +105,8 @@ class LlamaRunner implements ModelRunner {
   readonly #samplers: (Sampler | null)[]
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
+    this.#api = api
+    this.#options = options
     this.#model = model
     this.#vocabulary = new Vocabulary(api, {
       modelId: options.modelId,
@@ -108,14 +115,18 @@ class LlamaRunner implements ModelRunner {
       putsSpaceAtStart: model.putsSpaceAtStart,
       normalizesText: model.normalizesText,
     })
-    this.#context = new Context(api, model, options)
+    this.#context = new Context(api, model, { ...options, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
-    this.#info = describeRunner(model, this.#vocabulary, options)
     this.maxStepTokens = this.#context.maxStepTokens
     this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.canReusePrefixes = this.#warmUp()
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
+    this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
+    this.#info = {
+      ...describeRunner(model, this.#vocabulary, options),
+      ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
+    }
   }
 
   info(): ModelInfo {
@@ -134,25 +145,36 @@ class LlamaRunner implements ModelRunner {
     return this.#vocabulary.isEndOfGeneration(tokenId)
   }
 
-  execute({ starts, runs }: StepPlan): StepOutput {
+  prepareBeams(): void {
+    this.#beamContext ??= BeamContext.open(this.#api, this.#model, this.#options)
+  }
+
+  execute({ starts, runs, beams }: StepPlan): StepOutput {
     for (const start of starts) this.#start(start)
-    if (runs.length === 0) return { tokenIds: [] }
+    const tokenIds = this.#compute(runs)
+    if (beams === undefined) return { tokenIds }
+    this.prepareBeams()
+    return { tokenIds, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
+  }
+
+  #compute(runs: StepPlan['runs']): number[] {
+    if (runs.length === 0) return []
     this.#context.decode(runs)
 
     const wanting = runs.filter(({ wantsToken }) => wantsToken)
-    if (wanting.length === 0) return { tokenIds: [] }
+    if (wanting.length === 0) return []
     const logits = this.#context.logits()
-    const tokenIds = wanting.map(({ slotId }, row) => {
+    return wanting.map(({ slotId }, row) => {
       const sampler = this.#samplers[slotId]
       const rowLogits = logits[row]
       if (!sampler || !rowLogits)
         throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
       return sampler.sample(rowLogits, this.#scratch)
     })
-    return { tokenIds }
   }
 
   close(): void {
+    this.#beamContext?.close()
     this.#context.close()
     this.#model.close()
   }

@@ -47,7 +47,7 @@ export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<numb
 }
 
 /** Turns logits into weights relative to the largest; returns their sum. */
-function weigh(candidates: Candidates, temperature: number): number {
+export function weigh(candidates: Candidates, temperature: number): number {
   const { weights, count } = candidates
   const largest = largestWeight(candidates)
   checkFinite(largest)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 import { PassthroughRunner } from '../passthrough/passthrough-runner.ts'
 import { InProcessEngine } from './in-process-engine.ts'
@@ -123,5 +124,26 @@ describe('the passthrough model in an in-process engine', () => {
       { status: 'rejected', reason: { code: 'engine_failed' } },
     ])
     await expect(runRequest(engine, engineRequest('later'))).rejects.toMatchObject({ code: 'engine_failed' })
+  })
+
+  it('refuses a beam search there is no memory for, and loses nothing else', async () => {
+    class FullRunner extends CountingRunner {
+      readonly beamRoom = { seats: 8, tokens: 1000 }
+
+      prepareBeams(): void {
+        throw new ServiceError('beams_unavailable', { message: 'it needs 2 MB, and 1 MB is available.' })
+      }
+    }
+    const engine = new InProcessEngine({ runner: new FullRunner({ maxBatchSize: 2, maxSeqLen: null }) })
+    const running = runRequest(engine, engineRequest('abcdef'))
+    expect(
+      await runRequest(engine, engineRequest(['x', 'y'], { numBeams: 2, maxNewTokens: 9 })),
+    ).toMatchObject([{ ends: ['beams_unavailable'] }, { ends: ['beams_unavailable'] }])
+    expect(await running).toMatchObject([{ text: 'abcdef', ends: ['stop'] }])
+  })
+
+  it('lets beams change nothing for a runner that has no room for them', async () => {
+    const request = engineRequest('abc', { numBeams: 8 })
+    expect(await runRequest(createEngine().engine, request)).toMatchObject([{ text: 'abc', ends: ['stop'] }])
   })
 })

@@ -8,7 +8,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../core/errors.ts'
-import type { EngineEvent, EngineRequest, Prompt } from '../../protocol/engine.ts'
+import type { EngineEvent, EngineRequest, Prompt, SequenceOptions } from '../../protocol/engine.ts'
 import type { ModelRunner } from '../../protocol/model-runner.ts'
 import { ContinuousBatchScheduler, type SchedulerEvent } from '../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../scheduler/sequence.ts'
@@ -68,6 +68,7 @@ export class StepLoop {
       stepTokenBudget: runner.maxStepTokens,
       canReusePrefixes: runner.canReusePrefixes,
       canCopySlots: runner.canCopySlots,
+      beamRoom: runner.beamRoom ?? null,
       isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
       tokenBytes: (tokenId) => runner.tokenBytes(tokenId),
       clock: options.clock,
@@ -84,7 +85,7 @@ export class StepLoop {
     const scheduled: ScheduledRequest[] = []
     const refused: EngineEvent[] = []
     for (const [index, prompt] of request.prompts.entries()) {
-      const ids = this.#tokenize(prompt)
+      const ids = this.#tokenize(prompt, request.options)
       if (ids instanceof ServiceError) {
         const error = { code: ids.code, params: ids.params }
         refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
@@ -101,14 +102,16 @@ export class StepLoop {
     return { abort: () => this.#abort(openRequest) }
   }
 
-  #tokenize(prompt: Prompt): Int32Array | ServiceError {
+  /** A prompt's tokens, or why it cannot run. */
+  #tokenize(prompt: Prompt, { maxNewTokens, numBeams = 1 }: SequenceOptions): Int32Array | ServiceError {
     const { runner } = this.#options
     const { maxSeqLen } = runner.info()
     try {
       if (maxSeqLen !== null) refuseLongText(prompt, maxSeqLen, runner.maxTokenBytes)
       const ids = runner.tokenize(prompt)
-      if (maxSeqLen === null || ids.length <= maxSeqLen) return ids
-      return new ServiceError('prompt_too_long', { given: ids.length, max: maxSeqLen })
+      this.#scheduler.check({ promptTokens: ids.length, maxNewTokens, numBeams })
+      if (numBeams > 1) runner.prepareBeams?.()
+      return ids
     } catch (error) {
       return toServiceError(error, '')
     }

@@ -1,0 +1,85 @@
+// @ts-check
+/**
+ * What a beam search costs: one search of N beams against N sequences of the running batch, in turns, in this process,
+ * over the same model. Each beam computes a token per step as a sequence does; only one of them is returned.
+ *
+ *   npm run bench:beams -- [--size demo|25m|125m|1.1b] [--beams 4] [--tokens 96] [--rounds 5]
+ */
+import { mkdirSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
+import { InProcessEngine } from '../dist/engines/local/in-process-engine.js'
+import { writeRandomModel } from './random-model.mjs'
+
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string', default: '125m' },
+    beams: { type: 'string', default: '4' },
+    tokens: { type: 'string', default: '96' },
+    rounds: { type: 'string', default: '5' },
+  },
+})
+const beams = Number(values.beams)
+const maxNewTokens = Number(values.tokens)
+
+const folder = path.join(os.tmpdir(), 'sluice-bench-models')
+mkdirSync(folder, { recursive: true })
+const modelPath = path.join(folder, `random-${values.size}.gguf`)
+await writeRandomModel(/** @type {'125m'} */ (values.size), modelPath)
+const runner = await openLlamaRunner(
+  {
+    modelId: 'bench',
+    modelPath,
+    maxBatchSize: 8,
+    maxSeqLen: 1024,
+    threads: os.availableParallelism(),
+    gpu: 'off',
+    gpuLayers: null,
+    kvCacheType: 'f16',
+  },
+  () => {},
+)
+const engine = new InProcessEngine({ runner })
+const GREEDY = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+let requests = 0
+
+/** Steps' tokens per second. @param {number} prompts @param {number} numBeams */
+async function measure(prompts, numBeams) {
+  const request = {
+    reqId: `bench-${++requests}`,
+    prompts: Array.from({ length: prompts }, () => ({
+      pieces: [`Prompt number ${requests}: once upon a time`],
+      addSpecial: true,
+    })),
+    options: { maxNewTokens, sampling: GREEDY, stopStrings: [], numBeams },
+    place: { priorityClass: 0, priority: 0, accountId: 'bench' },
+  }
+  const startedMs = performance.now()
+  let made = 0
+  for await (const event of engine.generate(request, new AbortController().signal)) {
+    if (event.type === 'text-delta') made += event.tokenIds.length
+  }
+  return (made * numBeams * 1000) / (performance.now() - startedMs)
+}
+
+/** @param {number[]} figures */
+const describe = (figures) => {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const [least, middle, most] = [0, sorted.length >> 1, sorted.length - 1].map((i) => sorted[i]?.toFixed(0))
+  return `${middle} (${least} to ${most})`
+}
+
+await measure(beams, 1)
+await measure(1, beams)
+const plain = []
+const searched = []
+for (let round = 0; round < Number(values.rounds); round++) {
+  plain.push(await measure(beams, 1))
+  searched.push(await measure(1, beams))
+}
+console.log(`${values.size}, ${os.availableParallelism()} threads, ${maxNewTokens} tokens, median (range):`)
+console.log(`  ${beams} sequences of the batch: ${describe(plain)} tokens/s`)
+console.log(`  one search of ${beams} beams:    ${describe(searched)} beam tokens/s`)
+await engine.close()

@@ -1,0 +1,105 @@
+/**
+ * The second llama.cpp context of a model, in which beams run: one KV cache that all seats share, so that a beam forks
+ * by noting a second owner of its cells. Made on first use, because most servers never need it.
+ * Invariant: a seat's cells are those of its beam's prompt and tokens, from position 0 without a gap.
+ */
+import { InvariantError, ServiceError } from '../../core/errors.ts'
+import type { BeamChoice, BeamPlan, BeamRun } from '../../protocol/model-runner.ts'
+import { BeamSampler } from './beam-sampling.ts'
+import type { Bindings } from './bindings.ts'
+import type { Candidates } from './candidates.ts'
+import { Context, kvCacheBytes, slotTokens, type ContextOptions } from './context.ts'
+import { availableMemoryBytes } from './memory.ts'
+import type { Model } from './model.ts'
+
+/** Beams that run at once, over all groups. */
+export const MAX_BEAMS = 8
+
+type BeamContextOptions = Omit<ContextOptions, 'sharedTokens'> & { readonly isOnCpu: boolean }
+
+/** Tokens that all beams together hold: never more than the slots do. */
+export function beamTokens({
+  maxSeqLen,
+  maxBatchSize,
+}: Pick<ContextOptions, 'maxSeqLen' | 'maxBatchSize'>): number {
+  return slotTokens(maxSeqLen) * Math.min(maxBatchSize, MAX_BEAMS)
+}
+
+export class BeamContext {
+  readonly #context: Context
+  /** By a group's first seat; null before its first group. */
+  readonly #samplers: (BeamSampler | null)[] = Array.from({ length: MAX_BEAMS }, () => null)
+
+  private constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** @throws ServiceError `beams_unavailable` when there is no memory for it. */
+  static open(api: Bindings, model: Model, options: BeamContextOptions): BeamContext {
+    const sharedTokens = beamTokens(options)
+    const neededBytes = kvCacheBytes(model, sharedTokens, options.kvCacheType)
+    const availableBytes = availableMemoryBytes()
+    // Checked here: what does not fit would end the engine, and every other request with it.
+    if (options.isOnCpu && neededBytes > availableBytes) {
+      throw unavailable(
+        `it needs ${toMegabytes(neededBytes)}, and ${toMegabytes(availableBytes)} is available.`,
+      )
+    }
+    try {
+      return new BeamContext(new Context(api, model, { ...options, maxBatchSize: MAX_BEAMS, sharedTokens }))
+    } catch (error) {
+      throw unavailable(`llama.cpp cannot make room for ${sharedTokens} tokens.`, error)
+    }
+  }
+
+  /** The choices of each group that has beams, in the order of the plan. */
+  execute({ drops, starts, forks, groups }: BeamPlan, scratch: Candidates): BeamChoice[][] {
+    for (const seat of drops) this.#empty(seat)
+    for (const { seat, sampling, promptTokenIds } of starts) {
+      this.#samplers[seat] = new BeamSampler(sampling, promptTokenIds)
+    }
+    for (const { from, to } of forks) this.#context.copySlot(from, to)
+    this.#context.decode(groups.flatMap(({ runs }) => runs))
+
+    const choosing = groups.filter(({ beams }) => beams.length > 0)
+    if (choosing.length === 0) return []
+    const logits = this.#context.logits()
+    let row = 0
+    return choosing.map((group) => {
+      const rows = logits.slice(row, row + group.beams.length)
+      row += group.beams.length
+      return this.#choose(group, rows, scratch)
+    })
+  }
+
+  close(): void {
+    this.#context.close()
+  }
+
+  #choose(
+    { seat, beams, candidates }: BeamRun,
+    rows: readonly Float32Array[],
+    scratch: Candidates,
+  ): BeamChoice[] {
+    const sampler = this.#samplers[seat]
+    if (!sampler) throw new InvariantError(`Seat ${seat} has beams but no group.`)
+    const ranked = beams.map((beam, index) => {
+      const logits = rows[index]
+      if (logits === undefined) throw new InvariantError(`Beam ${index} of seat ${seat} has no logits.`)
+      return { beam, logits }
+    })
+    return sampler.choose(ranked, candidates, scratch)
+  }
+
+  #empty(seat: number): void {
+    if (!this.#context.trimSlot(seat, 0)) throw new InvariantError(`Seat ${seat} cannot be emptied.`)
+  }
+}
+
+function unavailable(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('beams_unavailable', { message }, { cause })
+}
+
+function toMegabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`
+}

@@ -1,0 +1,238 @@
+/** Beam search on llama.cpp: against PyTorch's (`tools/demo-model/beams.py`), and beside streams in a real step loop. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { InProcessEngine } from '../../src/engines/local/in-process-engine.ts'
+import type { ModelRunner, StepPlan } from '../../src/protocol/model-runner.ts'
+import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
+import { GREEDY } from '../../src/scheduler/sequence.ts'
+import { convertCheckpoint } from '../../src/weights/convert.ts'
+import { findModelSource } from '../../src/weights/model-source.ts'
+import { searchWithBeams } from '../support/beam-run.ts'
+import { engineRequest, runRequest } from '../support/engine-requests.ts'
+import { continueGreedily } from '../support/model-run.ts'
+
+interface BeamCase {
+  readonly prompt_token_ids: readonly number[]
+  readonly num_beams: number
+  readonly max_new_tokens: number
+  readonly repetition_penalty: number
+  readonly token_ids: readonly number[]
+  readonly score: number
+  readonly gap: number
+}
+
+/** Sums of log-probabilities in F32 differ by less than this; a closer race may end either way. */
+const SCORE_MARGIN = 1e-4
+
+const root = path.resolve(import.meta.dirname, '../..')
+let folder: string
+let modelPath: string
+
+async function openDemo(overrides: Partial<RunnerOptions> = {}): Promise<ModelRunner> {
+  const options: RunnerOptions = {
+    modelId: 'demo',
+    modelPath,
+    maxBatchSize: 8,
+    maxSeqLen: 512,
+    threads: 1,
+    gpu: 'off',
+    gpuLayers: null,
+    kvCacheType: 'f32',
+  }
+  return openLlamaRunner({ ...options, ...overrides }, () => {})
+}
+
+/** The engine, and the plans it made. */
+function watch(runner: ModelRunner): { engine: InProcessEngine; plans: StepPlan[] } {
+  const plans: StepPlan[] = []
+  const execute = runner.execute.bind(runner)
+  runner.execute = (plan) => {
+    plans.push(plan)
+    return execute(plan)
+  }
+  return { engine: new InProcessEngine({ runner }), plans }
+}
+
+const promptTokensOf = ({ beams }: StepPlan): number =>
+  (beams?.groups ?? []).reduce((sum, { runs, beams: ranked }) => {
+    const isPrompt = ranked.length === 0 || ranked[0]?.tokenIds.length === 0
+    return sum + (isPrompt ? runs.reduce((tokens, { tokenIds }) => tokens + tokenIds.length, 0) : 0)
+  }, 0)
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const source = await findModelSource(options)
+  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  modelPath = path.join(folder, 'demo.gguf')
+  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('beam search on the bundled model', () => {
+  it('finds what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
+    const text = await readFile(path.join(root, 'test/model/reference/beams.json'), 'utf8')
+    const { cases } = JSON.parse(text) as { cases: readonly BeamCase[] }
+    const runner = await openDemo()
+    let compared = 0
+    for (const reference of cases) {
+      const found = searchWithBeams(runner, {
+        promptTokenIds: Int32Array.from(reference.prompt_token_ids),
+        numBeams: reference.num_beams,
+        maxNewTokens: reference.max_new_tokens,
+        sampling: { ...GREEDY, repetitionPenalty: reference.repetition_penalty },
+      })
+      if (reference.gap < SCORE_MARGIN && found.tokenIds.join() !== reference.token_ids.join()) continue
+      expect(found.tokenIds).toEqual(reference.token_ids)
+      expect(Math.abs(found.normalizedScore - reference.score)).toBeLessThan(SCORE_MARGIN)
+      compared++
+    }
+    expect(compared).toBeGreaterThanOrEqual(83)
+    runner.close()
+  })
+
+  it('computes the prompt once for all beams', async () => {
+    const { engine, plans } = watch(await openDemo())
+    const prompt = 'Once upon a time there was a dog. '.repeat(25)
+    const [result] = await runRequest(engine, engineRequest(prompt, { numBeams: 6, maxNewTokens: 8 }))
+    expect(result).toMatchObject({ ends: ['length'] })
+    expect(result?.tokenIds).toHaveLength(8)
+    const chunks = plans.map(promptTokensOf).filter((tokens) => tokens > 0)
+    expect(chunks.slice(0, -1).every((tokens) => tokens === 128)).toBe(true)
+    expect(chunks.reduce((sum, tokens) => sum + tokens, 0)).toBe(
+      plans[0]?.beams?.starts[0]?.promptTokenIds.length,
+    )
+    await engine.close()
+  })
+
+  it('is greedy with one beam', async () => {
+    const runner = await openDemo()
+    const ids = runner.tokenize({ pieces: ['Once upon a time'], addSpecial: true })
+    const greedy = continueGreedily(runner, ids, 20)
+    const engine = new InProcessEngine({ runner })
+    const request = engineRequest('Once upon a time', { numBeams: 1, maxNewTokens: 20 })
+    expect(await runRequest(engine, request)).toMatchObject([{ tokenIds: greedy }])
+    await engine.close()
+  })
+
+  it('gives each prompt of a batch what it gives it alone', async () => {
+    const { engine } = watch(await openDemo())
+    const prompts = [
+      'Hello',
+      'Once upon a time',
+      'One rainy day, Mira',
+      '1, 2, 3,',
+      'Rosa is 29 years old and',
+    ]
+    const options = { numBeams: 3, maxNewTokens: 16 }
+    const alone = []
+    for (const prompt of prompts) alone.push(...(await runRequest(engine, engineRequest(prompt, options))))
+    expect(await runRequest(engine, engineRequest(prompts, options))).toEqual(alone)
+    await engine.close()
+  })
+
+  it('draws the same beams from the same seed, and others from another', async () => {
+    const { engine } = watch(await openDemo())
+    const draw = async (seed: number): Promise<string> => {
+      const sampling = { ...GREEDY, temperature: 1.3, topK: 40, topP: 0.95, seed }
+      const request = engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 24, sampling })
+      return (await runRequest(engine, request))[0]?.text ?? ''
+    }
+    const first = await draw(7)
+    expect(await draw(7)).toBe(first)
+    const others = await Promise.all([1, 2, 3].map(draw))
+    expect(others.some((text) => text !== first)).toBe(true)
+    await engine.close()
+  })
+
+  it('ends a beam at a stop string and counts its tokens', async () => {
+    const { engine } = watch(await openDemo())
+    const request = engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 60, stopStrings: ['.'] })
+    const [result] = await runRequest(engine, request)
+    expect(result?.ends).toEqual(['stop'])
+    expect(result?.text).not.toContain('.')
+    const runner = await openDemo()
+    const bytes = result?.tokenIds.map((tokenId) => Buffer.from(runner.tokenBytes(tokenId)))
+    expect(Buffer.concat(bytes ?? []).toString()).toContain(`${result?.text}.`)
+    runner.close()
+    await engine.close()
+  })
+
+  it('runs 8 beams beside 8 streams, which all get a token in every step', async () => {
+    const { engine, plans } = watch(await openDemo())
+    const streams = Array.from({ length: 8 }, (_, i) =>
+      runRequest(engine, engineRequest(`Story ${i}: once upon a time`, { maxNewTokens: 60 })),
+    )
+    const beams = runRequest(engine, engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 60 }))
+    const results = await Promise.all([...streams, beams])
+    expect(results.every(([result]) => result?.ends.length === 1)).toBe(true)
+    const shared = plans.filter((plan) => plan.beams !== undefined && plan.runs.length > 0)
+    expect(shared.length).toBeGreaterThan(20)
+    const alone = await runRequest(
+      engine,
+      engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 60 }),
+    )
+    expect(await beams).toEqual(alone)
+    await engine.close()
+  })
+
+  it('forgets a search whose client leaves within one step, and the next one has all its room', async () => {
+    const { engine, plans } = watch(await openDemo({ maxBatchSize: 1 }))
+    const controller = new AbortController()
+    const options = { numBeams: 8, maxNewTokens: 50 }
+    const left = runRequest(engine, engineRequest('Once upon a time', options), controller.signal)
+    while (plans.length < 10) await new Promise(setImmediate)
+    controller.abort()
+    const steps = plans.length
+    await expect(left).rejects.toThrow('abort')
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    expect(plans.length).toBeLessThanOrEqual(steps + 1)
+    for (let i = 0; i < 3; i++) {
+      expect(await runRequest(engine, engineRequest('Once upon a time', options))).toMatchObject([
+        { ends: [expect.stringMatching('stop|length')] },
+      ])
+    }
+    await engine.close()
+  })
+
+  it('fills its room to the last token, search after search and two at once', async () => {
+    const runner = await openDemo({ maxBatchSize: 1, maxSeqLen: 256 })
+    const promptTokens = runner.tokenize({ pieces: ['Hello'], addSpecial: true }).length
+    const { engine } = watch(runner)
+    const run = (numBeams: number, room: number, seed: number) => {
+      const maxNewTokens = Math.floor((room - promptTokens) / numBeams)
+      const sampling = { ...GREEDY, temperature: 3, seed }
+      return runRequest(engine, engineRequest('Hello', { numBeams, maxNewTokens, sampling }))
+    }
+    const runs = [1, 2, 3, 4].flatMap((seed) => [
+      run(8, 256, seed),
+      run(4, 128, seed),
+      run(4, 128, seed + 10),
+    ])
+    for (const [result] of await Promise.all(runs)) {
+      expect(result?.ends).toEqual([expect.stringMatching('stop|length')])
+    }
+    await engine.close()
+  })
+
+  it('refuses beams that its cache cannot hold in one sentence, and loses no other prompt', async () => {
+    const { engine } = watch(await openDemo({ maxBatchSize: 1, maxSeqLen: 256 }))
+    const events = []
+    const request = engineRequest(['Hello', 'Hello'], { numBeams: 4, maxNewTokens: 100 })
+    for await (const event of engine.generate(request, new AbortController().signal)) events.push(event)
+    expect(events).toMatchObject([
+      {
+        type: 'sequence-end',
+        index: 0,
+        error: { code: 'beams_too_large', params: { given: 402, max: 256 } },
+      },
+      { type: 'sequence-end', index: 1, finishReason: 'error' },
+    ])
+    await engine.close()
+  })
+})

@@ -4,7 +4,14 @@
  */
 import type { Command } from 'commander'
 import { envName, flagName } from '../config/option-names.ts'
-import { defaultText, OPTION_GROUPS, OPTION_NAMES, OPTIONS, type OptionGroup } from '../config/options.ts'
+import {
+  defaultText,
+  isFileOnly,
+  OPTION_GROUPS,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionGroup,
+} from '../config/options.ts'
 import type { OptionName } from '../config/server-config.ts'
 import { createProgram } from './command-line.ts'
 import { DATABASE_OPTIONS } from './operator-command-line.ts'
@@ -111,8 +118,10 @@ function renderRow(name: OptionName): string {
   const { kind, help, available } = OPTIONS[name]
   const flag = kind.placeholder === null ? flagName(name) : `${flagName(name)} ${kind.placeholder}`
   const notYet = available === true ? '' : ` *Not available yet: ${available.reason}.*`
-  const cells = [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``, `${help}.${notYet}`]
-  return toTableRow(cells)
+  const places = isFileOnly(name)
+    ? [`\`${name}\` in the file`, defaultText(name), '']
+    : [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``]
+  return toTableRow([...places, `${help}.${notYet}`])
 }
 
 function toTableRow(cells: readonly string[]): string {

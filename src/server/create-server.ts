@@ -9,14 +9,15 @@ import { buildApp } from '../api/app.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
-import type { Engine } from '../protocol/engine.ts'
+import type { Engine, ModelOutline } from '../protocol/engine.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { checkModelFiles } from '../weights/model-file.ts'
+import { outlineCheckpoint } from './checkpoint-outline.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -35,7 +36,7 @@ export interface RunningServer {
   readonly operatorKey: string | null
   /** The models; `register(id, source)` adds one or replaces it without losing a request. */
   readonly registry: ModelRegistry
-  /** Settles with the first load; rejects with a StartError when the `checkpoint` cannot be served. */
+  /** Settles with the first loads; rejects with a StartError when the `checkpoint` or a model of `models` cannot be. */
   readonly loaded: Promise<void>
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>
@@ -52,8 +53,8 @@ export async function createServer(
 ): Promise<RunningServer> {
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
-  const source = modelSource(config)
-  if (source !== null) await checkModelFiles(source)
+  const models = modelsOf(config)
+  const outlines = await outlineAll(models, config)
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
@@ -88,12 +89,14 @@ export async function createServer(
   }
 
   const address = addressOf(app.server.address() as AddressInfo)
-  const loaded = source === null ? Promise.resolve() : registry.register(modelId(config, source), source)
-  loaded.then(
-    () => logServing(log, { address, registry }),
-    // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
-    () => {},
-  )
+  const loads = models.map(async ({ id, source }) => {
+    const outline = outlines.get(id)
+    await registry.register(id, source, outline === undefined ? {} : { outline })
+    logServing(log, { address, registry, id })
+  })
+  const loaded = allOf(loads)
+  // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
+  loaded.catch(() => {})
   let closing: Promise<void> | null = null
   return {
     address,
@@ -108,13 +111,39 @@ export async function createServer(
   }
 }
 
-function modelSource({ checkpoint, modelConfig, tokenizer }: ServerConfig): ModelSource | null {
-  return checkpoint === null ? null : { checkpoint, modelConfig, tokenizer }
+async function allOf(loads: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(loads)
+}
+
+interface StartModel {
+  readonly id: string
+  readonly source: ModelSource
+}
+
+/** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
+function modelsOf(config: ServerConfig): readonly StartModel[] {
+  const { checkpoint, modelConfig, tokenizer } = config
+  const listed = config.models.map(({ id, ...source }) => ({ id, source }))
+  if (checkpoint === null) return listed
+  const id = config.modelId ?? checkpointStem(checkpoint)
+  if (listed.some((model) => model.id === id)) {
+    throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
+  }
+  return [{ id, source: { checkpoint, modelConfig, tokenizer } }, ...listed]
+}
+
+/** By id. @throws StartError for the first one that cannot be served. */
+async function outlineAll(
+  models: readonly StartModel[],
+  { maxSeqLen }: ServerConfig,
+): Promise<ReadonlyMap<string, ModelOutline>> {
+  const outlines = new Map<string, ModelOutline>()
+  for (const { id, source } of models) outlines.set(id, await outlineCheckpoint(source, maxSeqLen))
+  return outlines
 }
 
 /** The stem of the checkpoint's folder or file, without the number of a split. */
-function modelId(config: ServerConfig, { checkpoint }: ModelSource): string {
-  if (config.modelId !== null) return config.modelId
+function checkpointStem(checkpoint: string): string {
   const name = path.basename(path.resolve(checkpoint))
   return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
 }
@@ -125,12 +154,15 @@ function createPassthroughEngine(config: ServerConfig): Engine {
   return new InProcessEngine({ runner, schedulePolicy, maxQueue })
 }
 
+interface ServingLine extends Pick<RunningServer, 'address' | 'registry'> {
+  readonly id: string
+}
+
 /** The start-up line. */
-function logServing(log: Log, { address, registry }: Pick<RunningServer, 'address' | 'registry'>): void {
-  // The model may have been taken away again while others waited for it.
-  const record = registry.list().find(({ info }) => info !== null)
-  if (!record?.info) return
-  const { id, info } = record
+function logServing(log: Log, { address, registry, id }: ServingLine): void {
+  // The model may have been taken away again meanwhile.
+  const info = registry.list().find((record) => record.id === id)?.info
+  if (!info) return
   const { architecture, parameters, quantization, maxSeqLen, maxBatchSize, threads, memoryBytes, engine } =
     info
   log.info(

@@ -174,7 +174,9 @@ export class ModelRegistry {
       const onOutline = (outline: ModelOutline): void => {
         entry.outline = outline
       }
-      const loaded = Array.from(this.#open, ({ engine }) => engine.info())
+      const loaded = Array.from(this.#open)
+        .filter(({ engine }) => engine.status().state !== 'failed')
+        .map(({ engine }) => engine.info())
       const hooks = { onProgress, onOutline, loaded, signal }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
       if (signal.aborted) {
@@ -185,6 +187,7 @@ export class ModelRegistry {
       entry.current = this.#createLoaded(entry.id, engine)
       void this.#retire(replaced)
     } catch (error) {
+      if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
       entry.failure =
         error instanceof StartError || error instanceof ServiceError
           ? error.message

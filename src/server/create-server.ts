@@ -15,9 +15,9 @@ import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
-import type { Engine, ModelOutline } from '../protocol/engine.ts'
+import type { Engine } from '../protocol/engine.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -59,7 +59,12 @@ export async function createServer(
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
   const registry = new ModelRegistry({
-    openEngine: createCheckpointOpener({ config, log, onLoadProgress: hooks.onLoadProgress }),
+    openEngine: createCheckpointOpener({
+      config,
+      log,
+      onLoadProgress: hooks.onLoadProgress,
+      outline: async (source) => outlines.get(source) ?? outlineCheckpoint(source, config.maxSeqLen),
+    }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
     clock: systemClock,
@@ -90,7 +95,7 @@ export async function createServer(
 
   const address = addressOf(app.server.address() as AddressInfo)
   const loads = models.map(async ({ id, source }) => {
-    const outline = outlines.get(id)
+    const outline = outlines.get(source)
     await registry.register(id, source, outline === undefined ? {} : { outline })
     logServing(log, { address, registry, id })
   })
@@ -132,13 +137,13 @@ function modelsOf(config: ServerConfig): readonly StartModel[] {
   return [{ id, source: { checkpoint, modelConfig, tokenizer } }, ...listed]
 }
 
-/** By id. @throws StartError for the first one that cannot be served. */
+/** By their sources. @throws StartError for the first one that cannot be served. */
 async function outlineAll(
   models: readonly StartModel[],
   { maxSeqLen }: ServerConfig,
-): Promise<ReadonlyMap<string, ModelOutline>> {
-  const outlines = new Map<string, ModelOutline>()
-  for (const { id, source } of models) outlines.set(id, await outlineCheckpoint(source, maxSeqLen))
+): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
+  const outlines = new Map<ModelSource, CheckpointOutline>()
+  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, maxSeqLen))
   return outlines
 }
 

@@ -1,4 +1,5 @@
 /** Models registered, replaced and unregistered while clients stream, with real engines. */
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -129,6 +130,32 @@ describe('a model that is unregistered', () => {
     await untilEngines(server, 1)
     while ((await listModels(server)).length > 1) await sleep(20)
     expect((await listModels(server)).map(({ id }) => id)).toEqual(['m'])
+  })
+})
+
+describe('models of a configuration file', () => {
+  it('are served beside the checkpoint, which is the default', async () => {
+    const { first, second } = writeModels()
+    const config = path.join(temporaryFolder(), 'sluice.yaml')
+    writeFileSync(config, JSON.stringify({ models: [{ id: 'org/other', checkpoint: second }] }))
+    const server = await startServer(['--checkpoint', first, '--config', config])
+    await logged(server, 'serving', ({ model }) => model === 'org/other')
+
+    expect((await listModels(server)).map(({ id }) => id)).toEqual(['first', 'org/other'])
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+    expect((await stream(server, { ...STREAM, model: 'org/other' })).text).toMatch(/^[m-x]{60}$/)
+  })
+
+  it.each([
+    [(first: string) => [{ id: 'first', checkpoint: first }], 2, "models must not name the id 'first'"],
+    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, '/no/such.gguf'],
+  ])('that cannot be served end the start %#', async (models, code, words) => {
+    const { first } = writeModels()
+    const config = path.join(temporaryFolder(), 'sluice.json')
+    writeFileSync(config, JSON.stringify({ models: models(first) }))
+    const server = spawnServer(['--checkpoint', first, '--config', config, '--log-level', 'silent'])
+    expect(await server.ended).toEqual({ code, signal: null })
+    expect(server.stderr.join('\n')).toContain(words)
   })
 })
 

@@ -5,6 +5,9 @@
 import { ServiceError } from '../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
 
+/** The best one first. */
+const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
+
 interface Replica {
   readonly engine: Engine
   /** Sequences of requests that have not ended. */
@@ -58,9 +61,9 @@ export class ReplicatedEngine implements Engine {
   /** As good as the best replica. */
   status(): EngineStatus {
     const statuses = this.#replicas.map(({ engine }) => engine.status())
-    const best = (['ready', 'restarting', 'failed'] as const)
-      .map((state) => statuses.find((status) => status.state === state))
-      .find((status) => status !== undefined)
+    const best = STATES.map((state) => statuses.find((status) => status.state === state)).find(
+      (status) => status !== undefined,
+    )
     return best ?? { state: 'failed', message: 'it has no replica.' }
   }
 
@@ -70,12 +73,14 @@ export class ReplicatedEngine implements Engine {
 
   #leastLoaded(tried: ReadonlySet<Replica>): Replica {
     const candidates = this.#replicas.filter((replica) => !tried.has(replica))
-    const rank = ({ engine, load }: Replica): number => {
-      const { state } = engine.status()
-      return state === 'ready' ? load : state === 'restarting' ? 1e6 + load : 1e12 + load
-    }
-    const [first, ...others] = candidates
-    if (first === undefined) throw new RangeError('A model has at least one replica.')
-    return others.reduce((best, other) => (rank(other) < rank(best) ? other : best), first)
+    const [best] = candidates.toSorted(
+      (one, other) => stateRank(one) - stateRank(other) || one.load - other.load,
+    )
+    if (best === undefined) throw new RangeError('A model has at least one replica.')
+    return best
   }
+}
+
+function stateRank({ engine }: Replica): number {
+  return STATES.indexOf(engine.status().state)
 }

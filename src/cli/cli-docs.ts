@@ -32,6 +32,14 @@ Every option of \`serve\` can be given in three places. The command line wins, t
 | environment | \`SLUICE_MAX_BATCH_SIZE=16\`; an empty variable counts as not set, a switch takes \`true\` or \`false\` |
 | file | \`maxBatchSize: 16\` in the JSON or YAML file that \`--config\` names; a name that does not exist is refused |
 
+Only \`models\` is for the file alone: a list of models to serve beside the checkpoint.
+
+\`\`\`yaml
+models:
+  - id: org/other
+    checkpoint: models/other.gguf
+\`\`\`
+
 Paths are relative to the folder the command is started in. \`--api-keys\` and \`--admin-key\` take \`@FILE\` in place of
 the secret itself, so that it does not show in the list of processes.
 

@@ -224,6 +224,21 @@ describe('ModelRegistry', () => {
     expect(late.isClosed).toBe(true)
   })
 
+  it('ends the load of a model that is unregistered', async () => {
+    const { registry } = createRegistry(
+      (_id, _source, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new StartError('it was ended.', 1)))
+        }),
+    )
+    const registered = registry.register('m', source)
+    registered.catch(() => {})
+    await settle()
+    await registry.unregister('m')
+    await expect(registered).rejects.toMatchObject({ code: 'model_not_found' })
+    expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
   it('shows that an engine is being started again, or was given up', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)

@@ -39,7 +39,7 @@ export interface LoadHooks {
   readonly onOutline: (outline: ModelOutline) => void
   /** What is loaded now and stays so while this one loads. */
   readonly loaded: readonly ModelInfo[]
-  /** Aborts when the registry closes: the load ends as soon as it can. */
+  /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
 }
 
@@ -63,6 +63,8 @@ export interface RegisterOptions {
 }
 
 interface Entry extends ModelEntry {
+  /** Aborted when it is unregistered: a load under way is of no use any more. */
+  readonly removed: AbortController
   /** Requests waiting for the first load. */
   waiting: number
 }
@@ -116,6 +118,7 @@ export class ModelRegistry {
     // Gone at once for new requests; the id may be registered again meanwhile.
     this.#draining.add(entry)
     this.#forget(entry)
+    entry.removed.abort()
     await entry.loading
     await this.#retire(entry.current)
     this.#draining.delete(entry)
@@ -167,7 +170,7 @@ export class ModelRegistry {
     entry.failure = null
     entry.loadFraction = 0
     try {
-      const { signal } = this.#closing
+      const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
       const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
       }
@@ -179,7 +182,7 @@ export class ModelRegistry {
         .map(({ engine }) => engine.info())
       const hooks = { onProgress, onOutline, loaded, signal }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
-      if (signal.aborted) {
+      if (this.#closing.signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
@@ -188,6 +191,7 @@ export class ModelRegistry {
       void this.#retire(replaced)
     } catch (error) {
       if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
+      if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
       entry.failure =
         error instanceof StartError || error instanceof ServiceError
           ? error.message
@@ -260,6 +264,7 @@ export class ModelRegistry {
     return {
       id,
       createdUnixSeconds: Math.floor(this.#options.clock.unixSeconds()),
+      removed: new AbortController(),
       outline: null,
       loadFraction: 0,
       failure: null,

@@ -35,7 +35,7 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
       body: registerModelRequest,
       query: registerModelQuery,
       ok: model,
-      errors: [400, 401, 500, 503],
+      errors: [400, 401, 404, 500, 503],
     }),
     handler: async ({ body, query }) => {
       const { checkpoint, model_config: modelConfig, tokenizer } = body

@@ -173,6 +173,23 @@ describe('registering with wait=false', () => {
   })
 })
 
+describe('a model that does not fit into memory', () => {
+  it('is refused with the numbers, and what serves goes on', async () => {
+    const { first } = writeModels()
+    const server = await startServer(['--max-batch-size', '256', '--max-seq-len', '16777216'])
+
+    const answer = await register(server, { id: 'm', checkpoint: first })
+
+    expect(answer.status).toBe(400)
+    const { detail } = (await answer.json()) as { detail: string }
+    expect(detail).toMatch(
+      /^Model 'm' was not registered: 'm' needs \d+\.\d\d GB of memory \(0\.00 GB weights, \d+\.\d\d GB KV cache\), but \d+\.\d\d GB is available: lower max_batch_size or max_seq_len\.$/,
+    )
+    expect((await listModels(server)).map(({ id }) => id)).toEqual(['default'])
+    expect(await stream(server, { prompt: 'ab' })).toMatchObject({ text: 'ab', error: null })
+  })
+})
+
 describe('three deaths of an engine within a minute', () => {
   it('mark the model failed until it is registered again', async () => {
     const { first } = writeModels()

@@ -13,7 +13,9 @@ export type {
   ModelRecord,
   ModelSource,
   ModelState,
+  LoadHooks,
   OpenEngine,
+  RegisterOptions,
   RegistryOptions,
 } from './models/registry.ts'
 
@@ -28,6 +30,7 @@ export type {
   EngineRequest,
   FinishReason,
   ModelInfo,
+  ModelOutline,
   Prompt,
   QueuePlace,
   Sampling,

@@ -12,6 +12,7 @@ import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './error-handler.ts'
 import { registerPipeline } from './pipeline.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
+import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
@@ -63,6 +64,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerUsageRoutes(routes, deps)
     registerAdminKeyRoutes(routes, deps)
     registerAdminUserRoutes(routes, deps)
+    registerAdminModelRoutes(routes, deps)
   })
   return app
 }

@@ -13,7 +13,10 @@ interface Document {
 }
 
 /** Fastify matches a model id with a wildcard, because it may contain `/`; the document calls it by its name. */
-const MODEL_WILDCARD = { url: '/v1/models/*', documentedUrl: '/v1/models/{model_id}', param: 'model_id' }
+const MODEL_WILDCARDS: Readonly<Record<string, { documentedUrl: string; param: string }>> = {
+  '/v1/models/*': { documentedUrl: '/v1/models/{model_id}', param: 'model_id' },
+  '/v1/admin/models/*': { documentedUrl: '/v1/admin/models/{id}', param: 'id' },
+}
 
 /** What holds for every answer, said once. */
 const DESCRIPTION = `Text generation over HTTP, with continuous batching.
@@ -49,13 +52,14 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
   },
   transform: (route) => {
     const transformed = jsonSchemaTransform(route)
-    if (transformed.url !== MODEL_WILDCARD.url) return transformed
+    const wildcard = MODEL_WILDCARDS[transformed.url]
+    if (wildcard === undefined) return transformed
     const params = {
       type: 'object',
-      properties: { [MODEL_WILDCARD.param]: { type: 'string' } },
-      required: [MODEL_WILDCARD.param],
+      properties: { [wildcard.param]: { type: 'string' } },
+      required: [wildcard.param],
     }
-    return { schema: { ...transformed.schema, params }, url: MODEL_WILDCARD.documentedUrl }
+    return { schema: { ...transformed.schema, params }, url: wildcard.documentedUrl }
   },
   transformObject: (document) =>
     tidySchemas(jsonSchemaTransformObject(document)) as ReturnType<TransformObject>,

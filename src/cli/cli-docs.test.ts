@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { flagName } from '../config/option-names.ts'
-import { OPTION_NAMES } from '../config/options.ts'
+import { FLAG_NAMES } from '../config/options.ts'
 import { renderCliDocs } from './cli-docs.ts'
 
 it('lists every option', () => {
   const docs = renderCliDocs()
-  for (const name of OPTION_NAMES) expect(docs).toMatch(new RegExp(`^\\| \`${flagName(name)}[ \`]`, 'm'))
+  for (const name of FLAG_NAMES) expect(docs).toMatch(new RegExp(`^\\| \`${flagName(name)}[ \`]`, 'm'))
 })
 
 it.each(['keys create', 'keys list', 'keys revoke', 'keys set-tier', 'users list', 'users set-tier'])(

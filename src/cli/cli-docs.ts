@@ -4,7 +4,14 @@
  */
 import type { Command } from 'commander'
 import { envName, flagName } from '../config/option-names.ts'
-import { defaultText, OPTION_GROUPS, OPTION_NAMES, OPTIONS, type OptionGroup } from '../config/options.ts'
+import {
+  defaultText,
+  isFileOnly,
+  OPTION_GROUPS,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionGroup,
+} from '../config/options.ts'
 import type { OptionName } from '../config/server-config.ts'
 import { createProgram } from './command-line.ts'
 import { DATABASE_OPTIONS } from './operator-command-line.ts'
@@ -24,6 +31,14 @@ Every option of \`serve\` can be given in three places. The command line wins, t
 | command line | \`--max-batch-size 16\` |
 | environment | \`SLUICE_MAX_BATCH_SIZE=16\`; an empty variable counts as not set, a switch takes \`true\` or \`false\` |
 | file | \`maxBatchSize: 16\` in the JSON or YAML file that \`--config\` names; a name that does not exist is refused |
+
+Only \`models\` is for the file alone: a list of models to serve beside the checkpoint.
+
+\`\`\`yaml
+models:
+  - id: org/other
+    checkpoint: models/other.gguf
+\`\`\`
 
 Paths are relative to the folder the command is started in. \`--api-keys\` and \`--admin-key\` take \`@FILE\` in place of
 the secret itself, so that it does not show in the list of processes.
@@ -131,8 +146,10 @@ function renderRow(name: OptionName): string {
   const { kind, help, available } = OPTIONS[name]
   const flag = kind.placeholder === null ? flagName(name) : `${flagName(name)} ${kind.placeholder}`
   const notYet = available === true ? '' : ` *Not available yet: ${available.reason}.*`
-  const cells = [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``, `${help}.${notYet}`]
-  return toTableRow(cells)
+  const places = isFileOnly(name)
+    ? [`\`${name}\` in the file`, defaultText(name), '']
+    : [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``]
+  return toTableRow([...places, `${help}.${notYet}`])
 }
 
 function toTableRow(cells: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { envName, flagName } from '../config/option-names.ts'
-import { defaultText, OPTION_NAMES, OPTIONS } from '../config/options.ts'
+import { defaultText, FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { StartError } from '../core/errors.ts'
 import { packageVersion, parseCommandLine } from './command-line.ts'
 
@@ -32,7 +32,7 @@ describe('parseCommandLine', () => {
     expect(flagsOf(['--enable-firewall'])).toEqual({ enableFirewall: true })
   })
 
-  it.each(OPTION_NAMES)('knows %s', (name) => {
+  it.each(FLAG_NAMES)('knows %s', (name) => {
     const isSwitch = OPTIONS[name].kind.placeholder === null
     const words = isSwitch ? [flagName(name)] : [flagName(name), 'text']
     expect(flagsOf(words)).toEqual({ [name]: isSwitch ? true : 'text' })
@@ -107,7 +107,7 @@ describe('parseCommandLine', () => {
     (words) => {
       const lines = textOf(words).split('\n')
       const flat = lines.map((line) => line.trim()).join(' ')
-      for (const name of OPTION_NAMES) {
+      for (const name of FLAG_NAMES) {
         expect(flat).toContain(`${flagName(name)} `)
         expect(flat).toContain(`(default: ${defaultText(name)}; ${envName(name)}`)
       }

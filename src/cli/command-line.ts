@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { OPTION_NAMES, OPTIONS } from '../config/options.ts'
+import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { textLike } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
 import { isHubReference } from '../hub/hub-reference.ts'
@@ -68,7 +68,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .usage('[options]')
     .description('start the server (also without a command)')
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
-  for (const name of OPTION_NAMES) addConfigOption(serve, name)
+  for (const name of FLAG_NAMES) addConfigOption(serve, name)
   addPullCommand(program, (model, flags) => onCommand({ kind: 'pull', model, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))

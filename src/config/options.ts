@@ -5,6 +5,7 @@
  * turns `notYet(...)` into `true`.
  */
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
+import { configuredModels, modelId } from './model-kinds.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
   AUTH_MODES,
@@ -49,6 +50,8 @@ export interface OptionRow<Value> {
   /** One line, lower case, without a full stop. */
   readonly help: string
   readonly available: true | NotYet
+  /** Whether only a file or code can give it, because no one line of text could. */
+  readonly isFileOnly?: boolean
 }
 
 export type OptionTable = { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> }
@@ -61,9 +64,6 @@ const NO_TLS = notYet('TLS is not built')
 const NO_NETWORK_GUARDS = notYet('the network guards are not built')
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
-const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
-  /^[^\s\p{C}]{1,200}$/u.test(text),
-)
 const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
 
 export const OPTIONS: OptionTable = {
@@ -192,6 +192,14 @@ export const OPTIONS: OptionTable = {
     help: 'applied when the checkpoint is loaded',
     available: notYet('quantizing is not built', 'none'),
   },
+  models: {
+    group: 'Model',
+    kind: configuredModels,
+    default: Object.freeze([]),
+    isFileOnly: true,
+    help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization',
+    available: true,
+  },
 
   maxBatchSize: {
     group: 'Engine',
@@ -227,7 +235,7 @@ export const OPTIONS: OptionTable = {
     kind: wholeNumber({ min: 1, max: 64 }),
     default: 1,
     help: 'engine processes per model',
-    available: notYet('more than one engine process per model is not built', 1),
+    available: true,
   },
   gpu: {
     group: 'Engine',
@@ -377,6 +385,14 @@ export const OPTIONS: OptionTable = {
 }
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[]
+
+/** Those that the command line and the environment can give. */
+export const FLAG_NAMES = OPTION_NAMES.filter((name) => !isFileOnly(name))
+
+export function isFileOnly(name: OptionName): boolean {
+  const row: OptionRow<unknown> = OPTIONS[name]
+  return row.isFileOnly === true
+}
 
 /** The default as help and docs say it. */
 export function defaultText(name: OptionName): string {

@@ -11,7 +11,12 @@ import type { ServerConfig } from './server-config.ts'
 /** For each option: text that is right, what it means, text that is wrong, and what is said about it. */
 const NUMBER = (bounds: string, given: string) => `must be a whole number ${bounds}, but was '${given}'`
 const CASES: {
-  readonly [Name in keyof ServerConfig]: readonly [string, ServerConfig[Name], string, string]
+  readonly [Name in Exclude<keyof ServerConfig, 'models'>]: readonly [
+    string,
+    ServerConfig[Name],
+    string,
+    string,
+  ]
 } = {
   host: ['::1', '::1', '300.1.2.3', "must be an IP address or a host name, but was '300.1.2.3'"],
   port: ['9000', 9000, '65536', NUMBER('from 0 to 65535', '65536')],
@@ -80,7 +85,7 @@ const CASES: {
   usageRetentionDays: ['30', 30, '0', "must be a whole number from 1 to 36500, but was '0'"],
 }
 
-const NAMES = Object.keys(CASES) as (keyof ServerConfig)[]
+const NAMES = Object.keys(CASES) as (keyof typeof CASES)[]
 
 /** Options that a given one needs beside it. */
 const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unknown>>>> = {
@@ -104,7 +109,7 @@ const file = (values: Readonly<Record<string, unknown>>) => ({ path: 'sluice.yam
 
 describe('resolveConfig', () => {
   it('has a case for every option but the file itself', () => {
-    expect([...NAMES, 'config'].sort()).toEqual([...OPTION_NAMES].sort())
+    expect([...NAMES, 'config', 'models'].sort()).toEqual([...OPTION_NAMES].sort())
   })
 
   it('gives frozen defaults when nothing is given', () => {
@@ -181,7 +186,6 @@ describe('resolveConfig', () => {
 
   it.each([
     ['workers', '1', 1],
-    ['replicas', '1', 1],
     ['quantization', 'none', 'none'],
     ['rateLimit', 'off', null],
     ['enableFirewall', 'false', false],
@@ -225,6 +229,44 @@ describe('completeConfig', () => {
       "The option 'maxBatchsize' does not exist; did you mean 'maxBatchSize'?",
     )
     expect(messageOf(() => completeConfig({ workers: 2 }))).toContain('workers is not available yet')
+  })
+})
+
+describe('models', () => {
+  const entry = { id: 'org/a', checkpoint: 'a.gguf' }
+  const complete = { ...entry, modelConfig: null, tokenizer: null, quantization: 'none' }
+
+  it('is a list of objects in a file, or from code', () => {
+    expect(resolveConfig({}).models).toEqual([])
+    expect(resolveConfig({ file: file({ models: [entry] }) }).models).toEqual([complete])
+    const models = completeConfig({ models: [{ ...complete, quantization: 'none' }] })
+    expect(completeConfig(models).models).toEqual([complete])
+  })
+
+  it('is given neither on the command line nor in the environment', () => {
+    const given = { flags: { models: 'a' }, env: { SLUICE_MODELS: 'a' } }
+    expect(resolveConfig(given).models).toEqual([])
+  })
+
+  it.each([
+    ['a', 'must be a list of models, each with id and checkpoint'],
+    [['a'], 'must hold objects with id and checkpoint, but model 1 is none'],
+    [[entry, { id: 'b' }], 'is wrong in model 2: its checkpoint must be a path, but was undefined'],
+    [
+      [{ ...entry, id: 'a b' }],
+      "is wrong in model 1: its id must be at most 200 characters without spaces, but was 'a b'",
+    ],
+    [
+      [{ ...entry, path: 'x' }],
+      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization",
+    ],
+    [[entry, entry], "must not name the id 'org/a' twice"],
+    [
+      [{ ...entry, quantization: 'int4' }],
+      'is wrong in model 1: its quantization is not available yet, save for none',
+    ],
+  ])('%j is refused', (models, message) => {
+    expect(refusal({ file: file({ models }) })).toBe(`models in sluice.yaml ${message}.`)
   })
 })
 

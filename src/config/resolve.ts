@@ -7,7 +7,7 @@
 import { StartError } from '../core/errors.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { envName, flagName, nearestName } from './option-names.ts'
-import { OPTION_NAMES, OPTIONS, type OptionRow } from './options.ts'
+import { isFileOnly, OPTION_NAMES, OPTIONS, type OptionRow } from './options.ts'
 import { checkRules } from './rules.ts'
 import type { OptionName, OptionValues, ServerConfig } from './server-config.ts'
 import { ValueProblem } from './value-kinds.ts'
@@ -130,11 +130,14 @@ function refuseUnavailable(
 }
 
 function flagSource(flags: Values): Source {
-  return { valueOf: (name) => flags[name], label: flagName }
+  return { valueOf: (name) => (isFileOnly(name) ? undefined : flags[name]), label: flagName }
 }
 
 function envSource(env: Environment): Source {
-  return { valueOf: (name) => env[envName(name)] || undefined, label: envName }
+  return {
+    valueOf: (name) => (isFileOnly(name) ? undefined : env[envName(name)] || undefined),
+    label: envName,
+  }
 }
 
 function fileSource(file: ConfigFile): Source {

@@ -13,6 +13,15 @@ export const REGISTRATIONS = ['open', 'closed'] as const
 export const MODEL_ADMINS = ['key', 'admin'] as const
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
+/** A model that is registered at the start, beside the `checkpoint`. */
+export interface ConfiguredModel {
+  readonly id: string
+  readonly checkpoint: string
+  readonly modelConfig: string | null
+  readonly tokenizer: string | null
+  readonly quantization: (typeof QUANTIZATIONS)[number]
+}
+
 export interface ServerConfig {
   readonly host: string
   /** 0 picks a free one. */
@@ -38,6 +47,8 @@ export interface ServerConfig {
   /** Null takes the stem of the checkpoint's folder or file. */
   readonly modelId: string | null
   readonly quantization: (typeof QUANTIZATIONS)[number]
+  /** More of them, from a configuration file or from code only. */
+  readonly models: readonly ConfiguredModel[]
 
   /** Sequences in one running batch. */
   readonly maxBatchSize: number

@@ -35,6 +35,7 @@ export const ERRORS = {
   ),
   chat_too_long: row(400, "messages holds {given} messages, but the model's context holds {max} tokens."),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
+  model_not_loadable: row(400, "Model '{model}' was not registered: {message}"),
   wrong_password: row(400, 'current_password is not the password of this account.'),
   user_required: row(
     400,

@@ -224,6 +224,21 @@ describe('ModelRegistry', () => {
     expect(late.isClosed).toBe(true)
   })
 
+  it('ends the load of a model that is unregistered', async () => {
+    const { registry } = createRegistry(
+      (_id, _source, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new StartError('it was ended.', 1)))
+        }),
+    )
+    const registered = registry.register('m', source)
+    registered.catch(() => {})
+    await settle()
+    await registry.unregister('m')
+    await expect(registered).rejects.toMatchObject({ code: 'model_not_found' })
+    expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
   it('shows that an engine is being started again, or was given up', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
@@ -245,5 +260,85 @@ describe('ModelRegistry', () => {
     }
     await registry.close()
     expect([before.isClosed, after.isClosed]).toEqual([true, true])
+  })
+
+  it('shows what the headers tell while the first load runs', async () => {
+    const outline = { ...new WatchedEngine().info(), architecture: 'llama' }
+    const { registry } = createRegistry((_id, _source, { onOutline }) => {
+      onOutline({ ...outline, architecture: 'gemma3' })
+      return new Promise(() => {})
+    })
+    void registry.register('m', source, { outline })
+    expect(registry.get('m')).toMatchObject({
+      state: 'loading',
+      info: null,
+      outline: { architecture: 'llama' },
+    })
+    await settle()
+    expect(registry.get('m').outline?.architecture).toBe('gemma3')
+  })
+
+  it('forgets an id whose first load failed where that is asked for, and no other', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const failing = async () => {
+      const registered = registry.register('m', source, { keepsFailed: false })
+      await settle()
+      loads.next().fail('no.')
+      await expect(registered).rejects.toThrow('no.')
+    }
+    await failing()
+    expect(registry.list()).toMatchObject([{ id: 'default', state: 'ready' }])
+    await registerLoaded(registry, loads)
+    await failing()
+    expect(registry.list()).toMatchObject([{ id: 'm', state: 'ready', failure: 'no.' }])
+  })
+
+  it('keeps an id whose first load failed when another load of it waits', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const first = registry.register('m', source, { keepsFailed: false })
+    const second = registry.register('m', source)
+    await settle()
+    loads.next().fail('no.')
+    await expect(first).rejects.toThrow('no.')
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await second
+    expect(registry.get('m').state).toBe('ready')
+  })
+
+  it('lets requests wait while a model that was given up is loaded again', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const dead = new WatchedEngine()
+    await registerLoaded(registry, loads, dead)
+    dead.currentStatus = { state: 'failed', message: 'it died.' }
+    const registered = registry.register('m', source)
+    await settle()
+    expect(registry.get('m')).toMatchObject({ state: 'loading', failure: null })
+    const waiting = registry.acquire('m', never)
+    const alive = new WatchedEngine()
+    loads.next().succeed(alive)
+    await registered
+    using lease = await waiting
+    expect([lease.engine, dead.isClosed]).toEqual([alive, true])
+  })
+
+  it('tells a load what is loaded already, models that still drain included', async () => {
+    const loaded: number[] = []
+    const { registry } = createRegistry((_id, _source, hooks) => {
+      loaded.push(hooks.loaded.length)
+      return Promise.resolve(new WatchedEngine())
+    })
+    await registry.register('a', source)
+    const lease = await registry.acquire('a', never)
+    await registry.register('a', source)
+    await registry.register('b', source)
+    lease[Symbol.dispose]()
+    await settle()
+    await registry.register('b', source)
+    // At the first one the fallback is on its way out.
+    expect(loaded.slice(1)).toEqual([1, 2, 2])
   })
 })

@@ -11,12 +11,14 @@
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import type { Engine, ModelInfo } from '../protocol/engine.ts'
+import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
+import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
 
 export type { ChatMessage } from './chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
+export type { ModelRecord, ModelState } from './model-record.ts'
 
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
@@ -31,24 +33,13 @@ export interface ModelSource {
   readonly tokenizer: string | null
 }
 
-export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
-
-/** A model as `/v1/models` shows it. */
-export interface ModelRecord {
-  readonly id: string
-  readonly createdUnixSeconds: number
-  readonly state: ModelState
-  /** 0 to 1 while loading. */
-  readonly loadFraction: number
-  /** Why it failed, one sentence. */
-  readonly failure: string | null
-  /** Null until the first load has finished. */
-  readonly info: ModelInfo | null
-}
-
 export interface LoadHooks {
   readonly onProgress: LoadProgress
-  /** Aborts when the registry closes: the load ends as soon as it can. */
+  /** Told as soon as the headers have been read. */
+  readonly onOutline: (outline: ModelOutline) => void
+  /** What is loaded now and stays so while this one loads. */
+  readonly loaded: readonly ModelInfo[]
+  /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
 }
 
@@ -64,16 +55,16 @@ export interface RegistryOptions {
   readonly clock: Clock
 }
 
-interface Entry {
-  readonly id: string
-  readonly createdUnixSeconds: number
-  loadFraction: number
-  failure: string | null
-  isDraining: boolean
-  /** What serves; null until the first load has finished. */
-  current: LoadedModel | null
-  /** The load under way; settles with it, never rejects. */
-  loading: Promise<void> | null
+export interface RegisterOptions {
+  /** What is known of the model before its load begins. */
+  readonly outline?: ModelOutline
+  /** Whether an id that is new stays, as `failed`, when its load fails. @default true */
+  readonly keepsFailed?: boolean
+}
+
+interface Entry extends ModelEntry {
+  /** Aborted when it is unregistered: a load under way is of no use any more. */
+  readonly removed: AbortController
   /** Requests waiting for the first load. */
   waiting: number
 }
@@ -98,17 +89,26 @@ export class ModelRegistry {
    * good when that fails.
    * @throws StartError with one sentence when the model cannot be opened.
    */
-  async register(id: string, source: ModelSource): Promise<void> {
-    const entry = this.#entries.get(id) ?? this.#createEntry(id)
+  async register(id: string, source: ModelSource, options: RegisterOptions = {}): Promise<void> {
+    const known = this.#entries.get(id)
+    const entry = known ?? this.#createEntry(id)
     this.#entries.set(id, entry)
     this.#retireFallback()
+    if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     const before = entry.loading ?? Promise.resolve()
     const load = before.then(() => this.#load(entry, source))
     const settled = load.catch(() => {})
     entry.loading = settled
-    await load.finally(() => {
+    try {
+      await load
+    } catch (error) {
+      // Unless another load of the same id waits behind this one.
+      const isForgotten = options.keepsFailed === false && known === undefined && entry.loading === settled
+      if (isForgotten) this.#forget(entry)
+      throw error
+    } finally {
       if (entry.loading === settled) entry.loading = null
-    })
+    }
   }
 
   /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
@@ -116,10 +116,9 @@ export class ModelRegistry {
     const entry = this.#entries.get(id)
     if (entry === undefined) throw modelNotFound(id)
     // Gone at once for new requests; the id may be registered again meanwhile.
-    this.#entries.delete(id)
     this.#draining.add(entry)
-    entry.isDraining = true
-    if (this.#entries.size === 0) this.#fallback = this.#createFallback()
+    this.#forget(entry)
+    entry.removed.abort()
     await entry.loading
     await this.#retire(entry.current)
     this.#draining.delete(entry)
@@ -128,6 +127,11 @@ export class ModelRegistry {
   list(): readonly ModelRecord[] {
     const serving = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
     return [...serving, ...this.#draining].map(toRecord)
+  }
+
+  /** Whether this id is registered; an alias and the fallback are not. */
+  has(id: string): boolean {
+    return this.#entries.has(id)
   }
 
   /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
@@ -147,8 +151,7 @@ export class ModelRegistry {
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
     const entry = this.#resolve(modelId)
-    if (entry.current === null && entry.loading !== null)
-      await this.#waitForLoad(entry, entry.loading, signal)
+    if (!isServing(entry) && entry.loading !== null) await this.#waitForLoad(entry, entry.loading, signal)
     if (entry.isDraining) throw modelNotFound(entry.id)
     if (entry.current !== null) return entry.current.acquire()
     const message = entry.failure ?? 'it is not loaded.'
@@ -167,12 +170,19 @@ export class ModelRegistry {
     entry.failure = null
     entry.loadFraction = 0
     try {
-      const { signal } = this.#closing
+      const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
       const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
       }
-      const engine = await this.#options.openEngine(entry.id, source, { onProgress, signal })
-      if (signal.aborted) {
+      const onOutline = (outline: ModelOutline): void => {
+        entry.outline = outline
+      }
+      const loaded = Array.from(this.#open)
+        .filter(({ engine }) => engine.status().state !== 'failed')
+        .map(({ engine }) => engine.info())
+      const hooks = { onProgress, onOutline, loaded, signal }
+      const engine = await this.#options.openEngine(entry.id, source, hooks)
+      if (this.#closing.signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
@@ -180,12 +190,22 @@ export class ModelRegistry {
       entry.current = this.#createLoaded(entry.id, engine)
       void this.#retire(replaced)
     } catch (error) {
+      if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
+      if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
       entry.failure =
         error instanceof StartError || error instanceof ServiceError
           ? error.message
           : 'its engine could not be started.'
       throw error
     }
+  }
+
+  /** Takes an entry out, so that no new request finds it. */
+  #forget(entry: Entry): void {
+    entry.isDraining = true
+    if (this.#entries.get(entry.id) !== entry) return
+    this.#entries.delete(entry.id)
+    if (this.#entries.size === 0 && this.#fallback === null) this.#fallback = this.#createFallback()
   }
 
   async #waitForLoad(entry: Entry, loading: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -244,6 +264,8 @@ export class ModelRegistry {
     return {
       id,
       createdUnixSeconds: Math.floor(this.#options.clock.unixSeconds()),
+      removed: new AbortController(),
+      outline: null,
       loadFraction: 0,
       failure: null,
       isDraining: false,
@@ -256,27 +278,4 @@ export class ModelRegistry {
 
 function modelNotFound(model: string): ServiceError {
   return new ServiceError('model_not_found', { model }, { param: 'model' })
-}
-
-function toRecord(entry: Entry): ModelRecord {
-  return {
-    id: entry.id,
-    createdUnixSeconds: entry.createdUnixSeconds,
-    state: stateOf(entry),
-    loadFraction: entry.current === null ? entry.loadFraction : 1,
-    failure: failureOf(entry),
-    info: entry.current?.engine.info() ?? null,
-  }
-}
-
-function stateOf(entry: Entry): ModelState {
-  if (entry.isDraining) return 'draining'
-  const engineState = entry.current?.engine.status().state
-  if (engineState !== undefined) return engineState === 'restarting' ? 'loading' : engineState
-  return entry.failure === null ? 'loading' : 'failed'
-}
-
-function failureOf(entry: Entry): string | null {
-  const status = entry.current?.engine.status()
-  return status?.state === 'failed' ? status.message : entry.failure
 }

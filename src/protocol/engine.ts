@@ -124,6 +124,12 @@ export interface ModelInfo {
   readonly memoryBytes: number | null
 }
 
+/** What the headers of a model's files tell before it is loaded. */
+export type ModelOutline = Pick<
+  ModelInfo,
+  'architecture' | 'parameters' | 'sizeBytes' | 'quantization' | 'maxSeqLen' | 'vocabSize' | 'engine'
+>
+
 /** Whether a request sent now would be worked on: at once, when the engine is back, or not at all. */
 export type EngineStatus =
   | { readonly state: 'ready' | 'restarting' }

@@ -9,6 +9,7 @@ import { buildApp } from '../api/app.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -18,8 +19,8 @@ import type { Engine } from '../protocol/engine.ts'
 import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
 import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { checkModelFiles } from '../weights/model-file.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
+import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -44,7 +45,7 @@ export interface RunningServer {
   readonly operatorKey: string | null
   /** The models; `register(id, source)` adds one or replaces it without losing a request. */
   readonly registry: ModelRegistry
-  /** Settles with the first load; rejects with a StartError when the `checkpoint` cannot be served. */
+  /** Settles with the first loads; rejects with a StartError when the `checkpoint` or a model of `models` cannot be. */
   readonly loaded: Promise<void>
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>
@@ -61,14 +62,18 @@ export async function createServer(
 ): Promise<RunningServer> {
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
-  const id = config.checkpoint === null ? null : modelId(config, config.checkpoint)
-  const source = await modelSource(config, hooks)
-  if (source !== null) await checkModelFiles(source)
+  const models = await localModels(modelsOf(config), hooks)
+  const outlines = await outlineAll(models, config)
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
   const registry = new ModelRegistry({
-    openEngine: createCheckpointOpener({ config, log, onLoadProgress: hooks.onLoadProgress }),
+    openEngine: createCheckpointOpener({
+      config,
+      log,
+      onLoadProgress: hooks.onLoadProgress,
+      outline: async (source) => outlines.get(source) ?? outlineCheckpoint(source, config.maxSeqLen),
+    }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
     clock: systemClock,
@@ -98,12 +103,14 @@ export async function createServer(
   }
 
   const address = addressOf(app.server.address() as AddressInfo)
-  const loaded = source === null || id === null ? Promise.resolve() : registry.register(id, source)
-  loaded.then(
-    () => logServing(log, { address, registry }),
-    // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
-    () => {},
-  )
+  const loads = models.map(async ({ id, source }) => {
+    const outline = outlines.get(source)
+    await registry.register(id, source, outline === undefined ? {} : { outline })
+    logServing(log, { address, registry, id })
+  })
+  const loaded = allOf(loads)
+  // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
+  loaded.catch(() => {})
   let closing: Promise<void> | null = null
   return {
     address,
@@ -118,19 +125,52 @@ export async function createServer(
   }
 }
 
-/** With the checkpoint on this machine, where it may have to be downloaded to first. */
-async function modelSource(
-  { checkpoint, modelConfig, tokenizer }: ServerConfig,
-  { onDownloadProgress, onNotice, signal }: ServerHooks,
-): Promise<ModelSource | null> {
-  if (checkpoint === null) return null
-  const local = await localCheckpoint(checkpoint, { onProgress: onDownloadProgress, onNotice, signal })
-  return { checkpoint: local, modelConfig, tokenizer }
+async function allOf(loads: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(loads)
 }
 
-/** The stem of the checkpoint's folder or file, without the number of a split. */
-function modelId(config: ServerConfig, checkpoint: string): string {
-  if (config.modelId !== null) return config.modelId
+interface StartModel {
+  readonly id: string
+  readonly source: ModelSource
+}
+
+/** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
+function modelsOf(config: ServerConfig): readonly StartModel[] {
+  const { checkpoint, modelConfig, tokenizer } = config
+  const listed = config.models.map(({ id, ...source }) => ({ id, source }))
+  if (checkpoint === null) return listed
+  const id = config.modelId ?? checkpointName(checkpoint)
+  if (listed.some((model) => model.id === id)) {
+    throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
+  }
+  return [{ id, source: { checkpoint, modelConfig, tokenizer } }, ...listed]
+}
+
+/** With their checkpoints on this machine, where they may have to be downloaded to first. */
+async function localModels(
+  models: readonly StartModel[],
+  { onDownloadProgress, onNotice, signal }: ServerHooks,
+): Promise<readonly StartModel[]> {
+  const local: StartModel[] = []
+  for (const { id, source } of models) {
+    const options = { onProgress: onDownloadProgress, onNotice, signal }
+    local.push({ id, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } })
+  }
+  return local
+}
+
+/** By their sources. @throws StartError for the first one that cannot be served. */
+async function outlineAll(
+  models: readonly StartModel[],
+  { maxSeqLen }: ServerConfig,
+): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
+  const outlines = new Map<ModelSource, CheckpointOutline>()
+  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, maxSeqLen))
+  return outlines
+}
+
+/** The repository's name on the Hub, or the stem of the folder or file, without the number of a split. */
+function checkpointName(checkpoint: string): string {
   if (isHubReference(checkpoint)) return hubModelName(parseHubReference(checkpoint))
   const name = path.basename(path.resolve(checkpoint))
   return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
@@ -142,12 +182,15 @@ function createPassthroughEngine(config: ServerConfig): Engine {
   return new InProcessEngine({ runner, schedulePolicy, maxQueue })
 }
 
+interface ServingLine extends Pick<RunningServer, 'address' | 'registry'> {
+  readonly id: string
+}
+
 /** The start-up line. */
-function logServing(log: Log, { address, registry }: Pick<RunningServer, 'address' | 'registry'>): void {
-  // The model may have been taken away again while others waited for it.
-  const record = registry.list().find(({ info }) => info !== null)
-  if (!record?.info) return
-  const { id, info } = record
+function logServing(log: Log, { address, registry, id }: ServingLine): void {
+  // The model may have been taken away again meanwhile.
+  const info = registry.list().find((record) => record.id === id)?.info
+  if (!info) return
   const { architecture, parameters, quantization, maxSeqLen, maxBatchSize, threads, memoryBytes, engine } =
     info
   log.info(

@@ -1,13 +1,21 @@
-/** Opens a checkpoint in an engine process, converting it first where it must be. */
+/**
+ * Opens a checkpoint in its engine processes, converting it first where it must be. What does not fit into memory is
+ * refused before that, by its headers.
+ */
 import type { ServerConfig } from '../config/server-config.ts'
 import { EngineHost } from '../engines/local/engine-host.ts'
-import type { OpenEngine } from '../models/registry.ts'
+import { ReplicatedEngine } from '../engines/local/replicated-engine.ts'
+import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
+import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'
+import type { Engine } from '../protocol/engine.ts'
 import type { MetadataOverride as RunnerMetadataOverride } from '../protocol/runner-options.ts'
 import type { Log } from '../telemetry/log.ts'
 import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
-import { resolveModelFile } from '../weights/model-file.ts'
+import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
+import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
+import { checkFit, mayUseGpu, memoryNeed, neededBytes } from './memory-fit.ts'
 
 /** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
 const CONVERSION_SHARE = 0.9
@@ -17,52 +25,118 @@ export interface CheckpointOpenerDeps {
   readonly log: Log
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
+  /** @default reads the headers */
+  readonly outline?: (source: ModelSource) => Promise<CheckpointOutline>
+  /** @default what the system and the container say */
+  readonly availableMemoryBytes?: () => number
 }
 
-export function createCheckpointOpener({ config, log, onLoadProgress }: CheckpointOpenerDeps): OpenEngine {
-  return async (modelId, source, { onProgress, signal }) => {
-    const report = (fraction: number): void => {
-      onProgress(fraction)
-      onLoadProgress?.(modelId, fraction)
-    }
-    const { model, overrides, isNewConversion } = await resolveModelFile({
-      ...source,
-      checkpoint: await localCheckpoint(source.checkpoint, {
-        signal,
-        onNotice: (sentence) => log.info({ model: modelId }, sentence),
-      }),
-      dataDir: config.dataDir,
-      onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
-      signal,
+export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
+  const { config, log, onLoadProgress } = deps
+  const outline = deps.outline ?? ((source) => outlineCheckpoint(source, config.maxSeqLen))
+  const readAvailable = deps.availableMemoryBytes ?? availableMemoryBytes
+  const countsMemory = !mayUseGpu(config)
+  /** What the loads under way will take. */
+  let loadingBytes = 0
+
+  return async (modelId, { checkpoint, ...files }, hooks) => {
+    const local = await localCheckpoint(checkpoint, {
+      signal: hooks.signal,
+      onNotice: (sentence) => log.info({ model: modelId }, sentence),
     })
-    warnOfLongContext(log, config.maxSeqLen, model)
-    const done = isNewConversion ? CONVERSION_SHARE : 0
-    const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
-    return EngineHost.start(
-      {
-        runner: {
-          modelId,
-          modelPath: model.path,
-          maxBatchSize,
-          maxSeqLen,
-          threads,
-          gpu,
-          gpuLayers,
-          kvCacheType: 'f16',
-          metadataOverrides: overrides.map(toRunnerOverride),
-        },
-        schedulePolicy,
-        maxQueue,
-      },
-      {
-        onProgress: (fraction) => report(done + fraction * (1 - done)),
-        onLogLine: (line) => log.debug({ model: modelId }, line),
-        onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
-        onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
-      },
-      signal,
-    )
+    const source = { ...files, checkpoint: local }
+    const numbers = await outline(source)
+    hooks.onOutline(numbers)
+    const need = memoryNeed(numbers, config)
+    if (countsMemory) {
+      const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      checkFit(modelId, need, { availableBytes: readAvailable(), servingBytes, loadingBytes })
+    }
+    loadingBytes += neededBytes(need)
+    try {
+      const report = (fraction: number): void => {
+        hooks.onProgress(fraction)
+        onLoadProgress?.(modelId, fraction)
+      }
+      return await openReplicas({ config, log, modelId, source, hooks: { ...hooks, onProgress: report } })
+    } finally {
+      loadingBytes -= neededBytes(need)
+    }
   }
+}
+
+interface OpenOptions extends Pick<CheckpointOpenerDeps, 'config' | 'log'> {
+  readonly modelId: string
+  readonly source: ModelSource
+  readonly hooks: LoadHooks
+}
+
+async function openReplicas(options: OpenOptions): Promise<Engine> {
+  const { config, log, source, hooks } = options
+  const { onProgress, signal } = hooks
+  const resolved = await resolveModelFile({
+    ...source,
+    dataDir: config.dataDir,
+    onProgress: (fraction) => onProgress(fraction * CONVERSION_SHARE),
+    signal,
+  })
+  warnOfLongContext(log, config.maxSeqLen, resolved.model)
+  const done = resolved.isNewConversion ? CONVERSION_SHARE : 0
+  const fractions = Array.from({ length: config.replicas }, () => 0)
+  const starts = fractions.map((_, replica) =>
+    startReplica(options, resolved, (fraction) => {
+      fractions[replica] = fraction
+      const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
+      onProgress(done + mean * (1 - done))
+    }),
+  )
+  const engines = await allOrNone(starts)
+  const [only] = engines
+  return only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+}
+
+/** When one cannot be started, those that could are closed. */
+async function allOrNone(starts: readonly Promise<Engine>[]): Promise<readonly Engine[]> {
+  try {
+    return await Promise.all(starts)
+  } catch (error) {
+    for (const start of await Promise.allSettled(starts)) {
+      if (start.status === 'fulfilled') await start.value.close()
+    }
+    throw error
+  }
+}
+
+function startReplica(
+  { config, log, modelId, hooks }: OpenOptions,
+  { model, overrides }: ResolvedModel,
+  onProgress: (fraction: number) => void,
+): Promise<Engine> {
+  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
+  return EngineHost.start(
+    {
+      runner: {
+        modelId,
+        modelPath: model.path,
+        maxBatchSize,
+        maxSeqLen,
+        threads,
+        gpu,
+        gpuLayers,
+        kvCacheType: 'f16',
+        metadataOverrides: overrides.map(toRunnerOverride),
+      },
+      schedulePolicy,
+      maxQueue,
+    },
+    {
+      onProgress,
+      onLogLine: (line) => log.debug({ model: modelId }, line),
+      onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
+      onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
+    },
+    hooks.signal,
+  )
 }
 
 /** Positions a model has never seen make it say nonsense; that is the operator's choice, but not a silent one. */

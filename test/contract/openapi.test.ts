@@ -73,6 +73,8 @@ describe('GET /openapi.json', () => {
       ['post', '/v1/admin/users', 'createUser', 'adminKey'],
       ['patch', '/v1/admin/users/{user_id}', 'changeUser', 'adminKey'],
       ['delete', '/v1/admin/users/{user_id}', 'deleteUser', 'adminKey'],
+      ['post', '/v1/admin/models', 'registerModel', 'adminKey'],
+      ['delete', '/v1/admin/models/{id}', 'unregisterModel', 'adminKey'],
     ])
   })
 
@@ -113,10 +115,12 @@ describe('GET /openapi.json', () => {
       'PasswordRequest',
       'PasswordResponse',
       'Ready',
+      'RegisterModelRequest',
       'RegisterRequest',
       'RegisterResponse',
       'RevokedKey',
       'StreamChunk',
+      'UnregisteredModel',
       'Usage',
       'UsageSummary',
       'User',

@@ -36,6 +36,11 @@ export interface TinyModelOptions {
   readonly architecture?: string
   /** Whether the file names a token to begin a text with. @default true */
   readonly hasBos?: boolean
+  /**
+   * Letters, an even number of them: greedily the model continues every prompt with these and nothing else. Makes
+   * models whose texts cannot be mistaken for one another's.
+   */
+  readonly alphabet?: string
 }
 
 /** Texts that both vocabularies hold as control tokens. */
@@ -45,6 +50,7 @@ export const EOS_TEXT = '</s>'
 export function writeTinyModel(path: string, options: TinyModelOptions = {}): void {
   const vocabulary = options.vocabulary === 'spm' ? spmVocabulary() : bpeVocabulary()
   const tensors = createTensors(vocabulary.tokens.length)
+  if (options.alphabet !== undefined) restrictOutput(tensors, options.alphabet)
   const metadata = createMetadata(vocabulary, options)
   const infos: Buffer[] = []
   const data: Buffer[] = []
@@ -173,6 +179,21 @@ function createTensors(vocabSize: number) {
     ones('output_norm.weight'),
     tensor('output.weight', [EMBEDDING, vocabSize], 0.4),
   ]
+}
+
+/** Rows come in pairs of opposite sign, so that one of the letters always has a logit above 0, which all others have. */
+function restrictOutput(tensors: ReturnType<typeof createTensors>, alphabet: string): void {
+  const output = tensors.find(({ name }) => name === 'output.weight')?.values ?? new Float32Array()
+  const random = output.slice()
+  output.fill(0)
+  for (const [place, byte] of Buffer.from(alphabet).entries()) {
+    const first = Buffer.from(alphabet)[place - (place % 2)] ?? 0
+    const row = random.subarray(first * EMBEDDING, (first + 1) * EMBEDDING)
+    output.set(
+      row.map((value) => (place % 2 === 0 ? value : -value)),
+      byte * EMBEDDING,
+    )
+  }
 }
 
 /** Normally distributed numbers, always the same ones (mulberry32 and Box-Muller). */

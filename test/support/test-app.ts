@@ -14,7 +14,7 @@ import type { Tier } from '../../src/core/tiers.ts'
 import { InProcessEngine } from '../../src/engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../../src/engines/passthrough/passthrough-runner.ts'
 import { MemoryLimiter } from '../../src/limits/memory-limiter.ts'
-import { ModelRegistry } from '../../src/models/registry.ts'
+import { ModelRegistry, type OpenEngine } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import type { UsageEntry } from '../../src/usage/usage-recorder.ts'
@@ -24,6 +24,8 @@ export const ADMIN_KEY = 'test-admin-key'
 
 export interface TestAppOptions extends Partial<Omit<AppDeps, 'registry'>> {
   readonly engine?: Engine
+  /** @default fails */
+  readonly openEngine?: OpenEngine
   readonly maxQueue?: number
   readonly maxBatchSize?: number
 }
@@ -111,9 +113,14 @@ function withoutDatabase<Service extends object>(): Service {
   })
 }
 
-function createRegistry({ engine, maxQueue = 512, maxBatchSize = 8 }: TestAppOptions): ModelRegistry {
+function createRegistry({
+  engine,
+  openEngine = () => Promise.reject(new StartError('No other model here.', 1)),
+  maxQueue = 512,
+  maxBatchSize = 8,
+}: TestAppOptions): ModelRegistry {
   return new ModelRegistry({
-    openEngine: () => Promise.reject(new StartError('No other model here.', 1)),
+    openEngine,
     openFallback: () =>
       engine ??
       new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen: null }), maxQueue }),

@@ -17,16 +17,30 @@ export interface PendingRequest {
   hasStarted: boolean
 }
 
+export interface EngineClientHooks<Pending> {
+  /** Gets the requests that the engine had not finished. */
+  readonly onClose: (unfinished: Pending[]) => void
+  /** The engine has requests and has said nothing for `silenceMs`. */
+  readonly onSilence: () => void
+  readonly silenceMs: number
+}
+
 export class EngineClient<Pending extends PendingRequest> {
   readonly #socket: Socket
   readonly #pending = new Map<number, Pending>()
+  readonly #hooks: EngineClientHooks<Pending>
   #nextId = 0
+  /** Runs while there are requests; two of its rounds are a silence. */
+  #silenceTimer: NodeJS.Timeout | null = null
+  #silentRounds = 0
 
-  /** `onClose` gets the requests that the engine had not finished. */
-  constructor(socket: Socket, onClose: (unfinished: Pending[]) => void) {
+  constructor(socket: Socket, hooks: EngineClientHooks<Pending>) {
     this.#socket = socket
+    this.#hooks = hooks
     const reader = new FrameReader<StepMessage>()
     socket.on('data', (chunk: Buffer) => {
+      this.#silentRounds = 0
+      this.#silenceTimer?.refresh()
       for (const message of reader.push(chunk)) this.#receive(message)
       // Not our frames: what follows cannot be read either.
       if (reader.isBroken) socket.destroy()
@@ -35,12 +49,14 @@ export class EngineClient<Pending extends PendingRequest> {
     socket.on('close', () => {
       const unfinished = [...this.#pending.values()]
       this.#pending.clear()
-      onClose(unfinished)
+      this.#stopWatching()
+      hooks.onClose(unfinished)
     })
   }
 
   submit(pending: Pending): RequestHandle {
     const id = this.#nextId++
+    if (this.#pending.size === 0) this.#watch()
     this.#pending.set(id, pending)
     this.#write({ type: 'generate', id, request: pending.request })
     return {
@@ -49,6 +65,27 @@ export class EngineClient<Pending extends PendingRequest> {
         this.#write({ type: 'abort', id })
       },
     }
+  }
+
+  /**
+   * Two rounds rather than one: what the engine said while this process stood still is read between them.
+   */
+  #watch(): void {
+    this.#stopWatching()
+    const onRound = (): void => {
+      if (this.#pending.size === 0) return this.#stopWatching()
+      this.#silentRounds++
+      if (this.#silentRounds < 2) return void this.#silenceTimer?.refresh()
+      this.#stopWatching()
+      this.#hooks.onSilence()
+    }
+    this.#silenceTimer = setTimeout(onRound, this.#hooks.silenceMs / 2)
+  }
+
+  #stopWatching(): void {
+    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer)
+    this.#silenceTimer = null
+    this.#silentRounds = 0
   }
 
   /** What is written in one turn arrives together, so that requests sent together start together. */

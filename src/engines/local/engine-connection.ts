@@ -8,10 +8,14 @@ import type { EngineEvent } from '../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
 import type { RequestHandle, StepLoop } from './step-loop.ts'
 
+/** How long an engine that works may be silent: a long prompt takes many steps of which nothing comes. */
+const HEARTBEAT_MS = 1000
+
 export class EngineConnection {
   readonly #socket: Socket
   readonly #loop: StepLoop
   readonly #requests = new Map<number, RequestHandle>()
+  #lastSentMs = 0
   #events: [id: number, events: readonly EngineEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
 
@@ -36,6 +40,16 @@ export class EngineConnection {
   /** Sends what has gathered since the last call, as one message. */
   flush(): void {
     if (this.#events.length === 0 && this.#refusals.length === 0) return
+    this.#send()
+  }
+
+  /** After a step: an empty message now and then tells the other side that the work goes on. */
+  beat(): void {
+    if (this.#requests.size > 0 && performance.now() - this.#lastSentMs >= HEARTBEAT_MS) this.#send()
+  }
+
+  #send(): void {
+    this.#lastSentMs = performance.now()
     this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals }))
     this.#events = []
     this.#refusals = []

@@ -1,14 +1,17 @@
 /**
  * An engine in a process of its own, kept alive. When the process dies, the requests it was running fail, those
- * still waiting in it are run by the next one, and a new process is started, at once and then with growing pauses.
+ * still waiting in it are run by the next one, and a new process is started, at once and then with growing pauses. One
+ * that has work and says nothing for too long is hung, and ended as if it had died.
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
- *                                 │ several starts failed: requests are refused, the tries go on
+ *      │                          │ several starts failed: requests are refused, the tries go on
+ *      └──third end in a minute──▶ given up: requests are refused until the model is registered again
  *   any ──close()──▶ closed
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clock, systemClock } from '../../core/clock.ts'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from './engine-client.ts'
@@ -25,6 +28,19 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
 /** Starts that may fail in a row before requests are refused instead of parked. */
 const MAX_FAILED_STARTS = 3
+/** An engine that ends this often within the time is not started again. */
+const MAX_DEATHS = 3
+const DEATHS_WITHIN_MS = 60_000
+/** An engine says something after every step, or at least once a second; a step of a large model takes longer. */
+const HANG_MS = 60_000
+const HANG_MS_PER_BILLION_PARAMETERS = 60_000
+
+export interface EngineHostOptions extends EngineStartOptions {
+  /** Silence, while it has work, after which an engine is hung. @default a minute, and more for a large model */
+  readonly hangMs?: number
+  /** @default the system's */
+  readonly clock?: Clock
+}
 
 export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
@@ -40,6 +56,8 @@ interface HostedRequest extends PendingRequest {
 
 export class EngineHost implements Engine {
   readonly #options: EngineStartOptions
+  readonly #hangMs: number | null
+  readonly #clock: Clock
   readonly #hooks: EngineHostHooks
   readonly #closing = new AbortController()
   #process: EngineProcess
@@ -49,10 +67,17 @@ export class EngineHost implements Engine {
   #parked: HostedRequest[] = []
   #failedStarts = 0
   #lastFailure = ''
+  /** When processes have ended, those of the last minute. */
+  #deathsMs: number[] = []
+  #isGivenUp = false
+  #isHung = false
   #restarting: Promise<void> = Promise.resolve()
 
-  private constructor(options: EngineStartOptions, hooks: EngineHostHooks, process: EngineProcess) {
-    this.#options = options
+  private constructor(options: EngineHostOptions, hooks: EngineHostHooks, process: EngineProcess) {
+    const { hangMs = null, clock = systemClock, ...start } = options
+    this.#options = start
+    this.#hangMs = hangMs
+    this.#clock = clock
     this.#hooks = hooks
     this.#process = process
     this.#serve(process)
@@ -60,11 +85,12 @@ export class EngineHost implements Engine {
 
   /** Aborting the signal ends a start under way. @throws StartError when the model cannot be opened. */
   static async start(
-    options: EngineStartOptions,
+    options: EngineHostOptions,
     hooks: EngineHostHooks,
     signal: AbortSignal,
   ): Promise<EngineHost> {
-    return new EngineHost(options, hooks, await startEngineProcess(options, hooks, signal))
+    const { hangMs: _hangMs, clock: _clock, ...start } = options
+    return new EngineHost(options, hooks, await startEngineProcess(start, hooks, signal))
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
@@ -83,7 +109,7 @@ export class EngineHost implements Engine {
 
   status(): EngineStatus {
     if (this.#client !== null) return { state: 'ready' }
-    if (this.#failedStarts < MAX_FAILED_STARTS) return { state: 'restarting' }
+    if (!this.#isUnavailable) return { state: 'restarting' }
     return { state: 'failed', message: this.#lastFailure }
   }
 
@@ -100,11 +126,15 @@ export class EngineHost implements Engine {
     await this.#restarting
   }
 
+  get #isUnavailable(): boolean {
+    return this.#isGivenUp || this.#failedStarts >= MAX_FAILED_STARTS
+  }
+
   #refuseIfUnavailable(request: EngineRequest): void {
     if (this.#closing.signal.aborted) throw new ServiceError('shutting_down')
     if (this.#client !== null) return
     const retryAfterSeconds = Math.ceil(MAX_PAUSE_MS / 1000)
-    if (this.#failedStarts >= MAX_FAILED_STARTS) {
+    if (this.#isUnavailable) {
       throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
     }
     const waiting = this.#parked.reduce((sum, hosted) => sum + hosted.request.prompts.length, 0)
@@ -130,10 +160,17 @@ export class EngineHost implements Engine {
 
   #serve(process: EngineProcess): void {
     this.#process = process
-    this.#client = new EngineClient(process.socket, (unfinished) => {
-      this.#client = null
-      for (const hosted of unfinished) this.#failOrPark(hosted)
-      this.#restarting = this.#restart(process)
+    this.#client = new EngineClient(process.socket, {
+      onClose: (unfinished) => {
+        this.#client = null
+        for (const hosted of unfinished) this.#failOrPark(hosted)
+        this.#restarting = this.#restart(process)
+      },
+      silenceMs: this.#hangMs ?? hangMsOf(process.info),
+      onSilence: () => {
+        this.#isHung = true
+        process.kill()
+      },
     })
     for (const hosted of this.#parked.splice(0)) this.#place(hosted)
   }
@@ -154,9 +191,12 @@ export class EngineHost implements Engine {
   async #restart(ended: EngineProcess): Promise<void> {
     // The socket is closed; make sure that the process, and with it its memory, is gone before the next one starts.
     ended.kill()
-    const how = await ended.exited
+    const exit = await ended.exited
     if (this.#closing.signal.aborted) return
+    const how = this.#isHung ? 'hung, and was ended' : exit
+    this.#isHung = false
     this.#hooks.onCrash(how)
+    if (this.#isDeathTheLast(how)) return
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         await sleep(pauseMs, undefined, { signal: this.#closing.signal })
@@ -176,13 +216,33 @@ export class EngineHost implements Engine {
     }
   }
 
+  /** Counts a death; gives the engine up when there were too many. */
+  #isDeathTheLast(how: string): boolean {
+    const nowMs = this.#clock.nowMs()
+    this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
+    if (this.#deathsMs.length < MAX_DEATHS) return false
+    this.#isGivenUp = true
+    this.#lastFailure = `its process died ${MAX_DEATHS} times within a minute (the last one ${how}); register the model again.`
+    this.#hooks.onCrash('is not started again: it died too often')
+    this.#refuseParked()
+    return true
+  }
+
   #recordFailedStart(error: unknown): void {
     this.#failedStarts++
     this.#lastFailure = error instanceof StartError ? error.message : 'its process could not be started.'
     this.#hooks.onCrash(`could not be started again: ${this.#lastFailure}`)
     if (this.#failedStarts < MAX_FAILED_STARTS) return
+    this.#refuseParked()
+  }
+
+  #refuseParked(): void {
     for (const { stream } of this.#parked.splice(0)) {
       stream.fail(new ServiceError('engine_unavailable', { message: this.#lastFailure }))
     }
   }
+}
+
+function hangMsOf({ parameters }: ModelInfo): number {
+  return HANG_MS + HANG_MS_PER_BILLION_PARAMETERS * (parameters / 1e9)
 }

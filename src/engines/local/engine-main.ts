@@ -36,6 +36,9 @@ async function main(options: EngineProcessOptions): Promise<void> {
     onStepEnd: () => {
       for (const connection of connections) connection.flush()
     },
+    onStep: () => {
+      for (const connection of connections) connection.beat()
+    },
     onBroken: ({ cause }) => {
       process.stderr.write(
         `the step loop failed: ${cause instanceof Error ? cause.message : String(cause)}\n`,

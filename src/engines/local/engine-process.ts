@@ -15,7 +15,10 @@ import type { ModelInfo } from '../../protocol/engine.ts'
 import type { LoadProgress } from '../../protocol/runner-options.ts'
 import type { EngineProcessOptions, LoadMessage } from './messages.ts'
 
-export type EngineStartOptions = Omit<EngineProcessOptions, 'socketPath' | 'parentPid'>
+export interface EngineStartOptions extends Omit<EngineProcessOptions, 'socketPath' | 'parentPid'> {
+  /** The program that is started. @default the engine */
+  readonly program?: string
+}
 
 export interface EngineProcessHooks {
   readonly onProgress: LoadProgress
@@ -51,8 +54,9 @@ export async function startEngineProcess(
   // Only this user may enter the folder, so only this user can reach the engine.
   const folder = mkdtempSync(path.join(socketFolder(), 'sluice-'))
   const socketPath = path.join(folder, 'engine.sock')
-  const argument: EngineProcessOptions = { ...options, socketPath, parentPid: process.pid }
-  const child = spawn(process.execPath, [ENTRY, JSON.stringify(argument)], {
+  const { program = ENTRY, ...rest } = options
+  const argument: EngineProcessOptions = { ...rest, socketPath, parentPid: process.pid }
+  const child = spawn(process.execPath, [program, JSON.stringify(argument)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
   const kill = (): void => void child.kill('SIGKILL')

@@ -21,6 +21,8 @@ export interface StepLoopOptions {
   readonly clock: Clock
   /** All events of the step have been delivered: a good moment to flush. */
   readonly onStepEnd?: () => void
+  /** A step is done, whether or not anything has come of it. */
+  readonly onStep?: () => void
   /**
    * The runner failed in the middle of a step and the loop is dead. The owner either ends the process, whose death its
    * host understands, or calls `stop`.
@@ -133,6 +135,7 @@ export class StepLoop {
       while (this.#scheduler.hasWork) {
         await nextTurn()
         this.#step()
+        this.#options.onStep?.()
       }
     } catch (error) {
       this.#break(error)

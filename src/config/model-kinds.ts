@@ -1,0 +1,54 @@
+/** How the list of models in a configuration file, or from code, is read. */
+import { type ConfiguredModel, QUANTIZATIONS } from './server-config.ts'
+import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
+
+export const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
+  /^[^\s\p{C}]{1,200}$/u.test(text),
+)
+
+const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization'] as const
+
+export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
+  placeholder: null,
+  parse: (given) => {
+    if (!Array.isArray(given)) throw new ValueProblem('must be a list of models, each with id and checkpoint')
+    const models = given.map(parseModel)
+    const ids = models.map(({ id }) => id)
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+    if (twice !== undefined) throw new ValueProblem(`must not name the id '${twice}' twice`)
+    return Object.freeze(models)
+  },
+}
+
+function parseModel(given: unknown, index: number): ConfiguredModel {
+  const place = `model ${index + 1}`
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)
+  }
+  const values: Readonly<Record<string, unknown>> = { ...given }
+  const unknown = Object.keys(values).find((name) => !FIELDS.some((field) => field === name))
+  if (unknown !== undefined) {
+    throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${FIELDS.join(', ')}`)
+  }
+  const read = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value => {
+    try {
+      return kind.parse(values[name])
+    } catch (error) {
+      if (!(error instanceof ValueProblem)) throw error
+      throw new ValueProblem(`is wrong in ${place}: its ${name} ${error.message}`)
+    }
+  }
+  const readOptional = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value | null =>
+    values[name] === undefined || values[name] === null ? null : read(name, kind)
+  const quantization = readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none'
+  if (quantization !== 'none') {
+    throw new ValueProblem(`is wrong in ${place}: its quantization is not available yet, save for none`)
+  }
+  return Object.freeze({
+    id: read('id', modelId),
+    checkpoint: read('checkpoint', path()),
+    modelConfig: readOptional('modelConfig', path()),
+    tokenizer: readOptional('tokenizer', path()),
+    quantization,
+  })
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
+import { hang, sayOk, ScriptedEngine } from '../../../test/support/scripted-engine.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { EngineStatus } from '../../protocol/engine.ts'
+import { ReplicatedEngine } from './replicated-engine.ts'
+
+class StatedEngine extends ScriptedEngine {
+  current: EngineStatus = { state: 'ready' }
+
+  override status(): EngineStatus {
+    return this.current
+  }
+}
+
+const restarting: EngineStatus = { state: 'restarting' }
+const failed: EngineStatus = { state: 'failed', message: 'it died.' }
+
+/** Starts a request that goes on until it is abandoned. */
+async function occupy(engine: ReplicatedEngine): Promise<AbortController> {
+  const leaving = new AbortController()
+  const events = engine.generate(engineRequest('x'), leaving.signal)
+  await events.next()
+  return leaving
+}
+
+describe('ReplicatedEngine', () => {
+  it('gives each request to the replica with the fewest running sequences', async () => {
+    const replicas = [new ScriptedEngine(hang), new ScriptedEngine(hang), new ScriptedEngine(hang)]
+    const engine = new ReplicatedEngine(replicas)
+    for (let request = 0; request < 6; request++) await occupy(engine)
+    expect(replicas.map(({ requests }) => requests.length)).toEqual([2, 2, 2])
+  })
+
+  it('counts a request no longer when it has ended, however it ended', async () => {
+    const replicas = [new ScriptedEngine(sayOk), new ScriptedEngine(sayOk)]
+    const engine = new ReplicatedEngine(replicas)
+    await runRequest(engine, engineRequest('x'))
+    for await (const _ of engine.generate(engineRequest('x'), new AbortController().signal)) break
+    await runRequest(engine, engineRequest('x'))
+    expect(replicas.map(({ requests }) => requests.length)).toEqual([3, 0])
+  })
+
+  it('leaves out a replica that is being started again, unless there is no other', async () => {
+    const [one, two] = [new StatedEngine(sayOk), new StatedEngine(sayOk)]
+    const engine = new ReplicatedEngine([one, two])
+    one.current = restarting
+    await runRequest(engine, engineRequest('x'))
+    two.current = failed
+    await runRequest(engine, engineRequest('x'))
+    expect([one.requests.length, two.requests.length]).toEqual([1, 1])
+  })
+
+  it('asks another when one was given up before anything came of the request', async () => {
+    const gone = new ScriptedEngine(() => {
+      throw new ServiceError('engine_unavailable', { message: 'it died.' })
+    })
+    const engine = new ReplicatedEngine([gone, new ScriptedEngine(sayOk)])
+    expect(await runRequest(engine, engineRequest('x'))).toMatchObject([{ text: 'ok' }])
+    await expect(runRequest(new ReplicatedEngine([gone, gone]), engineRequest('x'))).rejects.toMatchObject({
+      code: 'engine_unavailable',
+    })
+  })
+
+  it('is as ready as its best replica, and has the slots and the memory of all', () => {
+    const replicas = [1, 2].map(() => new StatedEngine(sayOk, { maxBatchSize: 4, memoryBytes: 10 }))
+    const [one, two] = replicas
+    const engine = new ReplicatedEngine(replicas)
+    expect(engine.info()).toMatchObject({ maxBatchSize: 8, memoryBytes: 20 })
+    if (one === undefined || two === undefined) throw new Error('there are two')
+    one.current = failed
+    expect(engine.status()).toEqual({ state: 'ready' })
+    two.current = restarting
+    expect(engine.status()).toEqual(restarting)
+    two.current = failed
+    expect(engine.status()).toEqual(failed)
+  })
+})

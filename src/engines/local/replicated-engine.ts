@@ -1,0 +1,86 @@
+/**
+ * Several engines of one model as one: a request goes to the replica with the fewest running sequences, among those
+ * that serve. Owns the replicas; each is started again by itself when it dies.
+ */
+import { ServiceError } from '../../core/errors.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
+
+/** The best one first. */
+const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
+
+interface Replica {
+  readonly engine: Engine
+  /** Sequences of requests that have not ended. */
+  load: number
+}
+
+export class ReplicatedEngine implements Engine {
+  readonly #replicas: readonly Replica[]
+
+  /** At least one; they must serve the same model. */
+  constructor(engines: readonly Engine[]) {
+    this.#replicas = engines.map((engine) => ({ engine, load: 0 }))
+  }
+
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    const tried = new Set<Replica>()
+    for (;;) {
+      const replica = this.#leastLoaded(tried)
+      tried.add(replica)
+      let hasStarted = false
+      replica.load += request.prompts.length
+      try {
+        for await (const event of replica.engine.generate(request, signal)) {
+          hasStarted = true
+          yield event
+        }
+        return
+      } catch (error) {
+        // One that was given up says so before anything has come of the request; another may take it.
+        const isGone = error instanceof ServiceError && error.code === 'engine_unavailable'
+        if (!isGone || hasStarted || tried.size === this.#replicas.length) throw error
+      } finally {
+        replica.load -= request.prompts.length
+      }
+    }
+  }
+
+  /** Of the model, with the slots and the memory of all replicas. */
+  info(): ModelInfo {
+    const infos = this.#replicas.map(({ engine }) => engine.info())
+    const [first] = infos
+    if (first === undefined) throw new RangeError('A model has at least one replica.')
+    const memory = infos.map(({ memoryBytes }) => memoryBytes)
+    return {
+      ...first,
+      maxBatchSize: infos.reduce((sum, { maxBatchSize }) => sum + maxBatchSize, 0),
+      memoryBytes: memory.reduce((sum, bytes) => (sum === null || bytes === null ? null : sum + bytes), 0),
+    }
+  }
+
+  /** As good as the best replica. */
+  status(): EngineStatus {
+    const statuses = this.#replicas.map(({ engine }) => engine.status())
+    const best = STATES.map((state) => statuses.find((status) => status.state === state)).find(
+      (status) => status !== undefined,
+    )
+    return best ?? { state: 'failed', message: 'it has no replica.' }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#replicas.map(({ engine }) => engine.close()))
+  }
+
+  #leastLoaded(tried: ReadonlySet<Replica>): Replica {
+    const candidates = this.#replicas.filter((replica) => !tried.has(replica))
+    const [best] = candidates.toSorted(
+      (one, other) => stateRank(one) - stateRank(other) || one.load - other.load,
+    )
+    if (best === undefined) throw new RangeError('A model has at least one replica.')
+    return best
+  }
+}
+
+function stateRank({ engine }: Replica): number {
+  return STATES.indexOf(engine.status().state)
+}

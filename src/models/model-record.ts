@@ -1,0 +1,73 @@
+/** A model as `/v1/models` shows it, made from what the registry holds of it. */
+import type { ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import type { LoadedModel } from './loaded-model.ts'
+
+export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
+
+export interface ModelRecord {
+  readonly id: string
+  readonly createdUnixSeconds: number
+  readonly state: ModelState
+  /** 0 to 1 while loading. */
+  readonly loadFraction: number
+  /** Why it failed, or why the last try to replace it did; one sentence. */
+  readonly failure: string | null
+  /** Null until the first load has finished. */
+  readonly info: ModelInfo | null
+  /** Of what serves, or of what is being loaded; null until its headers have been read. */
+  readonly outline: ModelOutline | null
+}
+
+/** What the registry holds of one id. */
+export interface ModelEntry {
+  readonly id: string
+  readonly createdUnixSeconds: number
+  /** From the headers of the load under way, or of the last one. */
+  outline: ModelOutline | null
+  loadFraction: number
+  failure: string | null
+  isDraining: boolean
+  /** What serves; null until the first load has finished. */
+  current: LoadedModel | null
+  /** The load under way; settles with it, never rejects. */
+  loading: Promise<void> | null
+}
+
+export function toRecord(entry: ModelEntry): ModelRecord {
+  const info = entry.current?.engine.info() ?? null
+  return {
+    id: entry.id,
+    createdUnixSeconds: entry.createdUnixSeconds,
+    state: stateOf(entry),
+    loadFraction: entry.current === null || isReplacingFailed(entry) ? entry.loadFraction : 1,
+    failure: failureOf(entry),
+    info,
+    outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
+  }
+}
+
+/** Whether there is an engine that takes work or will take it again by itself. */
+export function isServing({ current }: ModelEntry): boolean {
+  return current !== null && current.engine.status().state !== 'failed'
+}
+
+function isReplacingFailed(entry: ModelEntry): boolean {
+  return entry.loading !== null && entry.current !== null && !isServing(entry)
+}
+
+function stateOf(entry: ModelEntry): ModelState {
+  if (entry.isDraining) return 'draining'
+  if (isReplacingFailed(entry)) return 'loading'
+  const engineState = entry.current?.engine.status().state
+  if (engineState !== undefined) return engineState === 'restarting' ? 'loading' : engineState
+  return entry.failure === null ? 'loading' : 'failed'
+}
+
+function failureOf(entry: ModelEntry): string | null {
+  if (isReplacingFailed(entry)) return null
+  const status = entry.current?.engine.status()
+  if (status?.state !== 'failed') return entry.failure
+  return entry.failure === null
+    ? status.message
+    : `${status.message} It could not be loaded again: ${entry.failure}`
+}

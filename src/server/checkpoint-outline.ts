@@ -1,0 +1,112 @@
+/**
+ * What the headers of a checkpoint tell about the model in it: the numbers that `/v1/models` shows while it loads, and
+ * those that say how much memory it will take. Reads no weights.
+ */
+import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelSource } from '../models/registry.ts'
+import { planConversion } from '../weights/conversion-plan.ts'
+import { numberValue, openGgufModel } from '../weights/gguf-file.ts'
+import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../weights/gguf-format.ts'
+import { parseGgufHeader } from '../weights/gguf-header.ts'
+import { metadataOverrides } from '../weights/gguf-overrides.ts'
+import { readJsonObject } from '../weights/json-file.ts'
+import { findModelSource } from '../weights/model-source.ts'
+
+/** As the engine has it. */
+const MAX_DEFAULT_SEQ_LEN = 4096
+
+export interface CheckpointOutline extends ModelOutline {
+  readonly maxSeqLen: number
+  /** Elements of KV cache for each token of a sequence; 0 where the headers do not say. */
+  readonly kvElementsPerToken: number
+}
+
+/** llama.cpp's file types by their numbers; of others the type of most weights is shown. */
+const FILE_TYPES: Readonly<Record<number, string>> = {
+  0: 'F32',
+  1: 'F16',
+  2: 'Q4_0',
+  3: 'Q4_1',
+  7: 'Q8_0',
+  8: 'Q5_0',
+  9: 'Q5_1',
+  10: 'Q2_K',
+  11: 'Q3_K_S',
+  12: 'Q3_K_M',
+  13: 'Q3_K_L',
+  14: 'Q4_K_S',
+  15: 'Q4_K_M',
+  16: 'Q5_K_S',
+  17: 'Q5_K_M',
+  18: 'Q6_K',
+  32: 'BF16',
+}
+
+interface Headers {
+  readonly architecture: string
+  readonly metadata: GgufMetadata
+  readonly tensors: readonly GgufTensorInfo[]
+}
+
+/**
+ * Checks that the files can be served, and tells what is in them.
+ * @throws StartError with one sentence saying what is wrong.
+ */
+export async function outlineCheckpoint(
+  source: ModelSource,
+  maxSeqLen: number | null,
+): Promise<CheckpointOutline> {
+  const headers = await readHeaders(source)
+  const { architecture, metadata, tensors } = headers
+  const contextLength = numberValue(metadata, `${architecture}.context_length`) ?? MAX_DEFAULT_SEQ_LEN
+  return {
+    architecture,
+    parameters: tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0),
+    sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    quantization: fileType(headers),
+    maxSeqLen: maxSeqLen ?? Math.min(contextLength, MAX_DEFAULT_SEQ_LEN),
+    vocabSize: lengthOf(metadata, 'tokenizer.ggml.tokens'),
+    engine: 'llama.cpp',
+    kvElementsPerToken: kvElementsPerToken(headers),
+  }
+}
+
+async function readHeaders(source: ModelSource): Promise<Headers> {
+  const files = await findModelSource(source)
+  if (files.kind === 'gguf') {
+    const model = await openGgufModel(files.path)
+    if (files.configPath !== null) metadataOverrides(await readJsonObject(files.configPath), model)
+    return model
+  }
+  const { architecture, layout } = await planConversion(files, 'source')
+  const { headerBytes, fileSizeBytes, tensors } = layout
+  const bytes = Buffer.from(headerBytes)
+  const { metadata } = parseGgufHeader({ path: files.weightsPath, bytes, fileSizeBytes })
+  return { architecture, metadata, tensors }
+}
+
+function kvElementsPerToken({ architecture, metadata }: Headers): number {
+  const read = (name: string) => numberValue(metadata, `${architecture}.${name}`)
+  const layers = read('block_count') ?? 0
+  const heads = read('attention.head_count')
+  const kvHeads = read('attention.head_count_kv') ?? heads
+  if (heads === null || heads === 0 || kvHeads === null) return 0
+  const headSize = (read('embedding_length') ?? 0) / heads
+  const keySize = read('attention.key_length') ?? headSize
+  const valueSize = read('attention.value_length') ?? headSize
+  return layers * kvHeads * (keySize + valueSize)
+}
+
+function lengthOf(metadata: GgufMetadata, key: string): number {
+  const value = metadata.get(key)
+  return value?.type === 'array' ? value.items.length : 0
+}
+
+function fileType({ metadata, tensors }: Headers): string {
+  const named = FILE_TYPES[numberValue(metadata, 'general.file_type') ?? -1]
+  if (named !== undefined) return named
+  const elements = new Map<string, number>()
+  for (const { type, shape } of tensors) elements.set(type, (elements.get(type) ?? 0) + elementCount(shape))
+  const [largest] = Array.from(elements).toSorted(([, a], [, b]) => b - a)
+  return largest?.[0] ?? 'unknown'
+}

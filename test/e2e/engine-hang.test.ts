@@ -1,0 +1,49 @@
+/** A real engine process that is stopped in the middle of its work, as a hung one would be. */
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { EngineHost } from '../../src/engines/local/engine-host.ts'
+import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { engineRequest, runRequest } from '../support/engine-requests.ts'
+import { gone, temporaryFolder } from '../support/server-process.ts'
+
+const ENGINE = path.resolve(import.meta.dirname, '../../dist/engines/local/engine-main.js')
+
+it('a stopped engine is ended and replaced; what it was running fails and what waited is run', async () => {
+  const modelPath = path.join(temporaryFolder(), 'tiny.gguf')
+  writeTinyModel(modelPath, { alphabet: 'abcdefghijkl' })
+  const host = await EngineHost.start(
+    {
+      runner: {
+        modelId: 'm',
+        modelPath,
+        maxBatchSize: 1,
+        maxSeqLen: null,
+        threads: 1,
+        gpu: 'off',
+        gpuLayers: null,
+        kvCacheType: 'f16',
+      },
+      schedulePolicy: 'fcfs',
+      maxQueue: 8,
+      program: ENGINE,
+      hangMs: 3000,
+    },
+    { onProgress: () => {}, onLogLine: () => {}, onCrash: () => {}, onRestart: () => {} },
+    new AbortController().signal,
+  )
+  onTestFinished(() => host.close())
+  const { pid } = host
+  const events = host.generate(engineRequest('hello', { maxNewTokens: 900 }), new AbortController().signal)
+  await events.next()
+  process.kill(pid, 'SIGSTOP')
+  const waiting = runRequest(host, engineRequest('hello', { maxNewTokens: 5 }))
+
+  const rest = async () => {
+    for await (const _ of events);
+  }
+  await expect(rest()).rejects.toMatchObject({ code: 'engine_failed' })
+
+  expect(await waiting).toMatchObject([{ text: expect.stringMatching(/^[a-l]{5}$/), ends: ['length'] }])
+  expect(host.pid).not.toBe(pid)
+  await gone(pid)
+})

@@ -1,0 +1,255 @@
+/** Models registered, replaced and unregistered while clients stream, with real engines. */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import {
+  call,
+  enginePids,
+  gone,
+  listening,
+  logged,
+  post,
+  readStream,
+  spawnServer,
+  streamChunks,
+  temporaryFolder,
+  type RunningServerProcess,
+} from '../support/server-process.ts'
+
+const ADMIN_KEY = 'admin-secret'
+const MODELS = '/v1/admin/models'
+const ALPHABETS = { first: 'abcdefghijkl', second: 'mnopqrstuvwx' }
+/** Of one model's letters alone. */
+const PURE = /^(?:[a-l]{60}|[m-x]{60})$/
+/** Greedy, so that a model says its own letters whatever runs beside it. */
+const STREAM = { prompt: 'hello', max_new_tokens: 60, top_k: 1, seed: 7 }
+const LONG = { ...STREAM, max_new_tokens: 1000 }
+
+function writeModels(): { first: string; second: string } {
+  const folder = temporaryFolder()
+  const first = path.join(folder, 'first.gguf')
+  const second = path.join(folder, 'second.gguf')
+  writeTinyModel(first, { alphabet: ALPHABETS.first })
+  writeTinyModel(second, { alphabet: ALPHABETS.second })
+  return { first, second }
+}
+
+async function startServer(words: readonly string[]): Promise<RunningServerProcess> {
+  const options = ['--auth-mode', 'none', '--admin-key', ADMIN_KEY, '--threads', '1', '--gpu', 'off']
+  const server = await listening(spawnServer([...options, ...words]))
+  if (words.includes('--checkpoint')) await logged(server, 'serving')
+  return server
+}
+
+const register = (server: RunningServerProcess, body: object, query = '') =>
+  call(server, `POST ${MODELS}${query}`, { secret: ADMIN_KEY, body })
+
+const stream = async (server: RunningServerProcess, body: object = STREAM) =>
+  readStream(await post(server, '/v1/generate/stream', { body }))
+
+interface ListedModel {
+  readonly id: string
+  readonly meta: {
+    readonly state: string
+    readonly failure: string | null
+    readonly parameters: number | null
+  }
+}
+
+async function listModels(server: RunningServerProcess): Promise<readonly ListedModel[]> {
+  return ((await (await call(server, 'GET /v1/models')).json()) as { data: ListedModel[] }).data
+}
+
+describe('a model that is replaced', () => {
+  it(
+    '20 times under 16 streaming clients fails no request and mixes no text',
+    { timeout: 240_000 },
+    async () => {
+      const { first, second } = writeModels()
+      const server = await startServer(['--checkpoint', first, '--model-id', 'm', '--max-batch-size', '16'])
+      const swapping = new AbortController()
+      const texts: string[] = []
+      const clients = Array.from({ length: 16 }, async () => {
+        while (!swapping.signal.aborted) {
+          const { text, error } = await stream(server, { ...STREAM, model: 'm' })
+          texts.push(error === null ? text : `error: ${error?.code}`)
+        }
+      })
+      for (let swap = 0; swap < 20; swap++) {
+        const answer = await register(server, { id: 'm', checkpoint: swap % 2 === 0 ? second : first })
+        expect(answer.status).toBe(200)
+        expect(await answer.json()).toMatchObject({ id: 'm', meta: { state: 'ready' } })
+      }
+      swapping.abort()
+      await Promise.all(clients)
+
+      expect(texts.filter((text) => !PURE.test(text))).toEqual([])
+      expect(new Set(texts.map((text) => text < 'm')).size).toBe(2)
+      await untilEngines(server, 1)
+    },
+  )
+
+  it('goes on serving when the new one cannot be loaded, and says why', async () => {
+    const { first } = writeModels()
+    const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
+
+    const answer = await register(server, { id: 'm', checkpoint: '/no/such/model.gguf' })
+
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('x-error-code')).toBe('model_not_loadable')
+    const { detail } = (await answer.json()) as { detail: string }
+    expect(detail).toMatch(/^Model 'm' was not registered: .*\/no\/such\/model\.gguf.*\.$/)
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+    const [model] = await listModels(server)
+    expect(model?.meta.state).toBe('ready')
+    expect(model?.meta.failure).toContain('/no/such/model.gguf')
+  })
+})
+
+describe('a model that is unregistered', () => {
+  it('finishes what it streams, as draining, and is gone then', async () => {
+    const { first, second } = writeModels()
+    const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
+    expect((await register(server, { id: 'org/other', checkpoint: second })).status).toBe(200)
+    const body = { ...LONG, model: 'org/other' }
+    const chunks = streamChunks(await post(server, '/v1/generate/stream', { body }))
+    await chunks.next()
+
+    const answer = await call(server, `DELETE ${MODELS}/org%2Fother`, { secret: ADMIN_KEY })
+
+    expect(await answer.json()).toEqual({ status: 'unregistered', id: 'org/other' })
+    expect((await post(server, '/v1/generate', { body })).status).toBe(404)
+    let text = ''
+    for await (const chunk of chunks) {
+      expect(chunk.error).toBeUndefined()
+      text += chunk.choices[0]?.delta.content ?? ''
+    }
+    expect(text).toMatch(/^[m-x]{900,1000}$/)
+    await untilEngines(server, 1)
+    while ((await listModels(server)).length > 1) await sleep(20)
+    expect((await listModels(server)).map(({ id }) => id)).toEqual(['m'])
+  })
+})
+
+describe('models of a configuration file', () => {
+  it('are served beside the checkpoint, which is the default', async () => {
+    const { first, second } = writeModels()
+    const config = path.join(temporaryFolder(), 'sluice.yaml')
+    writeFileSync(config, JSON.stringify({ models: [{ id: 'org/other', checkpoint: second }] }))
+    const server = await startServer(['--checkpoint', first, '--config', config])
+    await logged(server, 'serving', ({ model }) => model === 'org/other')
+
+    expect((await listModels(server)).map(({ id }) => id)).toEqual(['first', 'org/other'])
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+    expect((await stream(server, { ...STREAM, model: 'org/other' })).text).toMatch(/^[m-x]{60}$/)
+  })
+
+  it.each([
+    [(first: string) => [{ id: 'first', checkpoint: first }], 2, "models must not name the id 'first'"],
+    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, '/no/such.gguf'],
+  ])('that cannot be served end the start %#', async (models, code, words) => {
+    const { first } = writeModels()
+    const config = path.join(temporaryFolder(), 'sluice.json')
+    writeFileSync(config, JSON.stringify({ models: models(first) }))
+    const server = spawnServer(['--checkpoint', first, '--config', config, '--log-level', 'silent'])
+    expect(await server.ended).toEqual({ code, signal: null })
+    expect(server.stderr.join('\n')).toContain(words)
+  })
+})
+
+describe('registering with wait=false', () => {
+  it('answers at once with what the headers will tell, and requests wait for the load', async () => {
+    const { first } = writeModels()
+    const server = await startServer([])
+
+    const answer = await register(server, { id: 'late', checkpoint: first }, '?wait=false')
+
+    expect(await answer.json()).toMatchObject({ id: 'late', meta: { state: 'loading' } })
+    expect((await stream(server, { ...STREAM, model: 'late' })).text).toMatch(/^[a-l]{60}$/)
+    const [model] = await listModels(server)
+    expect(model).toMatchObject({ id: 'late', meta: { state: 'ready', parameters: expect.any(Number) } })
+  })
+})
+
+describe('a model that does not fit into memory', () => {
+  it('is refused with the numbers, and what serves goes on', async () => {
+    const { first } = writeModels()
+    const server = await startServer(['--max-batch-size', '256', '--max-seq-len', '16777216'])
+
+    const answer = await register(server, { id: 'm', checkpoint: first })
+
+    expect(answer.status).toBe(400)
+    const { detail } = (await answer.json()) as { detail: string }
+    expect(detail).toMatch(
+      /^Model 'm' was not registered: 'm' needs \d+\.\d\d GB of memory \(0\.00 GB weights, \d+\.\d\d GB KV cache\), but \d+\.\d\d GB is available: lower max_batch_size or max_seq_len\.$/,
+    )
+    expect((await listModels(server)).map(({ id }) => id)).toEqual(['default'])
+    expect(await stream(server, { prompt: 'ab' })).toMatchObject({ text: 'ab', error: null })
+  })
+})
+
+describe('three deaths of an engine within a minute', () => {
+  it('mark the model failed until it is registered again', async () => {
+    const { first } = writeModels()
+    const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
+    for (let death = 1; death <= 3; death++) {
+      const [pid = 0] = enginePids(server)
+      process.kill(pid, 'SIGKILL')
+      await gone(pid)
+      if (death < 3) await untilReady(server)
+    }
+
+    const refused = await post(server, '/v1/generate', { body: STREAM })
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('x-error-code')).toBe('engine_unavailable')
+    expect((await call(server, 'GET /v1/ready')).status).toBe(503)
+    const [model] = await listModels(server)
+    expect(model?.meta.state).toBe('failed')
+    expect(model?.meta.failure).toContain('died 3 times within a minute')
+
+    expect((await register(server, { id: 'm', checkpoint: first })).status).toBe(200)
+    expect((await call(server, 'GET /v1/ready')).status).toBe(200)
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+  })
+})
+
+describe('replicas', () => {
+  it('share the load, and survive the death of one', async () => {
+    const { first } = writeModels()
+    const words = ['--checkpoint', first, '--replicas', '2', '--max-batch-size', '1']
+    const server = await startServer(words)
+    const [one = 0, ...others] = enginePids(server)
+    expect(others).toHaveLength(1)
+    // One slot each: two run at once only where there are two.
+    const streams = [LONG, LONG].map(async (body) =>
+      streamChunks(await post(server, '/v1/generate/stream', { body })),
+    )
+    const started = await Promise.all(streams)
+    await Promise.all(started.map(async (chunks) => chunks.next()))
+
+    process.kill(one, 'SIGKILL')
+    const ends = await Promise.all(
+      started.map(async (chunks) => {
+        let code = 'none'
+        for await (const chunk of chunks) code = chunk.error?.code ?? code
+        return code
+      }),
+    )
+
+    expect(ends.toSorted()).toEqual(['engine_failed', 'none'])
+    expect((await call(server, 'GET /v1/ready')).status).toBe(200)
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+    await untilEngines(server, 2)
+  })
+})
+
+async function untilReady(server: RunningServerProcess): Promise<void> {
+  // The death is seen a moment later; a request says so, or waits for the next engine.
+  while ((await post(server, '/v1/generate', { body: STREAM })).status !== 200) await sleep(20)
+}
+
+async function untilEngines(server: RunningServerProcess, count: number): Promise<void> {
+  while (enginePids(server).length !== count) await sleep(20)
+}

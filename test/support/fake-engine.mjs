@@ -1,0 +1,61 @@
+// @ts-check
+/**
+ * A program in the engine's place: speaks its protocol and does as the prompt says. `hang` says nothing more, `die`
+ * ends the process, anything else is answered with the id of this process.
+ */
+import { writeSync } from 'node:fs'
+import { createServer } from 'node:net'
+
+const { socketPath } = JSON.parse(process.argv[2] ?? '')
+process.stdin.on('close', () => process.exit(0)).resume()
+
+/** @param {object} message */
+function toFrame(message) {
+  const body = Buffer.from(JSON.stringify(message))
+  const header = Buffer.alloc(4)
+  header.writeUInt32LE(body.length)
+  return Buffer.concat([header, body])
+}
+
+const info = {
+  architecture: 'fake',
+  parameters: 1,
+  sizeBytes: 1,
+  quantization: 'none',
+  maxSeqLen: null,
+  vocabSize: 1,
+  engine: 'fake',
+  maxBatchSize: 1,
+  chatTemplate: null,
+  bosText: '',
+  eosText: '',
+  specialTexts: [],
+  threads: 1,
+  memoryBytes: 1,
+}
+
+const server = createServer((socket) => {
+  let bytes = Buffer.alloc(0)
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk])
+    while (bytes.length >= 4 && bytes.length >= 4 + bytes.readUInt32LE(0)) {
+      const end = 4 + bytes.readUInt32LE(0)
+      const message = JSON.parse(bytes.subarray(4, end).toString())
+      bytes = bytes.subarray(end)
+      if (message.type !== 'generate') continue
+      const word = message.request.prompts[0].pieces.join('')
+      const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }
+      if (word === 'die') process.exit(3)
+      const events =
+        word === 'hang'
+          ? [start]
+          : [
+              start,
+              { type: 'text-delta', index: 0, text: String(process.pid), tokenIds: [1] },
+              { type: 'sequence-end', index: 0, finishReason: 'stop', error: null },
+            ]
+      socket.write(toFrame({ events: [[message.id, events]], refusals: [] }))
+    }
+  })
+})
+server.listen(socketPath, () => writeSync(3, `${JSON.stringify({ type: 'ready', info })}\n`))

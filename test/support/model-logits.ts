@@ -30,6 +30,7 @@ export function openForLogits({ modelPath, architecture, maxSeqLen }: LogitsOpti
     maxSeqLen,
     maxBatchSize: 1,
     kvCacheType: 'f32',
+    sharedTokens: null,
     gpu: 'off',
     threads: 1,
   })

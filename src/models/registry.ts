@@ -11,6 +11,7 @@
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
+import type { Quantization } from '../core/quant-mode.ts'
 import type { Engine, ModelInfo } from '../protocol/engine.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
@@ -29,6 +30,8 @@ export interface ModelSource {
   readonly modelConfig: string | null
   /** Its tokenizer.json; null takes the one beside the checkpoint. */
   readonly tokenizer: string | null
+  /** What its weight matrices become; the files given stay as they are. @default 'none' */
+  readonly quantization?: Quantization
 }
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
@@ -44,12 +47,16 @@ export interface ModelRecord {
   readonly failure: string | null
   /** Null until the first load has finished. */
   readonly info: ModelInfo | null
+  /** What the weights that serve were quantized to from their source. */
+  readonly quantization: Quantization
 }
 
 export interface LoadHooks {
   readonly onProgress: LoadProgress
   /** Aborts when the registry closes: the load ends as soon as it can. */
   readonly signal: AbortSignal
+  /** Weights that the new ones will lie beside until those serve; 0 at a first load. */
+  readonly servedBytes: number
 }
 
 /** @throws StartError when the model cannot be opened. */
@@ -72,6 +79,8 @@ interface Entry {
   isDraining: boolean
   /** What serves; null until the first load has finished. */
   current: LoadedModel | null
+  /** What it was loaded from; null for the fallback and before the first load has finished. */
+  source: ModelSource | null
   /** The load under way; settles with it, never rejects. */
   loading: Promise<void> | null
   /** Requests waiting for the first load. */
@@ -102,13 +111,27 @@ export class ModelRegistry {
     const entry = this.#entries.get(id) ?? this.#createEntry(id)
     this.#entries.set(id, entry)
     this.#retireFallback()
-    const before = entry.loading ?? Promise.resolve()
-    const load = before.then(() => this.#load(entry, source))
-    const settled = load.catch(() => {})
-    entry.loading = settled
-    await load.finally(() => {
-      if (entry.loading === settled) entry.loading = null
-    })
+    await this.#enqueueLoad(entry, () => source)
+  }
+
+  /**
+   * Loads a model again from the source it has when its turn comes, quantized as told, and serves that under its id.
+   * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
+   */
+  async requantize(modelId: string, quantization: Quantization): Promise<void> {
+    const entry = this.#resolve(modelId)
+    await this.#enqueueLoad(entry, () => ({ ...sourceOf(entry), quantization }))
+  }
+
+  /**
+   * What a model was loaded from, once a first load under way has finished; null for the fallback.
+   * @throws ServiceError `model_not_found`, `model_loading_failed`.
+   */
+  async source(modelId: string): Promise<ModelSource | null> {
+    const entry = this.#resolve(modelId)
+    if (entry === this.#fallback) return null
+    if (entry.current === null) await entry.loading
+    return sourceOf(entry)
   }
 
   /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
@@ -163,21 +186,38 @@ export class ModelRegistry {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
+  /** After the loads of the same id that came before; what to load is asked when its turn comes. */
+  async #enqueueLoad(entry: Entry, findSource: () => ModelSource): Promise<void> {
+    const before = entry.loading ?? Promise.resolve()
+    const load = before.then(() => this.#load(entry, findSource()))
+    const settled = load.catch(() => {})
+    entry.loading = settled
+    await load.finally(() => {
+      if (entry.loading === settled) entry.loading = null
+    })
+  }
+
   async #load(entry: Entry, source: ModelSource): Promise<void> {
     entry.failure = null
     entry.loadFraction = 0
     try {
       const { signal } = this.#closing
+      const servedBytes = entry.current?.engine.info().sizeBytes ?? 0
       const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
       }
-      const engine = await this.#options.openEngine(entry.id, source, { onProgress, signal })
+      const engine = await this.#options.openEngine(entry.id, source, {
+        onProgress,
+        signal,
+        servedBytes,
+      })
       if (signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
       entry.current = this.#createLoaded(entry.id, engine)
+      entry.source = source
       void this.#retire(replaced)
     } catch (error) {
       entry.failure =
@@ -248,10 +288,17 @@ export class ModelRegistry {
       failure: null,
       isDraining: false,
       current: null,
+      source: null,
       loading: null,
       waiting: 0,
     }
   }
+}
+
+function sourceOf({ id, source, failure }: Entry): ModelSource {
+  if (source !== null) return source
+  const message = failure ?? 'it is not loaded.'
+  throw new ServiceError('model_loading_failed', { model: id, message }, { retryAfterSeconds: 10 })
 }
 
 function modelNotFound(model: string): ServiceError {
@@ -263,9 +310,11 @@ function toRecord(entry: Entry): ModelRecord {
     id: entry.id,
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
-    loadFraction: entry.current === null ? entry.loadFraction : 1,
+    // While a replacement loads beside the model that serves, this is the replacement's.
+    loadFraction: entry.current !== null && entry.loading === null ? 1 : entry.loadFraction,
     failure: failureOf(entry),
     info: entry.current?.engine.info() ?? null,
+    quantization: entry.source?.quantization ?? 'none',
   }
 }
 

@@ -13,11 +13,14 @@ import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
+import { QuantizeJobs } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { checkModelFiles } from '../weights/model-file.ts'
+import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
+import { measureQuantization } from './quantize-model.ts'
 import { openState, type ServerState } from './state.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
@@ -54,6 +57,7 @@ export async function createServer(
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const source = modelSource(config)
   if (source !== null) await checkModelFiles(source)
+  if (source !== null && config.quantization !== 'none') await checkQuantizable(source)
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
@@ -67,6 +71,12 @@ export async function createServer(
   const app = buildApp({
     ...state,
     registry,
+    quantizeJobs: new QuantizeJobs({
+      registry,
+      findQuantizedType: quantizedTypeOf,
+      measure: (source, mode) => measureQuantization(source, { mode, dataDir: config.dataDir, log }),
+    }),
+    modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),
     addressLimiter:
       config.rateLimit === null
@@ -108,8 +118,8 @@ export async function createServer(
   }
 }
 
-function modelSource({ checkpoint, modelConfig, tokenizer }: ServerConfig): ModelSource | null {
-  return checkpoint === null ? null : { checkpoint, modelConfig, tokenizer }
+function modelSource({ checkpoint, modelConfig, tokenizer, quantization }: ServerConfig): ModelSource | null {
+  return checkpoint === null ? null : { checkpoint, modelConfig, tokenizer, quantization }
 }
 
 /** The stem of the checkpoint's folder or file, without the number of a split. */

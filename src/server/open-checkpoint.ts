@@ -1,4 +1,4 @@
-/** Opens a checkpoint in an engine process, converting it first where it must be. */
+/** Opens a checkpoint in an engine process, converting and quantizing it first where it must be. */
 import type { ServerConfig } from '../config/server-config.ts'
 import { EngineHost } from '../engines/local/engine-host.ts'
 import type { OpenEngine } from '../models/registry.ts'
@@ -7,9 +7,10 @@ import type { Log } from '../telemetry/log.ts'
 import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { resolveModelFile } from '../weights/model-file.ts'
+import { quantizeModel } from './quantize-model.ts'
 
-/** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
-const CONVERSION_SHARE = 0.9
+/** Share of the progress that is left for loading, when a checkpoint has to be converted or quantized first. */
+const LOADING_SHARE = 0.1
 
 export interface CheckpointOpenerDeps {
   readonly config: ServerConfig
@@ -19,19 +20,43 @@ export interface CheckpointOpenerDeps {
 }
 
 export function createCheckpointOpener({ config, log, onLoadProgress }: CheckpointOpenerDeps): OpenEngine {
-  return async (modelId, source, { onProgress, signal }) => {
+  return async (modelId, source, { onProgress, signal, servedBytes }) => {
     const report = (fraction: number): void => {
       onProgress(fraction)
       onLoadProgress?.(modelId, fraction)
     }
-    const { model, overrides, isNewConversion } = await resolveModelFile({
+    const { dataDir } = config
+    const { quantization: mode = 'none' } = source
+    let done = 0
+    /** What remains is shared out between this part of the work and those after it. */
+    const part = (share: number) => {
+      const start = done
+      return (fraction: number): void => {
+        done = Math.max(done, start + fraction * share)
+        report(done)
+      }
+    }
+    const resolved = await resolveModelFile({
       ...source,
-      dataDir: config.dataDir,
-      onProgress: (fraction) => report(fraction * CONVERSION_SHARE),
+      dataDir,
+      onProgress: part(mode === 'none' ? 1 - LOADING_SHARE : (1 - LOADING_SHARE) / 2),
       signal,
     })
+    const { overrides } = resolved
+    const { model } =
+      mode === 'none'
+        ? resolved
+        : await quantizeModel({
+            modelId,
+            model: resolved.model,
+            mode,
+            dataDir,
+            log,
+            servedBytes,
+            onProgress: part(1 - LOADING_SHARE - done),
+            signal,
+          })
     warnOfLongContext(log, config.maxSeqLen, model)
-    const done = isNewConversion ? CONVERSION_SHARE : 0
     const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
     return EngineHost.start(
       {
@@ -50,7 +75,7 @@ export function createCheckpointOpener({ config, log, onLoadProgress }: Checkpoi
         maxQueue,
       },
       {
-        onProgress: (fraction) => report(done + fraction * (1 - done)),
+        onProgress: part(1 - done),
         onLogLine: (line) => log.debug({ model: modelId }, line),
         onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
         onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),

@@ -1,0 +1,43 @@
+/**
+ * The quantizer's process: quantizes one model and ends. Started by `quantize-process.ts` with its options as the only
+ * argument; file descriptor 3 is a pipe back, standard input closes when whoever started it ends.
+ */
+import { writeSync } from 'node:fs'
+import os from 'node:os'
+import { StartError } from '../../core/errors.ts'
+import { dieWithParent } from './die-with-parent.ts'
+import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
+import { quantizeWeights } from './quantize-weights.ts'
+
+const PARENT_PIPE = 3
+/** Engines and HTTP go first. */
+const LOW_PRIORITY = 10
+
+const tell = (message: QuantizeMessage): void => void writeSync(PARENT_PIPE, `${JSON.stringify(message)}\n`)
+
+function reportProgress(): (fraction: number) => void {
+  let told = -1
+  return (fraction) => {
+    const percent = Math.floor(fraction * 100)
+    if (percent === told) return
+    told = percent
+    tell({ type: 'progress', fraction })
+  }
+}
+
+try {
+  // Ctrl-C reaches the whole process group; only the server decides when this ends.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  const options = JSON.parse(process.argv[2] ?? '') as QuantizeProcessOptions
+  dieWithParent(options.parentPid)
+  process.stdin.on('close', () => process.exit(0)).resume()
+  os.setPriority(LOW_PRIORITY)
+  tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
+  process.exit(0)
+} catch (error) {
+  const message =
+    error instanceof StartError ? error.message : `The model could not be quantized: ${String(error)}`
+  tell({ type: 'failed', message })
+  process.exit(1)
+}

@@ -14,6 +14,7 @@ import {
   type KeysCommand,
   type UsersCommand,
 } from './operator-command-line.ts'
+import { addQuantizeCommand, type QuantizeCommand } from './quantize-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 
@@ -21,6 +22,7 @@ export type CommandLine =
   | { readonly kind: 'serve'; readonly flags: Flags }
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
+  | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
 
 interface Listener {
@@ -65,6 +67,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .description('start the server (also without a command)')
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
   for (const name of OPTION_NAMES) addConfigOption(serve, name)
+  addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)

@@ -36,8 +36,7 @@ try {
   tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
   process.exit(0)
 } catch (error) {
-  const message =
-    error instanceof StartError ? error.message : `The model could not be quantized: ${String(error)}`
-  tell({ type: 'failed', message })
+  if (error instanceof StartError) tell({ type: 'failed', message: error.message })
+  else process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 }

@@ -53,7 +53,11 @@ export async function quantizeInProcess(
   const follow = (stream: unknown, onLine: (line: string) => void): void => {
     if (stream instanceof Readable) createInterface({ input: stream }).on('line', onLine)
   }
+  /** They say why a native function failed. */
+  const lastLines: string[] = []
   follow(child.stderr, (line) => {
+    if (line.trim() !== '') lastLines.push(line.trim())
+    if (lastLines.length > 2) lastLines.shift()
     const fraction = progressOfLine(line)
     if (fraction !== null) onProgress(fraction)
     onLogLine?.(line)
@@ -71,11 +75,11 @@ export async function quantizeInProcess(
   })
   signal?.removeEventListener('abort', kill)
   if (signal?.aborted === true) throw abortReason(signal)
-  return settle(result, how)
+  return settle(result, [`${how}:`, ...lastLines].join(' '))
 }
 
 function settle(result: QuantizeMessage | null, how: string): QuantizeEnd {
   if (result?.type === 'end') return result.end
   if (result?.type === 'failed') throw new StartError(result.message, 1)
-  throw new StartError(`The process that quantized the model ${how}.`, 1)
+  throw new StartError(`The process that quantized the model ${how}`, 1)
 }

@@ -2,7 +2,7 @@
  * Quantizes a GGUF model into a new file, in this process: int4 and int8 with llama.cpp, fp8 with our own writer. Blocks
  * for as long as it takes, so the server has it done in a process of its own (`quantize-process.ts`).
  */
-import { StartError } from '../../core/errors.ts'
+import { InvariantError } from '../../core/errors.ts'
 import { writeFp8Model } from '../../weights/fp8-model.ts'
 import { openGgufModel } from '../../weights/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../weights/gguf-tensor-data.ts'
@@ -28,7 +28,7 @@ export interface QuantizeEnd {
   readonly exactShare: number | null
 }
 
-/** @throws StartError naming what is wrong with the weights or the disk. */
+/** @throws StartError naming what is wrong with the weights or the disk; InvariantError when llama.cpp fails. */
 export async function quantizeWeights(
   options: QuantizeOptions,
   onProgress: (fraction: number) => void,
@@ -47,10 +47,8 @@ export async function quantizeWeights(
   const api = loadLlama()
   const params = { ...api.quantizeDefaultParams(), nthread: threads, ftype: FILE_TYPES[format] }
   if (api.quantize(sourcePath, outputPath, params) !== 0) {
-    throw new StartError(
-      `llama.cpp could not quantize ${sourcePath} to ${format}; the lines before this one say why.`,
-      1,
-    )
+    // llama.cpp has said why on standard error.
+    throw new InvariantError(`llama.cpp could not quantize ${sourcePath} to ${format}.`)
   }
   onProgress(1)
   return { exactShare: null }

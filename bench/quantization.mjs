@@ -4,7 +4,7 @@
  * text (every token but the first of a document, KV cache in F16 as served) and output tokens/s of the bare decode loop.
  * Prints the table that docs/quantization.md keeps.
  *
- *   node bench/quantization.mjs [--checkpoint DIR] [--held-out FILE] [--documents N] [--rounds 5]
+ *   node bench/quantization.mjs [--checkpoint DIR] [--held-out FILE] [--documents N] [--rounds 5] [--threads 2]
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -17,6 +17,7 @@ import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
 import { openModel } from '../dist/engines/llamacpp/model.js'
 import { quantizeInProcess } from '../dist/engines/llamacpp/quantize-process.js'
 import { Vocabulary } from '../dist/engines/llamacpp/vocabulary.js'
+import { openGgufModel } from '../dist/weights/gguf-file.js'
 import { resolveModelFile } from '../dist/weights/model-file.js'
 import { cachedQuantization } from '../dist/weights/quantization-cache.js'
 
@@ -178,6 +179,18 @@ try {
       exactShare,
     })
   }
+  // What int4 becomes where rows are no whole 256-blocks.
+  const smallBlocks = path.join(dataDir, 'small-blocks.gguf')
+  await quantizeInProcess({ model, format: 'IQ4_NL', outputPath: smallBlocks, onProgress: () => {} })
+  const { tensors } = await openGgufModel(smallBlocks)
+  rows.push({
+    mode: 'int4, other shapes',
+    format: 'IQ4_NL',
+    path: smallBlocks,
+    mb: sizeMb(tensors),
+    exactShare: null,
+  })
+
   /** @type {Map<string, number[]>} */
   const speeds = new Map()
   // Round by round, so that what else the machine does hits all of them alike.

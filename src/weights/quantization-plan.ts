@@ -29,7 +29,7 @@ const KEPT_NAMES =
   /_norm\.weight|ffn_gate_(inp|tid2eid)\.weight|altup|laurel|per_layer_model_proj|position_embd|token_types|ssm_conv1d|shortconv\.conv\.weight|indexer\.[kq]_proj\.weight|time_mix_(first|[wvag]\d|decay_w\d|lerp_fused)\.weight|attn_rel_b\.weight/
 
 /** The type of the first matrix that is not in full precision; null when all are. */
-export function quantizedType({ tensors }: Pick<GgufModel, 'tensors'>): GgmlType | null {
+function quantizedType({ tensors }: Pick<GgufModel, 'tensors'>): GgmlType | null {
   const found = tensors.find(
     (tensor) => isMatrix(tensor) && !FULL_PRECISION.has(tensor.type) && !INTEGERS.has(tensor.type),
   )

@@ -50,10 +50,10 @@ async function runProgram(
 describe('quantizing the bundled model', () => {
   it('fails no request of clients that stream meanwhile', async () => {
     const server = await startDemoServer()
-    let isDone = false
+    const done = new AbortController()
     const streams = Array.from({ length: CLIENTS }, async (_, client) => {
       let ended = 0
-      while (!isDone || ended === 0) {
+      while (!done.signal.aborted || ended === 0) {
         const body = { prompt: `Client ${client}: once upon a time`, max_new_tokens: 40, do_sample: false }
         const response = await post(server, '/v1/generate/stream', { body })
         expect(response.status).toBe(200)
@@ -71,7 +71,7 @@ describe('quantizing the bundled model', () => {
         results.push((await response.json()) as Quantized)
       }
     } finally {
-      isDone = true
+      done.abort()
     }
     expect((await Promise.all(streams)).every((ended) => ended > 0)).toBe(true)
     expect(results).toMatchObject([

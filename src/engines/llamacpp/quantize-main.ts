@@ -15,6 +15,14 @@ const LOW_PRIORITY = 10
 
 const tell = (message: QuantizeMessage): void => void writeSync(PARENT_PIPE, `${JSON.stringify(message)}\n`)
 
+function lowerPriority(): void {
+  try {
+    os.setPriority(LOW_PRIORITY)
+  } catch {
+    // Some sandboxes forbid even that; the work goes on at the usual priority.
+  }
+}
+
 function reportProgress(): (fraction: number) => void {
   let told = -1
   return (fraction) => {
@@ -32,7 +40,7 @@ try {
   const options = JSON.parse(process.argv[2] ?? '') as QuantizeProcessOptions
   dieWithParent(options.parentPid)
   process.stdin.on('close', () => process.exit(0)).resume()
-  os.setPriority(LOW_PRIORITY)
+  lowerPriority()
   tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
   process.exit(0)
 } catch (error) {

@@ -24,6 +24,8 @@ const registry = new ModelRegistry({
 const none = /** @type {never} */ (null)
 const app = buildApp({
   registry,
+  quantizeJobs: none,
+  modelAdmin: 'key',
   authenticator: createOpenAuthenticator(),
   adminCheck: null,
   accounts: none,

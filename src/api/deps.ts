@@ -6,6 +6,7 @@ import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
@@ -21,6 +22,9 @@ export type StartSilenceTimer = (onSilence: () => void, silenceMs: number) => Si
 
 export interface AppDeps {
   readonly registry: ModelRegistry
+  readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
+  /** Who may quantize: any key, or the admin key. */
+  readonly modelAdmin: 'key' | 'admin'
   readonly authenticator: Authenticator
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null

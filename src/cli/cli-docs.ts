@@ -48,7 +48,7 @@ the secret itself, so that it does not show in the list of processes.
 | 0 | done; the server: stopped by SIGTERM or SIGINT, running requests done or given up after \`--shutdown-timeout\` |
 | 1 | the port, the model or a database cannot be opened; a download failed or was interrupted; a key or a user is not there, or may not be as asked |
 | 2 | a word or an option is unknown, malformed or not available yet |
-| 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first |
+| 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first; \`quantize\`: by the first |
 `
 
 const OPERATORS = `## Keys and users
@@ -84,9 +84,17 @@ while the Hub cannot be reached. To force a file to be downloaded again, delete 
 | \`HF_HUB_OFFLINE=1\` | only what is in the cache is served; nothing is asked of the Hub |
 `
 
+const QUANTIZING = `## Quantizing beforehand
+
+What \`serve --quantization\` does when it loads a model ([quantization.md](quantization.md)), without a server: with a bar
+on a terminal, and with \`--output\` as a \`.gguf\` file of its own. Converted and quantized files stay in the data folder,
+where the server finds them again.
+`
+
 export function renderCliDocs(): string {
   const program = createProgram({ onCommand: () => {}, onText: () => {} })
   const operatorCommands = program.commands.flatMap((family) => family.commands)
+  const quantize = program.commands.filter((command) => command.name() === 'quantize')
   const introduction = INTRODUCTION.replace(
     'COMMANDS',
     renderOverview([...program.commands.filter(isNoFamily), ...operatorCommands]),
@@ -95,6 +103,8 @@ export function renderCliDocs(): string {
     introduction,
     ...OPTION_GROUPS.map(renderGroup),
     HUB,
+    QUANTIZING,
+    ...quantize.map(renderCommand),
     OPERATORS,
     ...operatorCommands.map(renderCommand),
   ].join('\n')

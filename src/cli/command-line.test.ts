@@ -43,7 +43,7 @@ describe('parseCommandLine', () => {
     [['serve', '--nonsense'], "unknown option '--nonsense'"],
     [['--port'], "option '--port <n>' argument missing"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
-    [['start'], "unknown command 'start'; the commands are: serve, pull, keys, users, help"],
+    [['start'], "unknown command 'start'; the commands are: serve, pull, quantize, keys, users, help"],
     [['keys'], "'keys' needs one of its commands: create, list, revoke, set-tier"],
     [['users', '--'], "'users' needs one of its commands: list, set-tier"],
     [['users', 'lst'], "unknown command 'lst'; the commands of 'users' are: list, set-tier, help"],
@@ -54,6 +54,7 @@ describe('parseCommandLine', () => {
     [['keys', 'revoke', 'a', 'b'], "too many arguments for 'revoke'. Expected 1 argument but got 2."],
     [['users', 'set-tier', 'a'], "missing required argument 'free|pro|enterprise'"],
     [['serve', 'model.gguf'], "too many arguments for 'serve'. Expected 0 arguments but got 1."],
+    [['quantize', '--mode', 'int5'], "--mode must be one of int4, int8, fp8, but was 'int5'."],
   ])('refuses %j on one line', (words, message) => {
     expect(refusal(words)).toBe(message)
   })

@@ -16,6 +16,7 @@ import {
   type KeysCommand,
   type UsersCommand,
 } from './operator-command-line.ts'
+import { addQuantizeCommand, type QuantizeCommand } from './quantize-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 
@@ -25,6 +26,7 @@ export type CommandLine =
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
+  | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
 
 interface Listener {
@@ -70,6 +72,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
   for (const name of FLAG_NAMES) addConfigOption(serve, name)
   addPullCommand(program, (model, flags) => onCommand({ kind: 'pull', model, flags }))
+  addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)

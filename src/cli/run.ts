@@ -25,6 +25,11 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       isDebugging = showsStacks(config)
       return await serve(config, options)
     }
+    if (commandLine.kind === 'quantize') {
+      const config = loadOptions(['checkpoint', 'modelConfig', 'tokenizer', 'dataDir'], given)
+      const { runQuantizeCommand } = await import('./quantize-command.ts')
+      return await runQuantizeCommand(commandLine.command, { config, terminal })
+    }
     const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
     isDebugging = showsStacks(config)
     const context = { config, terminal, clock }

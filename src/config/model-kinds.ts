@@ -1,5 +1,6 @@
 /** How the list of models in a configuration file, or from code, is read. */
-import { type ConfiguredModel, QUANTIZATIONS } from './server-config.ts'
+import { QUANTIZATIONS } from '../core/quant-mode.ts'
+import type { ConfiguredModel } from './server-config.ts'
 import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
@@ -40,15 +41,11 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
   }
   const readOptional = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value | null =>
     values[name] === undefined || values[name] === null ? null : read(name, kind)
-  const quantization = readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none'
-  if (quantization !== 'none') {
-    throw new ValueProblem(`is wrong in ${place}: its quantization is not available yet, save for none`)
-  }
   return Object.freeze({
     id: read('id', modelId),
     checkpoint: read('checkpoint', path()),
     modelConfig: readOptional('modelConfig', path()),
     tokenizer: readOptional('tokenizer', path()),
-    quantization,
+    quantization: readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
   })
 }

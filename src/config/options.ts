@@ -4,6 +4,7 @@
  * not built yet says why and is refused, save for its neutral value, which asks for nothing; building the work
  * turns `notYet(...)` into `true`.
  */
+import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { configuredModels, modelId } from './model-kinds.ts'
 import { secret, secretList } from './secret-kinds.ts'
@@ -14,7 +15,6 @@ import {
   MODEL_ADMINS,
   type OptionName,
   type OptionValues,
-  QUANTIZATIONS,
   REGISTRATIONS,
 } from './server-config.ts'
 import {
@@ -143,7 +143,7 @@ export const OPTIONS: OptionTable = {
     kind: choice(MODEL_ADMINS),
     default: 'key',
     help: 'who may quantize a model: any key, or the admin',
-    available: notYet('quantizing is not built'),
+    available: true,
   },
   corsOrigins: {
     group: 'Access',
@@ -190,7 +190,7 @@ export const OPTIONS: OptionTable = {
     kind: choice(QUANTIZATIONS),
     default: 'none',
     help: 'applied when the checkpoint is loaded',
-    available: notYet('quantizing is not built', 'none'),
+    available: true,
   },
   models: {
     group: 'Model',

@@ -262,8 +262,8 @@ describe('models', () => {
     ],
     [[entry, entry], "must not name the id 'org/a' twice"],
     [
-      [{ ...entry, quantization: 'int4' }],
-      'is wrong in model 1: its quantization is not available yet, save for none',
+      [{ ...entry, quantization: 'int5' }],
+      "is wrong in model 1: its quantization must be one of none, int4, int8, fp8, but was 'int5'",
     ],
   ])('%j is refused', (models, message) => {
     expect(refusal({ file: file({ models }) })).toBe(`models in sluice.yaml ${message}.`)

@@ -4,10 +4,10 @@
  * anywhere else. Names are the options of the command line in camelCase; null means "not given" where the
  * option has no fixed default.
  */
+import type { Quantization } from '../core/quant-mode.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 
 export const AUTH_MODES = ['api-key', 'none'] as const
-export const QUANTIZATIONS = ['none', 'int4', 'int8', 'fp8'] as const
 export const GPU_MODES = ['auto', 'off'] as const
 export const REGISTRATIONS = ['open', 'closed'] as const
 export const MODEL_ADMINS = ['key', 'admin'] as const
@@ -19,7 +19,7 @@ export interface ConfiguredModel {
   readonly checkpoint: string
   readonly modelConfig: string | null
   readonly tokenizer: string | null
-  readonly quantization: (typeof QUANTIZATIONS)[number]
+  readonly quantization: Quantization
 }
 
 export interface ServerConfig {
@@ -46,7 +46,7 @@ export interface ServerConfig {
   readonly tokenizer: string | null
   /** Null takes the stem of the checkpoint's folder or file. */
   readonly modelId: string | null
-  readonly quantization: (typeof QUANTIZATIONS)[number]
+  readonly quantization: Quantization
   /** More of them, from a configuration file or from code only. */
   readonly models: readonly ConfiguredModel[]
 

@@ -53,6 +53,11 @@ export const ERRORS = {
     400,
     "expires_in_days must not be given for a key that is revoked or expired, but key '{keyId}' is {state}: a change never revives a key.",
   ),
+  not_quantizable: row(
+    400,
+    "Model '{model}' cannot be quantized: its source holds weights of type {type} already; register it from full precision.",
+  ),
+  quantization_failed: row(400, "Model '{model}' could not be quantized: {message}"),
   // 401, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
@@ -68,6 +73,7 @@ export const ERRORS = {
     409,
     "An account of tier '{tier}' may have at most {max} active keys, and this one has {given}; revoke one first.",
   ),
+  quantization_running: row(409, "Model '{model}' is being quantized already; try again when that is done."),
   // 429
   queue_full: row(
     429,

@@ -1,4 +1,5 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
+import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
@@ -16,6 +17,8 @@ export interface ModelRecord {
   readonly info: ModelInfo | null
   /** Of what serves, or of what is being loaded; null until its headers have been read. */
   readonly outline: ModelOutline | null
+  /** What the weights that serve were quantized to from their source. */
+  readonly quantization: Quantization
 }
 
 /** What the registry holds of one id. */
@@ -29,6 +32,8 @@ export interface ModelEntry {
   isDraining: boolean
   /** What serves; null until the first load has finished. */
   current: LoadedModel | null
+  /** What `current` was loaded from; null for the fallback and before the first load has finished. */
+  source: { readonly quantization?: Quantization } | null
   /** The load under way; settles with it, never rejects. */
   loading: Promise<void> | null
 }
@@ -39,10 +44,12 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     id: entry.id,
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
-    loadFraction: entry.current === null || isReplacingFailed(entry) ? entry.loadFraction : 1,
+    // While a replacement loads beside the model that serves, this is the replacement's.
+    loadFraction: entry.current !== null && entry.loading === null ? 1 : entry.loadFraction,
     failure: failureOf(entry),
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
+    quantization: entry.source?.quantization ?? 'none',
   }
 }
 

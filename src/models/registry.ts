@@ -11,6 +11,7 @@
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
+import type { Quantization } from '../core/quant-mode.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
@@ -31,6 +32,8 @@ export interface ModelSource {
   readonly modelConfig: string | null
   /** Its tokenizer.json; null takes the one beside the checkpoint. */
   readonly tokenizer: string | null
+  /** What its weight matrices become; the files given stay as they are. @default 'none' */
+  readonly quantization?: Quantization
 }
 
 export interface LoadHooks {
@@ -41,6 +44,8 @@ export interface LoadHooks {
   readonly loaded: readonly ModelInfo[]
   /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
+  /** Weights that the new ones will lie beside until those serve; 0 at a first load. */
+  readonly servedBytes: number
 }
 
 /** @throws StartError when the model cannot be opened. */
@@ -63,6 +68,7 @@ export interface RegisterOptions {
 }
 
 interface Entry extends ModelEntry {
+  source: ModelSource | null
   /** Aborted when it is unregistered: a load under way is of no use any more. */
   readonly removed: AbortController
   /** Requests waiting for the first load. */
@@ -95,20 +101,36 @@ export class ModelRegistry {
     this.#entries.set(id, entry)
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
-    const before = entry.loading ?? Promise.resolve()
-    const load = before.then(() => this.#load(entry, source))
-    const settled = load.catch(() => {})
-    entry.loading = settled
+    const load = this.#enqueueLoad(entry, () => source)
+    const settled = entry.loading
     try {
       await load
     } catch (error) {
       // Unless another load of the same id waits behind this one.
-      const isForgotten = options.keepsFailed === false && known === undefined && entry.loading === settled
-      if (isForgotten) this.#forget(entry)
+      const isLast = entry.loading === null || entry.loading === settled
+      if (options.keepsFailed === false && known === undefined && isLast) this.#forget(entry)
       throw error
-    } finally {
-      if (entry.loading === settled) entry.loading = null
     }
+  }
+
+  /**
+   * Loads a model again from the source it has when its turn comes, quantized as told, and serves that under its id.
+   * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
+   */
+  async requantize(modelId: string, quantization: Quantization): Promise<void> {
+    const entry = this.#resolve(modelId)
+    await this.#enqueueLoad(entry, () => ({ ...sourceOf(entry), quantization }))
+  }
+
+  /**
+   * What a model was loaded from, once a first load under way has finished; null for the fallback.
+   * @throws ServiceError `model_not_found`, `model_loading_failed`.
+   */
+  async source(modelId: string): Promise<ModelSource | null> {
+    const entry = this.#resolve(modelId)
+    if (entry === this.#fallback) return null
+    if (entry.current === null) await entry.loading
+    return sourceOf(entry)
   }
 
   /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
@@ -166,6 +188,17 @@ export class ModelRegistry {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
+  /** After the loads of the same id that came before; what to load is asked when its turn comes. */
+  async #enqueueLoad(entry: Entry, findSource: () => ModelSource): Promise<void> {
+    const before = entry.loading ?? Promise.resolve()
+    const load = before.then(() => this.#load(entry, findSource()))
+    const settled = load.catch(() => {})
+    entry.loading = settled
+    await load.finally(() => {
+      if (entry.loading === settled) entry.loading = null
+    })
+  }
+
   async #load(entry: Entry, source: ModelSource): Promise<void> {
     entry.failure = null
     entry.loadFraction = 0
@@ -180,7 +213,8 @@ export class ModelRegistry {
       const loaded = Array.from(this.#open)
         .filter(({ engine }) => engine.status().state !== 'failed')
         .map(({ engine }) => engine.info())
-      const hooks = { onProgress, onOutline, loaded, signal }
+      const servedBytes = entry.current?.engine.info().sizeBytes ?? 0
+      const hooks = { onProgress, onOutline, loaded, signal, servedBytes }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
       if (this.#closing.signal.aborted) {
         await engine.close()
@@ -188,6 +222,7 @@ export class ModelRegistry {
       }
       const replaced = entry.current
       entry.current = this.#createLoaded(entry.id, engine)
+      entry.source = source
       void this.#retire(replaced)
     } catch (error) {
       if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
@@ -270,10 +305,17 @@ export class ModelRegistry {
       failure: null,
       isDraining: false,
       current: null,
+      source: null,
       loading: null,
       waiting: 0,
     }
   }
+}
+
+function sourceOf({ id, source, failure }: Entry): ModelSource {
+  if (source !== null) return source
+  const message = failure ?? 'it is not loaded.'
+  throw new ServiceError('model_loading_failed', { model: id, message }, { retryAfterSeconds: 10 })
 }
 
 function modelNotFound(model: string): ServiceError {

@@ -14,6 +14,7 @@ import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
+import { QuantizeJobs } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
@@ -21,7 +22,9 @@ import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
+import { measureQuantization } from './quantize-model.ts'
 import { openState, type ServerState } from './state.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
@@ -64,6 +67,9 @@ export async function createServer(
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const models = await localModels(modelsOf(config), hooks)
   const outlines = await outlineAll(models, config)
+  for (const { source } of models) {
+    if ((source.quantization ?? 'none') !== 'none') await checkQuantizable(source)
+  }
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
@@ -82,6 +88,12 @@ export async function createServer(
   const app = buildApp({
     ...state,
     registry,
+    quantizeJobs: new QuantizeJobs({
+      registry,
+      findQuantizedType: quantizedTypeOf,
+      measure: (source, mode) => measureQuantization(source, { mode, dataDir: config.dataDir, log }),
+    }),
+    modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),
     addressLimiter:
       config.rateLimit === null
@@ -136,14 +148,14 @@ interface StartModel {
 
 /** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
 function modelsOf(config: ServerConfig): readonly StartModel[] {
-  const { checkpoint, modelConfig, tokenizer } = config
+  const { checkpoint, modelConfig, tokenizer, quantization } = config
   const listed = config.models.map(({ id, ...source }) => ({ id, source }))
   if (checkpoint === null) return listed
   const id = config.modelId ?? checkpointName(checkpoint)
   if (listed.some((model) => model.id === id)) {
     throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
   }
-  return [{ id, source: { checkpoint, modelConfig, tokenizer } }, ...listed]
+  return [{ id, source: { checkpoint, modelConfig, tokenizer, quantization } }, ...listed]
 }
 
 /** With their checkpoints on this machine, where they may have to be downloaded to first. */

@@ -1,6 +1,6 @@
 /**
- * Opens a checkpoint in its engine processes, converting it first where it must be. What does not fit into memory is
- * refused before that, by its headers.
+ * Opens a checkpoint in its engine processes, converting and quantizing it first where it must be. What does not fit
+ * into memory is refused before that, by its headers.
  */
 import type { ServerConfig } from '../config/server-config.ts'
 import { EngineHost } from '../engines/local/engine-host.ts'
@@ -16,9 +16,10 @@ import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { checkFit, mayUseGpu, memoryNeed, neededBytes } from './memory-fit.ts'
+import { quantizeModel } from './quantize-model.ts'
 
-/** Share of the progress that converting takes, when a checkpoint has to be converted before it is loaded. */
-const CONVERSION_SHARE = 0.9
+/** Share of the progress that is left for loading, when a checkpoint has to be converted or quantized first. */
+const LOADING_SHARE = 0.1
 
 export interface CheckpointOpenerDeps {
   readonly config: ServerConfig
@@ -48,7 +49,8 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
     const numbers = await outline(source)
     hooks.onOutline(numbers)
     const need = memoryNeed(numbers, config)
-    if (countsMemory) {
+    // Quantizing checks for itself what it needs, which is more than its result will.
+    if (countsMemory && (source.quantization ?? 'none') === 'none') {
       const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
       checkFit(modelId, need, { availableBytes: readAvailable(), servingBytes, loadingBytes })
     }
@@ -72,27 +74,52 @@ interface OpenOptions extends Pick<CheckpointOpenerDeps, 'config' | 'log'> {
 }
 
 async function openReplicas(options: OpenOptions): Promise<Engine> {
-  const { config, log, source, hooks } = options
-  const { onProgress, signal } = hooks
-  const resolved = await resolveModelFile({
-    ...source,
-    dataDir: config.dataDir,
-    onProgress: (fraction) => onProgress(fraction * CONVERSION_SHARE),
-    signal,
+  const { config, log, hooks } = options
+  let done = 0
+  const resolved = await prepareWeights(options, (fraction) => {
+    done = fraction * (1 - LOADING_SHARE)
+    hooks.onProgress(done)
   })
   warnOfLongContext(log, config.maxSeqLen, resolved.model)
-  const done = resolved.isNewConversion ? CONVERSION_SHARE : 0
   const fractions = Array.from({ length: config.replicas }, () => 0)
   const starts = fractions.map((_, replica) =>
     startReplica(options, resolved, (fraction) => {
       fractions[replica] = fraction
       const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
-      onProgress(done + mean * (1 - done))
+      hooks.onProgress(done + mean * (1 - done))
     }),
   )
   const engines = await allOrNone(starts)
   const [only] = engines
   return only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+}
+
+/** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */
+async function prepareWeights(
+  { config: { dataDir }, log, modelId, source, hooks }: OpenOptions,
+  onProgress: (fraction: number) => void,
+): Promise<ResolvedModel> {
+  const { signal, servedBytes } = hooks
+  const { quantization: mode = 'none' } = source
+  const conversionShare = mode === 'none' ? 1 : 0.5
+  const resolved = await resolveModelFile({
+    ...source,
+    dataDir,
+    onProgress: (fraction) => onProgress(fraction * conversionShare),
+    signal,
+  })
+  if (mode === 'none') return resolved
+  const { model } = await quantizeModel({
+    modelId,
+    model: resolved.model,
+    mode,
+    dataDir,
+    log,
+    servedBytes,
+    onProgress: (fraction) => onProgress(conversionShare + fraction * (1 - conversionShare)),
+    signal,
+  })
+  return { ...resolved, model }
 }
 
 /** When one cannot be started, those that could are closed. */

@@ -77,7 +77,7 @@ async function conversionKey(
 }
 
 /** A file under its final name was whole once; a disk may still have lost its end. */
-async function isWhole(path: string): Promise<boolean> {
+export async function isWhole(path: string): Promise<boolean> {
   if (!(await isFile(path))) return false
   try {
     await readGgufFile(path)
@@ -110,7 +110,7 @@ async function convertInto(path: string, options: CacheOptions): Promise<void> {
 }
 
 /** Makes the folder, and removes what killed conversions left behind. */
-async function prepareFolder(folder: string): Promise<void> {
+export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
     for (const name of await readdir(folder)) {
@@ -132,16 +132,18 @@ async function removeStale(path: string): Promise<void> {
 }
 
 interface Room {
+  /** How the sentence begins. @default 'Converting' */
+  readonly work?: string
   readonly folder: string
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
-/** @throws StartError when the disk has no room for the conversion. */
-export function checkRoom({ folder, neededBytes, freeBytes }: Room): void {
+/** @throws StartError when the disk has no room for the new file. */
+export function checkRoom({ work = 'Converting', folder, neededBytes, freeBytes }: Room): void {
   if (neededBytes + SPARE_BYTES <= freeBytes) return
   throw new StartError(
-    `Converting the model needs ${neededBytes} bytes in ${folder}, but only ${freeBytes} are free.`,
+    `${work} the model needs ${neededBytes} bytes in ${folder}, but only ${freeBytes} are free.`,
     1,
   )
 }

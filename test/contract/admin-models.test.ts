@@ -60,13 +60,14 @@ describe('POST /v1/admin/models', () => {
       checkpoint: 'm',
       model_config: 'c.json',
       tokenizer: 't.json',
-      quantization: 'none',
+      quantization: 'int8',
     })
 
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toMatchObject({ id: 'org/m', object: 'model', meta: { state: 'ready' } })
     expect(answer.json()).toEqual((await call('/v1/models/org/m')).json())
-    expect(seen).toEqual([['org/m', { checkpoint: 'm', modelConfig: 'c.json', tokenizer: 't.json' }]])
+    const source = { checkpoint: 'm', modelConfig: 'c.json', tokenizer: 't.json', quantization: 'int8' }
+    expect(seen).toEqual([['org/m', source]])
   })
 
   it('with wait=false answers at once; the list then shows how far it is and the numbers of the headers', async () => {
@@ -143,10 +144,6 @@ describe('POST /v1/admin/models', () => {
     [
       { id: 'm', checkpoint: 'm', quantization: 'int5' },
       'quantization must be one of none, int4, int8, fp8, but was "int5".',
-    ],
-    [
-      { id: 'm', checkpoint: 'm', quantization: 'int4' },
-      'quantization is not available yet: only none may be given.',
     ],
   ])('%j is 400', async (body, detail) => {
     const { register } = createAdminApp(succeed)

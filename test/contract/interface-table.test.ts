@@ -1,6 +1,6 @@
 /**
  * The interface's table of endpoints, row by row, each under its name: who may call, and exactly what comes back where
- * the interface or the decisions say it. `POST /v1/models/quantize` comes with quantization itself.
+ * the interface or the decisions say it.
  */
 import { describe, expect, it } from 'vitest'
 import { type AccountsApp, createAccountsApp, PASSWORD } from '../support/accounts-app.ts'
@@ -90,6 +90,17 @@ const ROWS: readonly Row[] = [
     name: 'GET /v1/models/{model_id} | Key | path model_id | single model detail',
     url: () => '/v1/models/default',
     output: () => MODEL,
+  },
+  {
+    name: 'POST /v1/models/quantize | Key | query model_id, quant_mode | Quantize response',
+    url: () => '/v1/models/quantize?model_id=default',
+    output: () => ({
+      status: 'ok',
+      model_id: 'default',
+      quant_mode: 'int4',
+      layers_quantized: 0,
+      size_mb: 0,
+    }),
   },
   {
     name: 'POST /v1/generate | Key | Generate request | Generate response',

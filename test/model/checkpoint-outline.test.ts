@@ -77,6 +77,7 @@ describe('opening a checkpoint that does not fit into memory', () => {
       onOutline: (outline) => void outlines.push(outline),
       loaded,
       signal: new AbortController().signal,
+      servedBytes: 0,
     }
     const openEngine = createCheckpointOpener({ config, log, availableMemoryBytes: () => availableBytes })
     return { opened: openEngine('m', from(tiny), hooks), outlines }

@@ -14,6 +14,7 @@ import type { Tier } from '../../src/core/tiers.ts'
 import { InProcessEngine } from '../../src/engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../../src/engines/passthrough/passthrough-runner.ts'
 import { MemoryLimiter } from '../../src/limits/memory-limiter.ts'
+import { QuantizeJobs } from '../../src/models/quantize-jobs.ts'
 import { ModelRegistry, type OpenEngine } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -22,7 +23,7 @@ import type { UsageEntry } from '../../src/usage/usage-recorder.ts'
 export const KEY = 'test-key'
 export const ADMIN_KEY = 'test-admin-key'
 
-export interface TestAppOptions extends Partial<Omit<AppDeps, 'registry'>> {
+export interface TestAppOptions extends Partial<AppDeps> {
   readonly engine?: Engine
   /** @default fails */
   readonly openEngine?: OpenEngine
@@ -51,8 +52,15 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const usage: UsageEntry[] = []
   const logLines: Record<string, unknown>[] = []
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
+  const registry = options.registry ?? createRegistry(options)
   const app = buildApp({
-    registry: createRegistry(options),
+    registry,
+    quantizeJobs: new QuantizeJobs({
+      registry,
+      findQuantizedType: async () => null,
+      measure: () => Promise.reject(new StartError('Nothing is quantized here.', 1)),
+    }),
+    modelAdmin: 'key',
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
     adminCheck: createAdminCheck(ADMIN_KEY),
     accounts: withoutDatabase(),

@@ -48,6 +48,14 @@ int main(void) {
 #undef M
     END
 
+    BEGIN(llama_model_quantize_params)
+#define M(member) MEMBER(llama_model_quantize_params, member)
+    M(nthread) M(ftype) M(output_tensor_type) M(token_embedding_type) M(allow_requantize) M(quantize_output_tensor)
+    M(only_copy) M(pure) M(keep_split) M(dry_run) M(imatrix) M(kv_overrides) M(tt_overrides) M(prune_layers)
+    M(max_buf_size)
+#undef M
+    END
+
     BEGIN(llama_batch)
 #define M(member) MEMBER(llama_batch, member)
     M(n_tokens) M(token) M(embd) M(pos) M(n_seq_id) M(seq_id) M(logits)

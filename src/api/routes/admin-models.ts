@@ -38,10 +38,10 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
       errors: [400, 401, 404, 500, 503],
     }),
     handler: async ({ body, query }) => {
-      const { checkpoint, model_config: modelConfig, tokenizer } = body
+      const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
-      const source = { checkpoint, modelConfig, tokenizer }
+      const source = { checkpoint, modelConfig, tokenizer, quantization }
       const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
         log.warn({ model: id, err: error }, 'a model was not registered')
         throw toRefusal(id, error)

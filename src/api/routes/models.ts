@@ -1,12 +1,24 @@
-/** `GET /v1/models` and `GET /v1/models/{model_id}`; an id may contain `/`, written plain or as `%2F`. */
+/** `GET /v1/models`, `GET /v1/models/{model_id}` and `POST /v1/models/quantize`; an id may contain `/`, written plain or as `%2F`. */
 import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
 import { describeRoute } from '../route-schema.ts'
-import { model, modelList, modelParams, toModel } from '../schemas/models.ts'
+import {
+  model,
+  modelList,
+  modelParams,
+  quantizeQuery,
+  quantizeResult,
+  toModel,
+  toQuantizeBody,
+} from '../schemas/models.ts'
 
 const access = 'key'
 
-export function registerModelRoutes(app: FastifyInstance, { registry }: AppDeps): void {
+export function registerModelRoutes(
+  app: FastifyInstance,
+  { registry, quantizeJobs, modelAdmin }: AppDeps,
+): void {
   app.route({
     method: 'GET',
     url: '/v1/models',
@@ -38,5 +50,23 @@ export function registerModelRoutes(app: FastifyInstance, { registry }: AppDeps)
       isOpenAiShaped: true,
     }),
     handler: ({ params }) => toModel(registry.get(params['*'])),
+  })
+
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: 'POST',
+    url: '/v1/models/quantize',
+    config: { access: modelAdmin },
+    schema: describeRoute({
+      operationId: 'quantizeModel',
+      summary: 'Quantize a model from its full-precision source and serve the result under the same id',
+      tag: 'Models',
+      access: modelAdmin,
+      query: quantizeQuery,
+      ok: quantizeResult,
+      errors: [400, 401, 404, 409, 429, 500, 503],
+      isOpenAiShaped: true,
+    }),
+    handler: async ({ query }) =>
+      toQuantizeBody(await quantizeJobs.quantize(query.model_id, query.quant_mode)),
   })
 }

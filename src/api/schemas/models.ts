@@ -1,6 +1,7 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
-import { QUANTIZATIONS } from '../../config/server-config.ts'
+import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
+import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { ModelRecord } from '../../models/registry.ts'
 import { must, nullableWithDefault, text } from './fields.ts'
 import { queryChoice } from './query.ts'
@@ -20,7 +21,7 @@ export const model = z
       vocab_size: z.number().nullable(),
       engine: z.string().nullable(),
       state: z.enum(['loading', 'ready', 'draining', 'failed']),
-      load_progress: z.number().describe('0 to 1.'),
+      load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),
     }),
   })
@@ -72,11 +73,7 @@ export const unregisteredModel = z
   .meta({ id: 'UnregisteredModel' })
 
 function quantization() {
-  const rule = `one of ${QUANTIZATIONS.join(', ')}`
-  return z.enum(QUANTIZATIONS, { error: must(rule) }).refine((value) => value === 'none', {
-    error: 'is not available yet: only none may be given',
-    params: { code: 'unsupported_value' },
-  })
+  return z.enum(QUANTIZATIONS, { error: must(`one of ${QUANTIZATIONS.join(', ')}`) })
 }
 
 const BYTES_PER_MB = 1_000_000
@@ -88,6 +85,7 @@ export function toModel({
   loadFraction,
   failure,
   outline,
+  quantization,
 }: ModelRecord): z.output<typeof model> {
   return {
     id,
@@ -98,7 +96,8 @@ export function toModel({
       architecture: outline?.architecture ?? null,
       parameters: outline?.parameters ?? null,
       size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
-      quantization: outline?.quantization ?? null,
+      // llama.cpp has no fp8 and sees the blocks it is stored in.
+      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
       max_seq_len: outline?.maxSeqLen ?? null,
       vocab_size: outline?.vocabSize ?? null,
       engine: outline?.engine ?? null,
@@ -106,5 +105,33 @@ export function toModel({
       load_progress: loadFraction,
       failure,
     },
+  }
+}
+
+export const quantizeQuery = z.object({
+  model_id: z
+    .string({ error: must('the id of a model') })
+    .min(1, { error: must('the id of a model') })
+    .describe('A served model; `default` is the default one.'),
+  quant_mode: queryChoice(QUANT_MODES).default('int4'),
+})
+
+export const quantizeResult = z
+  .object({
+    status: z.literal('ok'),
+    model_id: z.string(),
+    quant_mode: z.enum(QUANT_MODES),
+    layers_quantized: z.int().describe('Weight matrices whose type changed.'),
+    size_mb: z.number().describe('Size of the weights that serve now, in MB (10^6 bytes).'),
+  })
+  .meta({ id: 'QuantizeResult' })
+
+export function toQuantizeBody(result: QuantizeResult): z.output<typeof quantizeResult> {
+  return {
+    status: 'ok',
+    model_id: result.modelId,
+    quant_mode: result.mode,
+    layers_quantized: result.layersQuantized,
+    size_mb: result.sizeBytes / BYTES_PER_MB,
   }
 }

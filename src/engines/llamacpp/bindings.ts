@@ -6,7 +6,14 @@
  */
 import type { Libraries } from './libraries.ts'
 import { koffi } from './native.ts'
-import { STRUCTS, type ContextParams, type ModelParams, type NativeBatch, type Pointer } from './structs.ts'
+import {
+  STRUCTS,
+  type ContextParams,
+  type ModelParams,
+  type NativeBatch,
+  type Pointer,
+  type QuantizeParams,
+} from './structs.ts'
 
 const REPORT_PROGRESS = koffi.pointer(koffi.proto('bool', ['float', 'void *']))
 const NEW_THREADPOOL = koffi.proto('void *', [koffi.pointer(STRUCTS.ggml_threadpool_params)])
@@ -89,6 +96,18 @@ export function bind({ ggmlBase, ggml, llama }: Libraries) {
     modelIsDiffusion: llama.func('llama_model_is_diffusion', 'bool', ['void *']) as Fn<[Pointer], boolean>,
     modelIsRecurrent: llama.func('llama_model_is_recurrent', 'bool', ['void *']) as Fn<[Pointer], boolean>,
     modelIsHybrid: llama.func('llama_model_is_hybrid', 'bool', ['void *']) as Fn<[Pointer], boolean>,
+
+    quantizeDefaultParams: llama.func(
+      'llama_model_quantize_default_params',
+      STRUCTS.llama_model_quantize_params,
+      [],
+    ) as Fn<[], QuantizeParams>,
+    /** 0 when it is done; what went wrong is told on standard error. */
+    quantize: llama.func('llama_model_quantize', 'uint32', [
+      'str',
+      'str',
+      koffi.pointer(STRUCTS.llama_model_quantize_params),
+    ]) as Fn<[string, string, QuantizeParams], number>,
 
     contextDefaultParams: llama.func('llama_context_default_params', llama_context_params, []) as Fn<
       [],

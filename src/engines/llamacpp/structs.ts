@@ -33,6 +33,11 @@ export interface ContextParams {
   kv_unified: boolean
 }
 
+export interface QuantizeParams {
+  nthread: number
+  ftype: number
+}
+
 export interface NativeBatch {
   n_tokens: number
   readonly token: Pointer
@@ -107,6 +112,23 @@ export const STRUCTS = {
     samplers: 'void *',
     n_samplers: 'size_t',
     ctx_other: 'void *',
+  }),
+  llama_model_quantize_params: koffi.struct({
+    nthread: 'int32',
+    ftype: 'int32',
+    output_tensor_type: 'int32',
+    token_embedding_type: 'int32',
+    allow_requantize: 'bool',
+    quantize_output_tensor: 'bool',
+    only_copy: 'bool',
+    pure: 'bool',
+    keep_split: 'bool',
+    dry_run: 'bool',
+    imatrix: 'void *',
+    kv_overrides: 'void *',
+    tt_overrides: 'void *',
+    prune_layers: 'void *',
+    max_buf_size: 'size_t',
   }),
   llama_batch: koffi.struct({
     n_tokens: 'int32',

@@ -1,0 +1,50 @@
+/**
+ * The quantizer's process: quantizes one model and ends. Started by `quantize-process.ts` with its options as the only
+ * argument; file descriptor 3 is a pipe back, standard input closes when whoever started it ends.
+ */
+import { writeSync } from 'node:fs'
+import os from 'node:os'
+import { StartError } from '../../core/errors.ts'
+import { dieWithParent } from './die-with-parent.ts'
+import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
+import { quantizeWeights } from './quantize-weights.ts'
+
+const PARENT_PIPE = 3
+/** Engines and HTTP go first. */
+const LOW_PRIORITY = 10
+
+const tell = (message: QuantizeMessage): void => void writeSync(PARENT_PIPE, `${JSON.stringify(message)}\n`)
+
+function lowerPriority(): void {
+  try {
+    os.setPriority(LOW_PRIORITY)
+  } catch {
+    // Some sandboxes forbid even that; the work goes on at the usual priority.
+  }
+}
+
+function reportProgress(): (fraction: number) => void {
+  let told = -1
+  return (fraction) => {
+    const percent = Math.floor(fraction * 100)
+    if (percent === told) return
+    told = percent
+    tell({ type: 'progress', fraction })
+  }
+}
+
+try {
+  // Ctrl-C reaches the whole process group; only the server decides when this ends.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  const options = JSON.parse(process.argv[2] ?? '') as QuantizeProcessOptions
+  dieWithParent(options.parentPid)
+  process.stdin.on('close', () => process.exit(0)).resume()
+  lowerPriority()
+  tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
+  process.exit(0)
+} catch (error) {
+  if (error instanceof StartError) tell({ type: 'failed', message: error.message })
+  else process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,67 @@
+/**
+ * Quantizes a GGUF model into a new file, in this process: int4 and int8 with llama.cpp, fp8 with our own writer. Blocks
+ * for as long as it takes, so the server has it done in a process of its own (`quantize-process.ts`).
+ */
+import { InvariantError } from '../../core/errors.ts'
+import { writeFp8Model } from '../../weights/fp8-model.ts'
+import { openGgufModel } from '../../weights/gguf-file.ts'
+import { readTensorData, storedTensors } from '../../weights/gguf-tensor-data.ts'
+import type { QuantFormat } from '../../weights/quantization-plan.ts'
+import { bind, type Bindings } from './bindings.ts'
+import { loadLibraries } from './libraries.ts'
+import { CHECK_SHARE } from './quantize-progress.ts'
+
+/** llama.cpp's numbers of its file types. */
+const FILE_TYPES: Readonly<Record<Exclude<QuantFormat, 'fp8'>, number>> = { Q4_K_M: 15, IQ4_NL: 25, Q8_0: 7 }
+
+export interface QuantizeOptions {
+  /** The file, or the first of its splits. */
+  readonly sourcePath: string
+  /** Must not exist yet; on failure the caller removes what was written. */
+  readonly outputPath: string
+  readonly format: QuantFormat
+  readonly threads: number
+}
+
+export interface QuantizeEnd {
+  /** Of the weights rounded to fp8, those stored exactly as E4M3; null for the other formats. */
+  readonly exactShare: number | null
+}
+
+/** @throws StartError naming what is wrong with the weights or the disk; InvariantError when llama.cpp fails. */
+export async function quantizeWeights(
+  options: QuantizeOptions,
+  onProgress: (fraction: number) => void,
+): Promise<QuantizeEnd> {
+  const { sourcePath, outputPath, format, threads } = options
+  const model = await openGgufModel(sourcePath)
+  if (format === 'fp8') return writeFp8Model({ model, outputPath, onProgress })
+  const tensors = await storedTensors(model)
+  let checkedBytes = 0
+  for (const tensor of tensors) {
+    for await (const chunk of readTensorData(tensor)) {
+      checkedBytes += chunk.length
+      onProgress((checkedBytes / model.sizeBytes) * CHECK_SHARE)
+    }
+  }
+  const api = loadLlama()
+  const params = { ...api.quantizeDefaultParams(), nthread: threads, ftype: FILE_TYPES[format] }
+  if (api.quantize(sourcePath, outputPath, params) !== 0) {
+    // llama.cpp has said why on standard error.
+    throw new InvariantError(`llama.cpp could not quantize ${sourcePath} to ${format}.`)
+  }
+  onProgress(1)
+  return { exactShare: null }
+}
+
+let loaded: Bindings | null = null
+
+function loadLlama(): Bindings {
+  if (loaded === null) {
+    const libraries = loadLibraries('off')
+    loaded = bind(libraries)
+    loaded.loadBackends(libraries.folder)
+    loaded.backendInit()
+  }
+  return loaded
+}

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
+import { InProcessEngine } from '../engines/local/in-process-engine.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import { QuantizeJobs } from './quantize-jobs.ts'
+import { ModelRegistry, type LoadHooks, type ModelSource } from './registry.ts'
+
+interface Load {
+  readonly source: ModelSource
+  readonly hooks: LoadHooks
+  succeed(): void
+  fail(message: string): void
+}
+
+const source: ModelSource = { checkpoint: 'full-precision', modelConfig: null, tokenizer: null }
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const newEngine = () =>
+  new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 2, maxSeqLen: null }) })
+
+/** Jobs over the real registry; loads are finished by hand, in order. */
+function createJobs({ quantizedType = null }: { quantizedType?: string | null } = {}) {
+  const loads: Load[] = []
+  const registry = new ModelRegistry({
+    openEngine: (_, source, hooks) =>
+      new Promise((resolve, reject) => {
+        loads.push({
+          source,
+          hooks,
+          succeed: () => resolve(newEngine()),
+          fail: (message) => reject(new StartError(message, 1)),
+        })
+      }),
+    openFallback: newEngine,
+    maxQueue: 8,
+    clock: new VirtualClock(),
+  })
+  const jobs = new QuantizeJobs({
+    registry,
+    findQuantizedType: async () => quantizedType,
+    measure: async (_, mode) => ({ layersQuantized: 29, sizeBytes: mode === 'int4' ? 2_000_000 : 4_000_000 }),
+  })
+  const next = async (): Promise<Load> => {
+    await settle()
+    const load = loads.shift()
+    if (load === undefined) throw new Error('no load is under way')
+    return load
+  }
+  const register = async (): Promise<void> => {
+    const registered = registry.register('m', source)
+    ;(await next()).succeed()
+    await registered
+  }
+  return { registry, jobs, loads, next, register }
+}
+
+describe('QuantizeJobs', () => {
+  it('loads the source quantized under the same id and tells what came of it', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('default', 'int4')
+    const load = await next()
+    expect(load.source).toEqual({ ...source, quantization: 'int4' })
+    load.succeed()
+    expect(await quantized).toEqual({ modelId: 'm', mode: 'int4', layersQuantized: 29, sizeBytes: 2_000_000 })
+    expect(registry.get('m')).toMatchObject({ state: 'ready', quantization: 'int4', loadFraction: 1 })
+  })
+
+  it('begins from the full-precision source again when the model was quantized before', async () => {
+    const { jobs, next, register } = createJobs()
+    await register()
+    for (const mode of ['int8', 'fp8'] as const) {
+      const quantized = jobs.quantize('m', mode)
+      const load = await next()
+      expect(load.source).toEqual({ ...source, quantization: mode })
+      load.succeed()
+      await quantized
+    }
+  })
+
+  it('goes on serving meanwhile, and shows how far the new weights are', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('m', 'int8')
+    const load = await next()
+    load.hooks.onProgress(0.25)
+    expect(registry.get('m')).toMatchObject({ state: 'ready', loadFraction: 0.25, quantization: 'none' })
+    using lease = await registry.acquire('m', new AbortController().signal)
+    load.succeed()
+    await quantized
+    expect(lease.engine.status().state).toBe('ready')
+  })
+
+  it('refuses a second quantize of the same model while one runs, and takes it afterwards', async () => {
+    const { jobs, loads, next, register } = createJobs()
+    await register()
+    const first = jobs.quantize('m', 'int8')
+    await expect(jobs.quantize('default', 'int4')).rejects.toMatchObject({
+      code: 'quantization_running',
+      status: 409,
+    })
+    ;(await next()).succeed()
+    await first
+    expect(loads).toEqual([])
+    const second = jobs.quantize('m', 'int4')
+    ;(await next()).succeed()
+    expect(await second).toMatchObject({ mode: 'int4' })
+  })
+
+  it('refuses a source that is quantized itself, and loads nothing', async () => {
+    const { registry, jobs, loads, register } = createJobs({ quantizedType: 'Q4_0' })
+    await register()
+    await expect(jobs.quantize('m', 'int8')).rejects.toMatchObject({
+      code: 'not_quantizable',
+      status: 400,
+      params: { model: 'm', type: 'Q4_0' },
+    })
+    expect(loads).toEqual([])
+    expect(registry.get('m')).toMatchObject({ state: 'ready', failure: null })
+  })
+
+  it('leaves the old weights serving when it fails, and says why', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('m', 'int8')
+    ;(await next()).fail('the disk is full.')
+    await expect(quantized).rejects.toMatchObject({
+      code: 'quantization_failed',
+      status: 400,
+      message: "Model 'm' could not be quantized: the disk is full.",
+    })
+    expect(registry.get('m')).toMatchObject({
+      state: 'ready',
+      quantization: 'none',
+      failure: 'the disk is full.',
+    })
+    const again = jobs.quantize('m', 'int8')
+    ;(await next()).succeed()
+    await again
+  })
+
+  it('has nothing to do for the passthrough model', async () => {
+    const { jobs, loads } = createJobs()
+    expect(await jobs.quantize('default', 'fp8')).toEqual({
+      modelId: 'default',
+      mode: 'fp8',
+      layersQuantized: 0,
+      sizeBytes: 0,
+    })
+    expect(loads).toEqual([])
+  })
+
+  it('waits for a first load, and says so when that failed', async () => {
+    const { registry, jobs, next } = createJobs()
+    const registered = registry.register('m', source)
+    registered.catch(() => {})
+    const quantized = jobs.quantize('m', 'int8')
+    ;(await next()).fail('no such file.')
+    await expect(quantized).rejects.toMatchObject({ code: 'model_loading_failed', status: 503 })
+  })
+
+  it('does not know a model that is not there', async () => {
+    const { jobs } = createJobs()
+    await expect(jobs.quantize('nope', 'int4')).rejects.toMatchObject({
+      code: 'model_not_found',
+      status: 404,
+    })
+  })
+
+  it('quantizes what was registered last, when a new source comes first', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const replaced = registry.register('m', { ...source, checkpoint: 'newer' })
+    const quantized = jobs.quantize('m', 'int8')
+    ;(await next()).succeed()
+    await replaced
+    const load = await next()
+    expect(load.source).toEqual({ ...source, checkpoint: 'newer', quantization: 'int8' })
+    load.succeed()
+    await quantized
+  })
+})

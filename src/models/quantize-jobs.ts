@@ -1,0 +1,73 @@
+/**
+ * `POST /v1/models/quantize`, apart from HTTP: at most one job a model at a time. The registry loads the quantized
+ * weights beside those that serve, so that running requests finish on the old ones; what quantizes is the registry's
+ * `openEngine`, and what looks at files is passed in.
+ */
+import { ServiceError, StartError } from '../core/errors.ts'
+import type { QuantMode } from '../core/quant-mode.ts'
+import type { ModelRegistry, ModelSource } from './registry.ts'
+
+export interface QuantizedSize {
+  /** Weight matrices whose type changed. */
+  readonly layersQuantized: number
+  /** Of all weights. */
+  readonly sizeBytes: number
+}
+
+export interface QuantizeResult extends QuantizedSize {
+  readonly modelId: string
+  readonly mode: QuantMode
+}
+
+export interface QuantizeJobsDeps {
+  readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'requantize'>
+  /** The type of weights that are quantized in the source itself; null where there are none. */
+  readonly findQuantizedType: (source: ModelSource) => Promise<string | null>
+  /** What quantizing a source gave; asked when it serves. */
+  readonly measure: (source: ModelSource, mode: QuantMode) => Promise<QuantizedSize>
+}
+
+export class QuantizeJobs {
+  readonly #deps: QuantizeJobsDeps
+  /** Ids of the models that are being quantized. */
+  readonly #running = new Set<string>()
+
+  constructor(deps: QuantizeJobsDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Resolves when the quantized model serves. The passthrough model has nothing to quantize.
+   * @throws ServiceError `model_not_found`, `quantization_running`, `not_quantizable`, `quantization_failed`,
+   * `model_loading_failed`, `shutting_down`.
+   */
+  async quantize(modelId: string, mode: QuantMode): Promise<QuantizeResult> {
+    const { id } = this.#deps.registry.get(modelId)
+    if (this.#running.has(id)) throw new ServiceError('quantization_running', { model: id })
+    this.#running.add(id)
+    try {
+      return { modelId: id, mode, ...(await this.#run(id, mode)) }
+    } catch (error) {
+      throw toQuantizeError(id, error)
+    } finally {
+      this.#running.delete(id)
+    }
+  }
+
+  async #run(id: string, mode: QuantMode): Promise<QuantizedSize> {
+    const { registry, findQuantizedType, measure } = this.#deps
+    const source = await registry.source(id)
+    if (source === null) return { layersQuantized: 0, sizeBytes: 0 }
+    const type = await findQuantizedType(source)
+    if (type !== null) throw new ServiceError('not_quantizable', { model: id, type }, { param: 'model_id' })
+    await registry.requantize(id, mode)
+    return measure(source, mode)
+  }
+}
+
+function toQuantizeError(model: string, error: unknown): unknown {
+  if (error instanceof StartError)
+    return new ServiceError('quantization_failed', { model, message: error.message }, { cause: error })
+  if (error instanceof Error && error.name === 'AbortError') return new ServiceError('shutting_down')
+  return error
+}

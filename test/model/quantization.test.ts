@@ -1,0 +1,101 @@
+/** Quantizing with the pinned llama.cpp: what it writes, and that the engine computes nearly the same with it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { progressOfLine } from '../../src/engines/llamacpp/quantize-progress.ts'
+import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
+import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { convertCheckpoint } from '../../src/weights/convert.ts'
+import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
+import { resolveModelFile } from '../../src/weights/model-file.ts'
+import {
+  estimateBytes,
+  type QuantFormat,
+  summarizeQuantization,
+} from '../../src/weights/quantization-plan.ts'
+
+const DEMO_MODEL = path.resolve(import.meta.dirname, '../../models/demo')
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-quantize-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let source: GgufModel
+beforeAll(async () => {
+  const options = { checkpoint: DEMO_MODEL, modelConfig: null, tokenizer: null, dataDir: folder }
+  source = (await resolveModelFile({ ...options, convert: convertCheckpoint })).model
+})
+
+async function quantize(format: QuantFormat): Promise<GgufModel> {
+  const outputPath = path.join(folder, `${format}.gguf`)
+  await quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {})
+  return openGgufModel(outputPath)
+}
+
+/** The greedy continuation of a sum, as token bytes. */
+async function answer(modelPath: string): Promise<string> {
+  const runner = await openLlamaRunner(
+    {
+      modelId: 'demo',
+      modelPath,
+      maxBatchSize: 1,
+      maxSeqLen: 256,
+      threads: 1,
+      gpu: 'off',
+      gpuLayers: null,
+      kvCacheType: 'f16',
+    },
+    () => {},
+  )
+  try {
+    const promptTokenIds = runner.tokenize({
+      pieces: ['Question: How much is 4 plus 3?\nAnswer:'],
+      addSpecial: true,
+    })
+    const sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+    let starts = [{ slotId: 0, promptTokenIds, sampling, cachedTokens: 0, copyFromSlotId: null }]
+    let run = { slotId: 0, position: 0, tokenIds: promptTokenIds, wantsToken: true }
+    const bytes: Uint8Array[] = []
+    for (let count = 0; count < 8; count++) {
+      const tokenId = runner.execute({ starts, runs: [run] }).tokenIds[0] ?? 0
+      bytes.push(runner.tokenBytes(tokenId))
+      run = { ...run, position: run.position + run.tokenIds.length, tokenIds: Int32Array.of(tokenId) }
+      starts = []
+    }
+    return Buffer.concat(bytes).toString('utf8')
+  } finally {
+    runner.close()
+  }
+}
+
+describe('quantizeWeights', () => {
+  it.each([
+    ['fp8', 'Q8_0', 4_467_840],
+    ['Q8_0', 'Q8_0', 4_467_840],
+    ['Q4_K_M', 'Q4_K', 2_758_800],
+    ['IQ4_NL', 'IQ4_NL', 2_600_000],
+  ] as const)('writes a model as %s that still adds up', async (format, type, bytes) => {
+    const quantized = await quantize(format)
+    const { layersQuantized, sizeBytes } = summarizeQuantization(source, quantized)
+    expect(layersQuantized).toBe(29)
+    expect(sizeBytes / bytes).toBeCloseTo(1, format === 'IQ4_NL' ? 0 : 6)
+    expect(sizeBytes).toBeLessThanOrEqual(estimateBytes(format, source))
+    const types = new Set(quantized.tensors.map((tensor) => tensor.type))
+    expect(types).toContain(type)
+    expect(await answer(quantized.path)).toContain('4 + 3 = 7')
+  })
+
+  it('says that llama.cpp could not when the output cannot be written', async () => {
+    const outputPath = path.join(folder, 'missing/out.gguf')
+    await expect(
+      quantizeWeights({ sourcePath: source.path, outputPath, format: 'Q8_0', threads: 1 }, () => {}),
+    ).rejects.toThrow(`llama.cpp could not quantize ${source.path} to Q8_0.`)
+  })
+})
+
+describe('progressOfLine', () => {
+  it('is the share of tensors that are done', () => {
+    const line = '[  19/  38] blk.1.ffn_up.weight - [ 256, 768, 1, 1], type = f16, converting to q8_0 ..'
+    expect(progressOfLine(line)).toBeCloseTo(0.55)
+    expect(progressOfLine('llama_model_loader: loaded meta data')).toBeNull()
+  })
+})

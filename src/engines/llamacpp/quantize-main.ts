@@ -4,6 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import os from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StartError } from '../../core/errors.ts'
 import { dieWithParent } from './die-with-parent.ts'
 import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
@@ -42,6 +43,9 @@ try {
   process.stdin.on('close', () => process.exit(0)).resume()
   lowerPriority()
   tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
+  // A thread of V8's may have asked for a collection while the native call kept this one busy; leaving without a turn of
+  // the event loop, Node 24 waits for that thread, and the thread for the collection.
+  await nextTurn()
   process.exit(0)
 } catch (error) {
   if (error instanceof StartError) tell({ type: 'failed', message: error.message })

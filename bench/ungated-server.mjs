@@ -10,6 +10,7 @@ import { InProcessEngine } from '../dist/engines/local/in-process-engine.js'
 import { PassthroughRunner } from '../dist/engines/passthrough/passthrough-runner.js'
 import { ModelRegistry } from '../dist/models/registry.js'
 import { createLog } from '../dist/telemetry/log.js'
+import { Metrics } from '../dist/telemetry/metrics.js'
 
 const registry = new ModelRegistry({
   openEngine: () => Promise.reject(new Error('only the passthrough model is here')),
@@ -41,6 +42,7 @@ const app = buildApp({
   corsOrigins: [],
   clock: systemClock,
   log: createLog(),
+  metrics: new Metrics({ models: registry, isReady: () => true }),
   isReady: () => true,
   isDraining: () => false,
 })

@@ -38,6 +38,7 @@ const PACKAGE_OWNERS = new Map([
   ['commander', 'cli'],
   ['yaml', 'config'],
   ['pino', 'telemetry'],
+  ['prom-client', 'telemetry'],
 ])
 
 /**

@@ -21,6 +21,7 @@ import { registerGenerateRoutes } from './routes/generate.ts'
 import { registerBatchRoutes } from './routes/batch.ts'
 import { registerHealthRoutes } from './routes/health.ts'
 import { registerKeyRoutes } from './routes/keys.ts'
+import { registerMetricsRoutes } from './routes/metrics.ts'
 import { registerModelRoutes } from './routes/models.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './validator.ts'
@@ -55,6 +56,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   // In a plugin of their own, so that the documentation is listening when they register.
   app.register(async (routes) => {
     registerHealthRoutes(routes, deps)
+    registerMetricsRoutes(routes, deps)
     registerModelRoutes(routes, deps)
     registerGenerateRoutes(routes, deps)
     registerBatchRoutes(routes, deps)

@@ -9,6 +9,7 @@ import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
 
@@ -39,6 +40,7 @@ export interface AppDeps {
   readonly corsOrigins: readonly string[]
   readonly clock: Clock
   readonly log: Log
+  readonly metrics: Metrics
   /** Whether the default model can take work. */
   readonly isReady: () => boolean
   /** True from SIGTERM on: no new generation request is let in. */

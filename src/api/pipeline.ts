@@ -15,12 +15,14 @@ import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
-import { logRequest } from './request-log.ts'
+import { endedStatus, logRequest } from './request-log.ts'
 import type { RequestUsage } from './request-usage.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     timeline: RequestTimeline
+    /** Whom the guards and limits hold responsible; empty when the connection is gone already. */
+    clientAddress: string
     /** Set on routes of class `key`; null before and on others. */
     optionalCredential: Credential | null
     /** @throws Error on a route that no key was asked for. */
@@ -49,6 +51,7 @@ const GATES: readonly Gate[] = [
 
 export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('timeline')
+  app.decorateRequest('clientAddress', '')
   app.decorateRequest('usage', null)
   app.decorateRequest('optionalCredential', null)
   app.decorateRequest('credential', {
@@ -59,7 +62,10 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   })
   const requestLog = withoutRedaction(deps.log)
   app.addHook('onRequest', async (request, reply) => {
-    reply.raw.once('close', () => logRequest(requestLog, request, reply))
+    reply.raw.once('close', () => {
+      logRequest(requestLog, request, reply)
+      countRequest(deps, request, reply)
+    })
     for (const gate of GATES) {
       const passing = gate(deps, request, reply)
       // Most pass at once, and cost no turn.
@@ -73,8 +79,14 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   })
 }
 
+function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, routeOptions, timeline } = request
+  metrics.observeRequest({ method, route: routeOptions.url ?? null, status: endedStatus(reply), timeline })
+}
+
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
+  request.clientAddress = request.raw.socket.remoteAddress ?? ''
   // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
   reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' })
 }
@@ -113,7 +125,7 @@ function requireProperQuery(_deps: AppDeps, { url }: FastifyRequest): void {
 /** All but what tells whether the server is up: that is asked often, and from one address. */
 function admitAddress(deps: AppDeps, request: FastifyRequest): void {
   if (deps.addressLimiter === null || request.routeOptions.config.isProbe === true) return
-  const admission = deps.addressLimiter.admit(addressKey(request.raw.socket.remoteAddress))
+  const admission = deps.addressLimiter.admit(addressKey(request.clientAddress))
   if (admission.outcome === 'refused') throw admission.error
 }
 

@@ -5,16 +5,19 @@ import type { Log } from '../telemetry/log.ts'
 /** A client that left before the end; only ever on record, never sent. */
 export const CLIENT_GONE_STATUS = 499
 
-export function logRequest(log: Log, request: FastifyRequest, { raw }: FastifyReply): void {
-  // The same question as in `client-presence.ts`: was the answer written before the connection closed?
-  const isComplete = raw.writableEnded
+/** The same question as in `client-presence.ts`: was the answer written before the connection closed? */
+export function endedStatus({ raw }: FastifyReply): number {
+  return raw.writableEnded ? raw.statusCode : CLIENT_GONE_STATUS
+}
+
+export function logRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   log.info(
     {
       requestId: request.id,
       method: request.method,
       // The pattern, not the path: a path may hold what somebody pasted into it.
       route: request.routeOptions.url ?? null,
-      status: isComplete ? raw.statusCode : CLIENT_GONE_STATUS,
+      status: endedStatus(reply),
       ...(request.optionalCredential && { key: request.optionalCredential.keyId }),
       ms: Math.round(request.timeline.elapsedMs() * 10) / 10,
       ...request.timeline.summary(),

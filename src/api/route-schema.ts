@@ -50,6 +50,8 @@ interface RouteDescription<Body extends Part, Query extends Part, Params extends
   readonly query?: Query
   readonly params?: Params
   readonly ok: z.ZodType
+  /** @default application/json */
+  readonly okType?: string
   /** Data of each event, where the answer is or may be a stream. */
   readonly event?: z.ZodType
   /** True where the answer is always a stream. */
@@ -95,9 +97,9 @@ function codesOf(status: ErrorStatus): string {
     .join(', ')
 }
 
-function successContent({ ok, event, isStreamOnly }: RouteDescription<Part, Part, Part>) {
+function successContent({ ok, okType, event, isStreamOnly }: RouteDescription<Part, Part, Part>) {
   return {
-    ...(isStreamOnly !== true && { 'application/json': { schema: ok } }),
+    ...(isStreamOnly !== true && { [okType ?? 'application/json']: { schema: ok } }),
     ...(event && { 'text/event-stream': { schema: event } }),
   }
 }

@@ -2,8 +2,8 @@
 import { isIPv4 } from 'node:net'
 
 /** An IPv4 address as it is, also when it comes in IPv6 form; of an IPv6 address its /64, which one client owns whole. */
-export function addressKey(address: string | undefined): string {
-  if (address === undefined) return 'unknown'
+export function addressKey(address: string): string {
+  if (address === '') return 'unknown'
   const [plain = ''] = address.split('%', 1)
   const mapped = /^::ffff:([\d.]+)$/i.exec(plain)?.[1]
   if (mapped !== undefined && isIPv4(mapped)) return mapped

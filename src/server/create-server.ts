@@ -20,6 +20,7 @@ import type { Engine } from '../protocol/engine.ts'
 import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
 import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { Metrics } from '../telemetry/metrics.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
@@ -85,6 +86,7 @@ export async function createServer(
     clock: systemClock,
   })
   let isDraining = false
+  const isReady = () => !isDraining && registry.isReady
   const app = buildApp({
     ...state,
     registry,
@@ -102,7 +104,8 @@ export async function createServer(
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
-    isReady: () => !isDraining && registry.isReady,
+    metrics: new Metrics({ models: registry, isReady }),
+    isReady,
     isDraining: () => isDraining,
   })
   const graceful = new GracefulClose(app.server)

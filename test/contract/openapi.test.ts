@@ -47,6 +47,7 @@ describe('GET /openapi.json', () => {
     expect(rows).toEqual([
       ['get', '/v1/health', 'getHealth', 'public'],
       ['get', '/v1/ready', 'getReady', 'public'],
+      ['get', '/metrics', 'getMetrics', 'adminKey'],
       ['get', '/v1/models', 'listModels', 'apiKey'],
       ['get', '/v1/models/{model_id}', 'getModel', 'apiKey'],
       ['post', '/v1/models/quantize', 'quantizeModel', 'apiKey'],

@@ -18,6 +18,7 @@ import { QuantizeJobs } from '../../src/models/quantize-jobs.ts'
 import { ModelRegistry, type OpenEngine } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import { createLog } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { UsageEntry } from '../../src/usage/usage-recorder.ts'
 
 export const KEY = 'test-key'
@@ -36,6 +37,7 @@ export interface TestApp {
   readonly clock: VirtualClock
   /** What was recorded, where no `usageRecorder` was given. */
   readonly usage: readonly UsageEntry[]
+  readonly metrics: Metrics
   /** Lines of the log so far. */
   readonly logLines: readonly Record<string, unknown>[]
   /** Calls with the key; `payload` objects go out as JSON. */
@@ -53,6 +55,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const logLines: Record<string, unknown>[] = []
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
   const registry = options.registry ?? createRegistry(options)
+  const metrics = options.metrics ?? new Metrics({ models: registry, isReady: () => true })
   const app = buildApp({
     registry,
     quantizeJobs: new QuantizeJobs({
@@ -72,6 +75,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     corsOrigins: [],
     clock,
     log,
+    metrics,
     isReady: () => true,
     isDraining: () => false,
     ...options,
@@ -88,6 +92,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     app,
     clock,
     usage,
+    metrics,
     logLines,
     call,
     post: (url, payload) => call({ method: 'POST', url, payload }),

@@ -51,8 +51,8 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
       ok: loginResponse,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ body, raw }) => {
-      const session = await accounts.login(body, addressKey(raw.socket.remoteAddress))
+    handler: async ({ body, clientAddress }) => {
+      const session = await accounts.login(body, addressKey(clientAddress))
       return {
         user_id: session.userId,
         email: session.email,
@@ -94,9 +94,9 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
       ok: passwordResponse,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ body, credential, raw }) => {
+    handler: async ({ body, credential, clientAddress }) => {
       const passwords = { currentPassword: body.current_password, newPassword: body.new_password }
-      await accounts.changePassword(credential, passwords, addressKey(raw.socket.remoteAddress))
+      await accounts.changePassword(credential, passwords, addressKey(clientAddress))
       return { status: 'password_changed' }
     },
   })

@@ -1,0 +1,30 @@
+/** `GET /metrics`: the server's numbers in Prometheus's text format, for whoever holds the admin key. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { AppDeps } from '../deps.ts'
+import { describeRoute } from '../route-schema.ts'
+
+const access = 'admin'
+
+export function registerMetricsRoutes(app: FastifyInstance, { metrics }: AppDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'getMetrics',
+      summary: 'Numbers of the running server, for Prometheus',
+      tag: 'Service',
+      access,
+      ok: z.string(),
+      okType: 'text/plain',
+      errors: [401],
+    }),
+    // The text is the answer as it is, not a string of JSON.
+    serializerCompiler: () => String,
+    handler: async (_request, reply) => {
+      reply.type(metrics.contentType)
+      return metrics.render()
+    },
+  })
+}

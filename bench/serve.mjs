@@ -49,9 +49,23 @@ export async function startServer(words) {
  * @param {string} address @param {object} body @returns {Promise<number>}
  */
 export function streamGenerate(address, body) {
+  return countStreamedTokens(`${address}/v1/generate/stream`, body)
+}
+
+/**
+ * Streams one chat to its end. Resolves with the number of tokens it made.
+ * @param {string} address @param {object} body @returns {Promise<number>}
+ */
+export function streamChat(address, body) {
+  const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
+  return countStreamedTokens(`${address}/v1/chat/completions`, streamed)
+}
+
+/** @param {string} url @param {object} body @returns {Promise<number>} */
+function countStreamedTokens(url, body) {
   return new Promise((resolve, reject) => {
     const request = http.request(
-      `${address}/v1/generate/stream`,
+      url,
       {
         method: 'POST',
         agent,

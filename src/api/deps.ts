@@ -4,6 +4,7 @@ import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
+import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
@@ -34,6 +35,8 @@ export interface AppDeps {
   readonly limiter: Limiter
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
+  /** Null where answers are not checked. */
+  readonly outputGuard: OutputGuard | null
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
   /** Origins whose pages may call from a browser; none is the default. */

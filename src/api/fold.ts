@@ -24,24 +24,26 @@ interface OpenSequence {
   error: SequenceError | null
 }
 
-/**
- * Reads events to their end.
- * @throws whatever the iteration throws; InvariantError unless each of the `count` sequences ends exactly once.
- */
-export async function foldSequences(
-  events: AsyncIterable<EngineEvent>,
-  { count, onEvent }: { count: number; onEvent: (event: EngineEvent) => void },
-): Promise<readonly FoldedSequence[]> {
-  const sequences = Array.from({ length: count }, createSequence)
-  for await (const event of events) {
-    const sequence = sequences[event.index]
+export class SequenceFold {
+  readonly #sequences: readonly OpenSequence[]
+
+  constructor(count: number) {
+    this.#sequences = Array.from({ length: count }, createSequence)
+  }
+
+  /** @throws InvariantError for an event of a sequence that has ended or never was. */
+  add(event: EngineEvent): void {
+    const sequence = this.#sequences[event.index]
     if (sequence === undefined || sequence.finishReason !== null) {
       throw new InvariantError(`A ${event.type} of sequence ${event.index} came out of turn.`)
     }
-    onEvent(event)
     apply(event, sequence)
   }
-  return sequences.map(toFolded)
+
+  /** @throws InvariantError unless every sequence has ended. */
+  finish(): readonly FoldedSequence[] {
+    return this.#sequences.map(toFolded)
+  }
 }
 
 function createSequence(): OpenSequence {

@@ -10,4 +10,6 @@ export interface GenerationRequest {
   readonly stopStrings: readonly string[]
   readonly numBeams: number
   readonly priority: number
+  /** What the operator told the model, which it must not say again at length. */
+  readonly systemMessages: readonly string[]
 }

@@ -5,12 +5,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { TIER_LIMITS } from '../core/tiers.ts'
+import type { OutputFilter } from '../guards/output/output-filter.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EngineEvent, EngineRequest, Prompt, SequenceError } from '../protocol/engine.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import { watchClient } from '../http/client-presence.ts'
 import type { AppDeps } from './deps.ts'
-import { foldSequences, type FoldedSequence } from './fold.ts'
+import { SequenceFold, type FoldedSequence } from './fold.ts'
 import type { GenerationRequest } from './generation-request.ts'
 import { RequestUsage } from './request-usage.ts'
 
@@ -27,6 +28,8 @@ export class Generation implements Disposable {
   readonly signal: AbortSignal
   readonly #timeline: RequestTimeline
   readonly #template: Omit<EngineRequest, 'prompts'>
+  /** Null where answers are not checked. */
+  readonly #openFilter: (count: number) => OutputFilter | null
   /** Called when the request goes to the engine. */
   readonly #begin: () => void
 
@@ -41,6 +44,7 @@ export class Generation implements Disposable {
     this.requestId = exchange.request.id
     this.#timeline = exchange.request.timeline
     this.#template = toEngineRequest(exchange, generation)
+    this.#openFilter = (count) => openFilter(deps, exchange, { count, generation })
     this.#timeline.recordModel(lease.modelId)
     this.#begin = () => {
       exchange.request.usage ??= RequestUsage.begin(deps, exchange.request, exchange.reply)
@@ -60,17 +64,32 @@ export class Generation implements Disposable {
     }
   }
 
-  /** Runs prompts as one block; the caller passes each event it reads to `record`. */
-  events(prompts: readonly Prompt[]): AsyncIterable<EngineEvent> {
+  /**
+   * Runs prompts as one block to their ends; each event that may leave goes to `onEvent`, which is waited for where it
+   * gives a promise. What the engine made is on record also where it may not leave.
+   */
+  async play(
+    prompts: readonly Prompt[],
+    onEvent: (event: EngineEvent) => Promise<void> | void,
+  ): Promise<void> {
     this.#begin()
-    return this.lease.engine.generate({ ...this.#template, prompts }, this.signal)
+    const filter = this.#openFilter(prompts.length)
+    for await (const event of this.lease.engine.generate({ ...this.#template, prompts }, this.signal)) {
+      this.#timeline.record(event)
+      for (const passed of filter?.pass(event) ?? [event]) {
+        const waiting = onEvent(passed)
+        if (waiting !== undefined) await waiting
+      }
+      // Ending the iteration ends what still runs.
+      if (filter?.isOver === true) break
+    }
   }
 
-  readonly record = (event: EngineEvent): void => this.#timeline.record(event)
-
   /** Runs prompts as one block to their ends. */
-  run(prompts: readonly Prompt[]): Promise<readonly FoldedSequence[]> {
-    return foldSequences(this.events(prompts), { count: prompts.length, onEvent: this.record })
+  async run(prompts: readonly Prompt[]): Promise<readonly FoldedSequence[]> {
+    const fold = new SequenceFold(prompts.length)
+    await this.play(prompts, (event) => fold.add(event))
+    return fold.finish()
   }
 
   /** Runs one prompt to its end. @throws ServiceError when it fails. */
@@ -114,6 +133,20 @@ function toEngineRequest(
     },
     place: { priorityClass: limits.priorityClass, priority: generation.priority, accountId },
   }
+}
+
+function openFilter(
+  { outputGuard, metrics, log }: AppDeps,
+  { request }: Exchange,
+  { count, generation }: { count: number; generation: GenerationRequest },
+): OutputFilter | null {
+  if (outputGuard === null) return null
+  const { systemMessages } = generation
+  const onHit = (rule: string, hits: number) => {
+    metrics.countGuardHit({ guard: 'output', rule }, hits)
+    log.info({ requestId: request.id, rule, hits }, 'the output guard took something out of an answer')
+  }
+  return outputGuard.open(count, { systemMessages, onHit })
 }
 
 function refuseBeams({ numBeams }: GenerationRequest, { modelId, info }: ModelLease): void {

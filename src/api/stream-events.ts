@@ -48,27 +48,22 @@ async function playEvents(
   { request }: Exchange,
   { generation, prompt, format }: StreamOptions,
 ): Promise<string> {
-  let lastFrames: string | null = null
-  for await (const event of generation.events([prompt])) {
-    generation.record(event)
+  const last: { frames: string | null } = { frames: null }
+  await generation.play([prompt], (event) => {
     switch (event.type) {
       case 'sequence-start':
         writer.open()
-        await send(writer, format.start(event))
-        break
-      case 'text-delta': {
-        const full = send(writer, format.delta(event))
-        if (full !== undefined) await full
-        break
-      }
+        return send(writer, format.start(event))
+      case 'text-delta':
+        return send(writer, format.delta(event))
       case 'sequence-end':
         if (event.error !== null) throw toSequenceError(event.error, request.id)
-        lastFrames = format.end(event.finishReason)
-        break
+        last.frames = format.end(event.finishReason)
+        return undefined
     }
-  }
-  if (lastFrames === null) throw new InvariantError('The sequence never ended.')
-  return lastFrames
+  })
+  if (last.frames === null) throw new InvariantError('The sequence never ended.')
+  return last.frames
 }
 
 /** The client is told of the failure whatever becomes of its record. */

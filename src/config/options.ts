@@ -348,7 +348,7 @@ export const OPTIONS: OptionTable = {
     kind: toggle,
     default: false,
     help: 'switch the guard of generated text off',
-    available: notYet('the content guards are not built'),
+    available: true,
   },
 
   dataDir: {

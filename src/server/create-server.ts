@@ -11,6 +11,7 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
+import { OutputGuard } from '../guards/output/output-guard.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
@@ -101,6 +102,7 @@ export async function createServer(
       config.rateLimit === null
         ? null
         : new AddressLimiter({ requestsPerMinute: config.rateLimit, clock: systemClock }),
+    outputGuard: createOutputGuard(config),
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
@@ -189,6 +191,11 @@ function checkpointName(checkpoint: string): string {
   if (isHubReference(checkpoint)) return hubModelName(parseHubReference(checkpoint))
   const name = path.basename(path.resolve(checkpoint))
   return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
+}
+
+function createOutputGuard({ disableOutputVerify, adminKey, apiKeys }: ServerConfig): OutputGuard | null {
+  if (disableOutputVerify) return null
+  return new OutputGuard({ secrets: adminKey === null ? apiKeys : [adminKey, ...apiKeys] })
 }
 
 function createPassthroughEngine(config: ServerConfig): Engine {

@@ -123,8 +123,8 @@ export class Metrics {
     }
   }
 
-  countGuardHit({ guard, rule }: GuardHit): void {
-    this.#guardHits.inc({ guard, rule })
+  countGuardHit({ guard, rule }: GuardHit, hits = 1): void {
+    this.#guardHits.inc({ guard, rule }, hits)
   }
 
   get contentType(): string {

@@ -149,6 +149,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>): GenerationRequest
     stopStrings: body.stop ?? [],
     numBeams: 1,
     priority: body.priority,
+    systemMessages: body.messages.filter(({ role }) => role === 'system').map(({ content }) => content),
   }
 }
 

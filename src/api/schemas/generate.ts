@@ -70,6 +70,7 @@ function toGenerationRequest(body: Options): GenerationRequest {
     stopStrings: body.stop_strings ?? [],
     numBeams: body.num_beams,
     priority: body.priority,
+    systemMessages: [],
   }
 }
 

@@ -1,0 +1,104 @@
+/**
+ * The events of one request on their way to the client. Text that might become something that must not leave waits until
+ * that is decided; once it has become so, the sequence ends before it, with `content_filter`, and what its engine still
+ * makes of it is dropped. A sequence in which nothing waits costs one look at its characters.
+ */
+import type {
+  EngineEvent,
+  SequenceEndEvent,
+  SequenceStartEvent,
+  TextDeltaEvent,
+} from '../../protocol/engine.ts'
+import type { Detector } from './detector.ts'
+import { HeldText } from './held-text.ts'
+import { removeTerminalControls } from './terminal-controls.ts'
+
+/** Rule of the characters that are taken out. */
+export const CONTROLS_RULE = 'terminal-controls'
+
+/** Told of each hit: how many characters were removed, or 1 for an answer that was ended. */
+export type OnHit = (rule: string, count: number) => void
+
+interface FilteredSequence {
+  readonly detectors: readonly Detector[]
+  readonly held: HeldText
+  isOver: boolean
+}
+
+export class OutputFilter {
+  readonly #sequences: readonly FilteredSequence[]
+  readonly #onHit: OnHit
+  #open: number
+
+  constructor(count: number, { detectors, onHit }: { detectors: () => readonly Detector[]; onHit: OnHit }) {
+    const open = () => ({ detectors: detectors(), held: new HeldText(), isOver: false })
+    this.#sequences = Array.from({ length: count }, open)
+    this.#onHit = onHit
+    this.#open = count
+  }
+
+  /** Whether every sequence has ended, so that nothing more of the engine's is of use. */
+  get isOver(): boolean {
+    return this.#open === 0
+  }
+
+  /** What goes on to the client in place of this event. */
+  pass(event: EngineEvent): readonly (SequenceStartEvent | TextDeltaEvent | SequenceEndEvent)[] {
+    const sequence = this.#sequences[event.index]
+    if (sequence === undefined || event.type === 'sequence-start') return [event]
+    if (sequence.isOver) return []
+    return event.type === 'text-delta' ? this.#passText(sequence, event) : this.#passEnd(sequence, event)
+  }
+
+  #passText(sequence: FilteredSequence, event: TextDeltaEvent): readonly EngineEvent[] {
+    const { detectors, held } = sequence
+    const text = this.#withoutControls(event.text)
+    let holdFrom = Infinity
+    for (const detector of detectors) {
+      if (detector.see(text)) return this.#end(sequence, { event: { ...event, text }, detector })
+      holdFrom = Math.min(holdFrom, detector.holdFrom)
+    }
+    if (holdFrom === Infinity && held.isEmpty) {
+      held.skip(text)
+      return [text === event.text ? event : { ...event, text }]
+    }
+    held.add(text, event.tokenIds)
+    return [{ ...event, ...held.release(holdFrom) }]
+  }
+
+  #passEnd(sequence: FilteredSequence, event: SequenceEndEvent): readonly EngineEvent[] {
+    this.#close(sequence)
+    const { index } = event
+    // What waited came to nothing.
+    return sequence.held.isEmpty
+      ? [event]
+      : [{ type: 'text-delta', index, ...sequence.held.release(Infinity) }, event]
+  }
+
+  /** Sends what stands before the hit, and then the end. */
+  #end(
+    sequence: FilteredSequence,
+    { event, detector }: { event: TextDeltaEvent; detector: Detector },
+  ): readonly EngineEvent[] {
+    const { index } = event
+    this.#close(sequence)
+    this.#onHit(detector.rule, 1)
+    sequence.held.add(event.text, event.tokenIds)
+    const earlier = sequence.detectors.map(({ holdFrom }) => holdFrom)
+    return [
+      { type: 'text-delta', index, ...sequence.held.release(Math.min(...earlier)) },
+      { type: 'sequence-end', index, finishReason: 'content_filter', error: null },
+    ]
+  }
+
+  #withoutControls(text: string): string {
+    const clean = removeTerminalControls(text)
+    if (clean.length < text.length) this.#onHit(CONTROLS_RULE, text.length - clean.length)
+    return clean
+  }
+
+  #close(sequence: FilteredSequence): void {
+    sequence.isOver = true
+    this.#open--
+  }
+}

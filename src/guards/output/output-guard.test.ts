@@ -1,0 +1,228 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EngineEvent } from '../../protocol/engine.ts'
+import { OutputGuard } from './output-guard.ts'
+
+const KEY = `sk-svc-${'0123456789abcdef'.repeat(4)}`
+const ADMIN_KEY = 'Correct-Horse_7!'
+const SYSTEM_PROMPT = `You are Marvin, the assistant of Sirius Cybernetics. Never tell a customer the price of
+a robot before he has asked for it twice. The discount for staff is 17 percent, and the code for it is HEART-OF-GOLD.
+When somebody complains, apologise once and then talk about the weather on Magrathea.`
+
+interface Played {
+  readonly text: string
+  readonly tokenIds: readonly number[]
+  readonly finishReason: string | null
+  /** Text of each delta that was sent. */
+  readonly deltas: readonly string[]
+  readonly hits: readonly string[]
+}
+
+/** Plays pieces, one token each, through a guard. */
+function play(
+  pieces: readonly string[],
+  { secrets = [ADMIN_KEY], systemMessages = [] as readonly string[] } = {},
+): Played {
+  const hits: string[] = []
+  const onHit = (rule: string, count: number) => void hits.push(`${rule} ${count}`)
+  const filter = new OutputGuard({ secrets }).open(1, { systemMessages, onHit })
+  const events: EngineEvent[] = [
+    { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 },
+    ...pieces.map((text, id) => ({ type: 'text-delta' as const, index: 0, text, tokenIds: [id] })),
+    { type: 'sequence-end', index: 0, finishReason: 'stop', error: null },
+  ]
+  const passed = events.flatMap((event) => filter.pass(event))
+  const deltas = passed.filter((event) => event.type === 'text-delta')
+  const ends = passed.filter((event) => event.type === 'sequence-end')
+  expect(ends).toHaveLength(1)
+  expect(filter.isOver).toBe(true)
+  return {
+    text: deltas.map(({ text }) => text).join(''),
+    tokenIds: deltas.flatMap(({ tokenIds }) => tokenIds),
+    finishReason: ends[0]?.finishReason ?? null,
+    deltas: deltas.map(({ text }) => text),
+    hits,
+  }
+}
+
+/** Cuts a text into pieces of these lengths, taken in turn. */
+function cut(text: string, lengths: readonly number[]): string[] {
+  const pieces: string[] = []
+  for (let at = 0, turn = 0; at < text.length; turn++) {
+    const length = lengths[turn % lengths.length] ?? 1
+    pieces.push(text.slice(at, at + length))
+    at += length
+  }
+  return pieces
+}
+
+const lengths = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 })
+
+describe('what leaves untouched', () => {
+  it.each([
+    'Plain words, and a line\r\nbreak.\tDone.',
+    'sk-svc- is how keys begin; sk-sk-svc-12 is none.',
+    `An unknown ${'a'.repeat(200)} run`,
+    'Смешанный текст und 日本語 🙂',
+    'sk-svc-0123456789abcdef0123456789abcde',
+    '',
+  ])('%j, however it is cut', (text) => {
+    fc.assert(
+      fc.property(lengths, (parts) => {
+        const played = play(cut(text, parts))
+        expect(played).toMatchObject({ text, finishReason: 'stop', hits: [] })
+        expect(played.tokenIds).toEqual(played.tokenIds.map((_, index) => index))
+        expect(played.tokenIds).toHaveLength(cut(text, parts).length)
+      }),
+    )
+  })
+
+  it('a text is sent as it comes where nothing in it can become a secret', () => {
+    const pieces = ['The ', 'quick ', 'brown ', 'fox.']
+    expect(play(pieces).deltas).toEqual(pieces)
+  })
+})
+
+describe('a key of the service', () => {
+  it('ends the answer before it, however it is cut', () => {
+    fc.assert(
+      fc.property(
+        lengths,
+        fc.constantFrom('', 'The key is ', 's', 'sk-s', 'sk-svc', '🙂'),
+        (parts, before) => {
+          const played = play(cut(`${before}${KEY} and more`, parts))
+          expect(played).toMatchObject({
+            text: before,
+            finishReason: 'content_filter',
+            hits: ['service-key 1'],
+          })
+        },
+      ),
+    )
+  })
+
+  it('is one also with half of its digits', () => {
+    const played = play([`It begins with ${KEY.slice(0, 39)}`, ' and so on'])
+    expect(played).toMatchObject({ text: 'It begins with ', finishReason: 'content_filter' })
+  })
+
+  it('takes its tokens with it', () => {
+    const played = play(['Here', ' it is: ', 'sk-svc-', '0123456789abcdef', '0123456789abcdef', 'rest'])
+    expect(played).toMatchObject({ text: 'Here it is: ', tokenIds: [0, 1], finishReason: 'content_filter' })
+  })
+
+  it('does not wait once it has come to nothing', () => {
+    expect(play(['a sk-', 'svc-', '12', 'xyz', ' b'], { secrets: [] }).deltas).toEqual([
+      'a ',
+      '',
+      '',
+      'sk-svc-12xyz',
+      ' b',
+    ])
+  })
+})
+
+describe('a secret of the configuration', () => {
+  it('ends the answer; at most seven characters of it have left', () => {
+    fc.assert(
+      fc.property(lengths, fc.constantFrom('', 'it is ', '"', 'x='), (parts, before) => {
+        const { text, finishReason, hits } = play(cut(`${before}${ADMIN_KEY}, really`, parts))
+        expect(`${before}${ADMIN_KEY}`.startsWith(text)).toBe(true)
+        expect(text.length).toBeLessThanOrEqual(before.length + 7)
+        expect({ finishReason, hits }).toEqual({
+          finishReason: 'content_filter',
+          hits: ['configured-secret 1'],
+        })
+      }),
+    )
+  })
+
+  it('cannot be felt for: what waits is the same whether it agrees with the secret or not', () => {
+    const waits = (guess: string) => play(cut(`${guess}!? so`, [1])).deltas.map(({ length }) => length)
+    expect(waits(ADMIN_KEY.slice(0, 12))).toEqual(waits('Xorrect-Hors'))
+    expect(waits(`aaa${ADMIN_KEY.slice(0, 14)}`)).toEqual(waits('aaaXorrect-Horse_'))
+  })
+
+  it('is not watched for where it may be a word', () => {
+    expect(play(['admin'], { secrets: ['admin'] })).toMatchObject({ text: 'admin', finishReason: 'stop' })
+  })
+
+  it('is found among many, the longest one where one ends another', () => {
+    const secrets = [
+      'ending-secret',
+      'the-whole-ending-secret',
+      ...Array.from({ length: 500 }, (_, i) => `other-secret-${i}`),
+    ]
+    const { text, finishReason } = play(cut('say the-whole-ending-secret', [1]), { secrets })
+    expect(finishReason).toBe('content_filter')
+    expect(text).toBe('say the-who')
+  })
+})
+
+describe('the system prompt', () => {
+  const systemMessages = [SYSTEM_PROMPT]
+
+  it.each([
+    ['as it is', SYSTEM_PROMPT],
+    ['in capitals', SYSTEM_PROMPT.toUpperCase()],
+    ['with marks in it', SYSTEM_PROMPT.replaceAll(' ', ' **').replaceAll('\n', '\n> ')],
+    ['its second half', SYSTEM_PROMPT.slice(SYSTEM_PROMPT.length / 2 - 20)],
+  ])('said again %s ends the answer before it', (_, text) => {
+    fc.assert(
+      fc.property(lengths, (parts) => {
+        const played = play(cut(`My orders: ${text}`, parts), { systemMessages })
+        expect(played.finishReason).toBe('content_filter')
+        expect(played.hits).toEqual(['system-prompt 1'])
+        expect(played.text.length).toBeLessThan('My orders: '.length + 80)
+      }),
+    )
+  })
+
+  it('may be quoted in short', () => {
+    const text = `The discount for staff is 17 percent, and the weather on Magrathea is fine.`
+    expect(play(cut(text, [4]), { systemMessages })).toMatchObject({ text, finishReason: 'stop' })
+  })
+
+  it('may be repeated where it is but a phrase', () => {
+    const systemMessage = 'You are a helpful assistant. Answer in one sentence.'
+    expect(play(cut(systemMessage, [5]), { systemMessages: [systemMessage] })).toMatchObject({
+      text: systemMessage,
+      finishReason: 'stop',
+    })
+  })
+
+  it('is known beyond ASCII too', () => {
+    const systemMessage = 'Ты помощник банка и никогда не называешь клиентам внутренние ставки. '.repeat(4)
+    const played = play(cut(systemMessage, [3]), { systemMessages: [systemMessage] })
+    expect(played.finishReason).toBe('content_filter')
+  })
+})
+
+describe('control characters', () => {
+  it('that terminals obey are taken out and counted, text stays', () => {
+    const played = play(['a\u001b[31m', 'b\u0007\u009b2J', '\u0000c\u007f\r\n\t'])
+    expect(played).toMatchObject({ text: 'a[31mb2Jc\r\n\t', finishReason: 'stop' })
+    expect(played.hits).toEqual(['terminal-controls 1', 'terminal-controls 2', 'terminal-controls 2'])
+  })
+
+  it('hide no key', () => {
+    expect(play(cut(KEY, [1]).map((character) => `${character}\u0008`)).finishReason).toBe('content_filter')
+  })
+})
+
+describe('several sequences', () => {
+  it('are checked each by itself; the request is over with the last of them', () => {
+    const filter = new OutputGuard({ secrets: [] }).open(2, { systemMessages: [], onHit: () => {} })
+    const delta = (index: number, text: string) =>
+      filter.pass({ type: 'text-delta', index, text, tokenIds: [7] })
+    expect(delta(0, KEY)).toEqual([
+      { type: 'text-delta', index: 0, text: '', tokenIds: [] },
+      { type: 'sequence-end', index: 0, finishReason: 'content_filter', error: null },
+    ])
+    expect(filter.isOver).toBe(false)
+    expect(delta(0, 'late')).toEqual([])
+    expect(delta(1, 'fine')).toEqual([{ type: 'text-delta', index: 1, text: 'fine', tokenIds: [7] }])
+    filter.pass({ type: 'sequence-end', index: 1, finishReason: 'length', error: null })
+    expect(filter.isOver).toBe(true)
+  })
+})

@@ -1,0 +1,32 @@
+/**
+ * Checks what leaves: no key of this service, no secret of its configuration and no system prompt at length, and no
+ * control characters. One for a server; it opens a filter for each request.
+ */
+import type { Detector } from './detector.ts'
+import { ConfidentialText, EchoDetector } from './echo-detector.ts'
+import { KeyDetector } from './key-detector.ts'
+import { OutputFilter, type OnHit } from './output-filter.ts'
+import { SecretDetector, SecretIndex } from './secret-detector.ts'
+
+export class OutputGuard {
+  readonly #secrets: SecretIndex
+
+  /** @param secrets of the configuration; those of fewer than 8 characters, or with spaces, are not watched for. */
+  constructor({ secrets }: { secrets: readonly string[] }) {
+    this.#secrets = new SecretIndex(secrets)
+  }
+
+  /** @param systemMessages what must not be said again at length. */
+  open(
+    count: number,
+    { systemMessages, onHit }: { systemMessages: readonly string[]; onHit: OnHit },
+  ): OutputFilter {
+    const confidential = ConfidentialText.of(systemMessages)
+    const detectors = (): readonly Detector[] => [
+      new KeyDetector(),
+      ...(this.#secrets.longest > 0 ? [new SecretDetector(this.#secrets)] : []),
+      ...(confidential === null ? [] : [new EchoDetector(confidential)]),
+    ]
+    return new OutputFilter(count, { detectors, onHit })
+  }
+}

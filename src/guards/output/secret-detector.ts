@@ -1,0 +1,77 @@
+/**
+ * The secrets of the configuration, the admin key among them, which may be any text. What waits must not depend on what
+ * they are: text that waited wherever it agrees with a secret would let a client, who sees the pause, spell one out
+ * letter by letter. So of every long run of printable ASCII all but the first characters wait, up to the length of
+ * the longest secret, whatever they are.
+ */
+import type { Detector } from './detector.ts'
+
+/** A shorter secret may be a word, which nobody can be kept from saying. */
+export const MIN_SECRET_CHARS = 8
+
+/** Sent of a run before it waits; fewer than any secret has. */
+const FREE_CHARS = MIN_SECRET_CHARS - 1
+
+/** What runs are made of: printable, no space. */
+const WATCHABLE = /^[\x21-\x7e]+$/
+
+/** Secrets that can be watched for, found by their last characters. */
+export class SecretIndex {
+  readonly #byEnding = new Map<string, string[]>()
+  readonly longest: number
+
+  constructor(secrets: readonly string[]) {
+    const watched = secrets.filter((text) => text.length >= MIN_SECRET_CHARS && WATCHABLE.test(text))
+    for (const secret of watched) {
+      const ending = secret.slice(-MIN_SECRET_CHARS)
+      this.#byEnding.set(ending, [...(this.#byEnding.get(ending) ?? []), secret])
+    }
+    this.longest = Math.max(0, ...watched.map((secret) => secret.length))
+  }
+
+  /** Length of the secret that ends at `end` of `text` and lies within its last `runLength` characters; else 0. */
+  lengthAt(text: string, end: number, runLength: number): number {
+    const candidates = this.#byEnding.get(text.slice(end - MIN_SECRET_CHARS, end))
+    if (candidates === undefined) return 0
+    const found = candidates.filter((secret) => secret.length <= runLength && text.endsWith(secret, end))
+    return Math.max(0, ...found.map((secret) => secret.length))
+  }
+}
+
+export class SecretDetector implements Detector {
+  readonly rule = 'configured-secret'
+  readonly #secrets: SecretIndex
+  #seen = 0
+  /** The end of the text so far, no more of it than the longest secret has characters. */
+  #recent = ''
+  /** Printable characters that the text ends with. */
+  #runLength = 0
+  #hitStart: number | null = null
+
+  constructor(secrets: SecretIndex) {
+    this.#secrets = secrets
+  }
+
+  see(text: string): boolean {
+    const recent = this.#recent + text
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      this.#runLength = unit > 0x20 && unit < 0x7f ? this.#runLength + 1 : 0
+      if (this.#runLength < MIN_SECRET_CHARS) continue
+      const length = this.#secrets.lengthAt(recent, this.#recent.length + i + 1, this.#runLength)
+      if (length > 0) {
+        this.#hitStart = this.#seen + i + 1 - length
+        return true
+      }
+    }
+    this.#seen += text.length
+    this.#recent = recent.length > this.#secrets.longest ? recent.slice(-this.#secrets.longest) : recent
+    return false
+  }
+
+  get holdFrom(): number {
+    if (this.#hitStart !== null) return this.#hitStart
+    if (this.#runLength <= FREE_CHARS) return Infinity
+    return this.#seen - Math.min(this.#runLength - FREE_CHARS, this.#secrets.longest - 1)
+  }
+}

@@ -89,9 +89,7 @@ async function openReplicas(options: OpenOptions): Promise<Engine> {
       hooks.onProgress(done + mean * (1 - done))
     }),
   )
-  const engines = await allOrNone(starts)
-  const [only] = engines
-  return only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+  return new ReplicatedEngine(await allOrNone(starts))
 }
 
 /** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */

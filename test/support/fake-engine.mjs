@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * A program in the engine's place: speaks its protocol and does as the prompt says. `hang` says nothing more, `die`
- * ends the process, anything else is answered with the id of this process.
+ * ends the process, `not-in 7` waits for ever in process 7, anything else is answered with the id of this process.
  */
 import { writeSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -46,6 +46,7 @@ const server = createServer((socket) => {
       const word = message.request.prompts[0].pieces.join('')
       const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }
       if (word === 'die') process.exit(3)
+      if (word === `not-in ${process.pid}`) continue
       const events =
         word === 'hang'
           ? [start]

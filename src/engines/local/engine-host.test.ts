@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import { EngineHost, type EngineHostOptions } from './engine-host.ts'
+import { ReplicatedEngine } from './replicated-engine.ts'
 
 const FAKE_ENGINE = fileURLToPath(new URL('../../../test/support/fake-engine.mjs', import.meta.url))
 
@@ -43,14 +44,14 @@ describe('an engine process that dies', () => {
   it('three times within a minute is given up, and says so', async () => {
     const { host, crashes, ask } = await startHost({ clock: new VirtualClock() })
 
-    // A request that never started is run once more by the next engine, and so ends two of them.
-    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
-    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_unavailable' })
+    for (let death = 0; death < 3; death++) {
+      await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
+    }
 
     const message =
       'its process died 3 times within a minute (the last one ended with exit code 3); register the model again.'
-    expect(host.status()).toEqual({ state: 'failed', message })
     await expect(ask('hello')).rejects.toMatchObject({ status: 503, params: { message } })
+    expect(host.status()).toEqual({ state: 'failed', message })
     expect(crashes.at(-1)).toBe('is not started again: it died too often')
   })
 
@@ -64,6 +65,38 @@ describe('an engine process that dies', () => {
       clock.advance(30_000)
     }
     expect(host.status()).toEqual({ state: 'ready' })
+  })
+})
+
+describe('the request that a dying engine process had not begun', () => {
+  const start = async (replicas: number) => {
+    const started = await Promise.all(Array.from({ length: replicas }, () => startHost()))
+    const engine = new ReplicatedEngine(started.map(({ host }) => host))
+    const ask = async (word: string) => (await runRequest(engine, engineRequest(word)))[0]?.text
+    return { hosts: started.map(({ host }) => host), ask }
+  }
+
+  it('is answered by another replica that serves', async () => {
+    const { hosts, ask } = await start(2)
+    const [dying, other] = hosts.map(({ pid }) => pid)
+    const answer = ask(`not-in ${dying}`)
+    process.kill(dying ?? 0, 'SIGKILL')
+    expect(await answer).toBe(String(other))
+  })
+
+  it('waits for the next process where there is no other', async () => {
+    const { hosts, ask } = await start(1)
+    const { pid } = hosts[0] ?? { pid: 0 }
+    const answer = ask(`not-in ${pid}`)
+    process.kill(pid, 'SIGKILL')
+    expect(await answer).toBe(String(hosts[0]?.pid))
+    expect(hosts[0]?.pid).not.toBe(pid)
+  })
+
+  it('is not run a third time: it might be the cause', async () => {
+    const { ask } = await start(3)
+    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
+    expect(await ask('hello')).toMatch(/^\d+$/)
   })
 })
 

@@ -1,7 +1,7 @@
 /**
- * An engine in a process of its own, kept alive. When the process dies, the requests it was running fail, those
- * still waiting in it are run by the next one, and a new process is started, at once and then with growing pauses. One
- * that has work and says nothing for too long is hung, and ended as if it had died.
+ * An engine in a process of its own, kept alive. When the process dies, the requests it had fail, and a new process is
+ * started, at once and then with growing pauses; requests that come meanwhile wait for it. One that has work and says
+ * nothing for too long is hung, and ended as if it had died.
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
  *      │                          │ several starts failed: requests are refused, the tries go on
@@ -51,7 +51,6 @@ export interface EngineHostHooks extends EngineProcessHooks {
 interface HostedRequest extends PendingRequest {
   /** What aborts it in the engine process; null while it is parked. */
   handle: RequestHandle | null
-  hasBeenRerun: boolean
 }
 
 export class EngineHost implements Engine {
@@ -98,7 +97,7 @@ export class EngineHost implements Engine {
     this.#refuseIfUnavailable(request)
     const onCancel = (): void => this.#cancel(hosted)
     const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
-    const hosted: HostedRequest = { request, stream, hasStarted: false, handle: null, hasBeenRerun: false }
+    const hosted: HostedRequest = { request, stream, handle: null }
     this.#place(hosted)
     yield* stream
   }
@@ -163,7 +162,8 @@ export class EngineHost implements Engine {
     this.#client = new EngineClient(process.socket, {
       onClose: (unfinished) => {
         this.#client = null
-        for (const hosted of unfinished) this.#failOrPark(hosted)
+        const code = this.#closing.signal.aborted ? 'shutting_down' : 'engine_failed'
+        for (const { stream } of unfinished) stream.fail(new ServiceError(code))
         this.#restarting = this.#restart(process)
       },
       silenceMs: this.#hangMs ?? hangMsOf(process.info),
@@ -173,19 +173,6 @@ export class EngineHost implements Engine {
       },
     })
     for (const hosted of this.#parked.splice(0)) this.#place(hosted)
-  }
-
-  #failOrPark(hosted: HostedRequest): void {
-    // A request that never started is innocent of the crash, but only once: it might be the cause after all.
-    const mayRerun = !hosted.hasStarted && !hosted.hasBeenRerun && !this.#closing.signal.aborted
-    if (!mayRerun) {
-      const code = this.#closing.signal.aborted ? 'shutting_down' : 'engine_failed'
-      hosted.stream.fail(new ServiceError(code))
-      return
-    }
-    hosted.hasBeenRerun = true
-    hosted.handle = null
-    this.#parked.push(hosted)
   }
 
   async #restart(ended: EngineProcess): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
-import { hang, sayOk, ScriptedEngine } from '../../../test/support/scripted-engine.ts'
+import { hang, sayOk, ScriptedEngine, sequenceStart } from '../../../test/support/scripted-engine.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { EngineStatus } from '../../protocol/engine.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
@@ -60,6 +60,29 @@ describe('ReplicatedEngine', () => {
     await expect(runRequest(new ReplicatedEngine([gone, gone]), engineRequest('x'))).rejects.toMatchObject({
       code: 'engine_unavailable',
     })
+  })
+
+  it('runs a request once more, elsewhere, when its replica died before anything came of it', async () => {
+    const dying = new StatedEngine(() => {
+      dying.current = restarting
+      throw new ServiceError('engine_failed')
+    })
+    const other = new ScriptedEngine(sayOk)
+    expect(await runRequest(new ReplicatedEngine([dying, other]), engineRequest('x'))).toMatchObject([
+      { text: 'ok' },
+    ])
+    const alone = new ReplicatedEngine([dying])
+    await expect(runRequest(alone, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
+    expect([dying.requests.length, other.requests.length]).toEqual([3, 1])
+  })
+
+  it('does not run again what had begun', async () => {
+    const dying = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      throw new ServiceError('engine_failed')
+    })
+    const engine = new ReplicatedEngine([dying, new ScriptedEngine(sayOk)])
+    await expect(runRequest(engine, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
   })
 
   it('is as ready as its best replica, and has the slots and the memory of all', () => {

@@ -1,6 +1,6 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
 import type { Quantization } from '../core/quant-mode.ts'
-import type { ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
@@ -17,6 +17,8 @@ export interface ModelRecord {
   readonly info: ModelInfo | null
   /** Of what serves, or of what is being loaded; null until its headers have been read. */
   readonly outline: ModelOutline | null
+  /** Its engine processes; null where nothing serves, or none of its own. */
+  readonly replicas: ReplicaCount | null
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
 }
@@ -49,6 +51,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     failure: failureOf(entry),
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
+    replicas: entry.current?.engine.status().replicas ?? null,
     quantization: entry.source?.quantization ?? 'none',
   }
 }

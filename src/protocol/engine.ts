@@ -131,9 +131,19 @@ export type ModelOutline = Pick<
 >
 
 /** Whether a request sent now would be worked on: at once, when the engine is back, or not at all. */
-export type EngineStatus =
+export type EngineStatus = (
   | { readonly state: 'ready' | 'restarting' }
   | { readonly state: 'failed'; readonly message: string }
+) & {
+  /** Absent where there is only ever one. */
+  readonly replicas?: ReplicaCount
+}
+
+export interface ReplicaCount {
+  readonly all: number
+  /** Those that serve now. */
+  readonly ready: number
+}
 
 export interface Engine {
   /**

@@ -3,7 +3,7 @@
  * into memory is refused before that, by its headers.
  */
 import type { ServerConfig } from '../config/server-config.ts'
-import { EngineHost } from '../engines/local/engine-host.ts'
+import { EngineHost, type EngineHostHooks } from '../engines/local/engine-host.ts'
 import { ReplicatedEngine } from '../engines/local/replicated-engine.ts'
 import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
 import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'
@@ -82,14 +82,19 @@ async function openReplicas(options: OpenOptions): Promise<Engine> {
   })
   warnOfLongContext(log, config.maxSeqLen, resolved.model)
   const fractions = Array.from({ length: config.replicas }, () => 0)
+  let engine: ReplicatedEngine | null = null
   const starts = fractions.map((_, replica) =>
-    startReplica(options, resolved, (fraction) => {
-      fractions[replica] = fraction
-      const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
-      hooks.onProgress(done + mean * (1 - done))
+    startReplica(options, resolved, {
+      onProgress: (fraction) => {
+        fractions[replica] = fraction
+        const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
+        hooks.onProgress(done + mean * (1 - done))
+      },
+      mayTryAgain: () => engine?.status().state === 'ready',
     }),
   )
-  return new ReplicatedEngine(await allOrNone(starts))
+  engine = new ReplicatedEngine(await allOrNone(starts))
+  return engine
 }
 
 /** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */
@@ -135,7 +140,7 @@ async function allOrNone(starts: readonly Promise<Engine>[]): Promise<readonly E
 function startReplica(
   { config, log, modelId, hooks }: OpenOptions,
   { model, overrides }: ResolvedModel,
-  onProgress: (fraction: number) => void,
+  replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
   return EngineHost.start(
@@ -153,9 +158,10 @@ function startReplica(
       },
       schedulePolicy,
       maxQueue,
+      weightBytes: model.sizeBytes,
     },
     {
-      onProgress,
+      ...replicaHooks,
       onLogLine: (line) => log.debug({ model: modelId }, line),
       onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
       onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),

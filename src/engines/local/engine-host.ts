@@ -5,7 +5,7 @@
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
  *      │                          │ several starts failed: requests are refused, the tries go on
- *      └──third end in a minute──▶ given up: requests are refused until the model is registered again
+ *      └──third end in a minute──▶ given up: requests are refused; tried again after a pause where others serve
  *   any ──close()──▶ closed
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
@@ -31,6 +31,8 @@ const MAX_FAILED_STARTS = 3
 /** An engine that ends this often within the time is not started again. */
 const MAX_DEATHS = 3
 const DEATHS_WITHIN_MS = 60_000
+/** Between tries of one that was given up. */
+const LONG_PAUSE_MS = 300_000
 /** An engine says something after every step, or at least once a second; a step of a large model takes longer. */
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
@@ -38,6 +40,8 @@ const HANG_MS_PER_BILLION_PARAMETERS = 60_000
 export interface EngineHostOptions extends EngineStartOptions {
   /** Silence, while it has work, after which an engine is hung. @default a minute, and more for a large model */
   readonly hangMs?: number
+  /** Between tries of an engine that was given up. @default 5 minutes */
+  readonly longPauseMs?: number
   /** @default the system's */
   readonly clock?: Clock
 }
@@ -46,6 +50,8 @@ export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
   readonly onCrash: (how: string) => void
   readonly onRestart: (pid: number) => void
+  /** Whether one that was given up is worth another try: other replicas serve, so nobody need wait for it. */
+  readonly mayTryAgain?: () => boolean
 }
 
 interface HostedRequest extends PendingRequest {
@@ -56,6 +62,7 @@ interface HostedRequest extends PendingRequest {
 export class EngineHost implements Engine {
   readonly #options: EngineStartOptions
   readonly #hangMs: number | null
+  readonly #longPauseMs: number
   readonly #clock: Clock
   readonly #hooks: EngineHostHooks
   readonly #closing = new AbortController()
@@ -69,13 +76,16 @@ export class EngineHost implements Engine {
   /** When processes have ended, those of the last minute. */
   #deathsMs: number[] = []
   #isGivenUp = false
+  /** When it came back after it had been given up. */
+  #revivedMs: number | null = null
   #isHung = false
   #restarting: Promise<void> = Promise.resolve()
 
   private constructor(options: EngineHostOptions, hooks: EngineHostHooks, process: EngineProcess) {
-    const { hangMs = null, clock = systemClock, ...start } = options
+    const { hangMs = null, longPauseMs = LONG_PAUSE_MS, clock = systemClock, ...start } = options
     this.#options = start
     this.#hangMs = hangMs
+    this.#longPauseMs = longPauseMs
     this.#clock = clock
     this.#hooks = hooks
     this.#process = process
@@ -88,7 +98,7 @@ export class EngineHost implements Engine {
     hooks: EngineHostHooks,
     signal: AbortSignal,
   ): Promise<EngineHost> {
-    const { hangMs: _hangMs, clock: _clock, ...start } = options
+    const { hangMs: _hangMs, longPauseMs: _longPauseMs, clock: _clock, ...start } = options
     return new EngineHost(options, hooks, await startEngineProcess(start, hooks, signal))
   }
 
@@ -183,15 +193,18 @@ export class EngineHost implements Engine {
     const how = this.#isHung ? 'hung, and was ended' : exit
     this.#isHung = false
     this.#hooks.onCrash(how)
-    if (this.#isDeathTheLast(how)) return
+    this.#recordDeath(how)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
-        await sleep(pauseMs, undefined, { signal: this.#closing.signal })
+        await (this.#isGivenUp ? this.#longPause() : this.#pause(pauseMs))
         const process = await startEngineProcess(this.#options, this.#hooks, this.#closing.signal)
         if (this.#closing.signal.aborted) {
           process.kill()
+          await process.exited
           return
         }
+        this.#revivedMs = this.#isGivenUp ? this.#clock.nowMs() : this.#revivedMs
+        this.#isGivenUp = false
         this.#failedStarts = 0
         this.#serve(process)
         this.#hooks.onRestart(process.pid)
@@ -203,23 +216,39 @@ export class EngineHost implements Engine {
     }
   }
 
-  /** Counts a death; gives the engine up when there were too many. */
-  #isDeathTheLast(how: string): boolean {
+  #pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#closing.signal })
+  }
+
+  async #longPause(): Promise<void> {
+    do await this.#pause(this.#longPauseMs)
+    while (this.#hooks.mayTryAgain?.() !== true)
+  }
+
+  /** Gives the engine up when there were too many. */
+  #recordDeath(how: string): void {
     const nowMs = this.#clock.nowMs()
     this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
-    if (this.#deathsMs.length < MAX_DEATHS) return false
+    // One that dies as soon as it is back has had its chance: every death fails requests.
+    const wasJustRevived = this.#revivedMs !== null && nowMs - this.#revivedMs < DEATHS_WITHIN_MS
+    if (this.#deathsMs.length < MAX_DEATHS && !wasJustRevived) return
     this.#isGivenUp = true
-    this.#lastFailure = `its process died ${MAX_DEATHS} times within a minute (the last one ${how}); register the model again.`
-    this.#hooks.onCrash('is not started again: it died too often')
+    const often = wasJustRevived ? 'again after a pause' : `${MAX_DEATHS} times within a minute`
+    this.#lastFailure = `its process died ${often} (the last one ${how}); register the model again.`
+    const minutes = this.#longPauseMs / 60_000
+    this.#hooks.onCrash(
+      this.#hooks.mayTryAgain?.() === true
+        ? `died too often; it is started again after ${minutes} minutes if other replicas still serve`
+        : 'is not started again: it died too often',
+    )
     this.#refuseParked()
-    return true
   }
 
   #recordFailedStart(error: unknown): void {
     this.#failedStarts++
     this.#lastFailure = error instanceof StartError ? error.message : 'its process could not be started.'
     this.#hooks.onCrash(`could not be started again: ${this.#lastFailure}`)
-    if (this.#failedStarts < MAX_FAILED_STARTS) return
+    if (!this.#isUnavailable) return
     this.#refuseParked()
   }
 

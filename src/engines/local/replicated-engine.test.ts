@@ -92,10 +92,10 @@ describe('ReplicatedEngine', () => {
     expect(engine.info()).toMatchObject({ maxBatchSize: 8, memoryBytes: 20 })
     if (one === undefined || two === undefined) throw new Error('there are two')
     one.current = failed
-    expect(engine.status()).toEqual({ state: 'ready' })
+    expect(engine.status()).toEqual({ state: 'ready', replicas: { all: 2, ready: 1 } })
     two.current = restarting
-    expect(engine.status()).toEqual(restarting)
+    expect(engine.status()).toEqual({ ...restarting, replicas: { all: 2, ready: 0 } })
     two.current = failed
-    expect(engine.status()).toEqual(failed)
+    expect(engine.status()).toMatchObject(failed)
   })
 })

@@ -69,7 +69,9 @@ export class ReplicatedEngine implements Engine {
     const best = STATES.map((state) => statuses.find((status) => status.state === state)).find(
       (status) => status !== undefined,
     )
-    return best ?? { state: 'failed', message: 'it has no replica.' }
+    if (best === undefined) throw new RangeError('A model has at least one replica.')
+    const ready = statuses.filter(({ state }) => state === 'ready').length
+    return { ...best, replicas: { all: statuses.length, ready } }
   }
 
   async close(): Promise<void> {

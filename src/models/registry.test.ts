@@ -24,6 +24,7 @@ const never = new AbortController().signal
 /** An engine of the passthrough model that tells when it was closed. */
 class WatchedEngine extends InProcessEngine {
   isClosed = false
+  requests = 0
   currentStatus: EngineStatus = { state: 'ready' }
 
   constructor() {
@@ -32,6 +33,11 @@ class WatchedEngine extends InProcessEngine {
 
   override status(): EngineStatus {
     return this.currentStatus
+  }
+
+  override generate(...request: Parameters<InProcessEngine['generate']>) {
+    this.requests++
+    return super.generate(...request)
   }
 
   override close(): Promise<void> {
@@ -145,8 +151,10 @@ describe('ModelRegistry', () => {
     loads.next().succeed(after)
     await second
     using newLease = await registry.acquire('m', never)
-    expect([lease.engine, newLease.engine]).toEqual([before, after])
-    expect(before.isClosed).toBe(false)
+    await runRequest(newLease.engine, engineRequest('x'))
+    expect([before.requests, after.requests, before.isClosed]).toEqual([0, 1, false])
+    await runRequest(lease.engine, engineRequest('x'))
+    expect([before.requests, after.requests, before.isClosed]).toEqual([1, 1, false])
     lease[Symbol.dispose]()
     await settle()
     expect(before.isClosed).toBe(true)
@@ -193,7 +201,8 @@ describe('ModelRegistry', () => {
     lease[Symbol.dispose]()
     await unregistered
     using newLease = await registry.acquire('m', never)
-    expect([newLease.engine, before.isClosed, after.isClosed]).toEqual([after, true, false])
+    await runRequest(newLease.engine, engineRequest('x'))
+    expect([after.requests, before.isClosed, after.isClosed]).toEqual([1, true, false])
   })
 
   it('answers 404 to requests that waited for a model which was unregistered meanwhile', async () => {
@@ -322,7 +331,8 @@ describe('ModelRegistry', () => {
     loads.next().succeed(alive)
     await registered
     using lease = await waiting
-    expect([lease.engine, dead.isClosed]).toEqual([alive, true])
+    await runRequest(lease.engine, engineRequest('x'))
+    expect([alive.requests, dead.isClosed]).toEqual([1, true])
   })
 
   it('tells a load what is loaded already, models that still drain included', async () => {
@@ -340,5 +350,35 @@ describe('ModelRegistry', () => {
     await registry.register('b', source)
     // At the first one the fallback is on its way out.
     expect(loaded.slice(1)).toEqual([1, 2, 2])
+  })
+
+  it('bounds what waits over all its models together, and forgets what has left', async () => {
+    const oneSlot = () =>
+      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }) })
+    const { registry } = createRegistry(() => Promise.resolve(oneSlot()), 1)
+    await registry.register('a', source)
+    await registry.register('b', source)
+    const leaving = new AbortController()
+    const long = engineRequest('x'.repeat(100_000), { maxNewTokens: 100_000 })
+    const send = async (id: string, signal = leaving.signal) => {
+      using lease = await registry.acquire(id, never)
+      return lease.engine.generate(long, signal)[Symbol.asyncIterator]().next()
+    }
+    await Promise.all([send('a'), send('b')])
+    const waiting = send('a')
+    waiting.catch(() => {})
+    await settle()
+
+    await expect(send('b')).rejects.toMatchObject({
+      code: 'queue_full',
+      params: { waiting: 1, max: 1, given: 1 },
+    })
+
+    leaving.abort()
+    await expect(waiting).rejects.toThrow('aborted')
+    const next = new AbortController()
+    await send('a', next.signal)
+    await send('b', next.signal)
+    next.abort()
   })
 })

@@ -16,6 +16,7 @@ import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
 import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
+import { WaitingRoom, type WaitingLine } from './waiting-room.ts'
 
 export type { ChatMessage } from './chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
@@ -55,7 +56,7 @@ export interface RegistryOptions {
   readonly openEngine: OpenEngine
   /** Serves while nothing is registered. */
   readonly openFallback: () => Engine
-  /** Requests that may wait for a first load. */
+  /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
   readonly maxQueue: number
   readonly clock: Clock
 }
@@ -71,8 +72,6 @@ interface Entry extends ModelEntry {
   source: ModelSource | null
   /** Aborted when it is unregistered: a load under way is of no use any more. */
   readonly removed: AbortController
-  /** Requests waiting for the first load. */
-  waiting: number
 }
 
 export class ModelRegistry {
@@ -84,9 +83,14 @@ export class ModelRegistry {
   /** Every model whose engine is not closed, those that finish their last requests included. */
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
+  readonly #room: WaitingRoom
+  /** Requests that wait for a first load. */
+  readonly #loadLine: WaitingLine
 
   constructor(options: RegistryOptions) {
     this.#options = options
+    this.#room = new WaitingRoom(options.maxQueue)
+    this.#loadLine = this.#room.createLine(0)
     this.#fallback = this.#createFallback()
   }
 
@@ -173,7 +177,7 @@ export class ModelRegistry {
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && entry.loading !== null) await this.#waitForLoad(entry, entry.loading, signal)
+    if (!isServing(entry) && entry.loading !== null) await this.#waitForLoad(entry.loading, signal)
     if (entry.isDraining) throw modelNotFound(entry.id)
     if (entry.current !== null) return entry.current.acquire()
     const message = entry.failure ?? 'it is not loaded.'
@@ -243,20 +247,12 @@ export class ModelRegistry {
     if (this.#entries.size === 0 && this.#fallback === null) this.#fallback = this.#createFallback()
   }
 
-  async #waitForLoad(entry: Entry, loading: Promise<void>, signal: AbortSignal): Promise<void> {
-    const max = this.#options.maxQueue
-    if (entry.waiting >= max) {
-      throw new ServiceError(
-        'queue_full',
-        { waiting: entry.waiting, max, given: 1 },
-        { retryAfterSeconds: 1 },
-      )
-    }
-    entry.waiting++
+  async #waitForLoad(loading: Promise<void>, signal: AbortSignal): Promise<void> {
+    this.#loadLine.enter(1)
     try {
       await withAbort(loading, signal)
     } finally {
-      entry.waiting--
+      this.#loadLine.leave(1)
     }
   }
 
@@ -284,7 +280,7 @@ export class ModelRegistry {
   }
 
   #createLoaded(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine)
+    const model = new LoadedModel(id, engine, this.#room)
     this.#open.add(model)
     return model
   }
@@ -307,7 +303,6 @@ export class ModelRegistry {
       current: null,
       source: null,
       loading: null,
-      waiting: 0,
     }
   }
 }

@@ -142,7 +142,7 @@ function startReplica(
   { model, overrides }: ResolvedModel,
   replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
+  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy } = config
   return EngineHost.start(
     {
       runner: {
@@ -157,7 +157,6 @@ function startReplica(
         metadataOverrides: overrides.map(toRunnerOverride),
       },
       schedulePolicy,
-      maxQueue,
       weightBytes: model.sizeBytes,
     },
     {

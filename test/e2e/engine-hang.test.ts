@@ -25,7 +25,6 @@ it('a stopped engine is ended and replaced; what it was running fails and what w
         kvCacheType: 'f16',
       },
       schedulePolicy: 'fcfs',
-      maxQueue: 8,
       program: ENGINE,
       hangMs: 3000,
     },

@@ -30,7 +30,6 @@ async function startHost({ modelId = 'm', hooks = {}, ...options }: TestHostOpti
         kvCacheType: 'f16',
       },
       schedulePolicy: 'fcfs',
-      maxQueue: 8,
       program: FAKE_ENGINE,
       ...options,
     },

@@ -104,7 +104,7 @@ export class EngineHost implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     signal.throwIfAborted()
-    this.#refuseIfUnavailable(request)
+    this.#refuseIfUnavailable()
     const onCancel = (): void => this.#cancel(hosted)
     const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
     const hosted: HostedRequest = { request, stream, handle: null }
@@ -139,22 +139,11 @@ export class EngineHost implements Engine {
     return this.#isGivenUp || this.#failedStarts >= MAX_FAILED_STARTS
   }
 
-  #refuseIfUnavailable(request: EngineRequest): void {
+  #refuseIfUnavailable(): void {
     if (this.#closing.signal.aborted) throw new ServiceError('shutting_down')
-    if (this.#client !== null) return
+    if (this.#client !== null || !this.#isUnavailable) return
     const retryAfterSeconds = Math.ceil(MAX_PAUSE_MS / 1000)
-    if (this.#isUnavailable) {
-      throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
-    }
-    const waiting = this.#parked.reduce((sum, hosted) => sum + hosted.request.prompts.length, 0)
-    const max = this.#options.maxQueue
-    if (waiting > 0 && waiting + request.prompts.length > max) {
-      throw new ServiceError(
-        'queue_full',
-        { waiting, max, given: request.prompts.length },
-        { retryAfterSeconds },
-      )
-    }
+    throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
   }
 
   #place(hosted: HostedRequest): void {

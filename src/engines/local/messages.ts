@@ -14,7 +14,6 @@ export interface EngineProcessOptions {
   readonly parentPid: number
   readonly runner: RunnerOptions
   readonly schedulePolicy: SchedulePolicy
-  readonly maxQueue: number
 }
 
 /** HTTP process → engine. `id` is the sender's, unique on its connection. */

@@ -121,6 +121,7 @@ export interface ModelInfo {
   readonly specialTexts: readonly string[]
   /** For the start-up line; null where it does not apply. */
   readonly threads: number | null
+  /** Weights and KV cache at the start; the first beam search adds a cache of its own. Null where it does not apply. */
   readonly memoryBytes: number | null
 }
 

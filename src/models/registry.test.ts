@@ -210,8 +210,8 @@ describe('ModelRegistry', () => {
     const { registry } = createRegistry(loads.open)
     const registered = registry.register('m', source)
     const waiting = registry.acquire('m', never)
-    const unregistered = registry.unregister('m')
     await settle()
+    const unregistered = registry.unregister('m')
     loads.next().succeed(new WatchedEngine())
     await expect(waiting).rejects.toMatchObject({ code: 'model_not_found' })
     await Promise.all([registered, unregistered])
@@ -246,6 +246,19 @@ describe('ModelRegistry', () => {
     await registry.unregister('m')
     await expect(registered).rejects.toMatchObject({ code: 'model_not_found' })
     expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
+  it('begins no load of a model that was unregistered while it waited for its turn', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = [1, 2].map(() => registry.register('m', source))
+    const outcomes = Promise.allSettled(registered)
+    await settle()
+    const unregistered = registry.unregister('m')
+    loads.next().fail('it was ended.')
+    await unregistered
+    expect(await outcomes).toMatchObject([1, 2].map(() => ({ reason: { code: 'model_not_found' } })))
+    expect(() => loads.next()).toThrow('no load is under way')
   })
 
   it('shows that an engine is being started again, or was given up', async () => {
@@ -315,6 +328,56 @@ describe('ModelRegistry', () => {
     loads.next().succeed(new WatchedEngine())
     await second
     expect(registry.get('m').state).toBe('ready')
+  })
+
+  it('forgets an id when every load of it that was asked for at once has failed', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = [1, 2].map(() => registry.register('m', source, { keepsFailed: false }))
+    const outcomes = Promise.allSettled(registered)
+    for (const _ of registered) {
+      await settle()
+      loads.next().fail('no.')
+    }
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(registry.list()).toMatchObject([{ id: 'default', state: 'ready' }])
+  })
+
+  it('lets a request wait for the loads that follow one that failed, and for no more than it needs', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const failing = registry.register('m', source)
+    const waiting = registry.acquire('m', never)
+    const working = registry.register('m', source)
+    const replacing = registry.register('m', source)
+    await settle()
+    loads.next().fail('no.')
+    await expect(failing).rejects.toThrow('no.')
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await working
+
+    // The third load is not done.
+    using lease = await waiting
+
+    expect(lease.modelId).toBe('m')
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await replacing
+  })
+
+  it('answers 503 and says why to requests that waited for a load which failed and left nothing', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source, { keepsFailed: false })
+    const waiting = registry.acquire('default', never)
+    await settle()
+    loads.next().fail('the file is truncated.')
+    await expect(registered).rejects.toThrow('the file is truncated.')
+    await expect(waiting).rejects.toMatchObject({
+      code: 'model_loading_failed',
+      params: { message: 'the file is truncated.' },
+    })
   })
 
   it('lets requests wait while a model that was given up is loaded again', async () => {

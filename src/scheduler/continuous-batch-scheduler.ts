@@ -18,7 +18,7 @@ import { RunningBatch } from './running-batch.ts'
 import type { SchedulerEvent } from './scheduler-event.ts'
 import { Sequence, type ScheduledRequest } from './sequence.ts'
 import { minStepTokenBudget, PREFILL_CHUNK_TOKENS } from './slot-runs.ts'
-import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import { SCHEDULE_POLICIES, type SchedulePolicy } from '../core/schedule-policy.ts'
 
 export type { SchedulerEvent } from './scheduler-event.ts'
 
@@ -67,7 +67,9 @@ export class ContinuousBatchScheduler {
   #events: SchedulerEvent[] = []
   #arrivals = 0
 
+  /** @throws RangeError when an option is one it could never work with. */
   constructor(options: SchedulerOptions) {
+    checkOptions(options)
     this.#options = {
       maxQueue: DEFAULT_MAX_QUEUE,
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
@@ -117,18 +119,24 @@ export class ContinuousBatchScheduler {
     this.#beamGroupsOf({ numBeams })?.check({ promptTokens, maxNewTokens, numBeams })
   }
 
-  /** @throws ServiceError `queue_full`. */
+  /** @throws ServiceError `queue_full`, `prompt_too_long`, `beams_too_large`; RangeError for a number that is none. */
   add(request: ScheduledRequest): void {
     this.addBlock([request])
   }
 
   /**
    * Queues requests with one arrival time, all or none. A block larger than the queue is taken when nothing waits.
-   * @throws ServiceError `queue_full`.
+   * @throws as `add`.
    */
   addBlock(requests: readonly ScheduledRequest[]): void {
     if (requests.length === 0) return
-    for (const request of requests) this.#checkRequest(request)
+    const own = new Set<number>()
+    for (const request of requests) {
+      const { reqId } = request
+      if (this.#sequences.has(reqId) || own.has(reqId)) throw new InvariantError(`reqId ${reqId} is in use`)
+      own.add(reqId)
+      this.#checkRequest(request)
+    }
     const free = this.#freePlaces(requests)
     const room = free + this.#options.maxQueue - this.waitingCount
     const isQueueEmpty = this.waitingCount <= free
@@ -192,12 +200,13 @@ export class ContinuousBatchScheduler {
   }
 
   #refuse(given: number): never {
-    const params = { waiting: this.#batch.waitingCount, max: this.#options.maxQueue, given }
+    const params = { waiting: this.waitingCount, max: this.#options.maxQueue, given }
     throw new ServiceError('queue_full', params, { retryAfterSeconds: 1 })
   }
 
   #checkRequest(request: ScheduledRequest): void {
-    if (this.#sequences.has(request.reqId)) throw new InvariantError(`reqId ${request.reqId} is in use`)
+    checkCount('maxNewTokens', request.maxNewTokens)
+    checkCount('numBeams', request.numBeams ?? 1)
     this.check({ ...request, promptTokens: request.ids.length })
   }
 
@@ -227,4 +236,19 @@ export class ContinuousBatchScheduler {
     sequence.slotId = null
     this.#sequences.delete(sequence.reqId)
   }
+}
+
+function checkOptions({ maxBatchSize, maxSeqLen, schedulePolicy }: SchedulerOptions): void {
+  checkCount('maxBatchSize', maxBatchSize)
+  if (maxSeqLen !== null) checkCount('maxSeqLen', maxSeqLen)
+  if (!SCHEDULE_POLICIES.includes(schedulePolicy)) {
+    throw new RangeError(
+      `schedulePolicy must be one of ${SCHEDULE_POLICIES.join(', ')}, but was '${schedulePolicy}'`,
+    )
+  }
+}
+
+function checkCount(name: string, given: number): void {
+  if (Number.isInteger(given) && given >= 1) return
+  throw new RangeError(`${name} must be a whole number of at least 1, but was ${given}`)
 }

@@ -5,11 +5,14 @@
 import { InvariantError } from '../core/errors.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
 import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+import { QueuedEngine } from './queued-engine.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
 export interface ModelLease extends Disposable {
   readonly modelId: string
-  readonly engine: Engine
+  /** Takes requests while there is room to wait. */
+  readonly engine: Pick<Engine, 'generate'>
   readonly info: ModelInfo
   /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */
   renderChat(messages: readonly ChatMessage[]): Prompt
@@ -18,13 +21,15 @@ export interface ModelLease extends Disposable {
 export class LoadedModel {
   readonly modelId: string
   readonly engine: Engine
+  readonly #queued: QueuedEngine
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: PromiseWithResolvers<void> | null = null
 
-  constructor(modelId: string, engine: Engine) {
+  constructor(modelId: string, engine: Engine, room: WaitingRoom) {
     this.modelId = modelId
     this.engine = engine
+    this.#queued = new QueuedEngine(engine, room)
   }
 
   acquire(): ModelLease {
@@ -33,7 +38,7 @@ export class LoadedModel {
     let isHeld = true
     return {
       modelId: this.modelId,
-      engine: this.engine,
+      engine: this.#queued,
       info: this.engine.info(),
       renderChat: (messages) => this.#renderChat(messages),
       [Symbol.dispose]: () => {

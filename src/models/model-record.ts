@@ -1,6 +1,7 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
 import type { Quantization } from '../core/quant-mode.ts'
-import type { ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
+import type { LoadQueue } from './load-queue.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
@@ -17,6 +18,8 @@ export interface ModelRecord {
   readonly info: ModelInfo | null
   /** Of what serves, or of what is being loaded; null until its headers have been read. */
   readonly outline: ModelOutline | null
+  /** Its engine processes; null where nothing serves, or none of its own. */
+  readonly replicas: ReplicaCount | null
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
 }
@@ -34,8 +37,7 @@ export interface ModelEntry {
   current: LoadedModel | null
   /** What `current` was loaded from; null for the fallback and before the first load has finished. */
   source: { readonly quantization?: Quantization } | null
-  /** The load under way; settles with it, never rejects. */
-  loading: Promise<void> | null
+  readonly loads: LoadQueue
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {
@@ -45,10 +47,11 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
     // While a replacement loads beside the model that serves, this is the replacement's.
-    loadFraction: entry.current !== null && entry.loading === null ? 1 : entry.loadFraction,
+    loadFraction: entry.current !== null && entry.loads.isEmpty ? 1 : entry.loadFraction,
     failure: failureOf(entry),
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
+    replicas: entry.current?.engine.status().replicas ?? null,
     quantization: entry.source?.quantization ?? 'none',
   }
 }
@@ -59,7 +62,7 @@ export function isServing({ current }: ModelEntry): boolean {
 }
 
 function isReplacingFailed(entry: ModelEntry): boolean {
-  return entry.loading !== null && entry.current !== null && !isServing(entry)
+  return !entry.loads.isEmpty && entry.current !== null && !isServing(entry)
 }
 
 function stateOf(entry: ModelEntry): ModelState {

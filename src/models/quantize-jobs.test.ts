@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { engineRequest, runRequest } from '../../test/support/engine-requests.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
@@ -88,7 +89,7 @@ describe('QuantizeJobs', () => {
     using lease = await registry.acquire('m', new AbortController().signal)
     load.succeed()
     await quantized
-    expect(lease.engine.status().state).toBe('ready')
+    expect(await runRequest(lease.engine, engineRequest('x'))).toMatchObject([{ ends: ['stop'] }])
   })
 
   it('refuses a second quantize of the same model while one runs, and takes it afterwards', async () => {

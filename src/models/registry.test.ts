@@ -24,6 +24,7 @@ const never = new AbortController().signal
 /** An engine of the passthrough model that tells when it was closed. */
 class WatchedEngine extends InProcessEngine {
   isClosed = false
+  requests = 0
   currentStatus: EngineStatus = { state: 'ready' }
 
   constructor() {
@@ -32,6 +33,11 @@ class WatchedEngine extends InProcessEngine {
 
   override status(): EngineStatus {
     return this.currentStatus
+  }
+
+  override generate(...request: Parameters<InProcessEngine['generate']>) {
+    this.requests++
+    return super.generate(...request)
   }
 
   override close(): Promise<void> {
@@ -145,8 +151,10 @@ describe('ModelRegistry', () => {
     loads.next().succeed(after)
     await second
     using newLease = await registry.acquire('m', never)
-    expect([lease.engine, newLease.engine]).toEqual([before, after])
-    expect(before.isClosed).toBe(false)
+    await runRequest(newLease.engine, engineRequest('x'))
+    expect([before.requests, after.requests, before.isClosed]).toEqual([0, 1, false])
+    await runRequest(lease.engine, engineRequest('x'))
+    expect([before.requests, after.requests, before.isClosed]).toEqual([1, 1, false])
     lease[Symbol.dispose]()
     await settle()
     expect(before.isClosed).toBe(true)
@@ -193,7 +201,8 @@ describe('ModelRegistry', () => {
     lease[Symbol.dispose]()
     await unregistered
     using newLease = await registry.acquire('m', never)
-    expect([newLease.engine, before.isClosed, after.isClosed]).toEqual([after, true, false])
+    await runRequest(newLease.engine, engineRequest('x'))
+    expect([after.requests, before.isClosed, after.isClosed]).toEqual([1, true, false])
   })
 
   it('answers 404 to requests that waited for a model which was unregistered meanwhile', async () => {
@@ -201,8 +210,8 @@ describe('ModelRegistry', () => {
     const { registry } = createRegistry(loads.open)
     const registered = registry.register('m', source)
     const waiting = registry.acquire('m', never)
-    const unregistered = registry.unregister('m')
     await settle()
+    const unregistered = registry.unregister('m')
     loads.next().succeed(new WatchedEngine())
     await expect(waiting).rejects.toMatchObject({ code: 'model_not_found' })
     await Promise.all([registered, unregistered])
@@ -237,6 +246,19 @@ describe('ModelRegistry', () => {
     await registry.unregister('m')
     await expect(registered).rejects.toMatchObject({ code: 'model_not_found' })
     expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
+  it('begins no load of a model that was unregistered while it waited for its turn', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = [1, 2].map(() => registry.register('m', source))
+    const outcomes = Promise.allSettled(registered)
+    await settle()
+    const unregistered = registry.unregister('m')
+    loads.next().fail('it was ended.')
+    await unregistered
+    expect(await outcomes).toMatchObject([1, 2].map(() => ({ reason: { code: 'model_not_found' } })))
+    expect(() => loads.next()).toThrow('no load is under way')
   })
 
   it('shows that an engine is being started again, or was given up', async () => {
@@ -308,6 +330,56 @@ describe('ModelRegistry', () => {
     expect(registry.get('m').state).toBe('ready')
   })
 
+  it('forgets an id when every load of it that was asked for at once has failed', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = [1, 2].map(() => registry.register('m', source, { keepsFailed: false }))
+    const outcomes = Promise.allSettled(registered)
+    for (const _ of registered) {
+      await settle()
+      loads.next().fail('no.')
+    }
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(registry.list()).toMatchObject([{ id: 'default', state: 'ready' }])
+  })
+
+  it('lets a request wait for the loads that follow one that failed, and for no more than it needs', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const failing = registry.register('m', source)
+    const waiting = registry.acquire('m', never)
+    const working = registry.register('m', source)
+    const replacing = registry.register('m', source)
+    await settle()
+    loads.next().fail('no.')
+    await expect(failing).rejects.toThrow('no.')
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await working
+
+    // The third load is not done.
+    using lease = await waiting
+
+    expect(lease.modelId).toBe('m')
+    await settle()
+    loads.next().succeed(new WatchedEngine())
+    await replacing
+  })
+
+  it('answers 503 and says why to requests that waited for a load which failed and left nothing', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source, { keepsFailed: false })
+    const waiting = registry.acquire('default', never)
+    await settle()
+    loads.next().fail('the file is truncated.')
+    await expect(registered).rejects.toThrow('the file is truncated.')
+    await expect(waiting).rejects.toMatchObject({
+      code: 'model_loading_failed',
+      params: { message: 'the file is truncated.' },
+    })
+  })
+
   it('lets requests wait while a model that was given up is loaded again', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
@@ -322,7 +394,8 @@ describe('ModelRegistry', () => {
     loads.next().succeed(alive)
     await registered
     using lease = await waiting
-    expect([lease.engine, dead.isClosed]).toEqual([alive, true])
+    await runRequest(lease.engine, engineRequest('x'))
+    expect([alive.requests, dead.isClosed]).toEqual([1, true])
   })
 
   it('tells a load what is loaded already, models that still drain included', async () => {
@@ -340,5 +413,35 @@ describe('ModelRegistry', () => {
     await registry.register('b', source)
     // At the first one the fallback is on its way out.
     expect(loaded.slice(1)).toEqual([1, 2, 2])
+  })
+
+  it('bounds what waits over all its models together, and forgets what has left', async () => {
+    const oneSlot = () =>
+      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }) })
+    const { registry } = createRegistry(() => Promise.resolve(oneSlot()), 1)
+    await registry.register('a', source)
+    await registry.register('b', source)
+    const leaving = new AbortController()
+    const long = engineRequest('x'.repeat(100_000), { maxNewTokens: 100_000 })
+    const send = async (id: string, signal = leaving.signal) => {
+      using lease = await registry.acquire(id, never)
+      return lease.engine.generate(long, signal)[Symbol.asyncIterator]().next()
+    }
+    await Promise.all([send('a'), send('b')])
+    const waiting = send('a')
+    waiting.catch(() => {})
+    await settle()
+
+    await expect(send('b')).rejects.toMatchObject({
+      code: 'queue_full',
+      params: { waiting: 1, max: 1, given: 1 },
+    })
+
+    leaving.abort()
+    await expect(waiting).rejects.toThrow('aborted')
+    const next = new AbortController()
+    await send('a', next.signal)
+    await send('b', next.signal)
+    next.abort()
   })
 })

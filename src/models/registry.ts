@@ -14,8 +14,10 @@ import { ServiceError, StartError } from '../core/errors.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
+import { LoadQueue } from './load-queue.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
 import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
+import { WaitingRoom, type WaitingLine } from './waiting-room.ts'
 
 export type { ChatMessage } from './chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
@@ -55,7 +57,7 @@ export interface RegistryOptions {
   readonly openEngine: OpenEngine
   /** Serves while nothing is registered. */
   readonly openFallback: () => Engine
-  /** Requests that may wait for a first load. */
+  /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
   readonly maxQueue: number
   readonly clock: Clock
 }
@@ -69,10 +71,10 @@ export interface RegisterOptions {
 
 interface Entry extends ModelEntry {
   source: ModelSource | null
+  /** Whether it stays, as `failed`, when its first load fails: somebody who registered it wants that. */
+  isKept: boolean
   /** Aborted when it is unregistered: a load under way is of no use any more. */
   readonly removed: AbortController
-  /** Requests waiting for the first load. */
-  waiting: number
 }
 
 export class ModelRegistry {
@@ -84,9 +86,14 @@ export class ModelRegistry {
   /** Every model whose engine is not closed, those that finish their last requests included. */
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
+  readonly #room: WaitingRoom
+  /** Requests that wait for a first load. */
+  readonly #loadLine: WaitingLine
 
   constructor(options: RegistryOptions) {
     this.#options = options
+    this.#room = new WaitingRoom(options.maxQueue)
+    this.#loadLine = this.#room.createLine(0)
     this.#fallback = this.#createFallback()
   }
 
@@ -96,19 +103,15 @@ export class ModelRegistry {
    * @throws StartError with one sentence when the model cannot be opened.
    */
   async register(id: string, source: ModelSource, options: RegisterOptions = {}): Promise<void> {
-    const known = this.#entries.get(id)
-    const entry = known ?? this.#createEntry(id)
+    const entry = this.#entries.get(id) ?? this.#createEntry(id)
     this.#entries.set(id, entry)
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
-    const load = this.#enqueueLoad(entry, () => source)
-    const settled = entry.loading
+    entry.isKept ||= options.keepsFailed ?? true
     try {
-      await load
+      await entry.loads.add(() => this.#load(entry, source))
     } catch (error) {
-      // Unless another load of the same id waits behind this one.
-      const isLast = entry.loading === null || entry.loading === settled
-      if (options.keepsFailed === false && known === undefined && isLast) this.#forget(entry)
+      if (!entry.isKept && entry.current === null && entry.loads.isEmpty) this.#forget(entry)
       throw error
     }
   }
@@ -119,7 +122,7 @@ export class ModelRegistry {
    */
   async requantize(modelId: string, quantization: Quantization): Promise<void> {
     const entry = this.#resolve(modelId)
-    await this.#enqueueLoad(entry, () => ({ ...sourceOf(entry), quantization }))
+    await entry.loads.add(async () => this.#load(entry, { ...sourceOf(entry), quantization }))
   }
 
   /**
@@ -129,7 +132,7 @@ export class ModelRegistry {
   async source(modelId: string): Promise<ModelSource | null> {
     const entry = this.#resolve(modelId)
     if (entry === this.#fallback) return null
-    if (entry.current === null) await entry.loading
+    if (entry.current === null) await entry.loads.last
     return sourceOf(entry)
   }
 
@@ -141,7 +144,7 @@ export class ModelRegistry {
     this.#draining.add(entry)
     this.#forget(entry)
     entry.removed.abort()
-    await entry.loading
+    await entry.loads.last
     await this.#retire(entry.current)
     this.#draining.delete(entry)
   }
@@ -173,8 +176,10 @@ export class ModelRegistry {
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && entry.loading !== null) await this.#waitForLoad(entry, entry.loading, signal)
-    if (entry.isDraining) throw modelNotFound(entry.id)
+    if (!isServing(entry) && !entry.loads.isEmpty) await this.#waitForLoad(entry, signal)
+    // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
+    const hasFailed = entry.current === null && entry.failure !== null
+    if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
     if (entry.current !== null) return entry.current.acquire()
     const message = entry.failure ?? 'it is not loaded.'
     throw new ServiceError('model_loading_failed', { model: entry.id, message }, { retryAfterSeconds: 10 })
@@ -184,19 +189,8 @@ export class ModelRegistry {
   async close(): Promise<void> {
     this.#closing.abort()
     const entries = [...this.#entries.values(), ...this.#draining]
-    await Promise.all(entries.map(({ loading }) => loading ?? Promise.resolve()))
+    await Promise.all(entries.map(({ loads }) => loads.last))
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
-  }
-
-  /** After the loads of the same id that came before; what to load is asked when its turn comes. */
-  async #enqueueLoad(entry: Entry, findSource: () => ModelSource): Promise<void> {
-    const before = entry.loading ?? Promise.resolve()
-    const load = before.then(() => this.#load(entry, findSource()))
-    const settled = load.catch(() => {})
-    entry.loading = settled
-    await load.finally(() => {
-      if (entry.loading === settled) entry.loading = null
-    })
   }
 
   async #load(entry: Entry, source: ModelSource): Promise<void> {
@@ -204,6 +198,7 @@ export class ModelRegistry {
     entry.loadFraction = 0
     try {
       const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
+      signal.throwIfAborted()
       const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
       }
@@ -243,20 +238,13 @@ export class ModelRegistry {
     if (this.#entries.size === 0 && this.#fallback === null) this.#fallback = this.#createFallback()
   }
 
-  async #waitForLoad(entry: Entry, loading: Promise<void>, signal: AbortSignal): Promise<void> {
-    const max = this.#options.maxQueue
-    if (entry.waiting >= max) {
-      throw new ServiceError(
-        'queue_full',
-        { waiting: entry.waiting, max, given: 1 },
-        { retryAfterSeconds: 1 },
-      )
-    }
-    entry.waiting++
+  /** Until a load has brought something that serves, or none is left. */
+  async #waitForLoad(entry: Entry, signal: AbortSignal): Promise<void> {
+    this.#loadLine.enter(1)
     try {
-      await withAbort(loading, signal)
+      while (!isServing(entry) && !entry.loads.isEmpty) await withAbort(entry.loads.first, signal)
     } finally {
-      entry.waiting--
+      this.#loadLine.leave(1)
     }
   }
 
@@ -284,7 +272,7 @@ export class ModelRegistry {
   }
 
   #createLoaded(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine)
+    const model = new LoadedModel(id, engine, this.#room)
     this.#open.add(model)
     return model
   }
@@ -306,8 +294,8 @@ export class ModelRegistry {
       isDraining: false,
       current: null,
       source: null,
-      loading: null,
-      waiting: 0,
+      loads: new LoadQueue(),
+      isKept: false,
     }
   }
 }

@@ -121,6 +121,7 @@ export interface ModelInfo {
   readonly specialTexts: readonly string[]
   /** For the start-up line; null where it does not apply. */
   readonly threads: number | null
+  /** Weights and KV cache at the start; the first beam search adds a cache of its own. Null where it does not apply. */
   readonly memoryBytes: number | null
 }
 
@@ -131,9 +132,19 @@ export type ModelOutline = Pick<
 >
 
 /** Whether a request sent now would be worked on: at once, when the engine is back, or not at all. */
-export type EngineStatus =
+export type EngineStatus = (
   | { readonly state: 'ready' | 'restarting' }
   | { readonly state: 'failed'; readonly message: string }
+) & {
+  /** Absent where there is only ever one. */
+  readonly replicas?: ReplicaCount
+}
+
+export interface ReplicaCount {
+  readonly all: number
+  /** Those that serve now. */
+  readonly ready: number
+}
 
 export interface Engine {
   /**

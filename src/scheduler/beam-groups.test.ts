@@ -86,6 +86,16 @@ describe('beam searches in the scheduler', () => {
     ])
   })
 
+  it('are refused with the number of those that wait when the queue is full', () => {
+    const scheduler = createScheduler({ maxQueue: 1 })
+    scheduler.add(createRequest(1, { numBeams: 8 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { numBeams: 2 }))
+    expect(() => scheduler.add(createRequest(3, { numBeams: 2 }))).toThrow(
+      expect.objectContaining({ code: 'queue_full', params: { waiting: 1, max: 1, given: 1 } }),
+    )
+  })
+
   it('compute their prompt once, in chunks cut at the same places, and fork its seat to the others', () => {
     const scheduler = createScheduler()
     scheduler.add(createRequest(1, { numBeams: 3, promptTokens: 300 }))

@@ -7,16 +7,12 @@
 import type { Clock } from '../core/clock.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
-import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart, SlotRun } from '../protocol/model-runner.ts'
-import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam-search.ts'
-import { reseat, type Reseating } from './beam-seats.ts'
+import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart } from '../protocol/model-runner.ts'
+import { BeamGroup } from './beam-group.ts'
+import type { BeamEnd } from './beam-search.ts'
 import type { SchedulerEvent } from './scheduler-event.ts'
 import type { Sequence } from './sequence.ts'
-import { TextAssembler } from './text-assembler.ts'
 import { WaitingQueue } from './waiting-queue.ts'
-
-/** Prompt tokens of groups in one step. Always cut at the same places, so that a seeded group repeats itself. */
-const PREFILL_CHUNK_TOKENS = 128
 
 export interface BeamGroupsOptions {
   readonly room: BeamRoom
@@ -26,23 +22,15 @@ export interface BeamGroupsOptions {
   readonly tokenBytes: (tokenId: number) => Uint8Array
   readonly clock: Clock
   readonly emit: (event: SchedulerEvent) => void
+  /** Told of each search that is done; answered by `remove`. */
+  readonly onEnd: (sequence: Sequence, finishReason: BeamEnd) => void
 }
 
-/** The text of a beam so far, kept only where stop strings are looked for. */
-type BeamText = TextAssembler | null
-
-interface BeamGroup {
-  readonly sequence: Sequence
-  readonly seats: readonly number[]
-  readonly search: BeamSearch<BeamText>
-  readonly reservedTokens: number
-  /** By beam. */
-  beamSeats: readonly number[]
-  /** What the next plan does to the seats before it runs them. */
-  pending: Pick<Reseating, 'drops' | 'forks'>
+interface SearchSize {
+  readonly promptTokens: number
+  readonly maxNewTokens: number
+  readonly numBeams: number
 }
-
-const NOTHING_PENDING = { drops: [], forks: [] }
 
 export class BeamGroups {
   readonly #options: BeamGroupsOptions
@@ -69,15 +57,13 @@ export class BeamGroups {
   }
 
   /** @throws ServiceError `beams_too_large` when a group would not fit even alone. */
-  check(request: { promptTokens: number; maxNewTokens: number; numBeams: number }): void {
+  check(size: SearchSize): void {
     const { seats, tokens } = this.#options.room
-    if (request.numBeams > seats) {
-      throw new RangeError(`numBeams must be at most ${seats}, but was ${request.numBeams}`)
-    }
-    const given = this.#tokensOf(request)
+    const { numBeams: beams, promptTokens } = size
+    if (beams > seats) throw new RangeError(`numBeams must be at most ${seats}, but was ${beams}`)
+    const given = this.#tokensOf(size)
     if (given <= tokens) return
-    const { numBeams: beams, promptTokens } = request
-    const newTokens = this.#newTokensOf(request)
+    const newTokens = this.#newTokensOf(size)
     throw new ServiceError(
       'beams_too_large',
       { beams, promptTokens, newTokens, given, max: tokens },
@@ -104,34 +90,37 @@ export class BeamGroups {
     this.#dirtySeats.push(...group.seats)
   }
 
-  /** The beams' part of the next step, or null when there is nothing to do; `onEnd` is told what ended without one. */
-  plan(onEnd: (sequence: Sequence) => void): BeamPlan | null {
-    const starts = this.#fillSeats(onEnd)
+  /** The beams' part of the next step, or null when there is nothing to do. */
+  plan(): BeamPlan | null {
+    const starts = this.#fillSeats()
     if (this.#running.length === 0) return null
-    const drops = [...this.#dirtySeats, ...this.#running.flatMap(({ pending }) => pending.drops)]
-    const forks = this.#running.flatMap(({ pending }) => pending.forks)
+    const pending = this.#running.map((group) => group.takePending())
+    const drops = [...this.#dirtySeats, ...pending.flatMap((own) => own.drops)]
+    const forks = pending.flatMap((own) => own.forks)
     this.#dirtySeats = []
-    for (const group of this.#running) group.pending = NOTHING_PENDING
     this.#planned = this.#planRuns()
     return { drops, starts, forks, groups: this.#planned.map(({ run }) => run) }
   }
 
-  /** Applies what the runner chose for the last plan. `onEnd` is told of each search that is done. */
-  update(
-    choices: readonly (readonly BeamChoice[])[],
-    onEnd: (sequence: Sequence, finishReason: BeamEnd) => void,
-  ): void {
+  /** Applies what the runner chose for the last plan. */
+  update(choices: readonly (readonly BeamChoice[])[]): void {
+    const { emit, onEnd } = this.#options
     let index = 0
     for (const { group, run } of this.#planned) {
       const own = run.beams.length > 0 ? choices[index++] : []
       if (own === undefined) throw new InvariantError(`The group of seat ${run.seat} was given no choices.`)
       // Aborted while the step was computed.
       if (!this.#running.includes(group)) continue
+      const result = group.update(run, own)
+      if (result === null) continue
       const { sequence } = group
-      if (sequence.computedTokens < sequence.promptTokens) {
-        sequence.computedTokens += run.runs[0]?.tokenIds.length ?? 0
-      }
-      if (run.beams.length > 0) this.#advance(group, own, onEnd)
+      emit({
+        type: 'text-delta',
+        reqId: sequence.reqId,
+        text: result.text,
+        tokenIds: result.tokenIds,
+      })
+      onEnd(sequence, result.finishReason)
     }
     this.#planned = []
   }
@@ -150,70 +139,56 @@ export class BeamGroups {
     const all = [...this.#freeSeats, ...this.#running.flatMap((group) => group.seats)]
     check(all.length === seats && new Set(all).size === seats, 'each seat is free or in one group')
     check(this.#reservedTokens() <= tokens, 'groups keep to their room')
-    for (const { sequence, seats: own, beamSeats, search } of this.#running) {
-      check(sequence.status === 'running', 'a group is running')
-      check(own.length === sequence.numBeams, 'a group has a seat for each beam')
-      check(new Set(beamSeats).size === search.beams.length, 'each beam has one seat')
-      check(
-        beamSeats.every((seat) => own.includes(seat)),
-        'a beam sits in a seat of its group',
-      )
-      check(!search.isDone, 'a search that is done has ended')
-      const [first] = search.beams
-      check(
-        first === undefined || first.tokenIds.length < this.#newTokensOf(sequence),
-        'a full beam has ended',
-      )
-    }
+    for (const group of this.#running) group.checkIntegrity()
     for (const sequence of this.#waiting) check(sequence.status === 'waiting', 'a waiting group waits')
   }
 
-  #newTokensOf({ promptTokens, maxNewTokens }: { promptTokens: number; maxNewTokens: number }): number {
+  #newTokensOf({ promptTokens, maxNewTokens }: Omit<SearchSize, 'numBeams'>): number {
     const { maxSeqLen } = this.#options
     return maxSeqLen === null ? maxNewTokens : Math.min(maxNewTokens, maxSeqLen - promptTokens)
   }
 
   /** Beams share their prompt and, at worst, nothing else. */
-  #tokensOf(request: { promptTokens: number; maxNewTokens: number; numBeams: number }): number {
-    return request.promptTokens + request.numBeams * this.#newTokensOf(request)
+  #tokensOf(size: SearchSize): number {
+    return size.promptTokens + size.numBeams * this.#newTokensOf(size)
   }
 
   #reservedTokens(): number {
     return this.#running.reduce((sum, { reservedTokens }) => sum + reservedTokens, 0)
   }
 
-  #fillSeats(onEnd: (sequence: Sequence) => void): BeamStart[] {
+  #fillSeats(): BeamStart[] {
+    const { clock, room, onEnd } = this.#options
     const starts: BeamStart[] = []
     for (;;) {
-      const nowMs = this.#options.clock.nowMs()
+      const nowMs = clock.nowMs()
       // The one whose turn it is waits for its room, and the others behind it: smaller groups would starve it.
       const sequence = this.#waiting.peek(nowMs)
       if (sequence === null) return starts
       const reservedTokens = this.#tokensOf(sequence)
-      const room = this.#options.room.tokens - this.#reservedTokens()
-      if (sequence.numBeams > this.#freeSeats.length || reservedTokens > room) return starts
+      const freeTokens = room.tokens - this.#reservedTokens()
+      if (sequence.numBeams > this.#freeSeats.length || reservedTokens > freeTokens) return starts
       this.#waiting.next(nowMs)
       this.#announceStart(sequence, nowMs)
       // A prompt that fills the context leaves room for no token.
-      if (this.#newTokensOf(sequence) === 0) onEnd(sequence)
+      if (this.#newTokensOf(sequence) === 0) onEnd(sequence, 'length')
       else starts.push(this.#start(sequence, reservedTokens))
     }
   }
 
   #start(sequence: Sequence, reservedTokens: number): BeamStart {
-    const seats = this.#freeSeats.sort((a, b) => a - b).splice(0, sequence.numBeams)
-    const [seat] = seats
-    if (seat === undefined) throw new InvariantError('a group needs a seat')
+    const { isEndOfGeneration, tokenBytes } = this.#options
     sequence.status = 'running'
-    this.#running.push({
+    const group = new BeamGroup({
       sequence,
-      seats,
-      search: this.#createSearch(sequence),
+      seats: this.#freeSeats.sort((a, b) => a - b).splice(0, sequence.numBeams),
       reservedTokens,
-      beamSeats: [seat],
-      pending: NOTHING_PENDING,
+      maxNewTokens: this.#newTokensOf(sequence),
+      isEndOfGeneration,
+      tokenBytes,
     })
-    return { seat, promptTokenIds: sequence.promptTokenIds, sampling: sequence.sampling }
+    this.#running.push(group)
+    return group.start()
   }
 
   #announceStart({ reqId, promptTokens, arrivalMs }: Sequence, nowMs: number): void {
@@ -221,94 +196,11 @@ export class BeamGroups {
     this.#options.emit({ type: 'sequence-start', reqId, promptTokens, cachedTokens: 0, queueMs })
   }
 
-  #createSearch(sequence: Sequence): BeamSearch<BeamText> {
-    const maxNewTokens = this.#newTokensOf(sequence)
-    const firstState = sequence.stopStrings.length === 0 ? null : new TextAssembler(sequence.stopStrings)
-    return new BeamSearch({
-      numBeams: sequence.numBeams,
-      firstState,
-      extend: (beam, tokenId) => this.#extend(beam, tokenId, maxNewTokens),
-    })
-  }
-
-  #extend(
-    { state, tokenIds }: Beam<BeamText>,
-    tokenId: number,
-    maxNewTokens: number,
-  ): { state: BeamText; end: BeamEnd | null } {
-    if (this.#options.isEndOfGeneration(tokenId)) return { state, end: 'stop' }
-    const text = state?.fork() ?? null
-    if (text?.push(this.#options.tokenBytes(tokenId)).isMatched === true) return { state: text, end: 'stop' }
-    return { state: text, end: tokenIds.length + 1 >= maxNewTokens ? 'length' : null }
-  }
-
+  /** One prompt a step, so that streams beside it do not wait for two. */
   #planRuns(): { group: BeamGroup; run: BeamRun }[] {
-    const planned: { group: BeamGroup; run: BeamRun }[] = []
-    let hasPrefill = false
-    for (const group of this.#running) {
-      const isPrefilling = group.search.beams[0]?.tokenIds.length === 0
-      if (isPrefilling && hasPrefill) continue
-      hasPrefill ||= isPrefilling
-      planned.push({ group, run: isPrefilling ? prefillRun(group) : decodeRun(group) })
-    }
-    return planned
+    const prefilling = this.#running.find(({ isPrefilling }) => isPrefilling)
+    return this.#running
+      .filter((group) => !group.isPrefilling || group === prefilling)
+      .map((group) => ({ group, run: group.nextRun() }))
   }
-
-  #advance(
-    group: BeamGroup,
-    choices: readonly BeamChoice[],
-    onEnd: (sequence: Sequence, finishReason: BeamEnd) => void,
-  ): void {
-    const { search, sequence } = group
-    const parents = search.advance(choices)
-    if (search.isDone) {
-      const { tokenIds, finishReason } = search.best
-      const text = this.#textOf(sequence, tokenIds)
-      this.#options.emit({ type: 'text-delta', reqId: sequence.reqId, text, tokenIds })
-      onEnd(sequence, finishReason)
-      return
-    }
-    const { seats, drops, forks } = reseat(parents, group.beamSeats, group.seats)
-    group.beamSeats = seats
-    group.pending = { drops, forks }
-  }
-
-  #textOf({ stopStrings }: Sequence, tokenIds: readonly number[]): string {
-    const assembler = new TextAssembler(stopStrings)
-    let text = ''
-    for (const tokenId of tokenIds) {
-      if (this.#options.isEndOfGeneration(tokenId)) break
-      const added = assembler.push(this.#options.tokenBytes(tokenId))
-      text += added.text
-      if (added.isMatched) return text
-    }
-    return text + assembler.flush()
-  }
-}
-
-function prefillRun({ sequence, seats, search }: BeamGroup): BeamRun {
-  const [seat] = seats
-  if (seat === undefined) throw new InvariantError('a group needs a seat')
-  const { promptTokenIds, computedTokens, promptTokens, numBeams } = sequence
-  const tokenIds = promptTokenIds.subarray(computedTokens, computedTokens + PREFILL_CHUNK_TOKENS)
-  const wantsToken = computedTokens + tokenIds.length === promptTokens
-  return {
-    seat,
-    runs: [{ slotId: seat, position: computedTokens, tokenIds, wantsToken }],
-    beams: wantsToken ? search.beams : [],
-    candidates: wantsToken ? CANDIDATES_PER_BEAM * numBeams : 0,
-  }
-}
-
-function decodeRun({ sequence, seats, search, beamSeats }: BeamGroup): BeamRun {
-  const runs = search.beams.map(({ tokenIds }, beam): SlotRun => {
-    const slotId = beamSeats[beam]
-    const last = tokenIds.at(-1)
-    if (slotId === undefined || last === undefined)
-      throw new InvariantError('a beam needs a seat and a token')
-    const position = sequence.promptTokens + tokenIds.length - 1
-    return { slotId, position, tokenIds: [last], wantsToken: true }
-  })
-  const candidates = CANDIDATES_PER_BEAM * sequence.numBeams
-  return { seat: seats[0] ?? 0, runs, beams: search.beams, candidates }
 }

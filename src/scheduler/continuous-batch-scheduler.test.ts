@@ -50,6 +50,39 @@ describe('ContinuousBatchScheduler', () => {
     expect(scheduler.plan()).toBeNull()
   })
 
+  it.each([
+    [{ maxBatchSize: 0 }, 'maxBatchSize must be a whole number of at least 1, but was 0'],
+    [{ maxBatchSize: Number.NaN }, 'maxBatchSize must be a whole number of at least 1, but was NaN'],
+    [{ maxSeqLen: 0.5 }, 'maxSeqLen must be a whole number of at least 1, but was 0.5'],
+    [
+      { schedulePolicy: 'lifo' as 'fcfs' },
+      "schedulePolicy must be one of fcfs, priority, fair, but was 'lifo'",
+    ],
+  ])('refuses options it could never work with: %j', (options, message) => {
+    expect(() => createScheduler(options)).toThrow(new RangeError(message))
+  })
+
+  it.each([
+    [
+      [{ ids: [1], reqId: 1, maxNewTokens: 0 }],
+      'maxNewTokens must be a whole number of at least 1, but was 0',
+    ],
+    [
+      [{ ids: [1], reqId: 1 } as never],
+      'maxNewTokens must be a whole number of at least 1, but was undefined',
+    ],
+    [
+      [createRequest(1), { ...createRequest(2), numBeams: 0 }],
+      'numBeams must be a whole number of at least 1, but was 0',
+    ],
+    [[createRequest(1), createRequest(1)], 'reqId 1 is in use'],
+  ])('refuses requests it could never end, and takes none of their block %#', (block, message) => {
+    const scheduler = createScheduler()
+    expect(() => scheduler.addBlock(block)).toThrow(message)
+    expect([scheduler.hasWork, scheduler.waitingCount]).toEqual([false, 0])
+    scheduler.checkIntegrity()
+  })
+
   it('lets a late request join the running batch at the next step', () => {
     const scheduler = createScheduler()
     scheduler.add(createRequest(1))

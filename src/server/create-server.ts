@@ -199,9 +199,10 @@ function createOutputGuard({ disableOutputVerify, adminKey, apiKeys }: ServerCon
 }
 
 function createPassthroughEngine(config: ServerConfig): Engine {
-  const { maxBatchSize, maxSeqLen, maxQueue, schedulePolicy } = config
+  const { maxBatchSize, maxSeqLen, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
-  return new InProcessEngine({ runner, schedulePolicy, maxQueue })
+  // The registry counts who waits, over all models.
+  return new InProcessEngine({ runner, schedulePolicy, maxQueue: Number.POSITIVE_INFINITY })
 }
 
 interface ServingLine extends Pick<RunningServer, 'address' | 'registry'> {

@@ -3,7 +3,7 @@
  * into memory is refused before that, by its headers.
  */
 import type { ServerConfig } from '../config/server-config.ts'
-import { EngineHost } from '../engines/local/engine-host.ts'
+import { EngineHost, type EngineHostHooks } from '../engines/local/engine-host.ts'
 import { ReplicatedEngine } from '../engines/local/replicated-engine.ts'
 import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
 import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'
@@ -82,16 +82,19 @@ async function openReplicas(options: OpenOptions): Promise<Engine> {
   })
   warnOfLongContext(log, config.maxSeqLen, resolved.model)
   const fractions = Array.from({ length: config.replicas }, () => 0)
+  let engine: ReplicatedEngine | null = null
   const starts = fractions.map((_, replica) =>
-    startReplica(options, resolved, (fraction) => {
-      fractions[replica] = fraction
-      const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
-      hooks.onProgress(done + mean * (1 - done))
+    startReplica(options, resolved, {
+      onProgress: (fraction) => {
+        fractions[replica] = fraction
+        const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length
+        hooks.onProgress(done + mean * (1 - done))
+      },
+      mayTryAgain: () => engine?.status().state === 'ready',
     }),
   )
-  const engines = await allOrNone(starts)
-  const [only] = engines
-  return only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+  engine = new ReplicatedEngine(await allOrNone(starts))
+  return engine
 }
 
 /** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */
@@ -137,9 +140,9 @@ async function allOrNone(starts: readonly Promise<Engine>[]): Promise<readonly E
 function startReplica(
   { config, log, modelId, hooks }: OpenOptions,
   { model, overrides }: ResolvedModel,
-  onProgress: (fraction: number) => void,
+  replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, maxQueue } = config
+  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy } = config
   return EngineHost.start(
     {
       runner: {
@@ -154,10 +157,10 @@ function startReplica(
         metadataOverrides: overrides.map(toRunnerOverride),
       },
       schedulePolicy,
-      maxQueue,
+      weightBytes: model.sizeBytes,
     },
     {
-      onProgress,
+      ...replicaHooks,
       onLogLine: (line) => log.debug({ model: modelId }, line),
       onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
       onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),

@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { EngineHost } from '../../src/engines/local/engine-host.ts'
+import { ReplicatedEngine } from '../../src/engines/local/replicated-engine.ts'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import { engineRequest, runRequest } from '../support/engine-requests.ts'
 import { gone, temporaryFolder } from '../support/server-process.ts'
@@ -24,7 +25,6 @@ it('a stopped engine is ended and replaced; what it was running fails and what w
         kvCacheType: 'f16',
       },
       schedulePolicy: 'fcfs',
-      maxQueue: 8,
       program: ENGINE,
       hangMs: 3000,
     },
@@ -36,7 +36,7 @@ it('a stopped engine is ended and replaced; what it was running fails and what w
   const events = host.generate(engineRequest('hello', { maxNewTokens: 900 }), new AbortController().signal)
   await events.next()
   process.kill(pid, 'SIGSTOP')
-  const waiting = runRequest(host, engineRequest('hello', { maxNewTokens: 5 }))
+  const waiting = runRequest(new ReplicatedEngine([host]), engineRequest('hello', { maxNewTokens: 5 }))
 
   const rest = async () => {
     for await (const _ of events);

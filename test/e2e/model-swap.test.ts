@@ -55,6 +55,7 @@ interface ListedModel {
     readonly state: string
     readonly failure: string | null
     readonly parameters: number | null
+    readonly replicas_ready?: number
   }
 }
 
@@ -242,6 +243,34 @@ describe('replicas', () => {
     expect((await call(server, 'GET /v1/ready')).status).toBe(200)
     expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
     await untilEngines(server, 2)
+  })
+
+  it('serve without one that was given up, which /v1/models tells', async () => {
+    const { first } = writeModels()
+    const server = await startServer(['--checkpoint', first, '--replicas', '2'])
+    const steady = enginePids(server).at(-1)
+    const readyReplicas = async () => (await listModels(server))[0]?.meta.replicas_ready
+    for (let death = 1; death <= 3; death++) {
+      const dying = enginePids(server).find((pid) => pid !== steady) ?? 0
+      process.kill(dying, 'SIGKILL')
+      await gone(dying)
+      if (death < 3) while ((await readyReplicas()) !== 2 || enginePids(server).length < 2) await sleep(20)
+    }
+
+    const line = await logged(
+      server,
+      'the engine process died too often; it is started again after 5 minutes if other replicas still serve',
+    )
+
+    expect(line['level']).toBe('error')
+    expect(enginePids(server)).toEqual([steady])
+    expect((await listModels(server))[0]?.meta).toMatchObject({
+      state: 'ready',
+      replicas: 2,
+      replicas_ready: 1,
+    })
+    expect((await call(server, 'GET /v1/ready')).status).toBe(200)
+    expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
   })
 })
 

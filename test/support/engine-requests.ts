@@ -25,7 +25,7 @@ export interface SequenceResult {
 
 /** Reads a request to its end; one result per sequence. */
 export async function runRequest(
-  engine: Engine,
+  engine: Pick<Engine, 'generate'>,
   request: EngineRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<SequenceResult[]> {

@@ -1,12 +1,13 @@
 // @ts-check
 /**
  * A program in the engine's place: speaks its protocol and does as the prompt says. `hang` says nothing more, `die`
- * ends the process, anything else is answered with the id of this process.
+ * ends the process, `not-in 7` waits for ever in process 7, anything else is answered with the id of this process. How it starts is said by
+ * the model's id: `hangs` tells some progress and no more, `half` ends in the middle of a message.
  */
 import { writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-const { socketPath } = JSON.parse(process.argv[2] ?? '')
+const { socketPath, runner } = JSON.parse(process.argv[2] ?? '')
 process.stdin.on('close', () => process.exit(0)).resume()
 
 /** @param {object} message */
@@ -46,6 +47,7 @@ const server = createServer((socket) => {
       const word = message.request.prompts[0].pieces.join('')
       const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }
       if (word === 'die') process.exit(3)
+      if (word === `not-in ${process.pid}`) continue
       const events =
         word === 'hang'
           ? [start]
@@ -58,4 +60,17 @@ const server = createServer((socket) => {
     }
   })
 })
-server.listen(socketPath, () => writeSync(3, `${JSON.stringify({ type: 'ready', info })}\n`))
+/** @param {object} message */
+const tell = (message) => void writeSync(3, `${JSON.stringify(message)}\n`)
+
+switch (runner.modelId) {
+  case 'hangs':
+    tell({ type: 'progress', fraction: 0.5 })
+    break
+  case 'half':
+    writeSync(3, '{"type":"re')
+    process.exit(3)
+    break
+  default:
+    server.listen(socketPath, () => tell({ type: 'ready', info }))
+}

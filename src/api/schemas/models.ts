@@ -23,6 +23,8 @@ export const model = z
       state: z.enum(['loading', 'ready', 'draining', 'failed']),
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),
+      replicas: z.int().optional().describe('Engine processes; absent where the model has none of its own.'),
+      replicas_ready: z.int().optional().describe('Those of them that serve now.'),
     }),
   })
   .meta({ id: 'Model', description: 'What is not known before the headers have been read is null.' })
@@ -85,6 +87,7 @@ export function toModel({
   loadFraction,
   failure,
   outline,
+  replicas,
   quantization,
 }: ModelRecord): z.output<typeof model> {
   return {
@@ -104,6 +107,7 @@ export function toModel({
       state,
       load_progress: loadFraction,
       failure,
+      ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
   }
 }

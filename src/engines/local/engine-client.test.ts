@@ -24,7 +24,7 @@ function createClient() {
     const request = engineRequest('x')
     const { signal } = new AbortController()
     const stream = new RequestStream({ sequences: 1, signal, onCancel: () => {} })
-    return client.submit({ request, stream, hasStarted: false })
+    return client.submit({ request, stream })
   }
   const say = (events: Parameters<typeof encodeFrame>[0]) => void socket.emit('data', encodeFrame(events))
   return { client, submit, say, onSilence }

@@ -1,6 +1,6 @@
 /**
  * The HTTP process's end of one engine process: requests go out and events come in over one socket. When the socket
- * closes, every open request is handed back to the host, which knows whether to fail it or to run it again.
+ * closes, every open request is handed back to the host.
  */
 import type { Socket } from 'node:net'
 import { ServiceError } from '../../core/errors.ts'
@@ -13,8 +13,6 @@ import type { RequestHandle } from './step-loop.ts'
 export interface PendingRequest {
   readonly request: EngineRequest
   readonly stream: RequestStream
-  /** Whether anything has come of it: running it again would then say things twice. */
-  hasStarted: boolean
 }
 
 export interface EngineClientHooks<Pending> {
@@ -101,7 +99,6 @@ export class EngineClient<Pending extends PendingRequest> {
     for (const [id, own] of events) {
       const pending = this.#pending.get(id)
       if (pending === undefined) continue
-      pending.hasStarted ||= own.length > 0
       pending.stream.deliver(own)
       if (pending.stream.isClosed) this.#pending.delete(id)
     }

@@ -1,18 +1,26 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
 import { VirtualClock } from '../../core/clock.ts'
-import { EngineHost, type EngineHostOptions } from './engine-host.ts'
+import { EngineHost, type EngineHostHooks, type EngineHostOptions } from './engine-host.ts'
+import { ReplicatedEngine } from './replicated-engine.ts'
 
 const FAKE_ENGINE = fileURLToPath(new URL('../../../test/support/fake-engine.mjs', import.meta.url))
 
-async function startHost(options: Partial<EngineHostOptions> = {}) {
+interface TestHostOptions extends Partial<EngineHostOptions> {
+  /** Says how the fake engine starts. */
+  readonly modelId?: string
+  readonly hooks?: Partial<EngineHostHooks>
+}
+
+async function startHost({ modelId = 'm', hooks = {}, ...options }: TestHostOptions = {}) {
   const crashes: string[] = []
   const restarts: number[] = []
   const host = await EngineHost.start(
     {
       runner: {
-        modelId: 'm',
+        modelId,
         modelPath: 'unused',
         maxBatchSize: 1,
         maxSeqLen: null,
@@ -22,7 +30,6 @@ async function startHost(options: Partial<EngineHostOptions> = {}) {
         kvCacheType: 'f16',
       },
       schedulePolicy: 'fcfs',
-      maxQueue: 8,
       program: FAKE_ENGINE,
       ...options,
     },
@@ -31,6 +38,7 @@ async function startHost(options: Partial<EngineHostOptions> = {}) {
       onLogLine: () => {},
       onCrash: (how) => void crashes.push(how),
       onRestart: (pid) => void restarts.push(pid),
+      ...hooks,
     },
     new AbortController().signal,
   )
@@ -43,15 +51,43 @@ describe('an engine process that dies', () => {
   it('three times within a minute is given up, and says so', async () => {
     const { host, crashes, ask } = await startHost({ clock: new VirtualClock() })
 
-    // A request that never started is run once more by the next engine, and so ends two of them.
-    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
-    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_unavailable' })
+    for (let death = 0; death < 3; death++) {
+      await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
+    }
 
     const message =
       'its process died 3 times within a minute (the last one ended with exit code 3); register the model again.'
-    expect(host.status()).toEqual({ state: 'failed', message })
     await expect(ask('hello')).rejects.toMatchObject({ status: 503, params: { message } })
+    expect(host.status()).toEqual({ state: 'failed', message })
     expect(crashes.at(-1)).toBe('is not started again: it died too often')
+  })
+
+  it('too often is tried again after a long pause while other replicas serve, and given up if it dies again', async () => {
+    const clock = new VirtualClock()
+    const asked: boolean[] = []
+    const answers = [true, false, true, false]
+    const mayTryAgain = () => {
+      asked.push(answers[asked.length] ?? false)
+      return asked.at(-1) ?? false
+    }
+    const { host, crashes, restarts, ask } = await startHost({
+      clock,
+      longPauseMs: 30,
+      hooks: { mayTryAgain },
+    })
+    for (let death = 0; death < 3; death++) await expect(ask('die')).rejects.toThrow()
+
+    // One that was given up is not waited for.
+    const pid = await answered(ask)
+
+    expect(crashes.at(-1)).toMatch(/^died too often; it is started again after/)
+    expect(Number(pid)).toBe(restarts.at(-1))
+    // When it was given up, after the first pause and after the second one.
+    expect(asked).toEqual([true, false, true])
+    clock.advance(59_000)
+    await expect(ask('die')).rejects.toThrow()
+    await expect(ask('hello')).rejects.toMatchObject({ code: 'engine_unavailable' })
+    expect(host.status()).toMatchObject({ message: expect.stringMatching(/died again after a pause/) })
   })
 
   it('now and then is started again each time', async () => {
@@ -64,6 +100,56 @@ describe('an engine process that dies', () => {
       clock.advance(30_000)
     }
     expect(host.status()).toEqual({ state: 'ready' })
+  })
+})
+
+describe('an engine process that does not start', () => {
+  it('because it hangs is ended after a silence', async () => {
+    const fractions: number[] = []
+    const hooks = { onProgress: (at: number) => void fractions.push(at) }
+    const start = startHost({ modelId: 'hangs', stallMs: 1000, hooks })
+    await expect(start).rejects.toThrow(
+      'The engine process said nothing for 1 s while it loaded the model, and was ended.',
+    )
+    expect(fractions).toEqual([0.5])
+  })
+
+  it('because it dies in the middle of a message fails the start and nothing else', async () => {
+    await expect(startHost({ modelId: 'half' })).rejects.toThrow(
+      'The engine process ended with exit code 3 while it loaded the model',
+    )
+  })
+})
+
+describe('the request that a dying engine process had not begun', () => {
+  const start = async (replicas: number) => {
+    const started = await Promise.all(Array.from({ length: replicas }, () => startHost()))
+    const engine = new ReplicatedEngine(started.map(({ host }) => host))
+    const ask = async (word: string) => (await runRequest(engine, engineRequest(word)))[0]?.text
+    return { hosts: started.map(({ host }) => host), ask }
+  }
+
+  it('is answered by another replica that serves', async () => {
+    const { hosts, ask } = await start(2)
+    const [dying, other] = hosts.map(({ pid }) => pid)
+    const answer = ask(`not-in ${dying}`)
+    process.kill(dying ?? 0, 'SIGKILL')
+    expect(await answer).toBe(String(other))
+  })
+
+  it('waits for the next process where there is no other', async () => {
+    const { hosts, ask } = await start(1)
+    const { pid } = hosts[0] ?? { pid: 0 }
+    const answer = ask(`not-in ${pid}`)
+    process.kill(pid, 'SIGKILL')
+    expect(await answer).toBe(String(hosts[0]?.pid))
+    expect(hosts[0]?.pid).not.toBe(pid)
+  })
+
+  it('is not run a third time: it might be the cause', async () => {
+    const { ask } = await start(3)
+    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
+    expect(await ask('hello')).toMatch(/^\d+$/)
   })
 })
 
@@ -87,5 +173,17 @@ async function changed(ask: (word: string) => Promise<string | undefined>, pid: 
     // A request may still have gone to the one that is gone.
     const now = await ask('hello').catch(() => pid)
     if (now !== pid) return
+  }
+}
+
+/** Waits until a process answers; until then each request must be refused. */
+async function answered(ask: (word: string) => Promise<string | undefined>) {
+  for (;;) {
+    const answer = await ask('hello').catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'engine_unavailable' })
+    })
+    if (answer !== undefined) return answer
+    // Lets timers and sockets have their turn.
+    await nextTurn()
   }
 }

@@ -1,11 +1,11 @@
 /**
- * An engine in a process of its own, kept alive. When the process dies, the requests it was running fail, those
- * still waiting in it are run by the next one, and a new process is started, at once and then with growing pauses. One
- * that has work and says nothing for too long is hung, and ended as if it had died.
+ * An engine in a process of its own, kept alive. When the process dies, the requests it had fail, and a new process is
+ * started, at once and then with growing pauses; requests that come meanwhile wait for it. One that has work and says
+ * nothing for too long is hung, and ended as if it had died.
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
  *      │                          │ several starts failed: requests are refused, the tries go on
- *      └──third end in a minute──▶ given up: requests are refused until the model is registered again
+ *      └──third end in a minute──▶ given up: requests are refused; tried again after a pause where others serve
  *   any ──close()──▶ closed
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
@@ -31,6 +31,8 @@ const MAX_FAILED_STARTS = 3
 /** An engine that ends this often within the time is not started again. */
 const MAX_DEATHS = 3
 const DEATHS_WITHIN_MS = 60_000
+/** Between tries of one that was given up. */
+const LONG_PAUSE_MS = 300_000
 /** An engine says something after every step, or at least once a second; a step of a large model takes longer. */
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
@@ -38,6 +40,8 @@ const HANG_MS_PER_BILLION_PARAMETERS = 60_000
 export interface EngineHostOptions extends EngineStartOptions {
   /** Silence, while it has work, after which an engine is hung. @default a minute, and more for a large model */
   readonly hangMs?: number
+  /** Between tries of an engine that was given up. @default 5 minutes */
+  readonly longPauseMs?: number
   /** @default the system's */
   readonly clock?: Clock
 }
@@ -46,17 +50,19 @@ export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
   readonly onCrash: (how: string) => void
   readonly onRestart: (pid: number) => void
+  /** Whether one that was given up is worth another try: other replicas serve, so nobody need wait for it. */
+  readonly mayTryAgain?: () => boolean
 }
 
 interface HostedRequest extends PendingRequest {
   /** What aborts it in the engine process; null while it is parked. */
   handle: RequestHandle | null
-  hasBeenRerun: boolean
 }
 
 export class EngineHost implements Engine {
   readonly #options: EngineStartOptions
   readonly #hangMs: number | null
+  readonly #longPauseMs: number
   readonly #clock: Clock
   readonly #hooks: EngineHostHooks
   readonly #closing = new AbortController()
@@ -70,13 +76,16 @@ export class EngineHost implements Engine {
   /** When processes have ended, those of the last minute. */
   #deathsMs: number[] = []
   #isGivenUp = false
+  /** When it came back after it had been given up. */
+  #revivedMs: number | null = null
   #isHung = false
   #restarting: Promise<void> = Promise.resolve()
 
   private constructor(options: EngineHostOptions, hooks: EngineHostHooks, process: EngineProcess) {
-    const { hangMs = null, clock = systemClock, ...start } = options
+    const { hangMs = null, longPauseMs = LONG_PAUSE_MS, clock = systemClock, ...start } = options
     this.#options = start
     this.#hangMs = hangMs
+    this.#longPauseMs = longPauseMs
     this.#clock = clock
     this.#hooks = hooks
     this.#process = process
@@ -89,16 +98,16 @@ export class EngineHost implements Engine {
     hooks: EngineHostHooks,
     signal: AbortSignal,
   ): Promise<EngineHost> {
-    const { hangMs: _hangMs, clock: _clock, ...start } = options
+    const { hangMs: _hangMs, longPauseMs: _longPauseMs, clock: _clock, ...start } = options
     return new EngineHost(options, hooks, await startEngineProcess(start, hooks, signal))
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     signal.throwIfAborted()
-    this.#refuseIfUnavailable(request)
+    this.#refuseIfUnavailable()
     const onCancel = (): void => this.#cancel(hosted)
     const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
-    const hosted: HostedRequest = { request, stream, hasStarted: false, handle: null, hasBeenRerun: false }
+    const hosted: HostedRequest = { request, stream, handle: null }
     this.#place(hosted)
     yield* stream
   }
@@ -130,22 +139,11 @@ export class EngineHost implements Engine {
     return this.#isGivenUp || this.#failedStarts >= MAX_FAILED_STARTS
   }
 
-  #refuseIfUnavailable(request: EngineRequest): void {
+  #refuseIfUnavailable(): void {
     if (this.#closing.signal.aborted) throw new ServiceError('shutting_down')
-    if (this.#client !== null) return
+    if (this.#client !== null || !this.#isUnavailable) return
     const retryAfterSeconds = Math.ceil(MAX_PAUSE_MS / 1000)
-    if (this.#isUnavailable) {
-      throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
-    }
-    const waiting = this.#parked.reduce((sum, hosted) => sum + hosted.request.prompts.length, 0)
-    const max = this.#options.maxQueue
-    if (waiting > 0 && waiting + request.prompts.length > max) {
-      throw new ServiceError(
-        'queue_full',
-        { waiting, max, given: request.prompts.length },
-        { retryAfterSeconds },
-      )
-    }
+    throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
   }
 
   #place(hosted: HostedRequest): void {
@@ -163,7 +161,8 @@ export class EngineHost implements Engine {
     this.#client = new EngineClient(process.socket, {
       onClose: (unfinished) => {
         this.#client = null
-        for (const hosted of unfinished) this.#failOrPark(hosted)
+        const code = this.#closing.signal.aborted ? 'shutting_down' : 'engine_failed'
+        for (const { stream } of unfinished) stream.fail(new ServiceError(code))
         this.#restarting = this.#restart(process)
       },
       silenceMs: this.#hangMs ?? hangMsOf(process.info),
@@ -175,19 +174,6 @@ export class EngineHost implements Engine {
     for (const hosted of this.#parked.splice(0)) this.#place(hosted)
   }
 
-  #failOrPark(hosted: HostedRequest): void {
-    // A request that never started is innocent of the crash, but only once: it might be the cause after all.
-    const mayRerun = !hosted.hasStarted && !hosted.hasBeenRerun && !this.#closing.signal.aborted
-    if (!mayRerun) {
-      const code = this.#closing.signal.aborted ? 'shutting_down' : 'engine_failed'
-      hosted.stream.fail(new ServiceError(code))
-      return
-    }
-    hosted.hasBeenRerun = true
-    hosted.handle = null
-    this.#parked.push(hosted)
-  }
-
   async #restart(ended: EngineProcess): Promise<void> {
     // The socket is closed; make sure that the process, and with it its memory, is gone before the next one starts.
     ended.kill()
@@ -196,15 +182,18 @@ export class EngineHost implements Engine {
     const how = this.#isHung ? 'hung, and was ended' : exit
     this.#isHung = false
     this.#hooks.onCrash(how)
-    if (this.#isDeathTheLast(how)) return
+    this.#recordDeath(how)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
-        await sleep(pauseMs, undefined, { signal: this.#closing.signal })
+        await (this.#isGivenUp ? this.#longPause() : this.#pause(pauseMs))
         const process = await startEngineProcess(this.#options, this.#hooks, this.#closing.signal)
         if (this.#closing.signal.aborted) {
           process.kill()
+          await process.exited
           return
         }
+        this.#revivedMs = this.#isGivenUp ? this.#clock.nowMs() : this.#revivedMs
+        this.#isGivenUp = false
         this.#failedStarts = 0
         this.#serve(process)
         this.#hooks.onRestart(process.pid)
@@ -216,23 +205,39 @@ export class EngineHost implements Engine {
     }
   }
 
-  /** Counts a death; gives the engine up when there were too many. */
-  #isDeathTheLast(how: string): boolean {
+  #pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#closing.signal })
+  }
+
+  async #longPause(): Promise<void> {
+    do await this.#pause(this.#longPauseMs)
+    while (this.#hooks.mayTryAgain?.() !== true)
+  }
+
+  /** Gives the engine up when there were too many. */
+  #recordDeath(how: string): void {
     const nowMs = this.#clock.nowMs()
     this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
-    if (this.#deathsMs.length < MAX_DEATHS) return false
+    // One that dies as soon as it is back has had its chance: every death fails requests.
+    const wasJustRevived = this.#revivedMs !== null && nowMs - this.#revivedMs < DEATHS_WITHIN_MS
+    if (this.#deathsMs.length < MAX_DEATHS && !wasJustRevived) return
     this.#isGivenUp = true
-    this.#lastFailure = `its process died ${MAX_DEATHS} times within a minute (the last one ${how}); register the model again.`
-    this.#hooks.onCrash('is not started again: it died too often')
+    const often = wasJustRevived ? 'again after a pause' : `${MAX_DEATHS} times within a minute`
+    this.#lastFailure = `its process died ${often} (the last one ${how}); register the model again.`
+    const minutes = this.#longPauseMs / 60_000
+    this.#hooks.onCrash(
+      this.#hooks.mayTryAgain?.() === true
+        ? `died too often; it is started again after ${minutes} minutes if other replicas still serve`
+        : 'is not started again: it died too often',
+    )
     this.#refuseParked()
-    return true
   }
 
   #recordFailedStart(error: unknown): void {
     this.#failedStarts++
     this.#lastFailure = error instanceof StartError ? error.message : 'its process could not be started.'
     this.#hooks.onCrash(`could not be started again: ${this.#lastFailure}`)
-    if (this.#failedStarts < MAX_FAILED_STARTS) return
+    if (!this.#isUnavailable) return
     this.#refuseParked()
   }
 

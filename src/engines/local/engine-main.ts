@@ -31,7 +31,8 @@ async function main(options: EngineProcessOptions): Promise<void> {
   const loop = new StepLoop({
     runner,
     schedulePolicy: options.schedulePolicy,
-    maxQueue: options.maxQueue,
+    // Counted in the HTTP process, over all models.
+    maxQueue: Number.POSITIVE_INFINITY,
     clock: systemClock,
     onStepEnd: () => {
       for (const connection of connections) connection.flush()

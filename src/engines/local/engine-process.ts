@@ -18,6 +18,10 @@ import type { EngineProcessOptions, LoadMessage } from './messages.ts'
 export interface EngineStartOptions extends Omit<EngineProcessOptions, 'socketPath' | 'parentPid'> {
   /** The program that is started. @default the engine */
   readonly program?: string
+  /** Size of the weights: what is read from a slow disk takes long, and llama.cpp is silent while it does. @default 0 */
+  readonly weightBytes?: number
+  /** Silence after which a start is given up. @default a minute, and more for a large model */
+  readonly stallMs?: number
 }
 
 export interface EngineProcessHooks {
@@ -39,6 +43,11 @@ export interface EngineProcess {
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the end mark included. */
 const MAX_SOCKET_PATH_BYTES = 103
 
+/** A start of which nothing is heard for so long hangs. Its last part is silent: pages of the weights are read. */
+const STALL_MS = 60_000
+/** A disk of 50 MB/s. */
+const STALL_MS_PER_GIGABYTE = 20_000
+
 const ENTRY = fileURLToPath(new URL('engine-main.js', import.meta.url))
 
 /**
@@ -54,7 +63,7 @@ export async function startEngineProcess(
   // Only this user may enter the folder, so only this user can reach the engine.
   const folder = mkdtempSync(path.join(socketFolder(), 'sluice-'))
   const socketPath = path.join(folder, 'engine.sock')
-  const { program = ENTRY, ...rest } = options
+  const { program = ENTRY, weightBytes = 0, stallMs, ...rest } = options
   const argument: EngineProcessOptions = { ...rest, socketPath, parentPid: process.pid }
   const child = spawn(process.execPath, [program, JSON.stringify(argument)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
@@ -65,14 +74,16 @@ export async function startEngineProcess(
     child.on('close', (code, endSignal) => resolve(describeEnd(code, endSignal)))
   })
   signal.addEventListener('abort', kill, { once: true })
+  const stall = new StallTimer(stallMs ?? STALL_MS + STALL_MS_PER_GIGABYTE * (weightBytes / 1e9))
   try {
-    const info = await untilReady(child, hooks, exited)
+    const info = await Promise.race([untilReady(child, hooks, { exited, stall }), stall.expired])
     const socket = await connect(socketPath)
     return { pid: child.pid ?? 0, info, socket, exited, kill }
   } catch (error) {
     kill()
     throw error
   } finally {
+    stall.stop()
     signal.removeEventListener('abort', kill)
     // Once connected the name is not needed, so that nothing is left behind however the server ends. Not awaited: the
     // caller must hear of the socket's end, whenever that comes.
@@ -102,15 +113,48 @@ function describeEnd(code: number | null, signal: string | null): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 }
 
+/** Runs out when it is not wound up in time. */
+class StallTimer {
+  /** Rejects when it runs out. */
+  readonly expired: Promise<never>
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(ms: number) {
+    this.expired = new Promise((_, reject) => {
+      const message = `The engine process said nothing for ${Math.ceil(ms / 1000)} s while it loaded the model, and was ended.`
+      this.#timer = setTimeout(() => reject(new StartError(message, 1)), ms)
+    })
+    // Whoever has stopped waiting need not hear of it.
+    this.expired.catch(() => {})
+  }
+
+  windUp(): void {
+    this.#timer?.refresh()
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+interface StartWatch {
+  readonly exited: Promise<string>
+  readonly stall: StallTimer
+}
+
 /** Follows the load messages; rejects when the model cannot be opened or the process ends first. */
 async function untilReady(
   child: ChildProcess,
   { onProgress, onLogLine }: EngineProcessHooks,
-  exited: Promise<string>,
+  { exited, stall }: StartWatch,
 ): Promise<ModelInfo> {
   // The pipes are missing when the process could not be started at all.
   child.stdin?.on('error', () => {})
-  const lastWords = followLog(child.stderr ?? null, onLogLine)
+  const lastWords = followLog(child.stderr ?? null, (line) => {
+    stall.windUp()
+    onLogLine(line)
+  })
   const ended = exited.then((how): never => {
     const words = lastWords.length === 0 ? '' : `: ${lastWords.join(' ')}`
     throw new StartError(`The engine process ${how} while it loaded the model${words}`, 1)
@@ -119,7 +163,9 @@ async function untilReady(
   if (!(hostPipe instanceof Readable)) return ended
   const told = new Promise<ModelInfo>((resolve, reject) => {
     createInterface({ input: hostPipe }).on('line', (line) => {
-      const message = JSON.parse(line) as LoadMessage
+      stall.windUp()
+      const message = parseLoadMessage(line)
+      if (message === null) return
       switch (message.type) {
         case 'progress':
           return onProgress(message.fraction)
@@ -133,9 +179,20 @@ async function untilReady(
   return Promise.race([told, ended])
 }
 
+/** Null for what is none: a process that dies may do so in the middle of a message. */
+function parseLoadMessage(line: string): LoadMessage | null {
+  try {
+    return JSON.parse(line) as LoadMessage
+  } catch {
+    return null
+  }
+}
+
 function connect(socketPath: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(socketPath)
-    socket.once('connect', () => resolve(socket)).once('error', reject)
+    const onError = (): void =>
+      reject(new StartError('The engine process ended before it could be reached.', 1))
+    socket.once('connect', () => resolve(socket)).once('error', onError)
   })
 }

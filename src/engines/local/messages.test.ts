@@ -35,4 +35,25 @@ describe('frames', () => {
     expect(reader.push(Buffer.from([0xff, 0xff, 0xff, 0xff, 0x7b]))).toEqual([])
     expect(reader.isBroken).toBe(true)
   })
+
+  it('that are no message end the reading, after those that came before them', () => {
+    const good: ClientMessage = { type: 'abort', id: 1 }
+    for (const body of ['{"type":"ab', 'null', '7', '']) {
+      const broken = Buffer.concat([Buffer.alloc(4), Buffer.from(body)])
+      broken.writeUInt32LE(body.length)
+      const reader = new FrameReader<ClientMessage>()
+      expect(reader.push(Buffer.concat([encodeFrame(good), broken, encodeFrame(good)]))).toEqual([good])
+      expect(reader.isBroken).toBe(true)
+      expect(reader.push(encodeFrame(good))).toEqual([])
+    }
+  })
+
+  it('of any bytes throw nothing', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
+        const reader = new FrameReader<ClientMessage>()
+        for (const chunk of chunks) reader.push(Buffer.from(chunk))
+      }),
+    )
+  })
 })

@@ -14,7 +14,6 @@ export interface EngineProcessOptions {
   readonly parentPid: number
   readonly runner: RunnerOptions
   readonly schedulePolicy: SchedulePolicy
-  readonly maxQueue: number
 }
 
 /** HTTP process → engine. `id` is the sender's, unique on its connection. */
@@ -60,13 +59,14 @@ export class FrameReader<Message> {
   #bytes = 0
   /** Bytes needed before there is anything new to read. */
   #needed = HEADER_BYTES
-  /** Whether a frame claimed to be larger than any real one; nothing is read after it. */
+  /** Whether there was a frame larger than any real one, or one that is no message; nothing is read after it. */
   isBroken = false
 
   push(chunk: Buffer): Message[] {
+    if (this.isBroken) return []
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    if (this.isBroken || this.#bytes < this.#needed) return []
+    if (this.#bytes < this.#needed) return []
     const messages: Message[] = []
     const all = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
     let offset = 0
@@ -82,11 +82,25 @@ export class FrameReader<Message> {
         this.#needed = HEADER_BYTES + bodyBytes
         break
       }
-      messages.push(JSON.parse(all.toString('utf8', offset + HEADER_BYTES, end)) as Message)
+      const message = parseMessage(all.toString('utf8', offset + HEADER_BYTES, end))
+      if (message === null) {
+        this.isBroken = true
+        return messages
+      }
+      messages.push(message as Message)
       offset = end
     }
     this.#chunks = offset === all.length ? [] : [all.subarray(offset)]
     this.#bytes = all.length - offset
     return messages
+  }
+}
+
+function parseMessage(text: string): object | null {
+  try {
+    const message: unknown = JSON.parse(text)
+    return typeof message === 'object' ? message : null
+  } catch {
+    return null
   }
 }

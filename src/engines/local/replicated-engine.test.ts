@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
-import { hang, sayOk, ScriptedEngine } from '../../../test/support/scripted-engine.ts'
+import { hang, sayOk, ScriptedEngine, sequenceStart } from '../../../test/support/scripted-engine.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { EngineStatus } from '../../protocol/engine.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
@@ -62,6 +62,29 @@ describe('ReplicatedEngine', () => {
     })
   })
 
+  it('runs a request once more, elsewhere, when its replica died before anything came of it', async () => {
+    const dying = new StatedEngine(() => {
+      dying.current = restarting
+      throw new ServiceError('engine_failed')
+    })
+    const other = new ScriptedEngine(sayOk)
+    expect(await runRequest(new ReplicatedEngine([dying, other]), engineRequest('x'))).toMatchObject([
+      { text: 'ok' },
+    ])
+    const alone = new ReplicatedEngine([dying])
+    await expect(runRequest(alone, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
+    expect([dying.requests.length, other.requests.length]).toEqual([3, 1])
+  })
+
+  it('does not run again what had begun', async () => {
+    const dying = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      throw new ServiceError('engine_failed')
+    })
+    const engine = new ReplicatedEngine([dying, new ScriptedEngine(sayOk)])
+    await expect(runRequest(engine, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
+  })
+
   it('is as ready as its best replica, and has the slots and the memory of all', () => {
     const replicas = [1, 2].map(() => new StatedEngine(sayOk, { maxBatchSize: 4, memoryBytes: 10 }))
     const [one, two] = replicas
@@ -69,10 +92,10 @@ describe('ReplicatedEngine', () => {
     expect(engine.info()).toMatchObject({ maxBatchSize: 8, memoryBytes: 20 })
     if (one === undefined || two === undefined) throw new Error('there are two')
     one.current = failed
-    expect(engine.status()).toEqual({ state: 'ready' })
+    expect(engine.status()).toEqual({ state: 'ready', replicas: { all: 2, ready: 1 } })
     two.current = restarting
-    expect(engine.status()).toEqual(restarting)
+    expect(engine.status()).toEqual({ ...restarting, replicas: { all: 2, ready: 0 } })
     two.current = failed
-    expect(engine.status()).toEqual(failed)
+    expect(engine.status()).toMatchObject(failed)
   })
 })

@@ -1,6 +1,7 @@
 /**
- * Several engines of one model as one: a request goes to the replica with the fewest running sequences, among those
- * that serve. Owns the replicas; each is started again by itself when it dies.
+ * The engines of one model as one: a request goes to the replica with the fewest running sequences, among those that
+ * serve. One that waits in a replica which dies goes to another, or waits for the next process where there is none.
+ * Owns the replicas; each is started again by itself when it dies.
  */
 import { ServiceError } from '../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
@@ -23,10 +24,10 @@ export class ReplicatedEngine implements Engine {
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    const tried = new Set<Replica>()
+    const refusing = new Set<Replica>()
+    let hasBeenRerun = false
     for (;;) {
-      const replica = this.#leastLoaded(tried)
-      tried.add(replica)
+      const replica = this.#leastLoaded(refusing)
       let hasStarted = false
       replica.load += request.prompts.length
       try {
@@ -36,9 +37,13 @@ export class ReplicatedEngine implements Engine {
         }
         return
       } catch (error) {
-        // One that was given up says so before anything has come of the request; another may take it.
-        const isGone = error instanceof ServiceError && error.code === 'engine_unavailable'
-        if (!isGone || hasStarted || tried.size === this.#replicas.length) throw error
+        if (hasStarted || !(error instanceof ServiceError)) throw error
+        if (error.code === 'engine_unavailable' && refusing.size + 1 < this.#replicas.length) {
+          refusing.add(replica)
+        } else if (error.code === 'engine_failed' && !hasBeenRerun) {
+          // What never started is innocent of the death, but only once: it might be the cause after all.
+          hasBeenRerun = true
+        } else throw error
       } finally {
         replica.load -= request.prompts.length
       }
@@ -64,15 +69,17 @@ export class ReplicatedEngine implements Engine {
     const best = STATES.map((state) => statuses.find((status) => status.state === state)).find(
       (status) => status !== undefined,
     )
-    return best ?? { state: 'failed', message: 'it has no replica.' }
+    if (best === undefined) throw new RangeError('A model has at least one replica.')
+    const ready = statuses.filter(({ state }) => state === 'ready').length
+    return { ...best, replicas: { all: statuses.length, ready } }
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map(({ engine }) => engine.close()))
   }
 
-  #leastLoaded(tried: ReadonlySet<Replica>): Replica {
-    const candidates = this.#replicas.filter((replica) => !tried.has(replica))
+  #leastLoaded(refusing: ReadonlySet<Replica>): Replica {
+    const candidates = this.#replicas.filter((replica) => !refusing.has(replica))
     const [best] = candidates.toSorted(
       (one, other) => stateRank(one) - stateRank(other) || one.load - other.load,
     )

@@ -1,0 +1,112 @@
+/** Whatever comes and goes, plans ask of the KV caches only what those allow, and leave nothing behind. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PretendRunner } from '../../test/support/pretend-runner.ts'
+import { createRequest } from '../../test/support/sequences.ts'
+import { VirtualClock } from '../core/clock.ts'
+import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
+import { ServiceError } from '../core/errors.ts'
+import { ContinuousBatchScheduler } from './continuous-batch-scheduler.ts'
+import { GREEDY } from './sequence.ts'
+
+const EOS = 26
+const SLOTS = 3
+const BEAM_ROOM = { seats: 8, tokens: 700 }
+
+const operation = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('step' as const), eos: fc.nat(40) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('add' as const),
+      numBeams: fc.integer({ min: 1, max: 8 }),
+      promptTokens: fc.integer({ min: 1, max: 300 }),
+      maxNewTokens: fc.integer({ min: 1, max: 40 }),
+      from: fc.nat(2),
+      isSeeded: fc.boolean(),
+      hasStop: fc.boolean(),
+      account: fc.nat(2),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('abort' as const, 'abortInStep' as const),
+      which: fc.nat(30),
+    }),
+  },
+)
+
+describe('the KV caches', () => {
+  it.each(SCHEDULE_POLICIES)(
+    'hold what the plans say under %s, with aborts at any moment',
+    (schedulePolicy) => {
+      fc.assert(
+        fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
+          let eosAtRank = -1
+          let drawn = 0
+          const runner = new PretendRunner({
+            slots: SLOTS,
+            beamRoom: BEAM_ROOM,
+            nextToken: (rank) => (rank === eosAtRank ? EOS : (drawn++ * 7 + rank) % EOS),
+          })
+          const clock = new VirtualClock()
+          const scheduler = new ContinuousBatchScheduler({
+            maxBatchSize: SLOTS,
+            maxSeqLen: 320,
+            schedulePolicy,
+            clock,
+            canCopySlots: true,
+            beamRoom: BEAM_ROOM,
+            isEndOfGeneration: (tokenId) => tokenId === EOS,
+            tokenBytes: (tokenId) => Buffer.from(String.fromCodePoint(97 + tokenId)),
+          })
+          const ends = new Map<number, number>()
+          const step = (aborts: readonly number[] = []): void => {
+            const plan = scheduler.plan()
+            const events = [...scheduler.takeEvents()]
+            scheduler.checkIntegrity()
+            const output = plan === null ? null : runner.execute(plan)
+            for (const reqId of aborts) if (scheduler.abort(reqId)) ends.delete(reqId)
+            if (output !== null) events.push(...scheduler.update(output))
+            scheduler.checkIntegrity()
+            for (const { type, reqId } of events) {
+              if (type === 'sequence-end') ends.set(reqId, (ends.get(reqId) ?? 0) + 1)
+            }
+          }
+          let reqId = 0
+          for (const op of operations) {
+            clock.advance(700)
+            if (op.kind === 'add') {
+              const { numBeams, promptTokens, maxNewTokens, from, isSeeded, hasStop, account } = op
+              const request = createRequest(reqId, {
+                numBeams,
+                promptTokens,
+                maxNewTokens,
+                from: from * 1000,
+                sampling: { ...GREEDY, seed: isSeeded ? 1 : null },
+                stopStrings: hasStop ? ['hoc'] : [],
+                place: { priorityClass: account, priority: 0, accountId: String(account) },
+              })
+              try {
+                scheduler.add(request)
+                ends.set(reqId++, 0)
+              } catch (error) {
+                expect(error).toBeInstanceOf(ServiceError)
+              }
+            } else if (op.kind === 'step') {
+              eosAtRank = op.eos
+              step()
+            } else if (op.kind === 'abortInStep') step([op.which])
+            else if (scheduler.abort(op.which)) ends.delete(op.which)
+            scheduler.checkIntegrity()
+          }
+          for (let i = 0; scheduler.hasWork && i < 10_000; i++) step()
+          expect(scheduler.hasWork).toBe(false)
+          expect([...ends.values()].every((count) => count === 1)).toBe(true)
+        }),
+        { numRuns: 150 },
+      )
+    },
+  )
+})

@@ -1,0 +1,206 @@
+/**
+ * The running batch: sequences that run in slots, and those that wait for one. Every slot owns its room in the KV cache,
+ * so nothing is ever preempted. Owned by the scheduler, of whose plans and updates this is the part without beams.
+ * Invariant: `checkIntegrity()` after every call.
+ */
+import type { Clock } from '../core/clock.ts'
+import { InvariantError } from '../core/errors.ts'
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import type { FinishReason } from '../protocol/engine.ts'
+import type { SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { SchedulerEvent } from './scheduler-event.ts'
+import type { Sequence } from './sequence.ts'
+import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
+import { SlotTable, type Slot } from './slot-table.ts'
+import { WaitingQueue } from './waiting-queue.ts'
+
+export interface RunningBatchOptions {
+  readonly maxBatchSize: number
+  readonly maxSeqLen: number | null
+  readonly schedulePolicy: SchedulePolicy
+  readonly stepTokenBudget: number
+  readonly canReusePrefixes: boolean
+  readonly canCopySlots: boolean
+  readonly isEndOfGeneration: (tokenId: number) => boolean
+  readonly tokenBytes: (tokenId: number) => Uint8Array
+  readonly clock: Clock
+  readonly emit: (event: SchedulerEvent) => void
+  /** Told of each sequence that is done; answered by `remove`. */
+  readonly onEnd: (sequence: Sequence, finishReason: FinishReason) => void
+}
+
+export class RunningBatch {
+  readonly #options: RunningBatchOptions
+  readonly #waiting: WaitingQueue
+  readonly #slots: SlotTable
+  /** The longest-running first. */
+  #running: Sequence[] = []
+  #planned: readonly PlannedRun[] = []
+
+  constructor(options: RunningBatchOptions) {
+    const { maxBatchSize: slots, canReusePrefixes, canCopySlots } = options
+    this.#options = options
+    this.#waiting = new WaitingQueue(options.schedulePolicy)
+    this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots })
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.size
+  }
+
+  get runningCount(): number {
+    return this.#running.length
+  }
+
+  get freeSlots(): number {
+    return this.#slots.free
+  }
+
+  add(sequence: Sequence): void {
+    this.#waiting.add(sequence)
+  }
+
+  /** Forgets a sequence, waiting or running. */
+  remove(sequence: Sequence): void {
+    if (sequence.status === 'waiting') this.#waiting.remove(sequence)
+    else if (sequence.status === 'running') {
+      this.#slots.release(this.#slotOf(sequence))
+      this.#running = this.#running.filter((other) => other !== sequence)
+    }
+  }
+
+  plan(): Pick<StepPlan, 'starts' | 'runs'> {
+    const starts = this.#fillSlots()
+    this.#planned = planSlotRuns(this.#running, this.#options.stepTokenBudget)
+    return { starts, runs: this.#planned.map(({ run }) => run) }
+  }
+
+  /** Applies what the runner computed for the last plan. */
+  update(tokenIds: StepOutput['tokenIds']): void {
+    let index = 0
+    for (const { sequence, run } of this.#planned) {
+      const tokenId = run.wantsToken ? tokenIds[index++] : undefined
+      // Aborted while the step was computed.
+      if (sequence.slotId === null) continue
+      this.#recordComputed(sequence, run)
+      if (tokenId === null) this.#endText(sequence)
+      else if (tokenId !== undefined) this.#takeToken(sequence, tokenId)
+    }
+    this.#planned = []
+  }
+
+  *[Symbol.iterator](): Iterator<Sequence> {
+    yield* this.#waiting
+    yield* this.#running
+  }
+
+  /** @throws InvariantError when the books do not agree. */
+  checkIntegrity(): void {
+    const { maxBatchSize, canReusePrefixes, stepTokenBudget } = this.#options
+    const seated = this.#slots.slots.filter(({ sequence }) => sequence !== null)
+    const check = (isTrue: boolean, rule: string): void => {
+      if (!isTrue) throw new InvariantError(rule)
+    }
+    check(seated.length + this.#slots.free === maxBatchSize, 'slots + free = total')
+    check(seated.length === this.#running.length, 'each running sequence has one slot')
+    for (const sequence of this.#waiting) {
+      check(sequence.status === 'waiting' && sequence.slotId === null, 'a waiting sequence has no slot')
+    }
+    for (const sequence of this.#running) {
+      const slot = this.#slotOf(sequence)
+      check(sequence.status === 'running' && slot.sequence === sequence, 'slot and sequence agree')
+      const cachedTokens = canReusePrefixes ? slot.cachedTokenIds.length : sequence.computedTokens
+      check(sequence.computedTokens === cachedTokens, 'the cache holds the computed tokens')
+      check(sequence.computedTokens <= sequence.totalTokens, 'no token is computed before it is known')
+      check(sequence.newTokens < sequence.maxNewTokens, 'a full sequence has ended')
+    }
+    const runTokens = this.#planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
+    check(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
+  }
+
+  #fillSlots(): SlotStart[] {
+    const { maxSeqLen, clock, onEnd } = this.#options
+    const starts: SlotStart[] = []
+    while (this.#slots.free > 0) {
+      const sequence = this.#waiting.next(clock.nowMs())
+      if (sequence === null) break
+      // A prompt that fills the context leaves room for no token, so it needs no slot.
+      if (sequence.promptTokens === maxSeqLen) {
+        this.#announceStart(sequence)
+        onEnd(sequence, 'length')
+      } else starts.push(this.#start(sequence))
+    }
+    return starts
+  }
+
+  #start(sequence: Sequence): SlotStart {
+    const choice = this.#slots.acquire(sequence)
+    if (choice === null) throw new InvariantError('a free slot could not be taken')
+    const { slot, cachedTokens, copyFrom } = choice
+    sequence.status = 'running'
+    sequence.slotId = slot.slotId
+    sequence.computedTokens = cachedTokens
+    this.#running.push(sequence)
+    this.#announceStart(sequence)
+    return {
+      slotId: slot.slotId,
+      promptTokenIds: sequence.promptTokenIds,
+      sampling: sequence.sampling,
+      cachedTokens,
+      copyFromSlotId: copyFrom?.slotId ?? null,
+    }
+  }
+
+  #announceStart({ reqId, promptTokens, computedTokens, arrivalMs }: Sequence): void {
+    const queueMs = this.#options.clock.nowMs() - arrivalMs
+    this.#options.emit({
+      type: 'sequence-start',
+      reqId,
+      promptTokens,
+      cachedTokens: computedTokens,
+      queueMs,
+    })
+  }
+
+  #recordComputed(sequence: Sequence, run: SlotRun): void {
+    this.#slots.recordComputed(this.#slotOf(sequence), run.tokenIds)
+    sequence.computedTokens += run.tokenIds.length
+  }
+
+  #takeToken(sequence: Sequence, tokenId: number): void {
+    const { emit, onEnd } = this.#options
+    sequence.newTokens++
+    sequence.lastTokenId = tokenId
+    const { text, finishReason } = this.#read(sequence, tokenId)
+    const rest = finishReason === null || finishReason === 'stop-string' ? '' : sequence.assembler.flush()
+    emit({ type: 'text-delta', reqId: sequence.reqId, text: text + rest, tokenIds: [tokenId] })
+    if (finishReason !== null) onEnd(sequence, finishReason === 'length' ? 'length' : 'stop')
+  }
+
+  /** The runner has nothing more to say and made no token of that. */
+  #endText(sequence: Sequence): void {
+    const { emit, onEnd } = this.#options
+    const text = sequence.assembler.flush()
+    if (text !== '') emit({ type: 'text-delta', reqId: sequence.reqId, text, tokenIds: [] })
+    onEnd(sequence, 'stop')
+  }
+
+  #read(
+    sequence: Sequence,
+    tokenId: number,
+  ): { text: string; finishReason: 'stop' | 'stop-string' | 'length' | null } {
+    const { isEndOfGeneration, tokenBytes, maxSeqLen } = this.#options
+    if (isEndOfGeneration(tokenId)) return { text: '', finishReason: 'stop' }
+    const { text, isMatched } = sequence.assembler.push(tokenBytes(tokenId))
+    if (isMatched) return { text, finishReason: 'stop-string' }
+    const isFull =
+      sequence.newTokens >= sequence.maxNewTokens || (maxSeqLen !== null && sequence.totalTokens >= maxSeqLen)
+    return { text, finishReason: isFull ? 'length' : null }
+  }
+
+  #slotOf(sequence: Sequence): Slot {
+    const slot = sequence.slotId === null ? undefined : this.#slots.slots[sequence.slotId]
+    if (slot === undefined) throw new InvariantError(`sequence ${sequence.reqId} has no slot`)
+    return slot
+  }
+}

@@ -49,7 +49,6 @@ export async function runQuantizeCommand(
       mode,
       dataDir,
       log: createLog({ level: 'silent' }),
-      servedBytes: 0,
       onProgress: show('quantizing'),
       signal,
     })

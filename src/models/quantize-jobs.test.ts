@@ -38,7 +38,10 @@ function createJobs({ quantizedType = null }: { quantizedType?: string | null } 
   const jobs = new QuantizeJobs({
     registry,
     findQuantizedType: async () => quantizedType,
-    measure: async (_, mode) => ({ layersQuantized: 29, sizeBytes: mode === 'int4' ? 2_000_000 : 4_000_000 }),
+    resultOf: ({ quantization }) => ({
+      layersQuantized: 29,
+      sizeBytes: quantization === 'int4' ? 2_000_000 : 4_000_000,
+    }),
   })
   const next = async (): Promise<Load> => {
     await settle()

@@ -23,8 +23,8 @@ export interface QuantizeJobsDeps {
   readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'requantize'>
   /** The type of weights that are quantized in the source itself; null where there are none. */
   readonly findQuantizedType: (source: ModelSource) => Promise<string | null>
-  /** What quantizing a source gave; asked when it serves. */
-  readonly measure: (source: ModelSource, mode: QuantMode) => Promise<QuantizedSize>
+  /** What quantizing gave; asked, with the very object that `openEngine` was given, when that serves. */
+  readonly resultOf: (source: ModelSource) => QuantizedSize
 }
 
 export class QuantizeJobs {
@@ -55,13 +55,12 @@ export class QuantizeJobs {
   }
 
   async #run(id: string, mode: QuantMode): Promise<QuantizedSize> {
-    const { registry, findQuantizedType, measure } = this.#deps
+    const { registry, findQuantizedType, resultOf } = this.#deps
     const source = await registry.source(id)
     if (source === null) return { layersQuantized: 0, sizeBytes: 0 }
     const type = await findQuantizedType(source)
     if (type !== null) throw new ServiceError('not_quantizable', { model: id, type }, { param: 'model_id' })
-    await registry.requantize(id, mode)
-    return measure(source, mode)
+    return resultOf(await registry.requantize(id, mode))
   }
 }
 

@@ -44,8 +44,6 @@ export interface LoadHooks {
   readonly loaded: readonly ModelInfo[]
   /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
-  /** Weights that the new ones will lie beside until those serve; 0 at a first load. */
-  readonly servedBytes: number
 }
 
 /** @throws StartError when the model cannot be opened. */
@@ -115,11 +113,12 @@ export class ModelRegistry {
 
   /**
    * Loads a model again from the source it has when its turn comes, quantized as told, and serves that under its id.
+   * Resolves with what `openEngine` was given.
    * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
    */
-  async requantize(modelId: string, quantization: Quantization): Promise<void> {
+  async requantize(modelId: string, quantization: Quantization): Promise<ModelSource> {
     const entry = this.#resolve(modelId)
-    await this.#enqueueLoad(entry, () => ({ ...sourceOf(entry), quantization }))
+    return await this.#enqueueLoad(entry, () => ({ ...sourceOf(entry), quantization }))
   }
 
   /**
@@ -189,12 +188,19 @@ export class ModelRegistry {
   }
 
   /** After the loads of the same id that came before; what to load is asked when its turn comes. */
-  async #enqueueLoad(entry: Entry, findSource: () => ModelSource): Promise<void> {
+  async #enqueueLoad(entry: Entry, findSource: () => ModelSource): Promise<ModelSource> {
     const before = entry.loading ?? Promise.resolve()
-    const load = before.then(() => this.#load(entry, findSource()))
-    const settled = load.catch(() => {})
+    const load = before.then(async () => {
+      const source = findSource()
+      await this.#load(entry, source)
+      return source
+    })
+    const settled = load.then(
+      () => {},
+      () => {},
+    )
     entry.loading = settled
-    await load.finally(() => {
+    return await load.finally(() => {
       if (entry.loading === settled) entry.loading = null
     })
   }
@@ -213,8 +219,7 @@ export class ModelRegistry {
       const loaded = Array.from(this.#open)
         .filter(({ engine }) => engine.status().state !== 'failed')
         .map(({ engine }) => engine.info())
-      const servedBytes = entry.current?.engine.info().sizeBytes ?? 0
-      const hooks = { onProgress, onOutline, loaded, signal, servedBytes }
+      const hooks = { onProgress, onOutline, loaded, signal }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
       if (this.#closing.signal.aborted) {
         await engine.close()

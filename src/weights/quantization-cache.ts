@@ -35,9 +35,9 @@ export interface QuantizeWork {
 }
 
 export interface QuantizationSize {
-  readonly model: GgufModel
-  readonly format: QuantFormat
-  /** Of the new weights, about. */
+  /** Of the weights that are read for the work; 0 when the cache holds the new ones. */
+  readonly sourceBytes: number
+  /** Of the new weights; about, while they are not there. */
   readonly newBytes: number
 }
 
@@ -47,8 +47,8 @@ export interface CachedQuantizationOptions {
   readonly mode: QuantMode
   readonly dataDir: string
   readonly quantize: (work: QuantizeWork) => Promise<void>
-  /** Asked before the work starts, and not for what the cache holds. @throws StartError when it does not fit */
-  readonly checkMemory?: (size: QuantizationSize) => void
+  /** Asked before the work starts, and for what the cache holds. @throws StartError when it does not fit */
+  readonly checkMemory?: ((size: QuantizationSize) => void) | undefined
   readonly onProgress?: (fraction: number) => void
   readonly signal?: AbortSignal | undefined
 }
@@ -74,12 +74,14 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
     await prepareFolder(folder)
     const { bavail, bsize } = await statfs(folder)
     checkRoom({ work: 'Quantizing', folder, neededBytes: newBytes, freeBytes: bavail * bsize })
-    options.checkMemory?.({ model, format, newBytes })
+    options.checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
     await quantizeInto(path, format, options)
   }
   await hashes.save()
   const quantized = await openGgufModel(path)
-  return { model: quantized, format, isNew, ...summarizeQuantization(model, quantized) }
+  const summary = summarizeQuantization(model, quantized)
+  if (!isNew) options.checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
+  return { model: quantized, format, isNew, ...summary }
 }
 
 interface KeyOptions {

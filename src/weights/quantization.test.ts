@@ -165,17 +165,21 @@ describe('cachedQuantization', () => {
     expect(await cachedQuantization(options)).toMatchObject({ isNew: true, layersQuantized: 2 })
   })
 
-  it('asks for memory before the work, and not for what is cached', async () => {
+  it('asks for memory before the work, and for what is cached without its source', async () => {
     const options = await optionsFor(await writeModel())
-    const sizes: number[] = []
-    const checkMemory = ({ newBytes }: { newBytes: number }) => {
-      sizes.push(newBytes)
+    const sizes: object[] = []
+    const checkMemory = (size: object) => {
+      sizes.push(size)
       throw new Error('too little memory')
     }
     await expect(cachedQuantization({ ...options, checkMemory })).rejects.toThrow('too little memory')
+    expect(await cachedFiles()).toEqual([])
     const { sizeBytes } = await cachedQuantization(options)
-    expect(sizes).toEqual([sizeBytes])
-    await cachedQuantization({ ...options, checkMemory })
+    await expect(cachedQuantization({ ...options, checkMemory })).rejects.toThrow('too little memory')
+    expect(sizes).toEqual([
+      { sourceBytes: options.model.sizeBytes, newBytes: sizeBytes },
+      { sourceBytes: 0, newBytes: sizeBytes },
+    ])
   })
 
   it('removes what was written when it is stopped', async () => {

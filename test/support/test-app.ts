@@ -58,7 +58,9 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     quantizeJobs: new QuantizeJobs({
       registry,
       findQuantizedType: async () => null,
-      measure: () => Promise.reject(new StartError('Nothing is quantized here.', 1)),
+      resultOf: () => {
+        throw new StartError('Nothing is quantized here.', 1)
+      },
     }),
     modelAdmin: 'key',
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),

@@ -42,7 +42,7 @@ export class QuantizeJobs {
    * `model_loading_failed`, `shutting_down`.
    */
   async quantize(modelId: string, mode: QuantMode): Promise<QuantizeResult> {
-    const { id } = this.#deps.registry.get(modelId)
+    const id = this.#realId(modelId)
     if (this.#running.has(id)) throw new ServiceError('quantization_running', { model: id })
     this.#running.add(id)
     try {
@@ -51,6 +51,14 @@ export class QuantizeJobs {
       throw toQuantizeError(id, error)
     } finally {
       this.#running.delete(id)
+    }
+  }
+
+  #realId(modelId: string): string {
+    try {
+      return this.#deps.registry.get(modelId).id
+    } catch (error) {
+      throw toQuantizeError(modelId, error)
     }
   }
 
@@ -68,5 +76,7 @@ function toQuantizeError(model: string, error: unknown): unknown {
   if (error instanceof StartError)
     return new ServiceError('quantization_failed', { model, message: error.message }, { cause: error })
   if (error instanceof Error && error.name === 'AbortError') return new ServiceError('shutting_down')
+  if (error instanceof ServiceError && error.code === 'model_not_found')
+    return new ServiceError(error.code, error.params, { param: 'model_id', cause: error })
   return error
 }

@@ -195,10 +195,8 @@ export class ModelRegistry {
       await this.#load(entry, source)
       return source
     })
-    const settled = load.then(
-      () => {},
-      () => {},
-    )
+    const ignore = (): void => {}
+    const settled = load.then(ignore, ignore)
     entry.loading = settled
     return await load.finally(() => {
       if (entry.loading === settled) entry.loading = null

@@ -90,7 +90,8 @@ export async function createServer(
     registry,
     quantizeJobs: new QuantizeJobs({
       registry,
-      findQuantizedType: quantizedTypeOf,
+      findQuantizedType: async (source) =>
+        quantizedTypeOf({ ...source, checkpoint: await localCheckpoint(source.checkpoint, {}) }),
       resultOf: (source) => {
         const size = quantized.get(source)
         if (size === undefined) throw new InvariantError(`${source.checkpoint} serves and was not quantized`)

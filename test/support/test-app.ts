@@ -123,7 +123,8 @@ function withoutDatabase<Service extends object>(): Service {
   })
 }
 
-function createRegistry({
+/** The real one. */
+export function createRegistry({
   engine,
   openEngine = () => Promise.reject(new StartError('No other model here.', 1)),
   maxQueue = 512,

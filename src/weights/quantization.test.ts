@@ -182,6 +182,24 @@ describe('cachedQuantization', () => {
     ])
   })
 
+  it('works once for two that ask at once, and again for the second when the first is stopped', async () => {
+    const options = await optionsFor(await writeModel())
+    const both = await Promise.all([cachedQuantization(options), cachedQuantization(options)])
+    expect(both.map(({ isNew }) => isNew).toSorted()).toEqual([false, true])
+
+    await rm(both[0].model.path)
+    const stopping = new AbortController()
+    const stopped: CachedQuantizationOptions['quantize'] = async ({ signal }) => {
+      stopping.abort()
+      signal?.throwIfAborted()
+    }
+    const first = cachedQuantization({ ...options, quantize: stopped, signal: stopping.signal })
+    const second = cachedQuantization(options)
+    await expect(first).rejects.toThrow('abort')
+    expect(await second).toMatchObject({ isNew: true })
+    expect(await cachedFiles()).toHaveLength(1)
+  })
+
   it('removes what was written when it is stopped', async () => {
     const options = await optionsFor(await writeModel())
     const stopping = new AbortController()

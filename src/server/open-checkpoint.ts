@@ -16,6 +16,7 @@ import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
 import type { QuantizationSize } from '../weights/quantization-cache.ts'
 import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { keepInUse } from './keep-in-use.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { mayUseGpu, MemoryFit, type MemoryNeed, memoryNeed } from './memory-fit.ts'
 import { quantizeModel } from './quantize-model.ts'
@@ -106,7 +107,8 @@ async function openReplicas(options: OpenOptions): Promise<Engine> {
   )
   const engines = await allOrNone(starts)
   const [only] = engines
-  return only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+  const engine = only !== undefined && engines.length === 1 ? only : new ReplicatedEngine(engines)
+  return keepInUse(engine, resolved.model.path)
 }
 
 /** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */

@@ -13,6 +13,7 @@ import { ContentHashes } from './content-hash.ts'
 import { checkRoom, isWhole, prepareFolder } from './conversion-cache.ts'
 import { fileError } from './file-errors.ts'
 import { type GgufModel, openGgufModel } from './gguf-file.ts'
+import { recordMaking } from './made-files.ts'
 import {
   checkFullPrecision,
   estimateBytes,
@@ -81,6 +82,7 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   })
   await hashes.save()
   const quantized = await openGgufModel(path)
+  await recordMaking(path, { from: model.filePaths, as: format })
   const summary = summarizeQuantization(model, quantized)
   if (!isNew) options.checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
   return { model: quantized, format, isNew, ...summary }

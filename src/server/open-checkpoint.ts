@@ -118,10 +118,15 @@ async function prepareWeights(
 ): Promise<ResolvedModel> {
   const { quantization: mode = 'none' } = source
   const conversionShare = mode === 'none' ? 1 : 0.5
+  // Stays 0 where nothing is converted.
+  let done = 0
   const resolved = await resolveModelFile({
     ...source,
     dataDir,
-    onProgress: (fraction) => onProgress(fraction * conversionShare),
+    onProgress: (fraction) => {
+      done = fraction * conversionShare
+      onProgress(done)
+    },
     signal,
   })
   if (mode === 'none') return resolved
@@ -132,7 +137,7 @@ async function prepareWeights(
     dataDir,
     log,
     checkMemory,
-    onProgress: (fraction) => onProgress(conversionShare + fraction * (1 - conversionShare)),
+    onProgress: (fraction) => onProgress(done + fraction * (1 - done)),
     signal,
   })
   onQuantized({ layersQuantized, sizeBytes })

@@ -1,6 +1,7 @@
 /** `sluice keys`: what operators do with keys without HTTP. The rules are those of the services. */
 import type { CreatedKey, KeyService } from '../accounts/key-service.ts'
 import type { KeyRecord } from '../accounts/key-record.ts'
+import type { AdminKeyBody } from '../api/schemas/keys.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import { listAllPages, type OperatorContext, type Services, withServices } from './open-services.ts'
 import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
@@ -107,7 +108,7 @@ function toRow(record: KeyRecord, email: string | null): readonly string[] {
 }
 
 /** The row of the admin API's listing, with the owner's e-mail address. */
-function toKeyJson(record: KeyRecord, email: string | null) {
+function toKeyJson(record: KeyRecord, email: string | null): AdminKeyBody & { email: string | null } {
   return {
     id: record.id,
     key_prefix: record.keyPrefix,

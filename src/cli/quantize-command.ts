@@ -1,20 +1,23 @@
 /** `sluice quantize`: the work that `serve --quantization` does when it loads a model, with a bar to watch. */
-import { copyFile, rename, stat, unlink } from 'node:fs/promises'
-import path from 'node:path'
+import type { Clock } from '../core/clock.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
+import { localCheckpoint } from '../server/local-checkpoint.ts'
 import { quantizeModel } from '../server/quantize-model.ts'
 import { createLog } from '../telemetry/log.ts'
-import { badFile, fileError, isMissing } from '../weights/file-errors.ts'
 import { resolveModelFile } from '../weights/model-file.ts'
-import { checkFullPrecision } from '../weights/quantization-plan.ts'
+import type { QuantizedModel } from '../weights/quantization-cache.ts'
+import { checkFullPrecision, estimateBytes, quantFormat } from '../weights/quantization-plan.ts'
+import { showDownload } from './download-progress.ts'
+import { checkOutputFile, checkOutputRoom, copyToOutput } from './output-file.ts'
 import type { QuantizeCommand } from './quantize-command-line.ts'
+import { escapeUnseen } from './terminal-text.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface QuantizeContext {
   readonly config: Pick<ServerConfig, 'checkpoint' | 'modelConfig' | 'tokenizer' | 'dataDir'>
   readonly terminal: Terminal
+  readonly clock: Clock
 }
 
 const BAR_CELLS = 30
@@ -23,50 +26,67 @@ const BYTES_PER_MB = 1_000_000
 
 /** @throws StartError */
 export async function runQuantizeCommand(
-  { mode, output }: QuantizeCommand,
-  { config, terminal }: QuantizeContext,
+  command: QuantizeCommand,
+  context: QuantizeContext,
 ): Promise<number> {
-  const { checkpoint, modelConfig, tokenizer, dataDir } = config
+  const { checkpoint } = context.config
+  const { terminal } = context
   if (checkpoint === null) throw new StartError('--checkpoint must name what to quantize.', 2)
-  if (output !== null) await refuseExisting(output)
   const stopping = new AbortController()
   terminal.onSignal(() => stopping.abort())
-  const show = (work: string) => (fraction: number) => terminal.showProgress(progressLine(work, fraction))
   const { signal } = stopping
   try {
-    const { model } = await resolveModelFile({
-      checkpoint,
-      modelConfig,
-      tokenizer,
-      dataDir,
-      onProgress: show('converting'),
-      signal,
-    })
-    checkFullPrecision(model)
-    const quantized = await quantizeModel({
-      modelId: checkpoint,
-      model,
-      mode,
-      dataDir,
-      log: createLog({ level: 'silent' }),
-      servedBytes: 0,
-      onProgress: show('quantizing'),
-      signal,
-    })
-    if (output !== null) await copyWhole(quantized.model.path, output)
+    const line = await quantize(command, context, { checkpoint, signal })
     terminal.showProgress(null)
-    const { format, layersQuantized, sizeBytes } = quantized
-    const size = `${(sizeBytes / BYTES_PER_MB).toFixed(2)} MB`
-    terminal.print(
-      `${output ?? quantized.model.path}: ${format}, ${layersQuantized} matrices changed, ${size}`,
-    )
+    terminal.print(line)
     return 0
   } catch (error) {
     terminal.showProgress(null)
     if (!signal.aborted) throw error
-    terminal.complain('sluice: stopped; nothing was written.')
+    terminal.complain('sluice: stopped; no quantized file was written.')
     return EXIT_INTERRUPTED
   }
+}
+
+interface Work {
+  readonly checkpoint: string
+  readonly signal: AbortSignal
+}
+
+/** Gives the line that says what came of it. */
+async function quantize(
+  { mode, output }: QuantizeCommand,
+  { config: { modelConfig, tokenizer, dataDir }, terminal, clock }: QuantizeContext,
+  { checkpoint, signal }: Work,
+): Promise<string> {
+  if (output !== null) await checkOutputFile(output)
+  const show = (work: string) => (fraction: number) => terminal.showProgress(progressLine(work, fraction))
+  const { model } = await resolveModelFile({
+    checkpoint: await localCheckpoint(checkpoint, { ...showDownload({ terminal, clock }), signal }),
+    modelConfig,
+    tokenizer,
+    dataDir,
+    onProgress: show('converting'),
+    signal,
+  })
+  checkFullPrecision(model)
+  if (output !== null) await checkOutputRoom(output, estimateBytes(quantFormat(mode, model), model))
+  const quantized = await quantizeModel({
+    modelId: checkpoint,
+    model,
+    mode,
+    dataDir,
+    log: createLog({ level: 'silent' }),
+    onProgress: show('quantizing'),
+    signal,
+  })
+  if (output !== null) await copyToOutput(quantized.model.path, { output, signal })
+  return resultLine(output ?? quantized.model.path, quantized)
+}
+
+function resultLine(file: string, { format, layersQuantized, sizeBytes }: QuantizedModel): string {
+  const size = `${(sizeBytes / BYTES_PER_MB).toFixed(2)} MB`
+  return `${escapeUnseen(file)}: ${format}, ${layersQuantized} matrices changed, ${size}`
 }
 
 /** `sluice: quantizing [########----] 67 %` */
@@ -74,26 +94,4 @@ export function progressLine(work: string, fraction: number): string {
   const filled = Math.round(fraction * BAR_CELLS)
   const bar = '#'.repeat(filled).padEnd(BAR_CELLS, '-')
   return `sluice: ${work} [${bar}] ${Math.round(fraction * 100)} %`
-}
-
-async function refuseExisting(file: string): Promise<void> {
-  try {
-    await stat(file)
-  } catch (error) {
-    if (isMissing(error)) return
-    throw fileError('write', file, error)
-  }
-  throw badFile(file, 'exists already; --output must name a new file')
-}
-
-/** Under its name it is whole or not there. */
-async function copyWhole(from: string, to: string): Promise<void> {
-  const temporaryPath = path.join(path.dirname(to), `.${path.basename(to)}.${newId()}.tmp`)
-  try {
-    await copyFile(from, temporaryPath)
-    await rename(temporaryPath, to)
-  } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
-    throw fileError('write', to, error)
-  }
 }

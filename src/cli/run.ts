@@ -28,7 +28,7 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     if (commandLine.kind === 'quantize') {
       const config = loadOptions(['checkpoint', 'modelConfig', 'tokenizer', 'dataDir'], given)
       const { runQuantizeCommand } = await import('./quantize-command.ts')
-      return await runQuantizeCommand(commandLine.command, { config, terminal })
+      return await runQuantizeCommand(commandLine.command, { config, terminal, clock })
     }
     const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
     isDebugging = showsStacks(config)

@@ -18,12 +18,12 @@ export class LoadQueue {
   }
 
   /** Settles as `load` does, which is called when its turn comes; it is not in line any more then. */
-  async add(load: () => Promise<void>): Promise<void> {
+  async add<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
     const loaded = this.last.then(load)
     const leave = (): void => void this.#loads.shift()
     const settled = loaded.then(leave, leave)
     this.#loads.push(settled)
     await settled
-    await loaded
+    return await loaded
   }
 }

@@ -39,7 +39,10 @@ function createJobs({ quantizedType = null }: { quantizedType?: string | null } 
   const jobs = new QuantizeJobs({
     registry,
     findQuantizedType: async () => quantizedType,
-    measure: async (_, mode) => ({ layersQuantized: 29, sizeBytes: mode === 'int4' ? 2_000_000 : 4_000_000 }),
+    resultOf: ({ quantization }) => ({
+      layersQuantized: 29,
+      sizeBytes: quantization === 'int4' ? 2_000_000 : 4_000_000,
+    }),
   })
   const next = async (): Promise<Load> => {
     await settle()
@@ -165,7 +168,52 @@ describe('QuantizeJobs', () => {
     await expect(jobs.quantize('nope', 'int4')).rejects.toMatchObject({
       code: 'model_not_found',
       status: 404,
+      param: 'model_id',
     })
+  })
+
+  it('says the same of a model that is unregistered meanwhile, and quantizes what takes its place', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('m', 'int8')
+    const load = await next()
+    const unregistered = registry.unregister('m')
+    expect(load.hooks.signal.aborted).toBe(true)
+    load.fail('stopped.')
+    await expect(quantized).rejects.toMatchObject({ code: 'model_not_found', param: 'model_id' })
+    await unregistered
+    await register()
+    const again = jobs.quantize('m', 'int8')
+    ;(await next()).succeed()
+    expect(await again).toMatchObject({ modelId: 'm' })
+  })
+
+  it('quantizes several models at once', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const other = registry.register('n', { ...source, checkpoint: 'other' })
+    ;(await next()).succeed()
+    await other
+    const both = [jobs.quantize('m', 'int8'), jobs.quantize('n', 'int4')]
+    const loads = [await next(), await next()]
+    for (const load of loads.toReversed()) load.succeed()
+    expect(await Promise.all(both)).toMatchObject([
+      { modelId: 'm', sizeBytes: 4_000_000 },
+      { modelId: 'n', sizeBytes: 2_000_000 },
+    ])
+  })
+
+  it('answers with what its own load gave, though another source was registered behind it', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('m', 'int4')
+    const load = await next()
+    const replaced = registry.register('m', { ...source, checkpoint: 'newer' })
+    load.succeed()
+    ;(await next()).succeed()
+    await replaced
+    expect(await quantized).toMatchObject({ sizeBytes: 2_000_000 })
+    expect(registry.get('m')).toMatchObject({ state: 'ready', quantization: 'none' })
   })
 
   it('quantizes what was registered last, when a new source comes first', async () => {

@@ -23,8 +23,8 @@ export interface QuantizeJobsDeps {
   readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'requantize'>
   /** The type of weights that are quantized in the source itself; null where there are none. */
   readonly findQuantizedType: (source: ModelSource) => Promise<string | null>
-  /** What quantizing a source gave; asked when it serves. */
-  readonly measure: (source: ModelSource, mode: QuantMode) => Promise<QuantizedSize>
+  /** What quantizing gave; asked, with the very object that `openEngine` was given, when that serves. */
+  readonly resultOf: (source: ModelSource) => QuantizedSize
 }
 
 export class QuantizeJobs {
@@ -42,7 +42,7 @@ export class QuantizeJobs {
    * `model_loading_failed`, `shutting_down`.
    */
   async quantize(modelId: string, mode: QuantMode): Promise<QuantizeResult> {
-    const { id } = this.#deps.registry.get(modelId)
+    const id = this.#realId(modelId)
     if (this.#running.has(id)) throw new ServiceError('quantization_running', { model: id })
     this.#running.add(id)
     try {
@@ -54,14 +54,21 @@ export class QuantizeJobs {
     }
   }
 
+  #realId(modelId: string): string {
+    try {
+      return this.#deps.registry.get(modelId).id
+    } catch (error) {
+      throw toQuantizeError(modelId, error)
+    }
+  }
+
   async #run(id: string, mode: QuantMode): Promise<QuantizedSize> {
-    const { registry, findQuantizedType, measure } = this.#deps
+    const { registry, findQuantizedType, resultOf } = this.#deps
     const source = await registry.source(id)
     if (source === null) return { layersQuantized: 0, sizeBytes: 0 }
     const type = await findQuantizedType(source)
     if (type !== null) throw new ServiceError('not_quantizable', { model: id, type }, { param: 'model_id' })
-    await registry.requantize(id, mode)
-    return measure(source, mode)
+    return resultOf(await registry.requantize(id, mode))
   }
 }
 
@@ -69,5 +76,7 @@ function toQuantizeError(model: string, error: unknown): unknown {
   if (error instanceof StartError)
     return new ServiceError('quantization_failed', { model, message: error.message }, { cause: error })
   if (error instanceof Error && error.name === 'AbortError') return new ServiceError('shutting_down')
+  if (error instanceof ServiceError && error.code === 'model_not_found')
+    return new ServiceError(error.code, error.params, { param: 'model_id', cause: error })
   return error
 }

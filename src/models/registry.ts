@@ -46,8 +46,6 @@ export interface LoadHooks {
   readonly loaded: readonly ModelInfo[]
   /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
-  /** Weights that the new ones will lie beside until those serve; 0 at a first load. */
-  readonly servedBytes: number
 }
 
 /** @throws StartError when the model cannot be opened. */
@@ -118,11 +116,16 @@ export class ModelRegistry {
 
   /**
    * Loads a model again from the source it has when its turn comes, quantized as told, and serves that under its id.
+   * Resolves with what `openEngine` was given.
    * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
    */
-  async requantize(modelId: string, quantization: Quantization): Promise<void> {
+  async requantize(modelId: string, quantization: Quantization): Promise<ModelSource> {
     const entry = this.#resolve(modelId)
-    await entry.loads.add(async () => this.#load(entry, { ...sourceOf(entry), quantization }))
+    return await entry.loads.add(async () => {
+      const source = { ...sourceOf(entry), quantization }
+      await this.#load(entry, source)
+      return source
+    })
   }
 
   /**
@@ -208,8 +211,7 @@ export class ModelRegistry {
       const loaded = Array.from(this.#open)
         .filter(({ engine }) => engine.status().state !== 'failed')
         .map(({ engine }) => engine.info())
-      const servedBytes = entry.current?.engine.info().sizeBytes ?? 0
-      const hooks = { onProgress, onOutline, loaded, signal, servedBytes }
+      const hooks = { onProgress, onOutline, loaded, signal }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
       if (this.#closing.signal.aborted) {
         await engine.close()

@@ -9,13 +9,13 @@ import { buildApp } from '../api/app.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
-import { StartError } from '../core/errors.ts'
+import { InvariantError, StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { OutputGuard } from '../guards/output/output-guard.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
-import { QuantizeJobs } from '../models/quantize-jobs.ts'
+import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
@@ -26,7 +26,6 @@ import { localCheckpoint } from './local-checkpoint.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
-import { measureQuantization } from './quantize-model.ts'
 import { openState, type ServerState } from './state.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
@@ -75,12 +74,13 @@ export async function createServer(
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
+  const quantized = new WeakMap<ModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({
       config,
       log,
       onLoadProgress: hooks.onLoadProgress,
-      outline: async (source) => outlines.get(source) ?? outlineCheckpoint(source, config.maxSeqLen),
+      onQuantized: (source, size) => void quantized.set(source, size),
     }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
@@ -93,8 +93,13 @@ export async function createServer(
     registry,
     quantizeJobs: new QuantizeJobs({
       registry,
-      findQuantizedType: quantizedTypeOf,
-      measure: (source, mode) => measureQuantization(source, { mode, dataDir: config.dataDir, log }),
+      findQuantizedType: async (source) =>
+        quantizedTypeOf({ ...source, checkpoint: await localCheckpoint(source.checkpoint, {}) }),
+      resultOf: (source) => {
+        const size = quantized.get(source)
+        if (size === undefined) throw new InvariantError(`${source.checkpoint} serves and was not quantized`)
+        return size
+      },
     }),
     modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),

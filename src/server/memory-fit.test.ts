@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { checkFit, memoryNeed, neededBytes } from './memory-fit.ts'
+import { MemoryFit, memoryNeed, neededBytes } from './memory-fit.ts'
 
 const GB = 1e9
-const there = { availableBytes: 10 * GB, servingBytes: 0, loadingBytes: 0 }
 
 describe('memoryNeed', () => {
   it('is the weights, and KV cache for every slot, which holds a multiple of 256 tokens', () => {
@@ -17,29 +16,57 @@ describe('memoryNeed', () => {
       kvElementsPerToken: 16,
     }
     const need = memoryNeed(outline, { maxBatchSize: 4, replicas: 3 })
-    expect(need).toEqual({ weightBytes: 1000, kvCacheBytes: 512 * 4 * 16 * 2, replicas: 3 })
+    const kvCacheBytes = 512 * 4 * 16 * 2
+    expect(need).toEqual({ weightBytes: 1000, kvCacheBytes, replicas: 3, sourceBytes: 0 })
     expect(neededBytes(need)).toBe(3 * (1000 + 65_536))
   })
 })
 
-describe('checkFit', () => {
-  const need = { weightBytes: 2 * GB, kvCacheBytes: GB, replicas: 1 }
+describe('MemoryFit', () => {
+  const need = { weightBytes: 2 * GB, kvCacheBytes: GB, replicas: 1, sourceBytes: 0 }
+  const fit = (availableBytes: number) => new MemoryFit(() => availableBytes)
 
   it('takes what fits, to the byte', () => {
-    expect(() => checkFit('m', need, { ...there, availableBytes: 3 * GB })).not.toThrow()
+    expect(() => fit(3 * GB).reserve('m', need, 0)).not.toThrow()
+    expect(() => fit(5 * GB).reserve('m', need, 2 * GB)).not.toThrow()
   })
 
-  it('refuses the rest with its numbers', () => {
-    expect(() => checkFit('m', need, { ...there, availableBytes: 3 * GB - 1 })).toThrow(
-      "'m' needs 3.00 GB of memory (2.00 GB weights, 1.00 GB KV cache), but 3.00 GB is available: lower max_batch_size or max_seq_len.",
+  it('refuses the rest with its numbers, rounded so that they say why', () => {
+    expect(() => fit(3 * GB - 1).reserve('m', need, 0)).toThrow(
+      "'m' needs 3000 MB of memory (2000 MB weights, 1000 MB KV cache), but 2999 MB is available: lower max_batch_size or max_seq_len.",
     )
   })
 
-  it('counts every replica, what serves, and what loads at the same time', () => {
-    const more = { ...there, servingBytes: 2.5 * GB, loadingBytes: 3 * GB }
-    expect(() => checkFit('m', { ...need, replicas: 2 }, more)).toThrow(
-      "'m' needs 6.00 GB of memory (2.00 GB weights, 1.00 GB KV cache for each of 2 replicas), " +
-        'beside 2.50 GB for the models that serve and 3.00 GB for those that load, but 10.00 GB is available',
+  it('counts every replica and what serves: old and new together', () => {
+    expect(() => fit(8 * GB).reserve('m', { ...need, replicas: 2 }, 2.5 * GB)).toThrow(
+      "'m' needs 6000 MB of memory (2000 MB weights, 1000 MB KV cache for each of 2 replicas), " +
+        'beside 2500 MB for the models that serve, but 8000 MB is available',
     )
+  })
+
+  it('counts the source too while new weights are made from it: old, new and source together', () => {
+    const quantize = { ...need, sourceBytes: 4 * GB }
+    expect(() => fit(8 * GB).reserve('m', quantize, GB)).not.toThrow()
+    expect(() => fit(8 * GB - 1).reserve('m', quantize, GB)).toThrow(
+      "'m' needs 7000 MB of memory (4000 MB source, 2000 MB new weights, 1000 MB KV cache), " +
+        'beside 1000 MB for the models that serve, but 7999 MB is available: ' +
+        'lower max_batch_size or max_seq_len, or quantize the checkpoint beforehand (sluice quantize).',
+    )
+  })
+
+  it('counts what loads at the same time, until that is disposed', () => {
+    const memory = fit(5 * GB)
+    const first = memory.reserve('first', need, 0)
+    expect(() => memory.reserve('second', need, 0)).toThrow(
+      "'second' needs 3000 MB of memory (2000 MB weights, 1000 MB KV cache), beside 3000 MB for those that load, but 5000 MB",
+    )
+    first[Symbol.dispose]()
+    expect(() => memory.reserve('second', need, 0)).not.toThrow()
+  })
+
+  it('keeps nothing of what it refused', () => {
+    const memory = fit(3 * GB)
+    expect(() => memory.reserve('large', { ...need, replicas: 2 }, 0)).toThrow('needs 6000 MB')
+    expect(() => memory.reserve('m', need, 0)).not.toThrow()
   })
 })

@@ -6,6 +6,7 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { EngineHost, type EngineHostHooks } from '../engines/local/engine-host.ts'
 import { ReplicatedEngine } from '../engines/local/replicated-engine.ts'
 import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
+import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { MetadataOverride as RunnerMetadataOverride } from '../protocol/runner-options.ts'
@@ -13,9 +14,11 @@ import type { Log } from '../telemetry/log.ts'
 import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
-import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import type { QuantizationSize } from '../weights/quantization-cache.ts'
+import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { keepInUse } from './keep-in-use.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
-import { checkFit, mayUseGpu, memoryNeed, neededBytes } from './memory-fit.ts'
+import { mayUseGpu, MemoryFit, type MemoryNeed, memoryNeed } from './memory-fit.ts'
 import { quantizeModel } from './quantize-model.ts'
 
 /** Share of the progress that is left for loading, when a checkpoint has to be converted or quantized first. */
@@ -26,43 +29,53 @@ export interface CheckpointOpenerDeps {
   readonly log: Log
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
-  /** @default reads the headers */
-  readonly outline?: (source: ModelSource) => Promise<CheckpointOutline>
+  /** Told what quantizing gave, with the source as it was asked for, before the model is loaded. */
+  readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
   /** @default what the system and the container say */
   readonly availableMemoryBytes?: () => number
 }
 
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
-  const { config, log, onLoadProgress } = deps
-  const outline = deps.outline ?? ((source) => outlineCheckpoint(source, config.maxSeqLen))
-  const readAvailable = deps.availableMemoryBytes ?? availableMemoryBytes
-  const countsMemory = !mayUseGpu(config)
-  /** What the loads under way will take. */
-  let loadingBytes = 0
+  const { config, log, onLoadProgress, onQuantized } = deps
+  const memory = new MemoryFit(
+    // What goes to a GPU is for its driver to refuse.
+    mayUseGpu(config) ? () => Number.POSITIVE_INFINITY : (deps.availableMemoryBytes ?? availableMemoryBytes),
+  )
 
-  return async (modelId, { checkpoint, ...files }, hooks) => {
-    const local = await localCheckpoint(checkpoint, {
+  return async (modelId, given, hooks) => {
+    const local = await localCheckpoint(given.checkpoint, {
       signal: hooks.signal,
       onNotice: (sentence) => log.info({ model: modelId }, sentence),
     })
-    const source = { ...files, checkpoint: local }
-    const numbers = await outline(source)
-    hooks.onOutline(numbers)
-    const need = memoryNeed(numbers, config)
-    // Quantizing checks for itself what it needs, which is more than its result will.
-    if (countsMemory && (source.quantization ?? 'none') === 'none') {
-      const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-      checkFit(modelId, need, { availableBytes: readAvailable(), servingBytes, loadingBytes })
-    }
-    loadingBytes += neededBytes(need)
+    const source = { ...given, checkpoint: local }
+    const outline = await outlineCheckpoint(source, config.maxSeqLen)
+    hooks.onOutline(outline)
+    const need = memoryNeed(outline, config)
+    const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    const reserve = (change: Partial<MemoryNeed>): Disposable =>
+      memory.reserve(modelId, { ...need, ...change }, servingBytes)
+    // How large quantized weights are, and whether they are to be made, is known later.
+    let reserved = (given.quantization ?? 'none') === 'none' ? reserve({}) : null
     try {
-      const report = (fraction: number): void => {
-        hooks.onProgress(fraction)
-        onLoadProgress?.(modelId, fraction)
-      }
-      return await openReplicas({ config, log, modelId, source, hooks: { ...hooks, onProgress: report } })
+      return await openReplicas({
+        config,
+        log,
+        modelId,
+        source,
+        hooks: {
+          ...hooks,
+          onProgress: (fraction) => {
+            hooks.onProgress(fraction)
+            onLoadProgress?.(modelId, fraction)
+          },
+        },
+        checkMemory: ({ sourceBytes, newBytes }) => {
+          reserved = reserve({ sourceBytes, weightBytes: newBytes })
+        },
+        onQuantized: (size) => onQuantized?.(given, size),
+      })
     } finally {
-      loadingBytes -= neededBytes(need)
+      reserved?.[Symbol.dispose]()
     }
   }
 }
@@ -71,6 +84,9 @@ interface OpenOptions extends Pick<CheckpointOpenerDeps, 'config' | 'log'> {
   readonly modelId: string
   readonly source: ModelSource
   readonly hooks: LoadHooks
+  /** Asked when it is known how large quantized weights are. */
+  readonly checkMemory: (size: QuantizationSize) => void
+  readonly onQuantized: (size: QuantizedSize) => void
 }
 
 async function openReplicas(options: OpenOptions): Promise<Engine> {
@@ -94,34 +110,39 @@ async function openReplicas(options: OpenOptions): Promise<Engine> {
     }),
   )
   engine = new ReplicatedEngine(await allOrNone(starts))
-  return engine
+  return keepInUse(engine, resolved.model.path)
 }
 
 /** The file to load: converted from the checkpoint where it must be, and quantized where it is asked for. */
 async function prepareWeights(
-  { config: { dataDir }, log, modelId, source, hooks }: OpenOptions,
+  { config: { dataDir }, log, modelId, source, hooks: { signal }, checkMemory, onQuantized }: OpenOptions,
   onProgress: (fraction: number) => void,
 ): Promise<ResolvedModel> {
-  const { signal, servedBytes } = hooks
   const { quantization: mode = 'none' } = source
   const conversionShare = mode === 'none' ? 1 : 0.5
+  // Stays 0 where nothing is converted.
+  let done = 0
   const resolved = await resolveModelFile({
     ...source,
     dataDir,
-    onProgress: (fraction) => onProgress(fraction * conversionShare),
+    onProgress: (fraction) => {
+      done = fraction * conversionShare
+      onProgress(done)
+    },
     signal,
   })
   if (mode === 'none') return resolved
-  const { model } = await quantizeModel({
+  const { model, layersQuantized, sizeBytes } = await quantizeModel({
     modelId,
     model: resolved.model,
     mode,
     dataDir,
     log,
-    servedBytes,
-    onProgress: (fraction) => onProgress(conversionShare + fraction * (1 - conversionShare)),
+    checkMemory,
+    onProgress: (fraction) => onProgress(done + fraction * (1 - done)),
     signal,
   })
+  onQuantized({ layersQuantized, sizeBytes })
   return { ...resolved, model }
 }
 

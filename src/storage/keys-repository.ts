@@ -5,7 +5,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase, ApiSchema } from './api-database.ts'
-import { type Page, type PageRequest, parseCursor, rowsToRead, toPage } from './pages.ts'
+import { isBehindCursor, type Page, type PageRequest, rowsToRead, toPage } from './pages.ts'
 
 export interface StoredKey {
   readonly id: string
@@ -94,14 +94,14 @@ export async function listKeys(
 ): Promise<Page<StoredKey>> {
   const ofAccount = (key: ExpressionBuilder<ApiSchema, 'api_keys'>) =>
     accountId === null ? key.lit(true) : key('account_id', '=', accountId)
-  let query = db.selectFrom('api_keys').select(COLUMNS).where(ofAccount).orderBy('created_at').orderBy('id')
-  const after = parseCursor(page)
-  if (after !== null) {
-    query = query.where((row) =>
-      row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
-    )
-  }
-  query = query.limit(rowsToRead(page))
+  const query = db
+    .selectFrom('api_keys')
+    .select(COLUMNS)
+    .where(ofAccount)
+    .where(isBehindCursor(page))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(page))
   const { count } = await db
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll().as('count'))

@@ -2,6 +2,7 @@
  * Pages of listings: oldest first, each beginning behind the last row of the one before, so that rows that come
  * later or go meanwhile neither repeat nor hide another. A cursor is that last row's place, opaque to whoever carries it.
  */
+import { type Expression, sql, type SqlBool } from 'kysely'
 import { ServiceError } from '../core/errors.ts'
 
 export interface PageRequest {
@@ -58,6 +59,16 @@ export function parseCursor({ cursor }: PageRequest): RowPlace | null {
   const shown = JSON.stringify(cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor)
   const message = `cursor must be the next_cursor of a page, but was ${shown}.`
   throw new ServiceError('invalid_request', { message }, { param: 'cursor' })
+}
+
+/**
+ * The condition that rows stand on the page or behind it, for a query in the order of `created_at` and `id`.
+ * @throws ServiceError `invalid_request` for a cursor that no page has given.
+ */
+export function isBehindCursor(page: PageRequest): Expression<SqlBool> {
+  const after = parseCursor(page)
+  if (after === null) return sql.lit(true)
+  return sql`(created_at, id) > (${after.createdAtUnixSeconds}, ${after.id})`
 }
 
 function decodePlace(cursor: string): RowPlace | null {

@@ -2,7 +2,7 @@
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { type Page, type PageRequest, parseCursor, rowsToRead, toPage } from './pages.ts'
+import { isBehindCursor, type Page, type PageRequest, rowsToRead, toPage } from './pages.ts'
 
 export interface StoredUser {
   readonly id: string
@@ -58,14 +58,13 @@ export async function findUserByEmailKey(db: ApiDatabase, emailKey: string): Pro
 }
 
 export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Page<StoredUser>> {
-  let query = db.selectFrom('users').select(COLUMNS).orderBy('created_at').orderBy('id')
-  const after = parseCursor(page)
-  if (after !== null) {
-    query = query.where((row) =>
-      row(row.refTuple('created_at', 'id'), '>', row.tuple(after.createdAtUnixSeconds, after.id)),
-    )
-  }
-  query = query.limit(rowsToRead(page))
+  const query = db
+    .selectFrom('users')
+    .select(COLUMNS)
+    .where(isBehindCursor(page))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(page))
   const { count } = await db
     .selectFrom('users')
     .select(({ fn }) => fn.countAll().as('count'))

@@ -14,6 +14,7 @@ import type { convertCheckpoint } from './convert.ts'
 import { fileError, isMissing } from './file-errors.ts'
 import { readGgufFile } from './gguf-file.ts'
 import { isFile } from './json-file.ts'
+import { recordMaking } from './made-files.ts'
 import type { HfSource } from './model-source.ts'
 
 /** Part of every name: raised whenever the converter writes something else for the same input. */
@@ -39,6 +40,13 @@ export interface CachedConversion {
 
 /** The GGUF file of a checkpoint: from the cache, or converted now. */
 export async function cachedConversion(options: CacheOptions): Promise<CachedConversion> {
+  const { weightsPath, configPath, tokenizerPath } = options.source
+  const found = await findOrConvert(options)
+  await recordMaking(found.path, { from: [weightsPath, configPath, tokenizerPath], as: options.tensorType })
+  return found
+}
+
+async function findOrConvert(options: CacheOptions): Promise<CachedConversion> {
   const { source, tensorType, dataDir } = options
   const plan = await planConversion(source, tensorType)
   const folder = join(dataDir, 'models')
@@ -143,7 +151,7 @@ interface Room {
 export function checkRoom({ work = 'Converting', folder, neededBytes, freeBytes }: Room): void {
   if (neededBytes + SPARE_BYTES <= freeBytes) return
   throw new StartError(
-    `${work} the model needs ${neededBytes} bytes in ${folder}, but only ${freeBytes} are free.`,
+    `${work} the model needs ${neededBytes} bytes in ${folder} and ${SPARE_BYTES} to spare, but only ${freeBytes} are free.`,
     1,
   )
 }

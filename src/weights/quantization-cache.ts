@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { rename, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withAbort } from '../core/abort.ts'
 import { StartError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
@@ -12,6 +13,7 @@ import { ContentHashes } from './content-hash.ts'
 import { checkRoom, isWhole, prepareFolder } from './conversion-cache.ts'
 import { fileError } from './file-errors.ts'
 import { type GgufModel, openGgufModel } from './gguf-file.ts'
+import { recordMaking } from './made-files.ts'
 import {
   checkFullPrecision,
   estimateBytes,
@@ -35,9 +37,9 @@ export interface QuantizeWork {
 }
 
 export interface QuantizationSize {
-  readonly model: GgufModel
-  readonly format: QuantFormat
-  /** Of the new weights, about. */
+  /** Of the weights that are read for the work; 0 when the cache holds the new ones. */
+  readonly sourceBytes: number
+  /** Of the new weights; about, while they are not there. */
   readonly newBytes: number
 }
 
@@ -47,8 +49,8 @@ export interface CachedQuantizationOptions {
   readonly mode: QuantMode
   readonly dataDir: string
   readonly quantize: (work: QuantizeWork) => Promise<void>
-  /** Asked before the work starts, and not for what the cache holds. @throws StartError when it does not fit */
-  readonly checkMemory?: (size: QuantizationSize) => void
+  /** Asked before the work starts, and for what the cache holds. @throws StartError when it does not fit */
+  readonly checkMemory?: ((size: QuantizationSize) => void) | undefined
   readonly onProgress?: (fraction: number) => void
   readonly signal?: AbortSignal | undefined
 }
@@ -68,18 +70,42 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   const folder = join(dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
   const path = join(folder, `${await quantizationKey({ model, format, hashes, signal })}.gguf`)
-  const isNew = !(await isWhole(path))
-  if (isNew) {
+  const isNew = await alone(path, signal, async () => {
+    if (await isWhole(path)) return false
     const newBytes = estimateBytes(format, model)
     await prepareFolder(folder)
     const { bavail, bsize } = await statfs(folder)
     checkRoom({ work: 'Quantizing', folder, neededBytes: newBytes, freeBytes: bavail * bsize })
-    options.checkMemory?.({ model, format, newBytes })
+    options.checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
     await quantizeInto(path, format, options)
-  }
+    return true
+  })
   await hashes.save()
   const quantized = await openGgufModel(path)
-  return { model: quantized, format, isNew, ...summarizeQuantization(model, quantized) }
+  await recordMaking(path, { from: model.filePaths, as: format })
+  const summary = summarizeQuantization(model, quantized)
+  if (!isNew) options.checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
+  return { model: quantized, format, isNew, ...summary }
+}
+
+/** By the file it makes: who asks this process for the same one waits, and finds it. */
+const underWay = new Map<string, Promise<void>>()
+
+async function alone<Result>(
+  path: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let before = underWay.get(path); before !== undefined; before = underWay.get(path))
+    await (signal === undefined ? before : withAbort(before, signal))
+  const run = work()
+  const ignore = (): void => {}
+  underWay.set(path, run.then(ignore, ignore))
+  try {
+    return await run
+  } finally {
+    underWay.delete(path)
+  }
 }
 
 interface KeyOptions {

@@ -1,6 +1,6 @@
 /** Quantizing as a whole, on tiny GGUF files of our own; llama.cpp's part is in test/model. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -66,7 +66,7 @@ async function optionsFor(path: string): Promise<CachedQuantizationOptions> {
   return { model: await openGgufModel(path), mode: 'fp8', dataDir: join(folder, 'data'), quantize }
 }
 const cachedFiles = async () =>
-  (await readdir(join(folder, 'data/models'))).filter((name) => name !== 'hashes.json')
+  (await readdir(join(folder, 'data/models'))).filter((name) => !name.endsWith('.json'))
 
 async function bytesOf(path: string, name: string): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -158,6 +158,15 @@ describe('cachedQuantization', () => {
     expect(paths.size).toBe(4)
   })
 
+  it('removes what a source gave before it changed, when nobody has used that for a day', async () => {
+    const before = await cachedQuantization(await optionsFor(await writeModel()))
+    const longAgo = new Date(Date.now() - 25 * 3600 * 1000)
+    await utimes(before.model.path.replace('.gguf', '.json'), longAgo, longAgo)
+    const after = await cachedQuantization(await optionsFor(await writeModel(TENSORS, { 0: 2 })))
+    expect(existsSync(before.model.path)).toBe(false)
+    expect(existsSync(after.model.path)).toBe(true)
+  })
+
   it('quantizes again when the cached file lost its end', async () => {
     const options = await optionsFor(await writeModel())
     const { model } = await cachedQuantization(options)
@@ -165,17 +174,39 @@ describe('cachedQuantization', () => {
     expect(await cachedQuantization(options)).toMatchObject({ isNew: true, layersQuantized: 2 })
   })
 
-  it('asks for memory before the work, and not for what is cached', async () => {
+  it('asks for memory before the work, and for what is cached without its source', async () => {
     const options = await optionsFor(await writeModel())
-    const sizes: number[] = []
-    const checkMemory = ({ newBytes }: { newBytes: number }) => {
-      sizes.push(newBytes)
+    const sizes: object[] = []
+    const checkMemory = (size: object) => {
+      sizes.push(size)
       throw new Error('too little memory')
     }
     await expect(cachedQuantization({ ...options, checkMemory })).rejects.toThrow('too little memory')
+    expect(await cachedFiles()).toEqual([])
     const { sizeBytes } = await cachedQuantization(options)
-    expect(sizes).toEqual([sizeBytes])
-    await cachedQuantization({ ...options, checkMemory })
+    await expect(cachedQuantization({ ...options, checkMemory })).rejects.toThrow('too little memory')
+    expect(sizes).toEqual([
+      { sourceBytes: options.model.sizeBytes, newBytes: sizeBytes },
+      { sourceBytes: 0, newBytes: sizeBytes },
+    ])
+  })
+
+  it('works once for two that ask at once, and again for the second when the first is stopped', async () => {
+    const options = await optionsFor(await writeModel())
+    const both = await Promise.all([cachedQuantization(options), cachedQuantization(options)])
+    expect(both.filter(({ isNew }) => isNew)).toHaveLength(1)
+
+    await rm(both[0].model.path)
+    const stopping = new AbortController()
+    const stopped: CachedQuantizationOptions['quantize'] = async ({ signal }) => {
+      stopping.abort()
+      signal?.throwIfAborted()
+    }
+    const first = cachedQuantization({ ...options, quantize: stopped, signal: stopping.signal })
+    const second = cachedQuantization(options)
+    await expect(first).rejects.toThrow('abort')
+    expect(await second).toMatchObject({ isNew: true })
+    expect(await cachedFiles()).toHaveLength(1)
   })
 
   it('removes what was written when it is stopped', async () => {

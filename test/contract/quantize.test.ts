@@ -1,7 +1,9 @@
 /** `POST /v1/models/quantize`: who may, what it takes, what each refusal is. */
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/core/errors.ts'
-import { ADMIN_KEY, createTestApp, KEY, type TestAppOptions } from '../support/test-app.ts'
+import { ServiceError, StartError } from '../../src/core/errors.ts'
+import type { OpenEngine } from '../../src/models/registry.ts'
+import { sayOk, ScriptedEngine } from '../support/scripted-engine.ts'
+import { ADMIN_KEY, createRegistry, createTestApp, KEY, type TestAppOptions } from '../support/test-app.ts'
 
 const URL = '/v1/models/quantize?model_id=default'
 
@@ -55,7 +57,10 @@ describe('POST /v1/models/quantize', () => {
   it('answers 404 to an unknown model', async () => {
     const answer = await quantize('/v1/models/quantize?model_id=a%2Fb')
     expect(answer.statusCode).toBe(404)
-    expect(answer.json()).toMatchObject({ detail: "Model 'a/b' does not exist." })
+    expect(answer.json()).toMatchObject({
+      detail: "Model 'a/b' does not exist.",
+      error: { code: 'model_not_found', param: 'model_id' },
+    })
   })
 
   it.each([
@@ -68,6 +73,23 @@ describe('POST /v1/models/quantize', () => {
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['x-error-code']).toBe(code)
     expect(answer.headers['x-should-retry']).toBe(status === 409 ? 'false' : undefined)
+  })
+
+  it('keeps the folders of the server to its log, in the answer and in the list', async () => {
+    const openEngine: OpenEngine = async (_id, { quantization }) => {
+      if (quantization === 'int8') throw new StartError("Cannot write '/srv/Jo Doe/m.gguf': no room.", 1)
+      return new ScriptedEngine(sayOk)
+    }
+    const registry = createRegistry({ openEngine })
+    await registry.register('m', { checkpoint: 'm', modelConfig: null, tokenizer: null })
+    const { call, logLines } = createTestApp({ registry })
+    const answer = await call({ method: 'POST', url: '/v1/models/quantize?model_id=default&quant_mode=int8' })
+    expect(answer.json()).toMatchObject({
+      detail: "Model 'm' could not be quantized: Cannot write 'm.gguf': no room.",
+    })
+    expect((await call('/v1/models/m')).json().meta.failure).toBe("Cannot write 'm.gguf': no room.")
+    const line = logLines.find(({ msg }) => msg === 'a model was not quantized')
+    expect(line).toMatchObject({ err: { message: "Cannot write '/srv/Jo Doe/m.gguf': no room." } })
   })
 
   it('answers 401 without a key', async () => {

@@ -1,9 +1,10 @@
 /** What the headers tell, against what llama.cpp finds when the model is loaded. */
 import path from 'node:path'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { completeConfig } from '../../src/config/resolve.ts'
+import type { Quantization } from '../../src/core/quant-mode.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { ModelInfo, ModelOutline } from '../../src/protocol/engine.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
@@ -12,7 +13,9 @@ import { memoryNeed, neededBytes } from '../../src/server/memory-fit.ts'
 import { createCheckpointOpener } from '../../src/server/open-checkpoint.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { convertCheckpoint } from '../../src/weights/convert.ts'
+import { writeFp8Model } from '../../src/weights/fp8-model.ts'
 import { resolveModelFile } from '../../src/weights/model-file.ts'
+import { cachedQuantization, type QuantizeWork } from '../../src/weights/quantization-cache.ts'
 import { DEMO_MODEL } from '../support/server-process.ts'
 import { writeTinyModel } from './llamacpp-tiny-model.ts'
 
@@ -70,25 +73,49 @@ describe('opening a checkpoint that does not fit into memory', () => {
   })
   const log = createLog({ level: 'silent' })
 
-  function open(availableBytes: number, loaded: readonly ModelInfo[]) {
+  interface Open {
+    readonly availableBytes: number
+    readonly loaded?: readonly ModelInfo[]
+    readonly quantization?: Quantization
+  }
+
+  function open({ availableBytes, loaded = [], quantization = 'none' }: Open) {
     const outlines: ModelOutline[] = []
     const hooks: LoadHooks = {
       onProgress: () => {},
       onOutline: (outline) => void outlines.push(outline),
       loaded,
       signal: new AbortController().signal,
-      servedBytes: 0,
     }
     const openEngine = createCheckpointOpener({ config, log, availableMemoryBytes: () => availableBytes })
-    return { opened: openEngine('m', from(tiny), hooks), outlines }
+    return { opened: openEngine('m', { ...from(tiny), quantization }, hooks), outlines }
   }
 
   it('is refused with the numbers before anything is started, old and new together', async () => {
     const info = await loadedInfo(tiny)
-    const { opened, outlines } = open(10e6, [{ ...info, sizeBytes: 9.4e6 }])
+    const loaded = [{ ...info, sizeBytes: 9.4e6 }]
+    const { opened, outlines } = open({ availableBytes: 10e6, loaded })
     await expect(opened).rejects.toThrow(
-      /^'m' needs 0\.0\d GB of memory \(0\.00 GB weights, 0\.00 GB KV cache for each of 2 replicas\), beside 0\.01 GB for the models that serve, but 0\.01 GB is available/,
+      /^'m' needs \d MB of memory \(1 MB weights, \d MB KV cache for each of 2 replicas\), beside 10 MB for the models that serve, but 10 MB is available/,
     )
     expect(outlines).toMatchObject([{ architecture: 'llama', maxSeqLen: 1024 }])
+  })
+
+  it('counts the source too where the weights are quantized first, and leaves no file', async () => {
+    const loaded = [{ ...(await loadedInfo(tiny)), sizeBytes: 9.4e6 }]
+    const { opened } = open({ availableBytes: 10e6, loaded, quantization: 'fp8' })
+    await expect(opened).rejects.toThrow(
+      /^'m' needs \d MB of memory \(1 MB source, 1 MB new weights, \d MB KV cache for each of 2 replicas\), beside 10 MB for the models that serve, but 10 MB is available/,
+    )
+    expect(readdirSync(path.join(folder, 'models')).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  it('counts weights that were quantized before without their source', async () => {
+    const { model } = await resolveModelFile({ ...from(tiny), dataDir: folder })
+    const quantize = async (work: QuantizeWork) => void (await writeFp8Model(work))
+    await cachedQuantization({ model, mode: 'fp8', dataDir: folder, quantize })
+    const loaded = [{ ...(await loadedInfo(tiny)), sizeBytes: 9.9e6 }]
+    const { opened } = open({ availableBytes: 10e6, loaded, quantization: 'fp8' })
+    await expect(opened).rejects.toThrow(/^'m' needs \d MB of memory \(1 MB weights, \d MB KV cache/)
   })
 })

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { progressOfLine } from '../../src/engines/llamacpp/quantize-progress.ts'
+import { progressOfLine, withoutProgress } from '../../src/engines/llamacpp/quantize-progress.ts'
 import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { convertCheckpoint } from '../../src/weights/convert.ts'
 import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
+import { gguf } from '../../src/weights/gguf-format.ts'
+import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
 import { resolveModelFile } from '../../src/weights/model-file.ts'
 import {
   estimateBytes,
@@ -84,11 +86,28 @@ describe('quantizeWeights', () => {
     expect(await answer(quantized.path)).toContain('4 + 3 = 7')
   })
 
-  it('says that llama.cpp could not when the output cannot be written', async () => {
+  it('says why the output cannot be written, which llama.cpp does not', async () => {
     const outputPath = path.join(folder, 'missing/out.gguf')
     await expect(
       quantizeWeights({ sourcePath: source.path, outputPath, format: 'Q8_0', threads: 1 }, () => {}),
-    ).rejects.toThrow(`llama.cpp could not quantize ${source.path} to Q8_0.`)
+    ).rejects.toThrow(`Cannot write ${outputPath}: it does not exist.`)
+  })
+
+  it('says that llama.cpp could not when the disk is not the reason', async () => {
+    const sourcePath = path.join(folder, 'headless.gguf')
+    const tensors = [{ name: 'blk.0.a.weight', shape: [32, 2], type: 'F32' as const }]
+    const metadata = new Map([
+      ['general.architecture', gguf.string('llama')],
+      ['tokenizer.ggml.model', gguf.string('gpt2')],
+      ['tokenizer.ggml.tokens', gguf.strings(['a'])],
+    ])
+    await writeGguf(sourcePath, layoutGguf(metadata, tensors), async function* ({ sizeBytes }) {
+      yield new Uint8Array(sizeBytes)
+    })
+    const outputPath = path.join(folder, 'headless-out.gguf')
+    await expect(
+      quantizeWeights({ sourcePath, outputPath, format: 'Q8_0', threads: 1 }, () => {}),
+    ).rejects.toThrow(`llama.cpp could not quantize ${sourcePath} to Q8_0.`)
   })
 })
 
@@ -97,5 +116,9 @@ describe('progressOfLine', () => {
     const line = '[  19/  38] blk.1.ffn_up.weight - [ 256, 768, 1, 1], type = f16, converting to q8_0 ..'
     expect(progressOfLine(line)).toBeCloseTo(0.55)
     expect(progressOfLine('llama_model_loader: loaded meta data')).toBeNull()
+    expect(withoutProgress(line)).toBe('')
+    expect(withoutProgress(`${line} llama_model_quantize: failed to quantize: no`)).toBe(
+      'llama_model_quantize: failed to quantize: no',
+    )
   })
 })

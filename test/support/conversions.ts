@@ -35,7 +35,7 @@ export function useConversions() {
     /** Names in the cache, its index left out; none before there is a cache. */
     modelFiles: async () => {
       const names = await readdir(join(folder, 'data', 'models')).catch((): string[] => [])
-      return names.filter((name) => name !== 'hashes.json')
+      return names.filter((name) => !name.endsWith('.json'))
     },
   }
 }

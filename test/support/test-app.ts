@@ -61,7 +61,9 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     quantizeJobs: new QuantizeJobs({
       registry,
       findQuantizedType: async () => null,
-      measure: () => Promise.reject(new StartError('Nothing is quantized here.', 1)),
+      resultOf: () => {
+        throw new StartError('Nothing is quantized here.', 1)
+      },
     }),
     modelAdmin: 'key',
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
@@ -127,7 +129,8 @@ function withoutDatabase<Service extends object>(): Service {
   })
 }
 
-function createRegistry({
+/** The real one. */
+export function createRegistry({
   engine,
   openEngine = () => Promise.reject(new StartError('No other model here.', 1)),
   maxQueue = 512,

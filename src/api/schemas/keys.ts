@@ -56,6 +56,8 @@ const ownerField = { user_id: z.string().nullable().describe('Null for a key tha
 
 export const adminKey = z.object({ ...keyFields, ...ownerField }).meta({ id: 'AdminApiKey' })
 
+export type AdminKeyBody = z.output<typeof adminKey>
+
 export const adminKeyList = z
   .object({
     keys: z.array(adminKey),
@@ -105,7 +107,7 @@ export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][n
   }
 }
 
-export function toAdminKeyBody(record: KeyRecord): z.output<typeof adminKey> {
+export function toAdminKeyBody(record: KeyRecord): AdminKeyBody {
   return { ...toKeyBody(record), user_id: record.userId }
 }
 

@@ -1,5 +1,6 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
+import { withoutFolders } from '../../core/file-paths.ts'
 import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { ModelRecord } from '../../models/registry.ts'
@@ -106,7 +107,7 @@ export function toModel({
       engine: outline?.engine ?? null,
       state,
       load_progress: loadFraction,
-      failure,
+      failure: failure === null ? null : withoutFolders(failure),
       ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
   }

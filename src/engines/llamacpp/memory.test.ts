@@ -9,11 +9,11 @@ describe('checkMemory', () => {
 
   it('names what is needed, what is there, and what to lower', () => {
     expect(() => checkMemory({ modelPath: 'm.gguf', weightBytes: 3e9, kvCacheBytes: 2.5e9 }, 4e9)).toThrow(
-      "'m.gguf' needs 5.50 GB of memory (3.00 GB weights, 2.50 GB KV cache: lower max_batch_size or max_seq_len), " +
-        'but 4.00 GB is available.',
+      "'m.gguf' needs 5500 MB of memory (3000 MB weights, 2500 MB KV cache: lower max_batch_size or max_seq_len), " +
+        'but 4000 MB is available.',
     )
     expect(() => checkMemory({ modelPath: 'm.gguf', weightBytes: 8e9, kvCacheBytes: 0 }, 4e9)).toThrow(
-      "'m.gguf' needs 8.00 GB of memory for its weights, but 4.00 GB is available.",
+      "'m.gguf' needs 8000 MB of memory for its weights, but 4000 MB is available.",
     )
   })
 })

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { StartError } from '../../core/errors.ts'
 
+const BYTES_PER_MB = 1_000_000
+
 export interface MemoryNeed {
   readonly modelPath: string
   readonly weightBytes: number
@@ -23,15 +25,20 @@ export function checkMemory(
   const parts =
     kvCacheBytes === 0
       ? 'for its weights'
-      : `(${toGigabytes(weightBytes)} weights, ${toGigabytes(kvCacheBytes)} KV cache: lower max_batch_size or max_seq_len)`
+      : `(${neededMegabytes(weightBytes)} weights, ${neededMegabytes(kvCacheBytes)} KV cache: lower max_batch_size or max_seq_len)`
   throw new StartError(
-    `'${modelPath}' needs ${toGigabytes(neededBytes)} of memory ${parts}, but ${toGigabytes(availableBytes)} is available.`,
+    `'${modelPath}' needs ${neededMegabytes(neededBytes)} of memory ${parts}, but ${availableMegabytes(availableBytes)} is available.`,
     1,
   )
 }
 
-function toGigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`
+/** In MB (10^6 bytes), rounded so that a refusal never shows less needed than available. */
+export function neededMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / BYTES_PER_MB)} MB`
+}
+
+export function availableMegabytes(bytes: number): string {
+  return `${Math.floor(bytes / BYTES_PER_MB)} MB`
 }
 
 /**

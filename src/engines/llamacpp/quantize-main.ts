@@ -6,6 +6,7 @@ import { writeSync } from 'node:fs'
 import os from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StartError } from '../../core/errors.ts'
+import { wholePercents } from '../../core/whole-percents.ts'
 import { dieWithParent } from './die-with-parent.ts'
 import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
 import { quantizeWeights } from './quantize-weights.ts'
@@ -24,16 +25,6 @@ function lowerPriority(): void {
   }
 }
 
-function reportProgress(): (fraction: number) => void {
-  let told = -1
-  return (fraction) => {
-    const percent = Math.floor(fraction * 100)
-    if (percent === told) return
-    told = percent
-    tell({ type: 'progress', fraction })
-  }
-}
-
 try {
   // Ctrl-C reaches the whole process group; only the server decides when this ends.
   process.on('SIGINT', () => {})
@@ -42,7 +33,8 @@ try {
   dieWithParent(options.parentPid)
   process.stdin.on('close', () => process.exit(0)).resume()
   lowerPriority()
-  tell({ type: 'end', end: await quantizeWeights(options, reportProgress()) })
+  const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
+  tell({ type: 'end', end: await quantizeWeights(options, onProgress) })
   // A thread of V8's may have asked for a collection while the native call kept this one busy; leaving without a turn of
   // the event loop, Node 24 waits for that thread, and the thread for the collection.
   await nextTurn()

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { abortReason } from '../../core/abort.ts'
 import { StartError } from '../../core/errors.ts'
 import type { QuantizeWork } from '../../weights/quantization-cache.ts'
-import { progressOfLine } from './quantize-progress.ts'
+import { progressOfLine, withoutProgress } from './quantize-progress.ts'
 import type { QuantizeEnd, QuantizeOptions } from './quantize-weights.ts'
 
 export interface QuantizeProcessOptions extends QuantizeOptions {
@@ -56,7 +56,8 @@ export async function quantizeInProcess(
   /** They say why a native function failed. */
   const lastLines: string[] = []
   follow(child.stderr, (line) => {
-    if (line.trim() !== '') lastLines.push(line.trim())
+    const words = withoutProgress(line)
+    if (words !== '') lastLines.push(words)
     if (lastLines.length > 2) lastLines.shift()
     const fraction = progressOfLine(line)
     if (fraction !== null) onProgress(fraction)
@@ -70,12 +71,16 @@ export async function quantizeInProcess(
   const how = await new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(`could not be started: ${error.message}`))
     child.on('close', (code, endSignal) =>
-      resolve(endSignal === null ? `ended with exit code ${code}` : `was ended by ${endSignal}`),
+      resolve(
+        endSignal === null
+          ? `ended with exit code ${code}: ${lastLines.join(' ')}`
+          : `was ended by ${endSignal}; the system does that when memory runs out.`,
+      ),
     )
   })
   signal?.removeEventListener('abort', kill)
   if (signal?.aborted === true) throw abortReason(signal)
-  return settle(result, [`${how}:`, ...lastLines].join(' '))
+  return settle(result, how)
 }
 
 function settle(result: QuantizeMessage | null, how: string): QuantizeEnd {

@@ -2,7 +2,9 @@
  * Quantizes a GGUF model into a new file, in this process: int4 and int8 with llama.cpp, fp8 with our own writer. Blocks
  * for as long as it takes, so the server has it done in a process of its own (`quantize-process.ts`).
  */
+import { appendFile } from 'node:fs/promises'
 import { InvariantError } from '../../core/errors.ts'
+import { fileError } from '../../weights/file-errors.ts'
 import { writeFp8Model } from '../../weights/fp8-model.ts'
 import { openGgufModel } from '../../weights/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../weights/gguf-tensor-data.ts'
@@ -10,6 +12,8 @@ import type { QuantFormat } from '../../weights/quantization-plan.ts'
 import { bind, type Bindings } from './bindings.ts'
 import { loadLibraries } from './libraries.ts'
 import { CHECK_SHARE } from './quantize-progress.ts'
+
+const PROBE_BYTES = 2 ** 20
 
 /** llama.cpp's numbers of its file types. */
 const FILE_TYPES: Readonly<Record<Exclude<QuantFormat, 'fp8'>, number>> = { Q4_K_M: 15, IQ4_NL: 25, Q8_0: 7 }
@@ -47,11 +51,21 @@ export async function quantizeWeights(
   const api = loadLlama()
   const params = { ...api.quantizeDefaultParams(), nthread: threads, ftype: FILE_TYPES[format] }
   if (api.quantize(sourcePath, outputPath, params) !== 0) {
+    await checkDisk(outputPath)
     // llama.cpp has said why on standard error.
     throw new InvariantError(`llama.cpp could not quantize ${sourcePath} to ${format}.`)
   }
   onProgress(1)
   return { exactShare: null }
+}
+
+/** llama.cpp says of a full disk no more than that writing failed; so does writing more, with the reason. */
+async function checkDisk(outputPath: string): Promise<void> {
+  try {
+    await appendFile(outputPath, Buffer.alloc(PROBE_BYTES))
+  } catch (error) {
+    throw fileError('write', outputPath, error)
+  }
 }
 
 let loaded: Bindings | null = null

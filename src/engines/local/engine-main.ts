@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { systemClock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
+import { wholePercents } from '../../core/whole-percents.ts'
 import { dieWithParent } from '../llamacpp/die-with-parent.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
 import { EngineConnection } from './engine-connection.ts'
@@ -26,7 +27,8 @@ async function main(options: EngineProcessOptions): Promise<void> {
   dieWithParent(options.parentPid)
   process.stdin.on('close', () => process.exit(0)).resume()
 
-  const runner = await openLlamaRunner(options.runner, reportProgress())
+  const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
+  const runner = await openLlamaRunner(options.runner, onProgress)
   const connections = new Set<EngineConnection>()
   const loop = new StepLoop({
     runner,
@@ -53,17 +55,6 @@ async function main(options: EngineProcessOptions): Promise<void> {
     socket.on('close', () => connections.delete(connection))
   })
   server.listen(options.socketPath, () => tell({ type: 'ready', info: runner.info() }))
-}
-
-/** Passes on each whole percent once. */
-function reportProgress(): (fraction: number) => void {
-  let told = -1
-  return (fraction) => {
-    const percent = Math.floor(fraction * 100)
-    if (percent === told) return
-    told = percent
-    tell({ type: 'progress', fraction })
-  }
 }
 
 try {

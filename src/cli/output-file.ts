@@ -1,0 +1,50 @@
+/** A large file that a command makes where it is told to: refused before the work, and under its name whole or not there. */
+import { constants, createReadStream, createWriteStream } from 'node:fs'
+import { access, rename, stat, statfs, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { newId } from '../core/ids.ts'
+import { checkRoom } from '../weights/conversion-cache.ts'
+import { badFile, fileError, isMissing } from '../weights/file-errors.ts'
+
+/** @throws StartError when it exists, or its folder cannot be written to. */
+export async function checkOutputFile(output: string): Promise<void> {
+  const folder = path.dirname(output)
+  try {
+    if (!(await stat(folder)).isDirectory()) throw badFile(folder, 'is no folder')
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    throw fileError('write to the folder', folder, error)
+  }
+  try {
+    await stat(output)
+  } catch (error) {
+    if (isMissing(error)) return
+    throw fileError('write', output, error)
+  }
+  throw badFile(output, 'exists already; --output must name a new file')
+}
+
+/** @throws StartError when the disk has no room for it. */
+export async function checkOutputRoom(output: string, neededBytes: number): Promise<void> {
+  const folder = path.dirname(output)
+  const { bavail, bsize } = await statfs(folder)
+  checkRoom({ work: 'Writing', folder, neededBytes, freeBytes: bavail * bsize })
+}
+
+interface Copy {
+  readonly output: string
+  readonly signal: AbortSignal
+}
+
+/** @throws StartError; the signal's reason when it aborts. */
+export async function copyToOutput(from: string, { output, signal }: Copy): Promise<void> {
+  const temporaryPath = path.join(path.dirname(output), `.${path.basename(output)}.${newId()}.tmp`)
+  try {
+    await pipeline(createReadStream(from), createWriteStream(temporaryPath, { flags: 'wx' }), { signal })
+    await rename(temporaryPath, output)
+  } catch (error) {
+    await unlink(temporaryPath).catch(() => {})
+    throw fileError('write', output, error)
+  }
+}

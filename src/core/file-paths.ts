@@ -1,0 +1,13 @@
+/** Paths of this machine in sentences that go to somebody else. */
+
+/**
+ * An absolute folder: a root that begins a word, then names that each end in a slash. Names may hold spaces; a colon with
+ * a space behind it, a quote or a space before the next slash end the path.
+ */
+const ABSOLUTE_FOLDER =
+  /(?<=^|[\s'"(`])(?:[A-Za-z]:[\\/]|\\\\|\/)(?:(?:(?!: )[^\\/'"\n]|(?<=\w)'(?=\w))*(?<![\s\\/])[\\/])*/g
+
+/** The sentence with files named by their names alone: where they lie is for the log. */
+export function withoutFolders(sentence: string): string {
+  return sentence.replaceAll(ABSOLUTE_FOLDER, '')
+}

@@ -1,0 +1,12 @@
+/** Progress is for a person to watch: more than a hundred messages of it cost time and show nothing. */
+
+/** Passes on the first fraction, 0 to 1, of each whole percent. */
+export function wholePercents(tell: (fraction: number) => void): (fraction: number) => void {
+  let told = -1
+  return (fraction) => {
+    const percent = Math.floor(fraction * 100)
+    if (percent === told) return
+    told = percent
+    tell(fraction)
+  }
+}

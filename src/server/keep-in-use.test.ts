@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { sayOk, ScriptedEngine } from '../../test/support/scripted-engine.ts'
+import { keepInUse } from './keep-in-use.ts'
+
+const HOUR_MS = 3600 * 1000
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sluice-use-'))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+  rmSync(folder, { recursive: true })
+})
+
+it('marks the file of an engine each hour until the engine is closed', async () => {
+  const note = path.join(folder, 'x.json')
+  writeFileSync(note, '{}')
+  const long = new Date(0)
+  utimesSync(note, long, long)
+  const engine = keepInUse(new ScriptedEngine(sayOk), path.join(folder, 'x.gguf'))
+  vi.advanceTimersByTime(HOUR_MS)
+  while (statSync(note).mtimeMs === 0) await new Promise((resolve) => setImmediate(resolve))
+  await engine.close()
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,113 @@
+/** Quantizing models whose rows are no whole blocks: what comes out loads, computes, and is no larger than was estimated. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
+import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { convertFloats } from '../../src/weights/float-conversion.ts'
+import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
+import { elementCount, gguf, type GgufTensor } from '../../src/weights/gguf-format.ts'
+import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
+import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/weights/quantization-plan.ts'
+import { writeTinyModel } from './llamacpp-tiny-model.ts'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-shapes-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const tiny = path.join(folder, 'tiny.gguf')
+writeTinyModel(tiny)
+
+const TINY_EMBEDDING = 64
+const TINY_FEED_FORWARD = 128
+
+interface Shape {
+  readonly embedding: number
+  readonly feedForward: number
+}
+
+/** The tiny model with other sizes, 4 heads and 2 of keys as it has. */
+async function writeShaped({ embedding, feedForward }: Shape, type: 'F32' | 'BF16'): Promise<GgufModel> {
+  const file = path.join(folder, `${embedding}-${feedForward}-${type}.gguf`)
+  rmSync(file, { force: true })
+  const { tensors, metadata } = await openGgufModel(tiny)
+  const resize = (size: number): number => {
+    if (size === TINY_EMBEDDING) return embedding
+    if (size === TINY_FEED_FORWARD) return feedForward
+    return size === TINY_EMBEDDING / 2 ? embedding / 2 : size
+  }
+  const shaped = tensors.map(({ name, shape }): GgufTensor => ({
+    name,
+    shape: shape.map(resize),
+    type: shape.length > 1 ? type : 'F32',
+  }))
+  const sized = new Map([
+    ...metadata,
+    ['llama.embedding_length', gguf.uint32(embedding)],
+    ['llama.feed_forward_length', gguf.uint32(feedForward)],
+  ])
+  await writeGguf(file, layoutGguf(sized, shaped), async function* (tensor) {
+    const values = Float32Array.from(
+      { length: elementCount(tensor.shape) },
+      (_, index) => Math.sin(index) / 8,
+    )
+    const bytes = new Uint8Array(values.buffer)
+    yield tensor.type === 'F32' ? bytes : convertFloats(bytes, 'F32', type)
+  })
+  return openGgufModel(file)
+}
+
+async function nextToken(modelPath: string): Promise<number> {
+  const runner = await openLlamaRunner(
+    {
+      modelId: 'm',
+      modelPath,
+      maxBatchSize: 1,
+      maxSeqLen: 256,
+      threads: 1,
+      gpu: 'off',
+      gpuLayers: null,
+      kvCacheType: 'f16',
+    },
+    () => {},
+  )
+  try {
+    const promptTokenIds = Int32Array.of(1, 2, 3)
+    const sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+    const starts = [{ slotId: 0, promptTokenIds, sampling, cachedTokens: 0, copyFromSlotId: null }]
+    const run = { slotId: 0, position: 0, tokenIds: promptTokenIds, wantsToken: true }
+    return runner.execute({ starts, runs: [run] }).tokenIds[0] ?? -1
+  } finally {
+    runner.close()
+  }
+}
+
+describe.each([
+  { embedding: 80, feedForward: 40, of: 'no whole blocks of 32', int4: 'IQ4_NL' },
+  { embedding: 96, feedForward: 160, of: 'blocks of 32', int4: 'IQ4_NL' },
+  { embedding: 96, feedForward: 1024, of: 'blocks of 32 and of 256', int4: 'IQ4_NL' },
+  { embedding: 256, feedForward: 72, of: 'blocks of 256, and some of none', int4: 'Q4_K_M' },
+  { embedding: 256, feedForward: 512, of: 'blocks of 256', int4: 'Q4_K_M' },
+])('a model with rows of $of ($embedding, $feedForward)', ({ embedding, feedForward, int4 }) => {
+  it.each([
+    ['int4', 'F32'],
+    ['int4', 'BF16'],
+    ['int8', 'F32'],
+    ['int8', 'BF16'],
+    ['fp8', 'F32'],
+    ['fp8', 'BF16'],
+  ] as const)('becomes %s from %s', async (mode, type) => {
+    const source = await writeShaped({ embedding, feedForward }, type)
+    const format = quantFormat(mode, source)
+    if (mode === 'int4') expect(format).toBe(int4)
+    const outputPath = path.join(folder, `${mode}-${path.basename(source.path)}`)
+    await quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {})
+    const quantized = await openGgufModel(outputPath)
+    const { sizeBytes, layersQuantized } = summarizeQuantization(source, quantized)
+    const types = quantized.tensors.map(({ name, shape, type }) => `${name} ${shape[0]} ${type}`)
+    expect(sizeBytes, types.join('\n')).toBeLessThanOrEqual(estimateBytes(format, source))
+    const matrices = source.tensors.filter(({ shape }) => shape.length > 1)
+    const blocks = matrices.filter(({ shape: [row = 0] }) => row % 32 === 0)
+    expect(layersQuantized, types.join('\n')).toBe(mode === 'fp8' ? blocks.length : matrices.length)
+    expect(await nextToken(outputPath)).toBeGreaterThanOrEqual(0)
+  })
+})

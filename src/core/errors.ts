@@ -3,6 +3,8 @@
  * of it, whatever was thrown. Rendering to the wire is the API's work; below it only `ServiceError` travels.
  * A message names the field, the bound and the value given (spec: Errors).
  */
+import { folderless } from './folderless.ts'
+
 type Params = Readonly<Record<string, string | number>>
 
 interface ErrorRow {
@@ -14,6 +16,12 @@ const row = (status: number, template: string): ErrorRow => ({
   status,
   message: (params) => template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? '')),
 })
+
+/** Its message names files, and any user may read it. */
+const folderlessRow = (status: number, template: string): ErrorRow => {
+  const whole = row(status, template)
+  return { ...whole, message: (params) => folderless(whole.message(params)) }
+}
 
 export const ERRORS = {
   // 400: the request is wrong
@@ -57,7 +65,7 @@ export const ERRORS = {
     400,
     "Model '{model}' cannot be quantized: its source holds weights of type {type} already; register it from full precision.",
   ),
-  quantization_failed: row(400, "Model '{model}' could not be quantized: {message}"),
+  quantization_failed: folderlessRow(400, "Model '{model}' could not be quantized: {message}"),
   // 401, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
@@ -103,9 +111,9 @@ export const ERRORS = {
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
   engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),
   // 503
-  model_loading_failed: row(503, "Model '{model}' could not be loaded: {message}"),
-  engine_unavailable: row(503, 'The engine of the model is not available: {message}'),
-  beams_unavailable: row(503, 'There is no room for a beam search: {message}'),
+  model_loading_failed: folderlessRow(503, "Model '{model}' could not be loaded: {message}"),
+  engine_unavailable: folderlessRow(503, 'The engine of the model is not available: {message}'),
+  beams_unavailable: folderlessRow(503, 'There is no room for a beam search: {message}'),
   not_ready: row(503, 'The default model cannot take work yet.'),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>

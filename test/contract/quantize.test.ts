@@ -1,6 +1,6 @@
 /** `POST /v1/models/quantize`: who may, what it takes, what each refusal is. */
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/core/errors.ts'
+import { ServiceError, StartError } from '../../src/core/errors.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestAppOptions } from '../support/test-app.ts'
 
 const URL = '/v1/models/quantize?model_id=default'
@@ -56,6 +56,28 @@ describe('POST /v1/models/quantize', () => {
     const answer = await quantize('/v1/models/quantize?model_id=a%2Fb')
     expect(answer.statusCode).toBe(404)
     expect(answer.json()).toMatchObject({ detail: "Model 'a/b' does not exist." })
+  })
+
+  it('logs why it failed, with all the details that the client does not get', async () => {
+    const cause = new StartError('Cannot write /srv/data/m.gguf: the disk is full.', 1)
+    const refuse = () =>
+      Promise.reject(
+        new ServiceError('quantization_failed', { model: 'm', message: cause.message }, { cause }),
+      )
+    const { call, logLines } = createTestApp({ quantizeJobs: { quantize: refuse } })
+    const answer = await call({ method: 'POST', url: `${URL}&quant_mode=int8` })
+    expect(answer.json().detail).toBe(
+      "Model 'm' could not be quantized: Cannot write m.gguf: the disk is full.",
+    )
+    expect(logLines).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'a model was not quantized',
+        model: 'default',
+        mode: 'int8',
+        err: expect.objectContaining({ message: cause.message }),
+      }),
+    )
   })
 
   it.each([

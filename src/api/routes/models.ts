@@ -1,6 +1,7 @@
 /** `GET /v1/models`, `GET /v1/models/{model_id}` and `POST /v1/models/quantize`; an id may contain `/`, written plain or as `%2F`. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { describeRoute } from '../route-schema.ts'
 import {
@@ -17,7 +18,7 @@ const access = 'key'
 
 export function registerModelRoutes(
   app: FastifyInstance,
-  { registry, quantizeJobs, modelAdmin }: AppDeps,
+  { registry, quantizeJobs, modelAdmin, log }: AppDeps,
 ): void {
   app.route({
     method: 'GET',
@@ -66,7 +67,16 @@ export function registerModelRoutes(
       errors: [400, 401, 404, 409, 429, 500, 503],
       isOpenAiShaped: true,
     }),
-    handler: async ({ query }) =>
-      toQuantizeBody(await quantizeJobs.quantize(query.model_id, query.quant_mode)),
+    handler: async ({ query: { model_id: modelId, quant_mode: mode } }) => {
+      try {
+        return toQuantizeBody(await quantizeJobs.quantize(modelId, mode))
+      } catch (error) {
+        // The operator's business, a full disk for example, and the client may be gone.
+        if (error instanceof ServiceError && error.code === 'quantization_failed') {
+          log.warn({ model: modelId, mode, err: error.cause }, 'a model was not quantized')
+        }
+        throw error
+      }
+    },
   })
 }

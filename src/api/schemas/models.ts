@@ -1,5 +1,6 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
+import { folderless } from '../../core/folderless.ts'
 import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { ModelRecord } from '../../models/registry.ts'
@@ -33,8 +34,16 @@ export const modelList = z
 
 export const modelParams = z.object({ '*': z.string() })
 
+/** Longer ones the system refuses too, and a refusal repeats what was given. */
+const MAX_PATH_LENGTH = 4096
+
+const PATH_RULE = `a path of 1 to ${MAX_PATH_LENGTH} characters`
+
 const path = () =>
-  text('a path').refine((value) => value !== '' && !value.includes('\0'), { error: must('a path') })
+  text(PATH_RULE).refine(
+    (value) => value !== '' && value.length <= MAX_PATH_LENGTH && !value.includes('\0'),
+    { error: must(PATH_RULE) },
+  )
 
 const besideCheckpoint = () =>
   path()
@@ -52,7 +61,7 @@ export const registerModelRequest = z
         .refine((value) => /^[^\s\p{C}]{1,200}$/u.test(value), { error: must(MODEL_ID_RULE) })
         .describe('One that is served already is replaced without losing a request.'),
       checkpoint: path().describe(
-        'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout.',
+        'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
       ),
       model_config: besideCheckpoint(),
       tokenizer: besideCheckpoint(),
@@ -103,7 +112,7 @@ export function toModel({
       engine: outline?.engine ?? null,
       state,
       load_progress: loadFraction,
-      failure,
+      failure: failure === null ? null : folderless(failure),
     },
   }
 }

@@ -28,7 +28,7 @@ export async function runQuantizeCommand(
 ): Promise<number> {
   const { checkpoint, modelConfig, tokenizer, dataDir } = config
   if (checkpoint === null) throw new StartError('--checkpoint must name what to quantize.', 2)
-  if (output !== null) await refuseExisting(output)
+  if (output !== null) await checkWritable(output)
   const stopping = new AbortController()
   terminal.onSignal(() => stopping.abort())
   const show = (work: string) => (fraction: number) => terminal.showProgress(progressLine(work, fraction))
@@ -76,7 +76,14 @@ export function progressLine(work: string, fraction: number): string {
   return `sluice: ${work} [${bar}] ${Math.round(fraction * 100)} %`
 }
 
-async function refuseExisting(file: string): Promise<void> {
+/** Before the work, which may take minutes. */
+async function checkWritable(file: string): Promise<void> {
+  const folder = path.dirname(file)
+  const { isFolder } = await stat(folder).then(
+    (found) => ({ isFolder: found.isDirectory() }),
+    () => ({ isFolder: false }),
+  )
+  if (!isFolder) throw badFile(folder, 'is not a folder; --output must name a file in one that exists')
   try {
     await stat(file)
   } catch (error) {

@@ -86,7 +86,7 @@ function addPullCommand(program: Command, onPull: (model: string, flags: Flags) 
     .command('pull')
     .description('download a model from the Hugging Face Hub and print its path')
   addCommandArgument(pull, hubModel, 'model')
-  addConfigOption(pull, 'logLevel', 'Options')
+  addConfigOption(pull, 'logLevel', { heading: 'Options' })
   pull.usage('[options] <hf:org/repo[:file]>').action((model: string) => onPull(model, pull.opts()))
 }
 

@@ -17,18 +17,21 @@ export interface CommandOption<Value> {
   readonly help: string
 }
 
+export interface ConfigOptionTexts {
+  /** @default that of `serve` */
+  readonly heading?: string
+  /** What holds when it is not given. @default the default of `serve` */
+  readonly without?: string
+}
+
 /** Takes an option of the configuration as text, under its own heading of the help or another. */
 export function addConfigOption(
   command: Command,
   name: OptionName,
-  heading: string = OPTIONS[name].group,
+  { heading = OPTIONS[name].group, without = `default: ${defaultText(name)}` }: ConfigOptionTexts = {},
 ): void {
   const { kind, help, available } = OPTIONS[name]
-  const notes = [
-    `default: ${defaultText(name)}`,
-    envName(name),
-    ...(available === true ? [] : ['not available yet']),
-  ]
+  const notes = [without, envName(name), ...(available === true ? [] : ['not available yet'])]
   const option = new Option(flagsOf(name, kind), `${help} (${notes.join('; ')})`)
   if (kind.placeholder !== null) option.argParser((text) => refuseFlagAsValue(text, option, command))
   command.addOption(option.helpGroup(`${heading}:`))

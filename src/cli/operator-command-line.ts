@@ -145,7 +145,7 @@ export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCom
 function finishFamily(family: Command, subject: string): void {
   const { commands } = family
   for (const command of commands) {
-    for (const name of DATABASE_OPTIONS) addConfigOption(command, name, 'Database')
+    for (const name of DATABASE_OPTIONS) addConfigOption(command, name, { heading: 'Database' })
   }
   const names = commands.map((command) => command.name()).join(', ')
   family

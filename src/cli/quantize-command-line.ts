@@ -11,7 +11,7 @@ export interface QuantizeCommand {
   readonly output: string | null
 }
 
-const SOURCE_OPTIONS: readonly OptionName[] = ['checkpoint', 'modelConfig', 'tokenizer', 'dataDir', 'config']
+const SOURCE_OPTIONS: readonly OptionName[] = ['modelConfig', 'tokenizer', 'dataDir', 'config']
 
 export function addQuantizeCommand(
   program: Command,
@@ -31,6 +31,7 @@ export function addQuantizeCommand(
     defaultText: 'in the data folder, where serve --quantization finds it',
     help: 'file to write, which must not exist yet',
   })
+  addConfigOption(quantize, 'checkpoint', { without: 'required' })
   for (const name of SOURCE_OPTIONS) addConfigOption(quantize, name)
   quantize.action(({ mode = 'int4', output = null }: Partial<QuantizeCommand>) =>
     onCommand({ mode, output }, quantize.opts()),

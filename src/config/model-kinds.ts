@@ -17,6 +17,9 @@ export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
     const ids = models.map(({ id }) => id)
     const twice = ids.find((id, index) => ids.indexOf(id) !== index)
     if (twice !== undefined) throw new ValueProblem(`must not name the id '${twice}' twice`)
+    if (ids.includes('default')) {
+      throw new ValueProblem("must not name the id 'default', which always means the default model")
+    }
     return Object.freeze(models)
   },
 }

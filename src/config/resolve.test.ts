@@ -92,6 +92,7 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   modelConfig: { checkpoint: 'model.safetensors' },
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },
+  quantization: { checkpoint: 'model.safetensors' },
 }
 
 function messageOf(act: () => unknown): string {
@@ -261,6 +262,7 @@ describe('models', () => {
       "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization",
     ],
     [[entry, entry], "must not name the id 'org/a' twice"],
+    [[{ ...entry, id: 'default' }], "must not name the id 'default', which always means the default model"],
     [
       [{ ...entry, quantization: 'int5' }],
       "is wrong in model 1: its quantization must be one of none, int4, int8, fp8, but was 'int5'",

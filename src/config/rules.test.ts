@@ -32,6 +32,14 @@ describe('rules between options', () => {
     expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()
   })
 
+  it('wants a checkpoint with a quantization', () => {
+    expect(check({ quantization: 'int4' })).toThrow(
+      '<quantization> describes a checkpoint, but <checkpoint> is not given.',
+    )
+    expect(check({ quantization: 'int4', checkpoint: 'm' })).not.toThrow()
+    expect(check({ quantization: 'none' })).not.toThrow()
+  })
+
   it('wants two databases in two files', () => {
     expect(check({ apiDb: 'one.db', usageDb: './one.db' })).toThrow(
       "<apiDb> and <usageDb> must be two files, but both are 'one.db'.",

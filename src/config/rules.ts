@@ -44,7 +44,9 @@ export function isLoopback(host: string): boolean {
 
 function modelOptionsNeedCheckpoint(config: ServerConfig, label: Label): string | null {
   if (config.checkpoint !== null) return null
-  const given = (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null)
+  const given =
+    (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null) ??
+    (config.quantization === 'none' ? undefined : 'quantization')
   return given === undefined
     ? null
     : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`

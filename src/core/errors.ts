@@ -116,7 +116,7 @@ export const ERRORS = {
   // 503
   model_loading_failed: fileRow(503, "Model '{model}' could not be loaded: {message}"),
   engine_unavailable: fileRow(503, 'The engine of the model is not available: {message}'),
-  beams_unavailable: row(503, 'There is no room for a beam search: {message}'),
+  beams_unavailable: fileRow(503, 'There is no room for a beam search: {message}'),
   not_ready: row(503, 'The default model cannot take work yet.'),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>

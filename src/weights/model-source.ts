@@ -45,6 +45,7 @@ const INDEX_FILE = 'model.safetensors.index.json'
 
 export async function findModelSource(options: ModelOptions): Promise<ModelSource> {
   const weightsPath = await findWeights(options.checkpoint)
+  if (!(await isFile(weightsPath))) throw badFile(weightsPath, 'is not a file')
   if (await isGguf(weightsPath)) {
     if (options.tokenizer !== null) {
       throw new StartError('--tokenizer cannot be given with a GGUF file: its tokenizer is inside.', 1)

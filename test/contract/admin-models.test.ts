@@ -34,11 +34,12 @@ function createSlowLoad() {
 }
 
 function createAdminApp(openEngine: OpenEngine) {
-  const { app, call } = createTestApp({ openEngine })
+  const { app, call, logLines } = createTestApp({ openEngine })
   const headers = { authorization: `Bearer ${ADMIN_KEY}` }
   return {
     app,
     call,
+    logLines,
     register: (payload: object, query = '') =>
       call({ method: 'POST', url: MODELS + query, headers, payload }),
     unregister: (id: string) => call({ method: 'DELETE', url: `${MODELS}/${id}`, headers }),
@@ -120,6 +121,44 @@ describe('POST /v1/admin/models', () => {
     expect(await listIds()).toEqual(['default'])
   })
 
+  it('tells users which file it was but not where it lies, and the admin all of it', async () => {
+    const failAt: OpenEngine = () => Promise.reject(new StartError('/srv/models/x.gguf is damaged.', 1))
+    const { register, call } = createAdminApp(failAt)
+    const body = { id: 'm', checkpoint: '/srv/models/x.gguf' }
+    expect((await register(body)).json().detail).toMatch(/: \/srv\/models\/x\.gguf is damaged\.$/)
+
+    await register(body, '?wait=false')
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect((await call('/v1/models/m')).json().meta.failure).toBe('x.gguf is damaged.')
+    const refused = await call({
+      method: 'POST',
+      url: '/v1/generate',
+      payload: { prompt: 'a', model: 'm' },
+    })
+    expect(refused.statusCode).toBe(503)
+    expect(refused.json().detail).toBe("Model 'm' could not be loaded: x.gguf is damaged.")
+  })
+
+  it('leaves a line in the log for what was registered and what was unregistered', async () => {
+    const { register, unregister, logLines } = createAdminApp(succeed)
+    await register({ id: 'm', checkpoint: '/srv/x.gguf', quantization: 'int8' })
+    await unregister('m')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(logLines).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        msg: 'a model was registered',
+        model: 'm',
+        checkpoint: '/srv/x.gguf',
+        quantization: 'int8',
+      }),
+    )
+    expect(logLines).toContainEqual(
+      expect.objectContaining({ level: 'info', msg: 'a model was unregistered', model: 'm' }),
+    )
+  })
+
   it('takes default for the default model', async () => {
     const { register, listIds } = createAdminApp(succeed)
     await register({ id: 'm', checkpoint: 'a' })
@@ -137,10 +176,20 @@ describe('POST /v1/admin/models', () => {
       { id: 'a b', checkpoint: 'm' },
       'id must be a string of 1 to 200 characters without spaces, but was "a b".',
     ],
-    [{ id: 'm', checkpoint: '' }, 'checkpoint must be a path, but was "".'],
-    [{ id: 'm', checkpoint: 5 }, 'checkpoint must be a path, but was 5.'],
-    [{ id: 'm', checkpoint: 'm', tokenizer: '' }, 'tokenizer must be a path, but was "".'],
-    [{ id: 'm', checkpoint: 'm', model_config: true }, 'model_config must be a path, but was true.'],
+    [{ id: 'm', checkpoint: '' }, 'checkpoint must be a path of 1 to 4096 characters, but was "".'],
+    [
+      { id: 'm', checkpoint: 'a'.repeat(4097) },
+      `checkpoint must be a path of 1 to 4096 characters, but was "${'a'.repeat(64)}…".`,
+    ],
+    [{ id: 'm', checkpoint: 5 }, 'checkpoint must be a path of 1 to 4096 characters, but was 5.'],
+    [
+      { id: 'm', checkpoint: 'm', tokenizer: '' },
+      'tokenizer must be a path of 1 to 4096 characters, but was "".',
+    ],
+    [
+      { id: 'm', checkpoint: 'm', model_config: true },
+      'model_config must be a path of 1 to 4096 characters, but was true.',
+    ],
     [
       { id: 'm', checkpoint: 'm', quantization: 'int5' },
       'quantization must be one of none, int4, int8, fp8, but was "int5".',

@@ -63,6 +63,28 @@ describe('POST /v1/models/quantize', () => {
     })
   })
 
+  it('logs why it failed, with all the details that the client does not get', async () => {
+    const cause = new StartError('Cannot write /srv/data/m.gguf: the disk is full.', 1)
+    const refuse = () =>
+      Promise.reject(
+        new ServiceError('quantization_failed', { model: 'm', message: cause.message }, { cause }),
+      )
+    const { call, logLines } = createTestApp({ quantizeJobs: { quantize: refuse } })
+    const answer = await call({ method: 'POST', url: `${URL}&quant_mode=int8` })
+    expect(answer.json().detail).toBe(
+      "Model 'm' could not be quantized: Cannot write m.gguf: the disk is full.",
+    )
+    expect(logLines).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'a model was not quantized',
+        model: 'default',
+        mode: 'int8',
+        err: expect.objectContaining({ message: cause.message }),
+      }),
+    )
+  })
+
   it.each([
     ['quantization_running', { model: 'm' }, 409],
     ['not_quantizable', { model: 'm', type: 'Q4_0' }, 400],

@@ -1,4 +1,5 @@
 /** Checkpoints that cannot be served: one clear sentence and exit code 1, never a stack trace. */
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -59,6 +60,16 @@ const CASES: readonly [string, () => string, RegExp][] = [
     /StrangeForCausalLM.*LlamaForCausalLM/,
   ],
   ['sizes that do not fit the weights', () => withConfig('sizes', { hidden_size: 512 }), /\S/],
+  [
+    // Opening one waits for somebody to write.
+    'a pipe in place of a file',
+    () => {
+      const pipe = path.join(folder, 'pipe.gguf')
+      execFileSync('mkfifo', [pipe])
+      return pipe
+    },
+    /pipe\.gguf is not a file/,
+  ],
   [
     'a checkpoint without its tokenizer',
     () => spoiled('mute', (copy) => rmSync(path.join(copy, 'tokenizer.json'))),

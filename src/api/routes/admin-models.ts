@@ -46,8 +46,9 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
         log.warn({ model: id, err: error }, 'a model was not registered')
         throw toRefusal(id, error)
       })
-      if (waits) await registered
-      else registered.catch(() => {})
+      const served = registered.then(() => log.info({ model: id, ...source }, 'a model was registered'))
+      if (waits) await served
+      else served.catch(() => {})
       return toModel(registry.get(id))
     },
   })
@@ -69,9 +70,10 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
       const id = realId(registry, params['*'])
       if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
       // It ends with its last request, which may take minutes; the list of models shows it until then.
-      registry.unregister(id).catch((error: unknown) => {
-        log.error({ model: id, err: error }, 'a model was not taken down')
-      })
+      registry.unregister(id).then(
+        () => log.info({ model: id }, 'a model was unregistered'),
+        (error: unknown) => log.error({ model: id, err: error }, 'a model was not taken down'),
+      )
       return { status: 'unregistered', id } as const
     },
   })

@@ -36,8 +36,16 @@ export const modelList = z
 
 export const modelParams = z.object({ '*': z.string() })
 
+/** Longer ones the system refuses too, and a refusal repeats what was given. */
+const MAX_PATH_LENGTH = 4096
+
+const PATH_RULE = `a path of 1 to ${MAX_PATH_LENGTH} characters`
+
 const path = () =>
-  text('a path').refine((value) => value !== '' && !value.includes('\0'), { error: must('a path') })
+  text(PATH_RULE).refine(
+    (value) => value !== '' && value.length <= MAX_PATH_LENGTH && !value.includes('\0'),
+    { error: must(PATH_RULE) },
+  )
 
 const besideCheckpoint = () =>
   path()
@@ -55,7 +63,7 @@ export const registerModelRequest = z
         .refine((value) => /^[^\s\p{C}]{1,200}$/u.test(value), { error: must(MODEL_ID_RULE) })
         .describe('One that is served already is replaced without losing a request.'),
       checkpoint: path().describe(
-        'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout.',
+        'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
       ),
       model_config: besideCheckpoint(),
       tokenizer: besideCheckpoint(),

@@ -92,6 +92,8 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   modelConfig: { checkpoint: 'model.safetensors' },
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },
+  tlsCertfile: { tlsKeyfile: 'k.pem' },
+  tlsKeyfile: { tlsCertfile: 'c.pem' },
 }
 
 function messageOf(act: () => unknown): string {

@@ -69,6 +69,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new MemoryLimiter(clock),
+    trustedProxies: null,
+    addressRules: null,
     addressLimiter: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),

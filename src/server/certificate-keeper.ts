@@ -17,7 +17,6 @@ import {
 
 /** From the last event to the reading: several belong to one change. */
 const SETTLE_MS = 100
-/** Between two tries to read files that do not fit together yet. */
 const RETRY_MS = 500
 const MAX_TRIES = 20
 const LOOK_EVERY_MS = 60_000
@@ -31,6 +30,8 @@ export interface CertificateKeeperOptions {
   readonly onNew: (certificate: Certificate) => void
   readonly clock: Clock
   readonly log: Log
+  /** Between two tries to read files that do not fit together yet. @default 500 */
+  readonly retryMs?: number
 }
 
 export class CertificateKeeper {
@@ -38,6 +39,7 @@ export class CertificateKeeper {
   readonly #onNew: (certificate: Certificate) => void
   readonly #clock: Clock
   readonly #log: Log
+  readonly #retryMs: number
   readonly #watchers: readonly FSWatcher[]
   readonly #lookTimer: NodeJS.Timeout
   #certificate: Certificate
@@ -49,12 +51,13 @@ export class CertificateKeeper {
   #warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor({ files, certificate, onNew, clock, log }: CertificateKeeperOptions) {
+  constructor({ files, certificate, onNew, clock, log, retryMs = RETRY_MS }: CertificateKeeperOptions) {
     this.#files = files
     this.#certificate = certificate
     this.#onNew = onNew
     this.#clock = clock
     this.#log = log
+    this.#retryMs = retryMs
     this.#watchers = this.#watchFolders()
     this.#lookTimer = setInterval(() => this.look(), LOOK_EVERY_MS).unref()
     this.#warnOfEnd()
@@ -115,7 +118,7 @@ export class CertificateKeeper {
     this.#triesLeft--
     const outcome = await this.#read()
     if (outcome === 'same' || outcome === 'new') return
-    if (this.#triesLeft > 0) this.#tryIn(RETRY_MS)
+    if (this.#triesLeft > 0) this.#tryIn(this.#retryMs)
     else if (outcome.problem !== this.#lastProblem) this.#complain(outcome.problem)
   }
 

@@ -259,8 +259,9 @@ interface ShutDownOptions {
 
 async function shutDown(options: ShutDownOptions): Promise<void> {
   const { app, entrance, graceful, registry, state, log, timeoutMs } = options
+  const draining = graceful.drain(timeoutMs)
   await entrance.close()
-  const isDrained = await graceful.drain(timeoutMs)
+  const isDrained = await draining
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
   await registry.close()

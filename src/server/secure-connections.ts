@@ -10,8 +10,14 @@ import { interceptConnections } from '../http/intercept-connections.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Certificate, MIN_TLS_VERSION } from './certificate.ts'
 
-/** Time a client has to shake hands. */
 const HANDSHAKE_TIMEOUT_MS = 10_000
+
+export interface SecureConnectionsOptions {
+  readonly certificate: Certificate
+  readonly log: Log
+  /** Time a client has to shake hands. @default 10000 */
+  readonly handshakeTimeoutMs?: number
+}
 
 export class SecureConnections {
   /** Never listens: connections are handed to it. */
@@ -19,11 +25,14 @@ export class SecureConnections {
   /** Connections that still shake hands, of which the HTTP server knows nothing. */
   readonly #shaking = new Map<string, Socket>()
 
-  constructor(server: Server, { certificate, log }: { certificate: Certificate; log: Log }) {
+  constructor(
+    server: Server,
+    { certificate, log, handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS }: SecureConnectionsOptions,
+  ) {
     this.#tlsServer = createServer({
       ...secureContextOf(certificate),
       ALPNProtocols: ['http/1.1'],
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      handshakeTimeout: handshakeTimeoutMs,
     })
     // Anyone can send what is no TLS: nothing to trouble an operator with.
     this.#tlsServer.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
@@ -59,6 +68,8 @@ export class SecureConnections {
     socket.once('close', () => {
       if (this.#shaking.get(name) === socket) this.#shaking.delete(name)
     })
+    // As a TLS server takes its connections: a client that hangs up meanwhile is gone.
+    socket.allowHalfOpen = false
     this.#tlsServer.emit('connection', socket)
   }
 }

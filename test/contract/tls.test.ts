@@ -133,7 +133,7 @@ describe('a server with TLS', () => {
   })
 
   it('closes without waiting for those that still shake hands', async () => {
-    const { port, secure, app, graceful } = await createSecureApp()
+    const { port, secure, app, graceful } = await createSecureApp({ handshakeTimeoutMs: 600_000 })
     const isAccepted = new Promise((resolve) => void app.server.once('connection', resolve))
     const silent = await openSocket(port)
     const closed = readToClose(silent)

@@ -21,13 +21,12 @@ export async function knockAll(ports: readonly number[], localAddress?: string):
   for (const port of ports) await knockOn(port, localAddress)
 }
 
-const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
-
 /** The status that a request from this address is answered with; null when the connection is closed without a byte. */
-export function statusFrom(port: number, localAddress: string): Promise<number | null> {
+export function statusFrom(port: number, localAddress: string, headers = ''): Promise<number | null> {
+  const request = `GET /v1/health HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
   return new Promise((resolve) => {
     let received = ''
-    const socket = connect({ host: '127.0.0.1', port, localAddress }, () => socket.write(HEALTH))
+    const socket = connect({ host: '127.0.0.1', port, localAddress }, () => socket.write(request))
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
       socket.destroy()
@@ -38,10 +37,13 @@ export function statusFrom(port: number, localAddress: string): Promise<number |
 }
 
 /** A connection that stays. */
-export async function openFrom(port: number, localAddress: string): Promise<Socket> {
-  const socket = connect({ host: '127.0.0.1', port, localAddress })
+export async function openFrom(port: number, localAddress: string, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ host, port, localAddress })
   onTestFinished(() => void socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
   socket.on('error', () => {})
-  await new Promise((resolve) => socket.once('connect', resolve))
   return socket
 }

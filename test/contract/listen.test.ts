@@ -31,28 +31,28 @@ async function receivedAt(host: string, port: number): Promise<string> {
 describe('openPort', () => {
   it('answers at every address there is, at one port', async () => {
     const { app } = createTestApp()
-    const { address, close } = await openPort(app, { hosts: [FIRST, NOBODYS, SECOND], port: 0 })
-    onTestFinished(() => close())
+    const opened = await openPort(app, { hosts: [FIRST, NOBODYS, SECOND], port: 0 })
+    onTestFinished(() => opened.close())
 
-    expect(address.address).toBe(FIRST)
+    expect(opened.address.address).toBe(FIRST)
     for (const host of [FIRST, SECOND]) {
-      expect(await receivedAt(host, address.port)).toMatch(/^HTTP\/1\.1 200 /)
+      expect(await receivedAt(host, opened.address.port)).toMatch(/^HTTP\/1\.1 200 /)
     }
   })
 
   it('closes the other addresses too', async () => {
     const { app } = createTestApp()
     const graceful = new GracefulClose(app.server)
-    const { address, close } = await openPort(app, { hosts: [FIRST, SECOND], port: 0 })
-    const idle = await openFrom(address.port, FIRST, SECOND)
+    const opened = await openPort(app, { hosts: [FIRST, SECOND], port: 0 })
+    const idle = await openFrom(opened.address.port, FIRST, SECOND)
     const isClosed = new Promise((resolve) => idle.once('close', resolve))
 
-    close()
+    opened.close()
     await graceful.drain(0)
     await graceful.close()
 
     await isClosed
-    await expect(openFrom(address.port, FIRST, SECOND)).rejects.toThrow('ECONNREFUSED')
+    await expect(openFrom(opened.address.port, FIRST, SECOND)).rejects.toThrow('ECONNREFUSED')
   })
 
   it('guards every address', async () => {
@@ -60,10 +60,10 @@ describe('openPort', () => {
     const clock = new VirtualClock()
     const knock = new PortKnock({ ports: [1], windowMs: 1, openMs: 1, clock })
     guardByKnock(app.server, { knock, onRefused: () => {} })
-    const { address, close } = await openPort(app, { hosts: [FIRST, SECOND], port: 0 })
-    onTestFinished(() => close())
+    const opened = await openPort(app, { hosts: [FIRST, SECOND], port: 0 })
+    onTestFinished(() => opened.close())
 
-    for (const host of [FIRST, SECOND]) expect(await receivedAt(host, address.port)).toBe('')
+    for (const host of [FIRST, SECOND]) expect(await receivedAt(host, opened.address.port)).toBe('')
   })
 
   it('fails when the first address is none of this machine', async () => {

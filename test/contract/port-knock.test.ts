@@ -22,10 +22,8 @@ async function createKnockApp(options: TestAppOptions = {}, { isSecure = false }
   const clock = new VirtualClock()
   const log = createLog({ level: 'silent' })
   const testApp = createTestApp({ clock, ...options })
-  if (isSecure) {
-    const certificate = await readCertificate(pairOf('first'), new VirtualClock(VALID_UNIX_SECONDS))
-    new SecureConnections(testApp.app.server, { certificate, log })
-  }
+  const certificate = await readCertificate(pairOf('first'), new VirtualClock(VALID_UNIX_SECONDS))
+  const secure = isSecure ? new SecureConnections(testApp.app.server, { certificate, log }) : null
   const ports = await freePorts(3)
   const knock = new PortKnock({ ports, windowMs: 10_000, openMs: HOUR_MS, clock })
   guardByKnock(testApp.app.server, {
@@ -33,7 +31,10 @@ async function createKnockApp(options: TestAppOptions = {}, { isSecure = false }
     onRefused: (rule) => testApp.metrics.countGuardHit({ guard: 'port-knock', rule }),
   })
   const knockPorts = await openKnockPorts(knock, { ports, hosts: ['127.0.0.1'], log })
-  onTestFinished(() => knockPorts.close())
+  onTestFinished(() => {
+    knockPorts.close()
+    secure?.close()
+  })
   const port = await testApp.listen()
   return { ...testApp, clock, knock, knockPorts, ports, port }
 }

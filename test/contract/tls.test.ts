@@ -116,7 +116,7 @@ describe('a server with TLS', () => {
   })
 
   it('forgets the handshake of a connection that is through, or gone', async () => {
-    const { port, secure, app } = await createSecureApp()
+    const { port, secure, app } = await createSecureApp({ handshakeTimeoutMs: 600_000 })
     const accepted = () => new Promise((resolve) => void app.server.once('connection', resolve))
 
     const isAccepted = accepted()

@@ -36,6 +36,8 @@ const app = buildApp({
     begin: async () => {},
     retire: async () => {},
   },
+  trustedProxies: null,
+  addressRules: null,
   addressLimiter: null,
   outputGuard: null,
   usageRecorder: { record: async () => {} },

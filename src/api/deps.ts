@@ -5,6 +5,8 @@ import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
+import type { AddressRules } from '../guards/address-rules.ts'
+import type { TrustedProxies } from '../guards/trusted-proxies.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
@@ -33,6 +35,10 @@ export interface AppDeps {
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly limiter: Limiter
+  /** Null where no proxy is trusted. */
+  readonly trustedProxies: TrustedProxies | null
+  /** Null where every address may come in. */
+  readonly addressRules: AddressRules | null
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
   /** Null where answers are not checked. */

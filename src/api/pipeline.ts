@@ -2,7 +2,7 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that a caller without a right to be here costs nothing:
  *
- *   received → proper HTTP → browser's origin → proper query → address limit → credential → not shutting down
+ *   received → address rules → proper HTTP → browser's origin → proper query → address limit → credential → not shutting down
  *   → rate and concurrency → body parsed → handler → usage recorded → last bytes sent
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -39,6 +39,7 @@ type Passing = 'answered' | void
 
 const GATES: readonly Gate[] = [
   receive,
+  admitByAddressRules,
   requireHost,
   forgetTypeOfNoBody,
   admitOrigin,
@@ -86,9 +87,24 @@ function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: Fast
 
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
-  request.clientAddress = request.raw.socket.remoteAddress ?? ''
+  request.clientAddress = clientAddressOf(deps, request)
   // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
   reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' })
+}
+
+function clientAddressOf({ trustedProxies }: AppDeps, { raw }: FastifyRequest): string {
+  const peerAddress = raw.socket.remoteAddress ?? ''
+  // Node has joined all lines of the header, in their order.
+  const forwardedFor = raw.headers['x-forwarded-for']?.toString()
+  return trustedProxies?.clientAddress(peerAddress, forwardedFor) ?? peerAddress
+}
+
+/** Before all that a request could be told otherwise, for every route and for none. */
+function admitByAddressRules({ addressRules, metrics }: AppDeps, { clientAddress }: FastifyRequest): void {
+  const rule = addressRules?.refusedBy(clientAddress) ?? null
+  if (rule === null) return
+  metrics.countGuardHit({ guard: 'address', rule })
+  throw new ServiceError('address_refused')
 }
 
 /** Node's own check, which answers without a body, is switched off for this one. */

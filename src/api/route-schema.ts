@@ -22,12 +22,16 @@ const openAiErrorBody = z
 const ERROR_MEANINGS = {
   400: 'Missing or invalid parameters.',
   401: 'Missing or invalid key.',
+  403: 'Refused by a guard of the network, whatever was asked for.',
   404: 'Not found.',
   409: 'In conflict with what is there; trying again changes nothing.',
   429: 'Too many requests, or a full queue; `Retry-After` says when to come back.',
   500: 'Internal server error.',
   503: 'Not able to serve now; `Retry-After` says when to come back.',
 } as const
+
+/** What the guards of the network answer whatever the route is. */
+const ANY_ROUTE_ERRORS = [403] as const
 
 /** In the order in which the documentation shows them. */
 export const ROUTE_TAGS = ['Generation', 'Models', 'Accounts', 'Keys', 'Usage', 'Admin', 'Service'] as const
@@ -67,7 +71,7 @@ export function describeRoute<
   Params extends Part = undefined,
 >(route: RouteDescription<Body, Query, Params>) {
   const error = route.isOpenAiShaped === true ? openAiErrorBody : errorBody
-  const failures = route.errors.map((status) => [
+  const failures = [...route.errors, ...ANY_ROUTE_ERRORS].map((status) => [
     status,
     {
       description: `${ERROR_MEANINGS[status]} \`x-error-code\` is one of ${codesOf(status)}.`,

@@ -49,6 +49,8 @@ the secret itself, so that it does not show in the list of processes.
 | 1 | the port, the model or a database cannot be opened; a download failed or was interrupted; a key or a user is not there, or may not be as asked |
 | 2 | a word or an option is unknown, malformed or not available yet |
 | 130 | stopped at once by a second SIGTERM or SIGINT, more than half a second after the first; \`quantize\`: by the first |
+
+SIGHUP ends no server; one with TLS reads its certificate again ([security.md](security.md#tls)).
 `
 
 const OPERATORS = `## Keys and users

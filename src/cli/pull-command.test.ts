@@ -24,6 +24,7 @@ async function createScene() {
     onSignal: (handler: (signal: 'SIGINT') => void) => {
       onSignal = () => handler('SIGINT')
     },
+    onHangUp: () => {},
     exit: () => {},
   }
   const clock = new VirtualClock()

@@ -29,12 +29,15 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   const configs: ServerConfig[] = []
   const clock = new VirtualClock()
   let handler: (signal: StopSignal) => void = () => {}
+  let hangUpHandler: (() => void) | null = null
+  let reloads = 0
   const closing = createGate()
   const listening = createGate()
   const server: ServedServer = {
     address: 'http://127.0.0.1:1234',
     operatorKey: null,
     loaded: Promise.resolve(),
+    reloadCertificate: async () => void reloads++,
     close: () => closing.opened,
   }
   const terminal: Terminal = {
@@ -47,6 +50,9 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     showProgress: () => {},
     onSignal: (given) => {
       handler = given
+    },
+    onHangUp: (given) => {
+      hangUpHandler = given
     },
     exit: (code) => void exits.push(code),
   }
@@ -62,6 +68,9 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     clock,
     listening: listening.opened,
     signal: (signal: StopSignal) => handler(signal),
+    hangUp: () => hangUpHandler?.(),
+    isHangUpHandled: () => hangUpHandler !== null,
+    reloads: () => reloads,
     finishClosing: () => closing.open(),
     run: (...words: string[]) =>
       run(words, { terminal, clock, defaults, createServer: createServer ?? standard }),
@@ -108,6 +117,7 @@ describe('run', () => {
           address: 'http://127.0.0.1:1',
           operatorKey: 'sk-svc-made',
           loaded: Promise.resolve(),
+          reloadCertificate: () => Promise.resolve(),
           close: () => Promise.resolve(),
         }),
     })
@@ -142,6 +152,28 @@ describe('run', () => {
     expect(await exitCode).toBe(0)
   })
 
+  it('reads the certificate again at SIGHUP, which ends nothing, and takes no harm from one before it serves', async () => {
+    const starting = createGate()
+    const scene = createScene()
+    const early = createScene({
+      createServer: async () => {
+        await starting.opened
+        throw new StartError('Never started.', 1)
+      },
+    })
+    const exitCode = scene.run()
+    const earlyExitCode = early.run()
+    await scene.listening
+    scene.hangUp()
+    scene.hangUp()
+    expect([early.isHangUpHandled(), early.hangUp()]).toEqual([true, undefined])
+    expect([scene.reloads(), early.reloads(), scene.exits]).toEqual([2, 0, []])
+    starting.open()
+    scene.signal('SIGTERM')
+    scene.finishClosing()
+    expect([await exitCode, await earlyExitCode]).toEqual([0, 1])
+  })
+
   it('closes and ends with 1 when the model turns out not to load', async () => {
     let isClosed = false
     const scene = createScene({
@@ -150,6 +182,7 @@ describe('run', () => {
           address: 'http://127.0.0.1:1',
           operatorKey: null,
           loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
+          reloadCertificate: () => Promise.resolve(),
           close: () => {
             isClosed = true
             return Promise.resolve()

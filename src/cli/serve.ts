@@ -6,6 +6,8 @@
  *   starting ──signal──▶ stops as soon as it has started
  *   serving  ──signal──▶ draining ──closed──▶ exit 0
  *                        draining ──signal──▶ exit 130
+ *
+ * SIGHUP ends nothing: a server with TLS reads its certificate again.
  */
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -13,7 +15,10 @@ import type { RunningServer, ServerHooks } from '../server/create-server.ts'
 import { showDownload } from './download-progress.ts'
 import type { Terminal } from './terminal.ts'
 
-export type ServedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'loaded' | 'close'>
+export type ServedServer = Pick<
+  RunningServer,
+  'address' | 'operatorKey' | 'loaded' | 'reloadCertificate' | 'close'
+>
 
 export type CreateServer = (config: ServerConfig, hooks: ServerHooks) => Promise<ServedServer>
 
@@ -37,12 +42,15 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   const stopped = firstSignal(deps)
   const stopping = new AbortController()
   void stopped.then(() => stopping.abort())
+  let serving: ServedServer | null = null
+  terminal.onHangUp(() => void serving?.reloadCertificate())
   const server = await deps.createServer(config, {
     ...showDownload(deps),
     signal: stopping.signal,
     onLoadProgress: (modelId, fraction) =>
       terminal.showProgress(`sluice: loading ${modelId} ${Math.round(fraction * 100)} %`),
   })
+  serving = server
   terminal.print(`sluice: listening on ${server.address}`)
   if (server.operatorKey !== null) terminal.print(firstRequest(server.address, server.operatorKey))
   try {

@@ -11,6 +11,8 @@ export interface Terminal {
   showProgress(line: string | null): void
   /** Calls back at each SIGINT and SIGTERM, which then end nothing by themselves. */
   onSignal(handler: (signal: StopSignal) => void): void
+  /** Calls back at each SIGHUP, which then ends nothing by itself. */
+  onHangUp(handler: () => void): void
   /** Ends the process at once. */
   exit(code: number): void
 }
@@ -32,6 +34,7 @@ export function createProcessTerminal(): Terminal {
       process.on('SIGINT', () => handler('SIGINT'))
       process.on('SIGTERM', () => handler('SIGTERM'))
     },
+    onHangUp: (handler) => void process.on('SIGHUP', handler),
     exit: (code) => process.exit(code),
   }
 }

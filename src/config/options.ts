@@ -60,9 +60,6 @@ function notYet(reason: string, ...neutral: readonly unknown[]): NotYet {
   return { reason, neutral }
 }
 
-const NO_TLS = notYet('TLS is not built')
-const NO_NETWORK_GUARDS = notYet('the network guards are not built')
-
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
 const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
 
@@ -267,7 +264,7 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'plain HTTP',
     help: 'PEM certificate; needs --tls-keyfile',
-    available: NO_TLS,
+    available: true,
   },
   tlsKeyfile: {
     group: 'Network',
@@ -275,28 +272,28 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'plain HTTP',
     help: 'PEM key; needs --tls-certfile',
-    available: NO_TLS,
+    available: true,
   },
   cidrAllow: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'addresses that may connect; all others may not',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
   cidrDeny: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'addresses that may not connect; wins over --cidr-allow',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
   trustedProxies: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'proxies whose X-Forwarded-For is believed',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
   rateLimit: {
     group: 'Network',
@@ -312,21 +309,21 @@ export const OPTIONS: OptionTable = {
     default: Object.freeze([]),
     defaultText: 'off',
     help: 'ports to connect to, in order, before the server answers',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
   portKnockWindow: {
     group: 'Network',
     kind: wholeNumber({ min: 1, max: 3600 }, 'seconds'),
     default: 10,
     help: 'seconds in which all ports must be knocked',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
   portKnockOpen: {
     group: 'Network',
     kind: wholeNumber({ min: 1, max: 31_536_000 }, 'seconds'),
     default: 3600,
     help: 'seconds an address may reach the server after knocking',
-    available: NO_NETWORK_GUARDS,
+    available: true,
   },
 
   enableFirewall: {

@@ -93,6 +93,8 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },
   quantization: { checkpoint: 'model.safetensors' },
+  tlsCertfile: { tlsKeyfile: 'k.pem' },
+  tlsKeyfile: { tlsCertfile: 'c.pem' },
 }
 
 function messageOf(act: () => unknown): string {

@@ -75,6 +75,16 @@ describe('rules between options', () => {
     expect(check({ tlsKeyfile: 'k', tlsCertfile: 'c' })).not.toThrow()
   })
 
+  it('wants every knock port once, and none that is the port of the server', () => {
+    expect(check({ portKnock: [7000, 8000, 7000] })).toThrow(
+      '<portKnock> must name each port once, but 7000 comes twice.',
+    )
+    expect(check({ portKnock: [7000, 9000], port: 9000 })).toThrow(
+      '<portKnock> must not name 9000, which is the <port> of the server.',
+    )
+    expect(check({ portKnock: [7000, 9000], port: 0 })).not.toThrow()
+  })
+
   it('wants one HTTP process with a database in memory', () => {
     expect(check({ workers: 2, usageDb: ':memory:' })).toThrow(
       "<workers> must be 1 when <usageDb> is ':memory:'",

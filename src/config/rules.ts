@@ -15,6 +15,7 @@ const RULES: readonly Rule[] = [
   ggufHasItsTokenizer,
   gpuLayersNeedGpu,
   tlsFilesGoTogether,
+  knockPortsAreDistinct,
   workersShareDatabase,
   databasesAreTwo,
   adminKeyIsItsOwn,
@@ -69,6 +70,15 @@ function tlsFilesGoTogether(config: ServerConfig, label: Label): string | null {
       ? (['tlsKeyfile', 'tlsCertfile'] as const)
       : (['tlsCertfile', 'tlsKeyfile'] as const)
   return `${label(given)} needs ${label(missing)}: give both or neither.`
+}
+
+/** A port that comes twice could not be told from a wrong order, and the server's own answers HTTP. */
+function knockPortsAreDistinct({ portKnock, port }: ServerConfig, label: Label): string | null {
+  const twice = portKnock.find((knockPort, index) => portKnock.indexOf(knockPort) !== index)
+  if (twice !== undefined) return `${label('portKnock')} must name each port once, but ${twice} comes twice.`
+  return portKnock.includes(port)
+    ? `${label('portKnock')} must not name ${port}, which is the ${label('port')} of the server.`
+    : null
 }
 
 function workersShareDatabase(config: ServerConfig, label: Label): string | null {

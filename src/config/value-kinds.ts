@@ -57,8 +57,12 @@ export const host: ValueKind<string> = textLike(
 export const cidr: ValueKind<string> = textLike('cidr', 'an address or a CIDR such as 10.0.0.0/8', (text) => {
   const [address = '', prefix, ...more] = text.split('/')
   const version = isIP(address)
-  if (version === 0 || more.length > 0) return false
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+  // A zone belongs to one machine's own view of an address, which a rule is not compared with.
+  if (version === 0 || address.includes('%') || more.length > 0) return false
+  return (
+    prefix === undefined ||
+    (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+  )
 })
 
 export const origin: ValueKind<string> = textLike(

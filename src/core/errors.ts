@@ -69,10 +69,11 @@ export const ERRORS = {
     "Model '{model}' cannot be quantized: its source holds weights of type {type} already; register it from full precision.",
   ),
   quantization_failed: fileRow(400, "Model '{model}' could not be quantized: {message}"),
-  // 401, 404
+  // 401, 403, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
+  address_refused: row(403, 'This server takes no requests from your address.'),
   not_found: row(404, 'There is no route {method} {path}.'),
   model_not_found: row(404, "Model '{model}' does not exist."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),

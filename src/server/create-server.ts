@@ -2,7 +2,6 @@
  * The composition root: the one file that knows every part. Builds a server from its configuration, opens the port
  * as soon as the model's headers have been checked, loads the model behind it, and takes all of it down again.
  */
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { createAdminCheck } from '../accounts/admin-secret.ts'
 import { buildApp } from '../api/app.ts'
@@ -14,6 +13,8 @@ import { GracefulClose } from '../http/graceful-close.ts'
 import { OutputGuard } from '../guards/output/output-guard.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import { AddressRules } from '../guards/address-rules.ts'
+import { TrustedProxies } from '../guards/trusted-proxies.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
@@ -25,6 +26,7 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
+import { type Entrance, openEntrance, readTlsIdentity } from './entrance.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -43,7 +45,7 @@ export interface ServerHooks {
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8080` */
+  /** `http://127.0.0.1:8080`, or with `https:` */
   readonly address: string
   /** The key made for this run because none was configured; null otherwise. */
   readonly operatorKey: string | null
@@ -51,6 +53,8 @@ export interface RunningServer {
   readonly registry: ModelRegistry
   /** Settles with the first loads; rejects with a StartError when the `checkpoint` or a model of `models` cannot be. */
   readonly loaded: Promise<void>
+  /** Reads the TLS files again, if there are any; what is wrong with them is logged, and the old ones are kept. */
+  reloadCertificate(): Promise<void>
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>
 }
@@ -66,6 +70,7 @@ export async function createServer(
 ): Promise<RunningServer> {
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
+  const tls = await readTlsIdentity(config, systemClock)
   const models = await localModels(modelsOf(config), hooks)
   const outlines = await outlineAll(models, config)
   for (const { source } of models) {
@@ -88,6 +93,7 @@ export async function createServer(
   })
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
+  const metrics = new Metrics({ models: registry, isReady })
   const app = buildApp({
     ...state,
     registry,
@@ -103,6 +109,8 @@ export async function createServer(
     }),
     modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),
+    trustedProxies: config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies),
+    addressRules: addressRulesOf(config),
     addressLimiter:
       config.rateLimit === null
         ? null
@@ -111,20 +119,20 @@ export async function createServer(
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
-    metrics: new Metrics({ models: registry, isReady }),
+    metrics,
     isReady,
     isDraining: () => isDraining,
   })
   const graceful = new GracefulClose(app.server)
-  try {
-    await app.listen({ host: config.host, port: config.port })
-  } catch (error) {
-    await registry.close()
-    await state.close()
-    throw error
-  }
+  const entrance = await openEntrance(app, { config, tls, clock: systemClock, log, metrics }).catch(
+    async (error: unknown) => {
+      await registry.close()
+      await state.close()
+      throw error
+    },
+  )
 
-  const address = addressOf(app.server.address() as AddressInfo)
+  const { address } = entrance
   const loads = models.map(async ({ id, source }) => {
     const outline = outlines.get(source)
     await registry.register(id, source, outline === undefined ? {} : { outline })
@@ -139,9 +147,18 @@ export async function createServer(
     operatorKey: state.operatorKey,
     registry,
     loaded,
+    reloadCertificate: () => entrance.reloadCertificate(),
     close: () => {
       isDraining = true
-      closing ??= shutDown({ app, graceful, registry, state, log, timeoutMs: config.shutdownTimeout * 1000 })
+      closing ??= shutDown({
+        app,
+        entrance,
+        graceful,
+        registry,
+        state,
+        log,
+        timeoutMs: config.shutdownTimeout * 1000,
+      })
       return closing
     },
   }
@@ -238,12 +255,14 @@ function logServing(log: Log, { address, registry, id }: ServingLine): void {
   )
 }
 
-function addressOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function addressRulesOf({ cidrAllow, cidrDeny }: ServerConfig): AddressRules | null {
+  if (cidrAllow.length === 0 && cidrDeny.length === 0) return null
+  return new AddressRules({ allow: cidrAllow, deny: cidrDeny })
 }
 
 interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
+  readonly entrance: Entrance
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
   readonly state: ServerState
@@ -251,8 +270,11 @@ interface ShutDownOptions {
   readonly timeoutMs: number
 }
 
-async function shutDown({ app, graceful, registry, state, log, timeoutMs }: ShutDownOptions): Promise<void> {
-  const isDrained = await graceful.drain(timeoutMs)
+async function shutDown(options: ShutDownOptions): Promise<void> {
+  const { app, entrance, graceful, registry, state, log, timeoutMs } = options
+  const draining = graceful.drain(timeoutMs)
+  await entrance.close()
+  const isDrained = await draining
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
   await registry.close()

@@ -130,7 +130,7 @@ describe('GET /openapi.json', () => {
       'UserList',
     ])
     const responses = document.paths['/v1/chat/completions']?.['post']?.responses
-    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '404', '429', '500', '503'])
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '404', '429', '500', '503'])
     expect(responses?.['200']?.content).toMatchObject({ 'text/event-stream': {}, 'application/json': {} })
   })
 

@@ -48,6 +48,7 @@ export function createOperatorScene({ env }: OperatorSceneOptions = {}): Operato
         complain: (line) => void complaints.push(line),
         showProgress: () => {},
         onSignal: () => {},
+        onHangUp: () => {},
         exit: () => {},
       },
       clock,

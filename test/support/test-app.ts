@@ -71,6 +71,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new MemoryLimiter(clock),
+    trustedProxies: null,
+    addressRules: null,
     addressLimiter: null,
     outputGuard: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },

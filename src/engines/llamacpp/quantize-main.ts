@@ -26,9 +26,10 @@ function lowerPriority(): void {
 }
 
 try {
-  // Ctrl-C reaches the whole process group; only the server decides when this ends.
+  // Ctrl-C, and the end of a terminal, reach the whole process group; only the server decides when this ends.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
+  process.on('SIGHUP', () => {})
   const options = JSON.parse(process.argv[2] ?? '') as QuantizeProcessOptions
   dieWithParent(options.parentPid)
   process.stdin.on('close', () => process.exit(0)).resume()

@@ -21,9 +21,10 @@ const BROKEN_EXIT_CODE = 70
 const tell = (message: LoadMessage): void => void writeSync(HOST_PIPE, `${JSON.stringify(message)}\n`)
 
 async function main(options: EngineProcessOptions): Promise<void> {
-  // Ctrl-C reaches the whole process group; only the host decides when an engine ends.
+  // Ctrl-C, and the end of a terminal, reach the whole process group; only the host decides when an engine ends.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
+  process.on('SIGHUP', () => {})
   dieWithParent(options.parentPid)
   process.stdin.on('close', () => process.exit(0)).resume()
 

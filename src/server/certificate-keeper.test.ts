@@ -1,0 +1,196 @@
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createTlsFolder, fixture, pointLink, VALID_UNIX_SECONDS } from '../../test/support/tls-files.ts'
+import { VirtualClock } from '../core/clock.ts'
+import { createLog } from '../telemetry/log.ts'
+import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts'
+import { CertificateKeeper } from './certificate-keeper.ts'
+
+const DAY_MS = 86_400_000
+const KEPT = 'the TLS files cannot be used; the certificate from before goes on serving'
+
+/** A keeper of these files, and what it says. */
+async function createKeeper(files: CertificateFiles, startUnixSeconds = VALID_UNIX_SECONDS) {
+  const clock = new VirtualClock(startUnixSeconds)
+  const lines: Record<string, unknown>[] = []
+  const listeners = new Set<() => void>()
+  const tell = () => listeners.forEach((listener) => listener())
+  const write = (line: string) => {
+    lines.push(JSON.parse(line) as Record<string, unknown>)
+    tell()
+  }
+  const news: Certificate[] = []
+  const certificate = await readCertificate(files, clock)
+  const keeper = new CertificateKeeper({
+    files,
+    certificate,
+    onNew: (one) => {
+      news.push(one)
+      tell()
+    },
+    clock,
+    log: createLog({ destination: { write } }),
+    retryMs: 1,
+  })
+  onTestFinished(() => keeper.close())
+  /** Resolves as soon as it holds. */
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!holds()) return
+        listeners.delete(look)
+        resolve()
+      }
+      listeners.add(look)
+      look()
+    })
+  return { keeper, clock, news, lines, messages: () => lines.map(({ msg }) => msg), until }
+}
+
+describe('CertificateKeeper', () => {
+  it('takes a pair whose files are replaced one after the other, and says nothing of the time between', async () => {
+    const tls = createTlsFolder()
+    const { news, until, messages } = await createKeeper(tls)
+
+    tls.replace('cert', fixture('second.crt'))
+    tls.replace('key', fixture('second.key'))
+    await until(() => news.length === 1)
+
+    expect(news[0]?.cert.toString()).toContain('BEGIN CERTIFICATE')
+    await until(() => messages().length === 1)
+    expect(messages()).toEqual(['the TLS certificate was replaced'])
+  })
+
+  it('takes a pair behind links that are pointed elsewhere, as certbot and Kubernetes do', async () => {
+    const { folder } = createTlsFolder()
+    for (const pair of ['first', 'second']) mkdirSync(path.join(folder, pair))
+    const files = { certfile: path.join(folder, 'live.crt'), keyfile: path.join(folder, 'live.key') }
+    pointLink(path.join(folder, '..data'), path.dirname(fixture('first.crt')))
+    pointLink(files.certfile, '..data/first.crt')
+    pointLink(files.keyfile, '..data/first.key')
+    const { news, until } = await createKeeper(files)
+
+    pointLink(files.certfile, fixture('second.crt'))
+    pointLink(files.keyfile, fixture('second.key'))
+    await until(() => news.length === 1)
+
+    // Both at once, through the one link that both go through.
+    pointLink(files.certfile, '..data/server.crt')
+    pointLink(files.keyfile, '..data/server.key')
+    pointLink(path.join(folder, '..data'), createTlsFolder('first').folder)
+    await until(() => news.length === 2)
+    expect(news[0]?.digest).not.toBe(news[1]?.digest)
+  })
+
+  it('reads at once when it is told to, and keeps what it has when that cannot be used', async () => {
+    const tls = createTlsFolder()
+    const { keeper, news, lines, messages } = await createKeeper(tls)
+
+    await keeper.reload()
+    expect(messages()).toEqual(['the TLS files are unchanged'])
+
+    tls.replace('key', fixture('second.key'))
+    await keeper.reload()
+    tls.replace('cert', fixture('expired.crt'))
+    tls.replace('key', fixture('first.key'))
+    await keeper.reload()
+    rmSync(tls.certfile)
+    await keeper.reload()
+    expect(news).toEqual([])
+    expect(lines.slice(1).map(({ level, msg }) => [level, msg])).toEqual([
+      ['warn', KEPT],
+      ['warn', KEPT],
+      ['warn', KEPT],
+    ])
+    expect(lines.slice(1).map(({ problem }) => problem)).toEqual([
+      expect.stringMatching(/^--tls-keyfile .* is not the key of the certificate in --tls-certfile /),
+      expect.stringMatching(/^--tls-certfile .* has expired: /),
+      expect.stringMatching(/^--tls-certfile .* does not exist\.$/),
+    ])
+
+    tls.replace('cert', fixture('second.crt'))
+    tls.replace('key', fixture('second.key'))
+    await keeper.reload()
+    expect(news).toHaveLength(1)
+    await keeper.reload()
+    expect(messages().slice(-2)).toEqual(['the TLS certificate was replaced', 'the TLS files are unchanged'])
+  })
+
+  it('says once that files go on not fitting together, and takes them when they do', async () => {
+    const tls = createTlsFolder()
+    const { keeper, news, messages, until } = await createKeeper(tls)
+
+    tls.replace('key', fixture('second.key'))
+    await until(() => messages().length === 1)
+    keeper.look()
+    tls.replace('cert', fixture('second.crt'))
+    await until(() => messages().length === 2)
+
+    expect(news).toHaveLength(1)
+    expect(messages()).toEqual([KEPT, 'the TLS certificate was replaced'])
+  })
+
+  it('says nothing when something else happens in the folder', async () => {
+    const tls = createTlsFolder()
+    const { keeper, news, messages } = await createKeeper(tls)
+
+    appendFileSync(path.join(tls.folder, 'other'), 'x')
+    keeper.look()
+    await keeper.reload()
+
+    expect(news).toEqual([])
+    expect(messages()).toEqual(['the TLS files are unchanged'])
+  })
+
+  it('finds new bytes behind links by itself, where nothing happens in the folder of the links', async () => {
+    const tls = createTlsFolder()
+    const inner = path.join(tls.folder, 'inner')
+    mkdirSync(inner)
+    const files = { certfile: path.join(inner, 'c'), keyfile: path.join(inner, 'k') }
+    pointLink(files.certfile, tls.certfile)
+    pointLink(files.keyfile, tls.keyfile)
+    const { keeper, news, until } = await createKeeper(files)
+
+    tls.replace('cert', fixture('second.crt'))
+    tls.replace('key', fixture('second.key'))
+    keeper.look()
+    await until(() => news.length === 1)
+  })
+
+  it('warns once a day from 14 days before the end on', async () => {
+    const end = Date.UTC(2120, 0, 1) / 1000
+    const { keeper, clock, lines } = await createKeeper(createTlsFolder(), end - 15 * 86_400)
+    expect(lines).toEqual([])
+
+    clock.advance(DAY_MS)
+    keeper.look()
+    keeper.look()
+    clock.advance(DAY_MS / 2)
+    keeper.look()
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        msg: 'the TLS certificate ends soon',
+        daysLeft: 14,
+        validTo: '2120-01-01T00:00:00.000Z',
+      },
+    ])
+
+    clock.advance(DAY_MS / 2)
+    keeper.look()
+    clock.advance(13 * DAY_MS)
+    keeper.look()
+    expect(lines.map(({ msg, daysLeft }) => [msg, daysLeft])).toEqual([
+      ['the TLS certificate ends soon', 14],
+      ['the TLS certificate ends soon', 13],
+      ['the TLS certificate has expired', 0],
+    ])
+  })
+
+  it('warns at the start', async () => {
+    const { lines } = await createKeeper(createTlsFolder(), Date.UTC(2119, 11, 30) / 1000)
+
+    expect(lines).toMatchObject([{ level: 'warn', daysLeft: 2 }])
+  })
+})

@@ -1,0 +1,118 @@
+/**
+ * The TLS certificate and its key, read from their PEM files and checked against each other and the clock. Whatever is
+ * wrong is one sentence that names the option and the file; what becomes of it is the caller's decision.
+ */
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../core/clock.ts'
+
+export interface CertificateFiles {
+  readonly certfile: string
+  readonly keyfile: string
+}
+
+export interface Certificate {
+  /** The chain, the server's own certificate first. */
+  readonly cert: Buffer
+  readonly key: Buffer
+  readonly validToUnixSeconds: number
+  /** The same for the same bytes in both files. */
+  readonly digest: string
+}
+
+export const MIN_TLS_VERSION = 'TLSv1.2'
+
+export class CertificateProblem extends Error {
+  override readonly name = 'CertificateProblem'
+}
+
+/** @throws CertificateProblem */
+export async function readCertificate(files: CertificateFiles, clock: Clock): Promise<Certificate> {
+  const certLabel = `--tls-certfile '${files.certfile}'`
+  const keyLabel = `--tls-keyfile '${files.keyfile}'`
+  const cert = await readPem(files.certfile, certLabel)
+  const key = await readPem(files.keyfile, keyLabel)
+  const parsed = parseCertificate(cert, certLabel)
+  if (!parsed.checkPrivateKey(parseKey(key, keyLabel))) {
+    throw new CertificateProblem(`${keyLabel} is not the key of the certificate in ${certLabel}.`)
+  }
+  checkValidity(parsed, { label: certLabel, clock })
+  checkUsable({ cert, key }, certLabel)
+  const digest = createHash('sha256').update(cert).update('\0').update(key).digest('hex')
+  return { cert, key, validToUnixSeconds: Date.parse(parsed.validTo) / 1000, digest }
+}
+
+/** Chains are a few kB. */
+const MAX_FILE_BYTES = 1024 * 1024
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+}
+
+async function readPem(path: string, label: string): Promise<Buffer> {
+  try {
+    const stats = await stat(path)
+    if (!stats.isFile()) throw new CertificateProblem(`${label} is not a file.`)
+    if (stats.size > MAX_FILE_BYTES) {
+      throw new CertificateProblem(`${label} must be at most ${MAX_FILE_BYTES} bytes, but is ${stats.size}.`)
+    }
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof CertificateProblem) throw error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new CertificateProblem(`${label} ${READ_FAILURES[code] ?? `cannot be read (${code})`}.`)
+  }
+}
+
+function parseCertificate(pem: Buffer, label: string): X509Certificate {
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new CertificateProblem(`${label} holds no PEM certificate.`)
+  }
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    throw new CertificateProblem(`${label} holds a certificate that is damaged.`)
+  }
+}
+
+const PEM_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/
+const ENCRYPTED_PEM_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m
+
+function parseKey(pem: Buffer, label: string): KeyObject {
+  const text = pem.toString('latin1')
+  if (ENCRYPTED_PEM_KEY.test(text)) {
+    throw new CertificateProblem(`${label} is encrypted; give a key without a passphrase.`)
+  }
+  if (!PEM_KEY.test(text)) throw new CertificateProblem(`${label} holds no PEM private key.`)
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    throw new CertificateProblem(`${label} holds a private key that is damaged.`)
+  }
+}
+
+function checkValidity(
+  { validFrom, validTo }: X509Certificate,
+  { label, clock }: { label: string; clock: Clock },
+): void {
+  const nowMs = clock.unixSeconds() * 1000
+  if (nowMs > Date.parse(validTo)) throw new CertificateProblem(`${label} has expired: it ended ${validTo}.`)
+  if (nowMs < Date.parse(validFrom)) {
+    throw new CertificateProblem(`${label} is not valid yet: it begins ${validFrom}.`)
+  }
+}
+
+/** What OpenSSL refuses only when it serves: too small a key, too old a signature, a damaged chain. */
+function checkUsable(pair: Pick<Certificate, 'cert' | 'key'>, label: string): void {
+  try {
+    createSecureContext({ ...pair, minVersion: MIN_TLS_VERSION })
+  } catch (error) {
+    const reason =
+      error instanceof Error && 'reason' in error ? String(error.reason) : 'the TLS library refuses it'
+    throw new CertificateProblem(`${label} cannot be used: ${reason}.`)
+  }
+}

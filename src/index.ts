@@ -15,6 +15,7 @@ export type {
   ModelState,
   LoadHooks,
   OpenEngine,
+  RegisteredSource,
   RegisterOptions,
   RegistryOptions,
 } from './models/registry.ts'

@@ -5,7 +5,7 @@ import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { Engine, EngineStatus } from '../protocol/engine.ts'
-import { ModelRegistry, type OpenEngine } from './registry.ts'
+import { ModelRegistry, type ModelSource, type OpenEngine } from './registry.ts'
 
 /** Registers an id and lets its load bring `engine`. */
 async function registerLoaded(
@@ -93,6 +93,17 @@ describe('ModelRegistry', () => {
     ])
     using lease = await registry.acquire(null, never)
     expect(await runRequest(lease.engine, engineRequest('hi'))).toMatchObject([{ text: 'hi' }])
+  })
+
+  it('takes a checkpoint alone for a source', async () => {
+    const sources: ModelSource[] = []
+    const { registry } = createRegistry((_id, given) => {
+      sources.push(given)
+      return Promise.resolve(new WatchedEngine())
+    })
+    await registry.register('m', { checkpoint: 'm.gguf' })
+    expect(sources).toEqual([{ checkpoint: 'm.gguf', modelConfig: null, tokenizer: null }])
+    expect(await registry.source('m')).toEqual(sources[0])
   })
 
   it('makes requests wait for the first load and replaces the fallback', async () => {

@@ -38,6 +38,9 @@ export interface ModelSource {
   readonly quantization?: Quantization
 }
 
+/** As it is given from code: what is left out is null. */
+export type RegisteredSource = Pick<ModelSource, 'checkpoint'> & Partial<ModelSource>
+
 export interface LoadHooks {
   readonly onProgress: LoadProgress
   /** Told as soon as the headers have been read. */
@@ -100,7 +103,8 @@ export class ModelRegistry {
    * good when that fails.
    * @throws StartError with one sentence when the model cannot be opened.
    */
-  async register(id: string, source: ModelSource, options: RegisterOptions = {}): Promise<void> {
+  async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
+    const source: ModelSource = { modelConfig: null, tokenizer: null, ...given }
     const entry = this.#entries.get(id) ?? this.#createEntry(id)
     this.#entries.set(id, entry)
     this.#retireFallback()

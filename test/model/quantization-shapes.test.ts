@@ -7,7 +7,8 @@ import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { convertFloats } from '../../src/weights/float-conversion.ts'
 import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
-import { elementCount, gguf, type GgufTensor } from '../../src/weights/gguf-format.ts'
+import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../../src/weights/gguf-format.ts'
+import { readTensorData, storedTensors } from '../../src/weights/gguf-tensor-data.ts'
 import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
 import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/weights/quantization-plan.ts'
 import { writeTinyModel } from './llamacpp-tiny-model.ts'
@@ -80,6 +81,33 @@ async function nextToken(modelPath: string): Promise<number> {
     runner.close()
   }
 }
+
+it.each(['int4', 'int8', 'fp8'] as const)('becomes one file as %s when it was split', async (mode) => {
+  const whole = await openGgufModel(tiny)
+  const part = (number: number): string => path.join(folder, `${mode}-0000${number}-of-00002.gguf`)
+  for (const number of [1, 2]) {
+    const tensors = (await storedTensors(whole)).filter((_, index) => index % 2 === number - 1)
+    const split = new Map([
+      ...(number === 1 ? whole.metadata : [['general.architecture', gguf.string('llama')] as const]),
+      ['split.no', { type: 'uint16', value: number - 1 }],
+      ['split.count', { type: 'uint16', value: 2 }],
+      ['split.tensors.count', { type: 'int32', value: whole.tensors.length }],
+    ]) as GgufMetadata
+    await writeGguf(part(number), layoutGguf(split, tensors), async function* (tensor) {
+      yield* readTensorData(tensor)
+    })
+  }
+  const source = await openGgufModel(part(1))
+  expect(source.filePaths).toHaveLength(2)
+  const outputPath = path.join(folder, `${mode}-merged.gguf`)
+  const format = quantFormat(mode, source)
+  await quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {})
+  const quantized = await openGgufModel(outputPath)
+  expect(quantized.tensors.map(({ name }) => name).toSorted()).toEqual(
+    whole.tensors.map(({ name }) => name).toSorted(),
+  )
+  expect(await nextToken(outputPath)).toBeGreaterThanOrEqual(0)
+})
 
 describe.each([
   { embedding: 80, feedForward: 40, of: 'no whole blocks of 32', int4: 'IQ4_NL' },

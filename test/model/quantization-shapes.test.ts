@@ -24,10 +24,14 @@ const TINY_FEED_FORWARD = 128
 interface Shape {
   readonly embedding: number
   readonly feedForward: number
+  readonly valueAt?: (index: number) => number
 }
 
 /** The tiny model with other sizes, 4 heads and 2 of keys as it has. */
-async function writeShaped({ embedding, feedForward }: Shape, type: 'F32' | 'BF16'): Promise<GgufModel> {
+async function writeShaped(
+  { embedding, feedForward, valueAt = (index) => Math.sin(index) / 8 }: Shape,
+  type: 'F32' | 'BF16',
+): Promise<GgufModel> {
   const file = path.join(folder, `${embedding}-${feedForward}-${type}.gguf`)
   rmSync(file, { force: true })
   const { tensors, metadata } = await openGgufModel(tiny)
@@ -47,10 +51,7 @@ async function writeShaped({ embedding, feedForward }: Shape, type: 'F32' | 'BF1
     ['llama.feed_forward_length', gguf.uint32(feedForward)],
   ])
   await writeGguf(file, layoutGguf(sized, shaped), async function* (tensor) {
-    const values = Float32Array.from(
-      { length: elementCount(tensor.shape) },
-      (_, index) => Math.sin(index) / 8,
-    )
+    const values = Float32Array.from({ length: elementCount(tensor.shape) }, (_, index) => valueAt(index))
     const bytes = new Uint8Array(values.buffer)
     yield tensor.type === 'F32' ? bytes : convertFloats(bytes, 'F32', type)
   })
@@ -81,6 +82,21 @@ async function nextToken(modelPath: string): Promise<number> {
     runner.close()
   }
 }
+
+it.each([
+  ['int4', Number.NaN, 'F32'],
+  ['int8', Number.POSITIVE_INFINITY, 'F32'],
+  ['int8', Number.NaN, 'BF16'],
+  ['fp8', Number.NEGATIVE_INFINITY, 'BF16'],
+] as const)('is refused as %s for a weight that is %s in %s', async (mode, value, type) => {
+  const valueAt = (index: number): number => (index === 70 ? value : 0.5)
+  const source = await writeShaped({ embedding: 96, feedForward: 64, valueAt }, type)
+  const outputPath = path.join(folder, `${mode}-refused.gguf`)
+  const format = quantFormat(mode, source)
+  await expect(
+    quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {}),
+  ).rejects.toThrow(/holds a NaN or an Infinity in tensor "token_embd.weight" and so cannot be quantized\.$/)
+})
 
 it.each(['int4', 'int8', 'fp8'] as const)('becomes one file as %s when it was split', async (mode) => {
   const whole = await openGgufModel(tiny)

@@ -22,7 +22,7 @@ const fileRow = (status: number, template: string): ErrorRow => {
   const { message } = row(status, template)
   return {
     status,
-    message: (params) => message({ ...params, message: withoutFolders(String(params['message'])) }),
+    message: (params) => message({ ...params, message: withoutFolders(String(params['message'] ?? '')) }),
   }
 }
 

@@ -17,11 +17,12 @@ afterEach(() => {
 })
 
 it('marks the file of an engine each hour until the engine is closed', async () => {
-  const note = path.join(folder, 'x.json')
+  const key = 'a'.repeat(64)
+  const note = path.join(folder, `${key}.json`)
   writeFileSync(note, '{}')
   const long = new Date(0)
   utimesSync(note, long, long)
-  const engine = keepInUse(new ScriptedEngine(sayOk), path.join(folder, 'x.gguf'))
+  const engine = keepInUse(new ScriptedEngine(sayOk), path.join(folder, `${key}.gguf`))
   vi.advanceTimersByTime(HOUR_MS)
   while (statSync(note).mtimeMs === 0) await new Promise((resolve) => setImmediate(resolve))
   await engine.close()

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -62,6 +62,14 @@ describe('recordMaking', () => {
     writeFileSync(file('4').replace('.gguf', '.json'), '{"from": 4')
     await make('5', { from: ['/m/a'], as: 'fp8' })
     expect(left()).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  it('touches nothing beside a model that was not made here', async () => {
+    const note = path.join(folder, 'mine.json')
+    writeFileSync(note, '{}')
+    utimesSync(note, 1, 1)
+    await markUsed(path.join(folder, 'mine.gguf'))
+    expect(statSync(note).mtimeMs).toBe(1000)
   })
 
   it('does without a folder that it may not write to', async () => {

@@ -7,7 +7,7 @@
  * A shortcut like the index of hashes: what cannot be written or removed is left as it is.
  */
 import { readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { newId } from '../core/ids.ts'
 import { isRecord } from './json-file.ts'
 
@@ -22,6 +22,8 @@ export interface Making {
   /** What was made of them. */
   readonly as: string
 }
+
+const MADE_NAME = /^[0-9a-f]{64}\.gguf$/
 
 interface MadeFile extends Making {
   /** The `.gguf`. */
@@ -45,6 +47,7 @@ export async function recordMaking(path: string, { from, as }: Making): Promise<
 
 /** Keeps a file for another day, whatever supersedes it; nothing for one that was not made here. */
 export async function markUsed(path: string): Promise<void> {
+  if (!MADE_NAME.test(basename(path))) return
   const now = new Date()
   await utimes(notePathOf(path), now, now).catch(() => {})
 }
@@ -86,7 +89,7 @@ async function readNote(notePath: string): Promise<MadeFile | null> {
 }
 
 function notePathOf(path: string): string {
-  return path.replace(/(\.gguf)?$/, '.json')
+  return path.replace(/\.gguf$/, '.json')
 }
 
 function sameFiles(one: readonly string[], other: readonly string[]): boolean {

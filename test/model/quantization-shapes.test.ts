@@ -7,7 +7,8 @@ import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { convertFloats } from '../../src/weights/float-conversion.ts'
 import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
-import { elementCount, gguf, type GgufTensor } from '../../src/weights/gguf-format.ts'
+import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../../src/weights/gguf-format.ts'
+import { readTensorData, storedTensors } from '../../src/weights/gguf-tensor-data.ts'
 import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
 import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/weights/quantization-plan.ts'
 import { writeTinyModel } from './llamacpp-tiny-model.ts'
@@ -23,10 +24,14 @@ const TINY_FEED_FORWARD = 128
 interface Shape {
   readonly embedding: number
   readonly feedForward: number
+  readonly valueAt?: (index: number) => number
 }
 
 /** The tiny model with other sizes, 4 heads and 2 of keys as it has. */
-async function writeShaped({ embedding, feedForward }: Shape, type: 'F32' | 'BF16'): Promise<GgufModel> {
+async function writeShaped(
+  { embedding, feedForward, valueAt = (index) => Math.sin(index) / 8 }: Shape,
+  type: 'F32' | 'BF16',
+): Promise<GgufModel> {
   const file = path.join(folder, `${embedding}-${feedForward}-${type}.gguf`)
   rmSync(file, { force: true })
   const { tensors, metadata } = await openGgufModel(tiny)
@@ -46,10 +51,7 @@ async function writeShaped({ embedding, feedForward }: Shape, type: 'F32' | 'BF1
     ['llama.feed_forward_length', gguf.uint32(feedForward)],
   ])
   await writeGguf(file, layoutGguf(sized, shaped), async function* (tensor) {
-    const values = Float32Array.from(
-      { length: elementCount(tensor.shape) },
-      (_, index) => Math.sin(index) / 8,
-    )
+    const values = Float32Array.from({ length: elementCount(tensor.shape) }, (_, index) => valueAt(index))
     const bytes = new Uint8Array(values.buffer)
     yield tensor.type === 'F32' ? bytes : convertFloats(bytes, 'F32', type)
   })
@@ -80,6 +82,48 @@ async function nextToken(modelPath: string): Promise<number> {
     runner.close()
   }
 }
+
+it.each([
+  ['int4', Number.NaN, 'F32'],
+  ['int8', Number.POSITIVE_INFINITY, 'F32'],
+  ['int8', Number.NaN, 'BF16'],
+  ['fp8', Number.NEGATIVE_INFINITY, 'BF16'],
+] as const)('is refused as %s for a weight that is %s in %s', async (mode, value, type) => {
+  const valueAt = (index: number): number => (index === 70 ? value : 0.5)
+  const source = await writeShaped({ embedding: 96, feedForward: 64, valueAt }, type)
+  const outputPath = path.join(folder, `${mode}-refused.gguf`)
+  const format = quantFormat(mode, source)
+  await expect(
+    quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {}),
+  ).rejects.toThrow(/holds a NaN or an Infinity in tensor "token_embd.weight" and so cannot be quantized\.$/)
+})
+
+it.each(['int4', 'int8', 'fp8'] as const)('becomes one file as %s when it was split', async (mode) => {
+  const whole = await openGgufModel(tiny)
+  const part = (number: number): string => path.join(folder, `${mode}-0000${number}-of-00002.gguf`)
+  for (const number of [1, 2]) {
+    const tensors = (await storedTensors(whole)).filter((_, index) => index % 2 === number - 1)
+    const split = new Map([
+      ...(number === 1 ? whole.metadata : [['general.architecture', gguf.string('llama')] as const]),
+      ['split.no', { type: 'uint16', value: number - 1 }],
+      ['split.count', { type: 'uint16', value: 2 }],
+      ['split.tensors.count', { type: 'int32', value: whole.tensors.length }],
+    ]) as GgufMetadata
+    await writeGguf(part(number), layoutGguf(split, tensors), async function* (tensor) {
+      yield* readTensorData(tensor)
+    })
+  }
+  const source = await openGgufModel(part(1))
+  expect(source.filePaths).toHaveLength(2)
+  const outputPath = path.join(folder, `${mode}-merged.gguf`)
+  const format = quantFormat(mode, source)
+  await quantizeWeights({ sourcePath: source.path, outputPath, format, threads: 1 }, () => {})
+  const quantized = await openGgufModel(outputPath)
+  expect(quantized.tensors.map(({ name }) => name).toSorted()).toEqual(
+    whole.tensors.map(({ name }) => name).toSorted(),
+  )
+  expect(await nextToken(outputPath)).toBeGreaterThanOrEqual(0)
+})
 
 describe.each([
   { embedding: 80, feedForward: 40, of: 'no whole blocks of 32', int4: 'IQ4_NL' },

@@ -78,7 +78,8 @@ export async function createServer(
       config,
       log,
       onLoadProgress: hooks.onLoadProgress,
-      outline: async (source) => outlines.get(source) ?? outlineCheckpoint(source, config.maxSeqLen),
+      outline: async (source, signal) =>
+        outlines.get(source) ?? outlineCheckpoint(source, { maxSeqLen: config.maxSeqLen, signal }),
     }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
@@ -177,7 +178,7 @@ async function outlineAll(
   { maxSeqLen }: ServerConfig,
 ): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
   const outlines = new Map<ModelSource, CheckpointOutline>()
-  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, maxSeqLen))
+  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
   return outlines
 }
 

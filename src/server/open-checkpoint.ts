@@ -27,14 +27,15 @@ export interface CheckpointOpenerDeps {
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** @default reads the headers */
-  readonly outline?: (source: ModelSource) => Promise<CheckpointOutline>
+  readonly outline?: (source: ModelSource, signal: AbortSignal) => Promise<CheckpointOutline>
   /** @default what the system and the container say */
   readonly availableMemoryBytes?: () => number
 }
 
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
   const { config, log, onLoadProgress } = deps
-  const outline = deps.outline ?? ((source) => outlineCheckpoint(source, config.maxSeqLen))
+  const { maxSeqLen } = config
+  const outline = deps.outline ?? ((source, signal) => outlineCheckpoint(source, { maxSeqLen, signal }))
   const readAvailable = deps.availableMemoryBytes ?? availableMemoryBytes
   const countsMemory = !mayUseGpu(config)
   /** What the loads under way will take. */
@@ -46,7 +47,7 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
       onNotice: (sentence) => log.info({ model: modelId }, sentence),
     })
     const source = { ...files, checkpoint: local }
-    const numbers = await outline(source)
+    const numbers = await outline(source, hooks.signal)
     hooks.onOutline(numbers)
     const need = memoryNeed(numbers, config)
     // Quantizing checks for itself what it needs, which is more than its result will.

@@ -4,23 +4,22 @@
  * two processes that convert the same thing at once both end well.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { mkdir, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { ContentHashes } from './content-hash.ts'
-import { type ConversionPlan, planConversion, type TensorType } from './conversion-plan.ts'
+import type { TensorType } from './conversion-plan.ts'
 import type { convertCheckpoint } from './convert.ts'
-import { fileError, isMissing } from './file-errors.ts'
+import { badFile, fileError, isMissing } from './file-errors.ts'
 import { readGgufFile } from './gguf-file.ts'
 import { isFile } from './json-file.ts'
 import type { HfSource } from './model-source.ts'
+import { weightFiles } from './safetensors-file.ts'
 
 /** Part of every name: raised whenever the converter writes something else for the same input. */
 const CONVERTER_VERSION = 2
 const STALE_MS = 24 * 3600 * 1000
-/** Left free on the disk beside the file itself. */
-const SPARE_BYTES = 16 * 2 ** 20
 
 export interface CacheOptions {
   readonly source: HfSource
@@ -39,38 +38,34 @@ export interface CachedConversion {
 
 /** The GGUF file of a checkpoint: from the cache, or converted now. */
 export async function cachedConversion(options: CacheOptions): Promise<CachedConversion> {
-  const { source, tensorType, dataDir } = options
-  const plan = await planConversion(source, tensorType)
-  const folder = join(dataDir, 'models')
+  const folder = join(options.dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
-  const path = join(folder, `${await conversionKey(options, plan, hashes)}.gguf`)
-  if (await isWhole(path)) {
-    await hashes.save()
-    return { path, isNew: false }
+  const key = await conversionKey(options, hashes)
+  const path = join(folder, `${key}.gguf`)
+  const isNew = !(await isWhole(path))
+  if (isNew) {
+    await prepareFolder(folder)
+    await convertInto(path, options, async () => {
+      // Known hashes cost nothing; a file that was written since has none.
+      if ((await conversionKey(options, hashes)) === key) return
+      throw badFile(options.source.weightsPath, 'or a file beside it changed while it was converted')
+    })
   }
-  await prepareFolder(folder)
   await hashes.save()
-  const { bavail, bsize } = await statfs(folder)
-  checkRoom({ folder, neededBytes: plan.layout.fileSizeBytes, freeBytes: bavail * bsize })
-  await convertInto(path, options)
-  return { path, isNew: true }
+  return { path, isNew }
 }
 
-async function conversionKey(
-  options: CacheOptions,
-  plan: ConversionPlan,
-  hashes: ContentHashes,
-): Promise<string> {
+async function conversionKey(options: CacheOptions, hashes: ContentHashes): Promise<string> {
   const { source, tensorType, signal } = options
   const key = createHash('sha256').update(`sluice ${CONVERTER_VERSION} ${tensorType}`)
-  const smallFiles = [source.configPath, source.tokenizerPath]
+  const files = [source.configPath, source.tokenizerPath, ...(await weightFiles(source.weightsPath))]
   const optionalFiles = [
     source.tokenizerConfigPath,
     source.generationConfigPath,
     source.chatTemplatePath,
     source.sentencePiecePath,
   ]
-  for (const path of [...smallFiles, ...plan.weightPaths]) key.update(`\n${await hashes.hash(path, signal)}`)
+  for (const path of files) key.update(`\n${await hashes.hash(path, signal)}`)
   for (const path of optionalFiles)
     key.update(`\n${(await isFile(path)) ? await hashes.hash(path, signal) : 'none'}`)
   return key.digest('hex')
@@ -88,7 +83,11 @@ export async function isWhole(path: string): Promise<boolean> {
   }
 }
 
-async function convertInto(path: string, options: CacheOptions): Promise<void> {
+async function convertInto(
+  path: string,
+  options: CacheOptions,
+  checkUnchanged: () => Promise<void>,
+): Promise<void> {
   const temporaryPath = `${path}.${newId()}.tmp`
   try {
     const { source, tensorType, convert, onProgress, signal } = options
@@ -99,6 +98,7 @@ async function convertInto(path: string, options: CacheOptions): Promise<void> {
       ...(onProgress === undefined ? {} : { onProgress }),
       ...(signal === undefined ? {} : { signal }),
     })
+    await checkUnchanged()
     await rename(temporaryPath, path)
   } catch (error) {
     await unlink(temporaryPath).catch(() => {})
@@ -129,21 +129,4 @@ async function removeStale(path: string): Promise<void> {
     // Another process renamed or removed it in between.
     if (!isMissing(error)) throw error
   }
-}
-
-interface Room {
-  /** How the sentence begins. @default 'Converting' */
-  readonly work?: string
-  readonly folder: string
-  readonly neededBytes: number
-  readonly freeBytes: number
-}
-
-/** @throws StartError when the disk has no room for the new file. */
-export function checkRoom({ work = 'Converting', folder, neededBytes, freeBytes }: Room): void {
-  if (neededBytes + SPARE_BYTES <= freeBytes) return
-  throw new StartError(
-    `${work} the model needs ${neededBytes} bytes in ${folder}, but only ${freeBytes} are free.`,
-    1,
-  )
 }

@@ -1,11 +1,12 @@
 /**
- * The worker thread that converts: reading, converting and checking billions of numbers would hold up the event loop
- * of the server. Started by `convert-in-worker.ts` only; ends by itself when it is done.
+ * The worker thread that plans and converts: reading, converting and checking billions of numbers would hold up the
+ * event loop of the server. Started by `conversion-thread.ts` only; ends by itself when it is done.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { InvariantError, StartError } from '../core/errors.ts'
+import { planConversion, plannedFile } from './conversion-plan.ts'
+import type { ConversionMessage, ConversionWork } from './conversion-thread.ts'
 import { convertCheckpoint } from './convert.ts'
-import type { ConversionMessage, ConversionWork } from './convert-in-worker.ts'
 
 /** Messages are for a person to watch; more of them cost time and show nothing. */
 const PROGRESS_STEP = 0.01
@@ -22,8 +23,15 @@ const onProgress = (fraction: number) => {
 }
 
 try {
-  await convertCheckpoint({ ...(workerData as ConversionWork), onProgress })
-  tell({ type: 'end' })
+  const work = workerData as ConversionWork
+  if (work.type === 'plan') {
+    const file = plannedFile(await planConversion(work.source, work.tensorType))
+    // Handed over, not copied: it holds the whole vocabulary.
+    port.postMessage({ type: 'planned', file } satisfies ConversionMessage, [file.headerBytes.buffer])
+  } else {
+    await convertCheckpoint({ ...work, onProgress })
+    tell({ type: 'converted' })
+  }
 } catch (error) {
   // Other errors end the thread with the `error` event, stack and all.
   if (!(error instanceof StartError)) throw error

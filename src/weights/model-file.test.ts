@@ -5,9 +5,12 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { useConversions } from '../../test/support/conversions.ts'
-import { checkRoom } from './conversion-cache.ts'
-import type { convertInWorker } from './convert-in-worker.ts'
+import { plannedFile, planConversion } from './conversion-plan.ts'
+import type * as conversionThread from './conversion-thread.ts'
+import { convertCheckpoint } from './convert.ts'
+import { checkRoom } from './disk-room.ts'
 import { checkModelFiles } from './model-file.ts'
+import { findModelSource, type HfSource } from './model-source.ts'
 import { safetensors, SHAPES } from '../../test/support/tiny-checkpoint.ts'
 
 const conversions = useConversions()
@@ -49,6 +52,18 @@ describe('the cache', () => {
     await writeFile(model.path, whole.subarray(0, -100))
     expect(await resolve(checkpoint)).toMatchObject({ isNewConversion: true })
     expect(await readFile(model.path)).toEqual(whole)
+  })
+
+  it('keeps nothing of a checkpoint that is replaced while it is converted', async () => {
+    const checkpoint = await write()
+    const replaced = resolve(checkpoint, {
+      convert: async (options) => {
+        await write({ config: { rope_theta: 5000 } })
+        await convertCheckpoint(options)
+      },
+    })
+    await expect(replaced).rejects.toThrow(/changed while it was converted\.$/)
+    expect(await modelFiles()).toEqual([])
   })
 
   it('serves two that convert at once', async () => {
@@ -138,8 +153,14 @@ describe('--model-config with a GGUF file', () => {
 })
 
 describe('the worker thread', () => {
+  async function sourceOf(checkpoint: string): Promise<HfSource> {
+    const source = await findModelSource(optionsFor(checkpoint))
+    if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+    return source
+  }
+
   /** Builds the worker's files as the package has them, because Node 20 runs no TypeScript in a thread. */
-  async function importBuilt(): Promise<{ convertInWorker: typeof convertInWorker }> {
+  async function importBuilt(): Promise<typeof conversionThread> {
     const built = join(conversions.folder(), 'built')
     const root = join(import.meta.dirname, '..', '..')
     const flags =
@@ -158,8 +179,21 @@ describe('the worker thread', () => {
       { cwd: root },
     )
     await writeFile(join(built, 'package.json'), '{"type":"module"}')
-    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'convert-in-worker.js')).href)
+    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'conversion-thread.js')).href)
   }
+
+  it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
+    const { planInWorker } = await importBuilt()
+    const source = await sourceOf(await write())
+    expect(await planInWorker(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
+    const small = await sourceOf(await write({ name: 'small', config: { vocab_size: 3 } }))
+    await expect(planInWorker(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
+
+    const stopping = new AbortController()
+    const stopped = planInWorker(source, 'f16', stopping.signal)
+    stopping.abort()
+    await expect(stopped).rejects.toThrow('aborted')
+  }, 20_000)
 
   it('converts as the main thread does, reports progress, and hands on what is wrong', async () => {
     const { convertInWorker } = await importBuilt()
@@ -176,8 +210,7 @@ describe('the worker thread', () => {
     expect(progress.at(-1)).toBeGreaterThan(0.9)
 
     await appendFile(join(checkpoint, 'model.safetensors'), 'x')
-    const source = await checkModelFiles(optionsFor(await write({ name: 'whole' })))
-    if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+    const source = await sourceOf(await write({ name: 'whole' }))
     const damaged = { ...source, weightsPath: join(checkpoint, 'model.safetensors') }
     const conversion = convertInWorker({
       source: damaged,

@@ -14,10 +14,12 @@ import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
-import { localCheckpoint } from './local-checkpoint.ts'
+import { localCheckpointLogged } from './local-checkpoint.ts'
 import { checkFit, mayUseGpu, memoryNeed, neededBytes } from './memory-fit.ts'
 import { quantizeModel } from './quantize-model.ts'
 
+/** Share of the progress that downloading a checkpoint makes. */
+const DOWNLOAD_SHARE = 0.8
 /** Share of the progress that is left for loading, when a checkpoint has to be converted or quantized first. */
 const LOADING_SHARE = 0.1
 
@@ -42,9 +44,19 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
   let loadingBytes = 0
 
   return async (modelId, { checkpoint, ...files }, hooks) => {
-    const local = await localCheckpoint(checkpoint, {
+    const report = (fraction: number): void => {
+      hooks.onProgress(fraction)
+      onLoadProgress?.(modelId, fraction)
+    }
+    let downloaded = 0
+    const local = await localCheckpointLogged(checkpoint, {
+      modelId,
+      log,
       signal: hooks.signal,
-      onNotice: (sentence) => log.info({ model: modelId }, sentence),
+      onProgress: (fraction) => {
+        downloaded = fraction * DOWNLOAD_SHARE
+        report(downloaded)
+      },
     })
     const source = { ...files, checkpoint: local }
     const numbers = await outline(source, hooks.signal)
@@ -57,11 +69,8 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
     }
     loadingBytes += neededBytes(need)
     try {
-      const report = (fraction: number): void => {
-        hooks.onProgress(fraction)
-        onLoadProgress?.(modelId, fraction)
-      }
-      return await openReplicas({ config, log, modelId, source, hooks: { ...hooks, onProgress: report } })
+      const onProgress = (fraction: number) => report(downloaded + fraction * (1 - downloaded))
+      return await openReplicas({ config, log, modelId, source, hooks: { ...hooks, onProgress } })
     } finally {
       loadingBytes -= neededBytes(need)
     }

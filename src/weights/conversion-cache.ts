@@ -63,6 +63,7 @@ async function conversionKey(options: CacheOptions, hashes: ContentHashes): Prom
     source.tokenizerConfigPath,
     source.generationConfigPath,
     source.chatTemplatePath,
+    source.processorTemplatePath,
     source.sentencePiecePath,
   ]
   for (const path of files) key.update(`\n${await hashes.hash(path, signal)}`)

@@ -75,6 +75,7 @@ export async function planConversion(source: HfSource, tensorType: TensorType): 
     tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
     generationConfig: await readOptionalJsonObject(source.generationConfigPath),
     chatTemplate: await readOptionalText(source.chatTemplatePath),
+    processorTemplate: await readOptionalJsonObject(source.processorTemplatePath),
     pieceModel: await readOptionalBytes(source.sentencePiecePath),
   }
   const metadata: GgufMetadata = new Map([

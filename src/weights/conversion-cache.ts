@@ -4,22 +4,21 @@
  * two processes that convert the same thing at once both end well.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import { ContentHashes } from './content-hash.ts'
 import type { TensorType } from './conversion-plan.ts'
 import type { convertCheckpoint } from './convert.ts'
-import { badFile, fileError, isMissing } from './file-errors.ts'
+import { badFile, fileError } from './file-errors.ts'
 import { readGgufFile } from './gguf-file.ts'
 import { isFile } from './json-file.ts'
 import type { HfSource } from './model-source.ts'
 import { weightFiles } from './safetensors-file.ts'
+import { removeLeftovers, writeWhole } from './whole-file.ts'
 
 /** Part of every name: raised whenever the converter writes something else for the same input. */
 const CONVERTER_VERSION = 2
-const STALE_MS = 24 * 3600 * 1000
 
 export interface CacheOptions {
   readonly source: HfSource
@@ -89,22 +88,21 @@ async function convertInto(
   options: CacheOptions,
   checkUnchanged: () => Promise<void>,
 ): Promise<void> {
-  const temporaryPath = `${path}.${newId()}.tmp`
+  const { source, tensorType, convert, onProgress, signal } = options
   try {
-    const { source, tensorType, convert, onProgress, signal } = options
-    await convert({
-      source,
-      tensorType,
-      outputPath: temporaryPath,
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(signal === undefined ? {} : { signal }),
+    await writeWhole(path, async (outputPath) => {
+      await convert({
+        source,
+        tensorType,
+        outputPath,
+        ...(onProgress === undefined ? {} : { onProgress }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      await checkUnchanged()
     })
-    await checkUnchanged()
-    await rename(temporaryPath, path)
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
     // Where an open file cannot be replaced, another process's conversion of the same input is as good.
-    const isRefused = error instanceof StartError || options.signal?.aborted === true
+    const isRefused = error instanceof StartError || signal?.aborted === true
     if (!isRefused && (await isWhole(path))) return
     throw fileError('write', path, error)
   }
@@ -114,20 +112,8 @@ async function convertInto(
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
-    for (const name of await readdir(folder)) {
-      if (name.endsWith('.tmp')) await removeStale(join(folder, name))
-    }
+    await removeLeftovers(folder)
   } catch (error) {
     throw fileError('prepare the folder', folder, error)
-  }
-}
-
-async function removeStale(path: string): Promise<void> {
-  try {
-    const { mtimeMs } = await stat(path)
-    if (Date.now() - mtimeMs > STALE_MS) await unlink(path)
-  } catch (error) {
-    // Another process renamed or removed it in between.
-    if (!isMissing(error)) throw error
   }
 }

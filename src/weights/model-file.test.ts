@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { appendFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { useConversions } from '../../test/support/conversions.ts'
 import { plannedFile, planConversion } from './conversion-plan.ts'
 import type * as conversionThread from './conversion-thread.ts'
@@ -18,6 +18,11 @@ const { optionsFor, resolve, write, modelFiles } = conversions
 
 describe('the cache', () => {
   const mustNotConvert = () => Promise.reject(new Error('converted again'))
+
+  const makeOld = async (path: string) => {
+    const halfAMinuteAgo = Date.now() / 1000 - 30
+    await utimes(path, halfAMinuteAgo, halfAMinuteAgo)
+  }
 
   it('gives the same file for the same content, wherever it lies', async () => {
     const first = await resolve(await write())
@@ -73,15 +78,30 @@ describe('the cache', () => {
     expect(await modelFiles()).toHaveLength(1)
   })
 
-  it('removes what a killed conversion left a day ago, and nothing younger', async () => {
+  it('removes what a killed process left half a minute ago, and nothing younger', async () => {
     const models = join(conversions.folder(), 'data', 'models')
     await mkdir(models, { recursive: true })
     await writeFile(join(models, 'old.gguf.1.tmp'), '')
     await writeFile(join(models, 'young.gguf.2.tmp'), '')
-    const twoDaysAgo = Date.now() / 1000 - 2 * 86_400
-    await utimes(join(models, 'old.gguf.1.tmp'), twoDaysAgo, twoDaysAgo)
+    await makeOld(join(models, 'old.gguf.1.tmp'))
     await resolve(await write())
     expect((await modelFiles()).filter((name) => name.endsWith('.tmp'))).toEqual(['young.gguf.2.tmp'])
+  })
+
+  it('leaves alone what somebody writes, however slowly', async () => {
+    const other = await write({ name: 'other', config: { rope_theta: 5000 } })
+    await resolve(await write(), {
+      convert: async (options) => {
+        await convertCheckpoint(options)
+        await makeOld(options.outputPath)
+        const { mtimeMs } = await stat(options.outputPath)
+        await vi.waitFor(async () => {
+          expect((await stat(options.outputPath)).mtimeMs).toBeGreaterThan(mtimeMs)
+        }, 5000)
+        await resolve(other)
+      },
+    })
+    expect(await modelFiles()).toHaveLength(2)
   })
 
   it('stops when it is told to, and leaves nothing behind', async () => {

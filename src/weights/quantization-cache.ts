@@ -3,10 +3,9 @@
  * and the format. Written to a temporary name and renamed, as conversions are; who quantizes is passed in.
  */
 import { createHash } from 'node:crypto'
-import { rename, statfs, unlink } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
 import { ContentHashes } from './content-hash.ts'
 import { isWhole, prepareFolder } from './conversion-cache.ts'
@@ -21,6 +20,7 @@ import {
   type QuantizationSummary,
   summarizeQuantization,
 } from './quantization-plan.ts'
+import { writeWhole } from './whole-file.ts'
 
 /** Part of every name: raised whenever the same source and format give something else. */
 const QUANTIZER_VERSION = 1
@@ -101,12 +101,9 @@ async function quantizeInto(
   format: QuantFormat,
   { model, quantize, onProgress = () => {}, signal }: CachedQuantizationOptions,
 ): Promise<void> {
-  const temporaryPath = `${path}.${newId()}.tmp`
   try {
-    await quantize({ model, format, outputPath: temporaryPath, onProgress, signal })
-    await rename(temporaryPath, path)
+    await writeWhole(path, (outputPath) => quantize({ model, format, outputPath, onProgress, signal }))
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
     // Where an open file cannot be replaced, another process's file from the same source is as good.
     const isRefused = error instanceof StartError || signal?.aborted === true
     if (!isRefused && (await isWhole(path))) return

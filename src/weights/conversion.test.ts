@@ -174,7 +174,10 @@ function respaced(file: Buffer): Buffer {
 function retyped(dtype: 'I16' | 'F8_E4M3'): Buffer {
   const scale = dtype === 'I16' ? 1 : 2
   const shapes = Object.fromEntries(
-    Object.entries(SHAPES).map(([name, shape]) => [name, shape.with(-1, (shape.at(-1) ?? 0) / scale)]),
+    Object.entries(SHAPES).map(([name, shape]) => [
+      name,
+      [...shape.slice(0, -1), (shape.at(-1) ?? 0) / scale],
+    ]),
   )
   const file = safetensors(shapes, 'F16')
   const length = Number(file.readBigUInt64LE(0))

@@ -117,6 +117,12 @@ describe('types', () => {
   it('leave out added tokens that the model has no embedding of', () => {
     const added_tokens = [special(1, '<s>'), special(9999, '<image>')]
     expect(convert({ tokenizer: { added_tokens } })['tokens']).toHaveLength(PIECES.length)
+    // Some files list them among those of the model as well.
+    const vocab = { ...idsOf(PIECES), '<image>': 9999 }
+    const made = convert({ tokenizer: { added_tokens, model: model({ vocab }) } })
+    expect(made['tokens']).toHaveLength(PIECES.length)
+    expect(made['scores']).toHaveLength(PIECES.length)
+    expect(() => convert({ tokenizer: { model: model({ vocab }) } })).toThrow('it has token id 9999')
   })
 })
 

@@ -80,10 +80,10 @@ while the Hub cannot be reached. To force a file to be downloaded again, delete 
 
 | environment | |
 |---|---|
-| \`HF_TOKEN\`, \`HF_TOKEN_PATH\` | the token, or the file that holds it (default: \`token\` in \`HF_HOME\`); sent to the Hub only |
+| \`HF_TOKEN\`, \`HF_TOKEN_PATH\` | the token, or the file that holds it (default: \`token\` in \`HF_HOME\`); sent to the Hub only, and not with \`HF_HUB_DISABLE_IMPLICIT_TOKEN=1\` |
 | \`HF_ENDPOINT\` | a mirror in place of \`https://huggingface.co\` |
 | \`HF_HOME\`, \`HF_HUB_CACHE\` | where the Hub's tools keep things (\`~/.cache/huggingface\`), and models (\`hub\` in it) |
-| \`HF_HUB_OFFLINE=1\` | only what is in the cache is served; nothing is asked of the Hub |
+| \`HF_HUB_OFFLINE=1\`, else \`TRANSFORMERS_OFFLINE=1\` | only what is in the cache is served; nothing is asked of the Hub |
 `
 
 const QUANTIZING = `## Quantizing beforehand

@@ -23,9 +23,9 @@ export function hubRefusal(response: Response, asked: RefusedRequest): StartErro
   if (response.url !== '' && new URL(response.url).origin !== new URL(endpoint).origin) {
     return new HubUnreachable(`Where ${endpoint} keeps its files answered with status ${status}; try again.`)
   }
-  if (code === 'GatedRepo' || status === 403) {
+  if (code === 'GatedRepo') {
     const who = hasToken
-      ? 'the account of HF_TOKEN may not read it'
+      ? 'HF_TOKEN, or the account it is of, may not read it'
       : 'set HF_TOKEN to the token of an account'
     return new StartError(`${repo} is gated: ${who}; its terms are accepted at ${endpoint}/${repo}.`, 1)
   }
@@ -43,7 +43,14 @@ export function hubRefusal(response: Response, asked: RefusedRequest): StartErro
     return new HubUnreachable(`${endpoint} answers that it is asked too often (429); try later.`)
   if (status >= 500)
     return new HubUnreachable(`${endpoint} has trouble of its own (status ${status}); try later.`)
-  return new StartError(`${endpoint} refused to give ${repo} (status ${status}).`, 1)
+  const verb = status === 403 ? 'forbids to read' : 'refused to give'
+  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${toldReason(response)}.`, 1)
+}
+
+/** As the Hub says it, such as that a repository was taken down: on one line, cut, without its full stop. */
+function toldReason({ headers }: Response): string {
+  const told = (headers.get('x-error-message') ?? '').replaceAll(/[^\u0020-\u007e]/g, ' ').trim()
+  return told === '' ? '' : `: ${told.slice(0, 200).replace(/\.$/, '')}`
 }
 
 const NETWORK_REASONS: Readonly<Record<string, string>> = {

@@ -39,12 +39,18 @@ describe('the settings of the Hub', () => {
   )
 
   it.each([
-    ['1', true],
-    ['TRUE', true],
-    ['0', false],
-    ['', false],
-  ])('are offline with %j: %s', (given, isOffline) => {
-    expect(readHubSettings({ ...NO_TOKEN, HF_HUB_OFFLINE: given }).isOffline).toBe(isOffline)
+    [{ HF_HUB_OFFLINE: '1' }, true],
+    [{ HF_HUB_OFFLINE: 'TRUE' }, true],
+    [{ TRANSFORMERS_OFFLINE: 'yes' }, true],
+    [{ HF_HUB_OFFLINE: '0', TRANSFORMERS_OFFLINE: '1' }, false],
+    [{ HF_HUB_OFFLINE: '' }, false],
+  ])('are offline with %j: %s', (env, isOffline) => {
+    expect(readHubSettings({ ...NO_TOKEN, ...env }).isOffline).toBe(isOffline)
+  })
+
+  it('leave the token out where it is not to be sent unasked', () => {
+    const env = { HF_TOKEN: 'hf_abc', HF_HUB_DISABLE_IMPLICIT_TOKEN: '1' }
+    expect(readHubSettings(env).token).toBeNull()
   })
 
   it('do not repeat a token that cannot be one', () => {

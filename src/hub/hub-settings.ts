@@ -27,10 +27,14 @@ export function readHubSettings(env: Env): HubSettings {
   const home = folder(env['HF_HOME']) ?? path.join(cacheHome(env), 'huggingface')
   return {
     endpoint: readEndpoint(env['HF_ENDPOINT'] || DEFAULT_ENDPOINT),
-    token: readToken(env, home),
+    token: isYes(env['HF_HUB_DISABLE_IMPLICIT_TOKEN']) ? null : readToken(env, home),
     cacheDir: folder(env['HF_HUB_CACHE']) ?? folder(env['HUGGINGFACE_HUB_CACHE']) ?? path.join(home, 'hub'),
-    isOffline: YES_WORDS.has((env['HF_HUB_OFFLINE'] ?? '').toLowerCase()),
+    isOffline: isYes(env['HF_HUB_OFFLINE'] || env['TRANSFORMERS_OFFLINE']),
   }
+}
+
+function isYes(given: string | undefined): boolean {
+  return YES_WORDS.has((given ?? '').toLowerCase())
 }
 
 function cacheHome(env: Env): string {

@@ -18,6 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   COMMIT,
   digest,
+  type HubBehaviour,
   type HubFiles,
   type HubServer,
   startHub,
@@ -152,6 +153,21 @@ describe('what is pulled', () => {
     expect(readdirSync(repoFolder(scene))).not.toContain('refs')
   })
 
+  it.each<[string, Partial<HubBehaviour>]>([
+    ['describes large files as Xet-backed', { isXet: true }],
+    ['keeps small files in a cache of its own', { redirectsSmall: true }],
+    ['has it under another name by now', { renamedTo: 'acme-labs/tiny-2', token: 'hf_abc' }],
+  ])('is the same when the Hub %s', async (_, behaviour) => {
+    const scene = createScene(await startHub(MODEL, behaviour))
+    const found = await scene.pull('hf:acme/tiny', { env: { ...scene.env, HF_TOKEN: 'hf_abc' } })
+    expect(found).toBe(repoFolder(scene, 'snapshots', COMMIT, 'model.safetensors'))
+    expect(hashOf(found)).toBe(HASH)
+    expect(snapshot(scene)).toHaveLength(6)
+    expect(
+      scene.hub.requests.filter(({ server, authorization }) => server === 'storage' && authorization),
+    ).toEqual([])
+  })
+
   it('is downloaded once', async () => {
     const scene = createScene(await startHub(MODEL))
     await scene.pull('hf:acme/tiny')
@@ -222,7 +238,7 @@ describe('the token', () => {
     const scene = createScene(await startHub(MODEL, { token: 'hf_right' }))
     expect(await scene.refusal('hf:acme/tiny')).toMatch(/acme\/tiny is gated: set HF_TOKEN/)
     const wrong = await scene.refusal('hf:acme/tiny', { env: { ...scene.env, HF_TOKEN: 'hf_wrong' } })
-    expect(wrong).toMatch(/gated: the account of HF_TOKEN may not read it/)
+    expect(wrong).toMatch(/gated: HF_TOKEN, or the account it is of, may not read it/)
     expect(wrong).not.toContain('hf_wrong')
   })
 })
@@ -424,14 +440,16 @@ describe('what cannot be pulled', () => {
     expect(await scene.refusal(text)).toMatch(sentence)
   })
 
+  const message = 'Access to this resource is disabled.'
   it.each<[number, RegExp]>([
     [401, /There is no model acme\/tiny at .*, or it is not public: set HF_TOKEN/],
-    [403, /gated/],
+    [403, /forbids to read acme\/tiny \(status 403\): Access to this resource is disabled\.$/],
+    [451, /refused to give acme\/tiny \(status 451\): Access to this resource is disabled\.$/],
     [429, /asked too often/],
     [500, /trouble of its own \(status 500\)/],
     [418, /refused to give acme\/tiny \(status 418\)/],
   ])('anything where the Hub answers %d', async (status, sentence) => {
-    const scene = createScene(await startHub(MODEL, { refusal: { status } }))
+    const scene = createScene(await startHub(MODEL, { refusal: { status, message } }))
     expect(await scene.refusal('hf:acme/tiny')).toMatch(sentence)
   })
 

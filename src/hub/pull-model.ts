@@ -64,8 +64,6 @@ interface PullParts extends PullOptions {
 
 class Pull {
   readonly #parts: PullParts
-  #doneBytes = 0
-  #totalBytes = 0
 
   constructor(parts: PullParts) {
     this.#parts = parts
@@ -87,16 +85,21 @@ class Pull {
       reference,
       listing.files.map(({ path }) => path),
     )
+    // How much there is to come is known once the index is there; it is not worth counting itself.
+    if (chosen.kind === 'indexed') await this.#fetchAll([chosen.index], listing, () => {})
     // The weights last: whoever finds them finds everything.
-    const first = chosen.kind === 'indexed' ? [...chosen.others, chosen.index] : chosen.others
-    await this.#fetchAll(first, listing)
-    await this.#fetchAll(await weightsOf(chosen, commit, this.#parts), listing)
+    const weights = await weightsOf(chosen, commit, this.#parts)
+    await this.#fetchAll([...chosen.others, ...weights], listing, this.#parts.onProgress)
     await cache.writeRef(reference.revision, commit)
     return cache.snapshotPath(commit, openedBy(chosen))
   }
 
-  async #fetchAll(names: readonly string[], { commit, files }: HubListing): Promise<void> {
-    const { reference, cache, signal, onNotice } = this.#parts
+  async #fetchAll(
+    names: readonly string[],
+    { commit, files }: HubListing,
+    onProgress: PullOptions['onProgress'],
+  ): Promise<void> {
+    const { reference, cache, signal, onNotice, retryPauseMs = 1000 } = this.#parts
     const needed = names.map((name) => {
       const file = files.find(({ path }) => path === name)
       if (file === undefined)
@@ -111,26 +114,21 @@ class Pull {
         await cache.link(commit, file.path, file.hash)
       else missing.push(file)
     }
-    const bytes = missing.reduce((sum, { size }) => sum + size, 0)
-    this.#totalBytes += bytes
-    if (bytes > NOTICED_BYTES) {
-      onNotice?.(`Downloading ${reference.repo} (${inGigabytes(bytes)} GB) to ${cache.cacheDir}.`)
+    const totalBytes = missing.reduce((sum, { size }) => sum + size, 0)
+    if (totalBytes > NOTICED_BYTES) {
+      onNotice?.(`Downloading ${reference.repo} (${inGigabytes(totalBytes)} GB) to ${cache.cacheDir}.`)
     }
     await refuseFullDisk(cache, missing)
+    let doneBytes = 0
     for (const file of missing) {
       if (signal.aborted) throw abortReason(signal)
-      await this.#fetchOne(commit, file)
+      const report = (bytes: number) =>
+        onProgress?.({ repo: reference.repo, bytes: doneBytes + bytes, totalBytes })
+      await downloadBlob(file, { ...this.#parts, commit, retryPauseMs, onBytes: report })
+      await cache.link(commit, file.path, file.hash)
+      doneBytes += file.size
+      report(0)
     }
-  }
-
-  async #fetchOne(commit: string, file: HubFile): Promise<void> {
-    const { cache, reference, onProgress, retryPauseMs = 1000 } = this.#parts
-    const report = (bytes: number) =>
-      onProgress?.({ repo: reference.repo, bytes: this.#doneBytes + bytes, totalBytes: this.#totalBytes })
-    await downloadBlob(file, { ...this.#parts, commit, retryPauseMs, onBytes: report })
-    await cache.link(commit, file.path, file.hash)
-    this.#doneBytes += file.size
-    report(0)
   }
 }
 

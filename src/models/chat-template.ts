@@ -3,10 +3,10 @@
  * wrote never becomes a special token: wherever it would, the prompt is cut into two pieces, and pieces are
  * tokenized one by one. Text without special tokens is tokenized exactly as if nobody had looked.
  */
-import { Template } from '@huggingface/jinja'
 import { ServiceError } from '../core/errors.ts'
 import type { ModelInfo, Prompt } from '../protocol/engine.ts'
 import { SpecialTexts } from './special-texts.ts'
+import { TemplateRenderer } from './template-renderer.ts'
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant'
@@ -25,14 +25,14 @@ const NONCHARACTERS = 32
 export class ChatTemplate {
   readonly #modelId: string
   readonly #info: ModelInfo
-  readonly #template: Template
+  readonly #template: TemplateRenderer
   readonly #specialTexts: SpecialTexts
 
   /** @throws ServiceError `chat_template_failed` when the template cannot be parsed. */
   constructor(modelId: string, info: ModelInfo) {
     this.#modelId = modelId
     this.#info = info
-    this.#template = this.#guard(() => new Template(info.chatTemplate ?? DEFAULT_CHAT_TEMPLATE))
+    this.#template = this.#guard(() => new TemplateRenderer(info.chatTemplate ?? DEFAULT_CHAT_TEMPLATE))
     this.#specialTexts = new SpecialTexts(info.specialTexts)
   }
 
@@ -46,7 +46,6 @@ export class ChatTemplate {
           role,
           content: this.#specialTexts.breakUp(content, mark),
         })),
-        add_generation_prompt: true,
         bos_token: this.#info.bosText,
         eos_token: this.#info.eosText,
       }),

@@ -4,13 +4,14 @@
  */
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../models/registry.ts'
-import { planConversion } from '../weights/conversion-plan.ts'
+import type { PlannedFile } from '../weights/conversion-plan.ts'
+import { planInWorker } from '../weights/conversion-thread.ts'
 import { numberValue, openGgufModel } from '../weights/gguf-file.ts'
 import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../weights/gguf-format.ts'
 import { parseGgufHeader } from '../weights/gguf-header.ts'
 import { metadataOverrides } from '../weights/gguf-overrides.ts'
 import { readJsonObject } from '../weights/json-file.ts'
-import { findModelSource } from '../weights/model-source.ts'
+import { findModelSource, type HfSource } from '../weights/model-source.ts'
 
 /** As the engine has it. */
 const MAX_DEFAULT_SEQ_LEN = 4096
@@ -48,15 +49,23 @@ interface Headers {
   readonly tensors: readonly GgufTensorInfo[]
 }
 
+interface OutlineOptions {
+  /** As configured. */
+  readonly maxSeqLen: number | null
+  readonly signal?: AbortSignal | undefined
+  /** How the conversion of a checkpoint is planned. @default in a worker thread */
+  readonly plan?: typeof planInWorker
+}
+
 /**
  * Checks that the files can be served, and tells what is in them.
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function outlineCheckpoint(
   source: ModelSource,
-  maxSeqLen: number | null,
+  { maxSeqLen, signal, plan = planInWorker }: OutlineOptions,
 ): Promise<CheckpointOutline> {
-  const headers = await readHeaders(source)
+  const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
   const { architecture, metadata, tensors } = headers
   const contextLength = numberValue(metadata, `${architecture}.context_length`) ?? MAX_DEFAULT_SEQ_LEN
   return {
@@ -71,18 +80,20 @@ export async function outlineCheckpoint(
   }
 }
 
-async function readHeaders(source: ModelSource): Promise<Headers> {
+async function readHeaders(
+  source: ModelSource,
+  plan: (files: HfSource) => Promise<PlannedFile>,
+): Promise<Headers> {
   const files = await findModelSource(source)
   if (files.kind === 'gguf') {
     const model = await openGgufModel(files.path)
     if (files.configPath !== null) metadataOverrides(await readJsonObject(files.configPath), model)
     return model
   }
-  const { architecture, layout } = await planConversion(files, 'source')
-  const { headerBytes, fileSizeBytes, tensors } = layout
-  const bytes = Buffer.from(headerBytes)
-  const { metadata } = parseGgufHeader({ path: files.weightsPath, bytes, fileSizeBytes })
-  return { architecture, metadata, tensors }
+  const { headerBytes, fileSizeBytes } = await plan(files)
+  const bytes = Buffer.from(headerBytes.buffer)
+  const { metadata, tensors } = parseGgufHeader({ path: files.weightsPath, bytes, fileSizeBytes })
+  return { architecture: textValue(metadata, 'general.architecture'), metadata, tensors }
 }
 
 function kvElementsPerToken({ architecture, metadata }: Headers): number {
@@ -95,6 +106,11 @@ function kvElementsPerToken({ architecture, metadata }: Headers): number {
   const keySize = read('attention.key_length') ?? headSize
   const valueSize = read('attention.value_length') ?? headSize
   return layers * kvHeads * (keySize + valueSize)
+}
+
+function textValue(metadata: GgufMetadata, key: string): string {
+  const value = metadata.get(key)
+  return value?.type === 'string' ? value.value : ''
 }
 
 function lengthOf(metadata: GgufMetadata, key: string): number {

@@ -85,6 +85,7 @@ export async function createServer(
       config,
       log,
       onLoadProgress: hooks.onLoadProgress,
+      knownOutline: (source) => outlines.get(source),
       onQuantized: (source, size) => void quantized.set(source, size),
     }),
     openFallback: () => createPassthroughEngine(config),
@@ -204,7 +205,7 @@ async function outlineAll(
   { maxSeqLen }: ServerConfig,
 ): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
   const outlines = new Map<ModelSource, CheckpointOutline>()
-  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, maxSeqLen))
+  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
   return outlines
 }
 

@@ -15,12 +15,14 @@ import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
 import type { QuantizationSize } from '../weights/quantization-cache.ts'
-import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { keepInUse } from './keep-in-use.ts'
-import { localCheckpoint } from './local-checkpoint.ts'
+import { localCheckpointLogged } from './local-checkpoint.ts'
 import { mayUseGpu, MemoryFit, type MemoryNeed, memoryNeed } from './memory-fit.ts'
 import { quantizeModel } from './quantize-model.ts'
 
+/** Share of the progress that downloading a checkpoint makes. */
+const DOWNLOAD_SHARE = 0.8
 /** Share of the progress that is left for loading, when a checkpoint has to be converted or quantized first. */
 const LOADING_SHARE = 0.1
 
@@ -29,6 +31,8 @@ export interface CheckpointOpenerDeps {
   readonly log: Log
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
+  /** What is known already of a source as it was asked for. */
+  readonly knownOutline?: (source: ModelSource) => CheckpointOutline | undefined
   /** Told what quantizing gave, with the source as it was asked for, before the model is loaded. */
   readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
   /** @default what the system and the container say */
@@ -37,18 +41,30 @@ export interface CheckpointOpenerDeps {
 
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
   const { config, log, onLoadProgress, onQuantized } = deps
+  const { maxSeqLen } = config
   const memory = new MemoryFit(
     // What goes to a GPU is for its driver to refuse.
     mayUseGpu(config) ? () => Number.POSITIVE_INFINITY : (deps.availableMemoryBytes ?? availableMemoryBytes),
   )
 
   return async (modelId, given, hooks) => {
-    const local = await localCheckpoint(given.checkpoint, {
+    const report = (fraction: number): void => {
+      hooks.onProgress(fraction)
+      onLoadProgress?.(modelId, fraction)
+    }
+    let downloaded = 0
+    const local = await localCheckpointLogged(given.checkpoint, {
+      modelId,
+      log,
       signal: hooks.signal,
-      onNotice: (sentence) => log.info({ model: modelId }, sentence),
+      onProgress: (fraction) => {
+        downloaded = fraction * DOWNLOAD_SHARE
+        report(downloaded)
+      },
     })
     const source = { ...given, checkpoint: local }
-    const outline = await outlineCheckpoint(source, config.maxSeqLen)
+    const outline =
+      deps.knownOutline?.(given) ?? (await outlineCheckpoint(source, { maxSeqLen, signal: hooks.signal }))
     hooks.onOutline(outline)
     const need = memoryNeed(outline, config)
     const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
@@ -57,18 +73,13 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
     // How large quantized weights are, and whether they are to be made, is known later.
     let reserved = (given.quantization ?? 'none') === 'none' ? reserve({}) : null
     try {
+      const onProgress = (fraction: number) => report(downloaded + fraction * (1 - downloaded))
       return await openReplicas({
         config,
         log,
         modelId,
         source,
-        hooks: {
-          ...hooks,
-          onProgress: (fraction) => {
-            hooks.onProgress(fraction)
-            onLoadProgress?.(modelId, fraction)
-          },
-        },
+        hooks: { ...hooks, onProgress },
         checkMemory: ({ sourceBytes, newBytes }) => {
           reserved = reserve({ sourceBytes, weightBytes: newBytes })
         },

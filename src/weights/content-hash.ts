@@ -15,6 +15,8 @@ import { isRecord } from './json-file.ts'
 const INDEX_FILE = 'hashes.json'
 /** The oldest entries go first; far more than anybody has checkpoints. */
 const MAX_ENTRIES = 1000
+/** Read at once. */
+const SMALL_BYTES = 2 ** 20
 
 export class ContentHashes {
   readonly #indexPath: string
@@ -35,10 +37,11 @@ export class ContentHashes {
   async hash(path: string, signal?: AbortSignal): Promise<string> {
     const key = resolve(path)
     try {
-      const before = identity(await stat(path, { bigint: true }))
+      const stats = await stat(path, { bigint: true })
+      const before = identity(stats)
       const known = this.#entries.get(key)
       if (known?.startsWith(`${before} `) === true) return known.slice(before.length + 1)
-      const hash = await hashFile(path, signal)
+      const hash = await hashFile(path, stats.size, signal)
       if (identity(await stat(path, { bigint: true })) !== before)
         throw badFile(path, 'changed while it was read')
       this.#entries.delete(key)
@@ -70,8 +73,9 @@ function identity({ size, mtimeNs, ctimeNs, ino, dev }: BigIntStats): string {
   return [size, mtimeNs, ctimeNs, ino, dev].join(':')
 }
 
-async function hashFile(path: string, signal: AbortSignal | undefined): Promise<string> {
+async function hashFile(path: string, sizeBytes: bigint, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256')
+  if (sizeBytes <= SMALL_BYTES) return hash.update(await readFile(path)).digest('hex')
   const stream = createReadStream(path, { highWaterMark: 2 ** 20 })
   await pipeline(stream, hash, signal === undefined ? {} : { signal })
   return hash.digest('hex')

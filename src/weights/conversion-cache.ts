@@ -4,24 +4,22 @@
  * two processes that convert the same thing at once both end well.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import { ContentHashes } from './content-hash.ts'
-import { type ConversionPlan, planConversion, type TensorType } from './conversion-plan.ts'
+import type { TensorType } from './conversion-plan.ts'
 import type { convertCheckpoint } from './convert.ts'
-import { fileError, isMissing } from './file-errors.ts'
+import { badFile, fileError } from './file-errors.ts'
 import { readGgufFile } from './gguf-file.ts'
 import { isFile } from './json-file.ts'
 import { recordMaking } from './made-files.ts'
 import type { HfSource } from './model-source.ts'
+import { weightFiles } from './safetensors-file.ts'
+import { removeLeftovers, writeWhole } from './whole-file.ts'
 
 /** Part of every name: raised whenever the converter writes something else for the same input. */
 const CONVERTER_VERSION = 2
-const STALE_MS = 24 * 3600 * 1000
-/** Left free on the disk beside the file itself. */
-const SPARE_BYTES = 16 * 2 ** 20
 
 export interface CacheOptions {
   readonly source: HfSource
@@ -47,38 +45,35 @@ export async function cachedConversion(options: CacheOptions): Promise<CachedCon
 }
 
 async function findOrConvert(options: CacheOptions): Promise<CachedConversion> {
-  const { source, tensorType, dataDir } = options
-  const plan = await planConversion(source, tensorType)
-  const folder = join(dataDir, 'models')
+  const folder = join(options.dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
-  const path = join(folder, `${await conversionKey(options, plan, hashes)}.gguf`)
-  if (await isWhole(path)) {
-    await hashes.save()
-    return { path, isNew: false }
+  const key = await conversionKey(options, hashes)
+  const path = join(folder, `${key}.gguf`)
+  const isNew = !(await isWhole(path))
+  if (isNew) {
+    await prepareFolder(folder)
+    await convertInto(path, options, async () => {
+      // Known hashes cost nothing; a file that was written since has none.
+      if ((await conversionKey(options, hashes)) === key) return
+      throw badFile(options.source.weightsPath, 'or a file beside it changed while it was converted')
+    })
   }
-  await prepareFolder(folder)
   await hashes.save()
-  const { bavail, bsize } = await statfs(folder)
-  checkRoom({ folder, neededBytes: plan.layout.fileSizeBytes, freeBytes: bavail * bsize })
-  await convertInto(path, options)
-  return { path, isNew: true }
+  return { path, isNew }
 }
 
-async function conversionKey(
-  options: CacheOptions,
-  plan: ConversionPlan,
-  hashes: ContentHashes,
-): Promise<string> {
+async function conversionKey(options: CacheOptions, hashes: ContentHashes): Promise<string> {
   const { source, tensorType, signal } = options
   const key = createHash('sha256').update(`sluice ${CONVERTER_VERSION} ${tensorType}`)
-  const smallFiles = [source.configPath, source.tokenizerPath]
+  const files = [source.configPath, source.tokenizerPath, ...(await weightFiles(source.weightsPath))]
   const optionalFiles = [
     source.tokenizerConfigPath,
     source.generationConfigPath,
     source.chatTemplatePath,
+    source.processorTemplatePath,
     source.sentencePiecePath,
   ]
-  for (const path of [...smallFiles, ...plan.weightPaths]) key.update(`\n${await hashes.hash(path, signal)}`)
+  for (const path of files) key.update(`\n${await hashes.hash(path, signal)}`)
   for (const path of optionalFiles)
     key.update(`\n${(await isFile(path)) ? await hashes.hash(path, signal) : 'none'}`)
   return key.digest('hex')
@@ -96,22 +91,26 @@ export async function isWhole(path: string): Promise<boolean> {
   }
 }
 
-async function convertInto(path: string, options: CacheOptions): Promise<void> {
-  const temporaryPath = `${path}.${newId()}.tmp`
+async function convertInto(
+  path: string,
+  options: CacheOptions,
+  checkUnchanged: () => Promise<void>,
+): Promise<void> {
+  const { source, tensorType, convert, onProgress, signal } = options
   try {
-    const { source, tensorType, convert, onProgress, signal } = options
-    await convert({
-      source,
-      tensorType,
-      outputPath: temporaryPath,
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(signal === undefined ? {} : { signal }),
+    await writeWhole(path, async (outputPath) => {
+      await convert({
+        source,
+        tensorType,
+        outputPath,
+        ...(onProgress === undefined ? {} : { onProgress }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      await checkUnchanged()
     })
-    await rename(temporaryPath, path)
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
     // Where an open file cannot be replaced, another process's conversion of the same input is as good.
-    const isRefused = error instanceof StartError || options.signal?.aborted === true
+    const isRefused = error instanceof StartError || signal?.aborted === true
     if (!isRefused && (await isWhole(path))) return
     throw fileError('write', path, error)
   }
@@ -121,37 +120,8 @@ async function convertInto(path: string, options: CacheOptions): Promise<void> {
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
-    for (const name of await readdir(folder)) {
-      if (name.endsWith('.tmp')) await removeStale(join(folder, name))
-    }
+    await removeLeftovers(folder)
   } catch (error) {
     throw fileError('prepare the folder', folder, error)
   }
-}
-
-async function removeStale(path: string): Promise<void> {
-  try {
-    const { mtimeMs } = await stat(path)
-    if (Date.now() - mtimeMs > STALE_MS) await unlink(path)
-  } catch (error) {
-    // Another process renamed or removed it in between.
-    if (!isMissing(error)) throw error
-  }
-}
-
-interface Room {
-  /** How the sentence begins. @default 'Converting' */
-  readonly work?: string
-  readonly folder: string
-  readonly neededBytes: number
-  readonly freeBytes: number
-}
-
-/** @throws StartError when the disk has no room for the new file. */
-export function checkRoom({ work = 'Converting', folder, neededBytes, freeBytes }: Room): void {
-  if (neededBytes + SPARE_BYTES <= freeBytes) return
-  throw new StartError(
-    `${work} the model needs ${neededBytes} bytes in ${folder} and ${SPARE_BYTES} to spare, but only ${freeBytes} are free.`,
-    1,
-  )
 }

@@ -41,9 +41,18 @@ export interface PlannedTensor extends GgufTensor {
 
 export interface ConversionPlan {
   readonly architecture: string
-  /** All files of weights. */
-  readonly weightPaths: readonly string[]
   readonly layout: GgufLayout<PlannedTensor>
+}
+
+/** The file that a conversion comes to, without where its data comes from: plain data that crosses threads. */
+export interface PlannedFile {
+  readonly headerBytes: Uint8Array<ArrayBuffer>
+  readonly fileSizeBytes: number
+}
+
+export function plannedFile({ layout }: ConversionPlan): PlannedFile {
+  // Its own memory, since a buffer may be part of one that others use.
+  return { headerBytes: new Uint8Array(layout.headerBytes), fileSizeBytes: layout.fileSizeBytes }
 }
 
 const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = {
@@ -66,6 +75,7 @@ export async function planConversion(source: HfSource, tensorType: TensorType): 
     tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
     generationConfig: await readOptionalJsonObject(source.generationConfigPath),
     chatTemplate: await readOptionalText(source.chatTemplatePath),
+    processorTemplate: await readOptionalJsonObject(source.processorTemplatePath),
     pieceModel: await readOptionalBytes(source.sentencePiecePath),
   }
   const metadata: GgufMetadata = new Map([
@@ -78,7 +88,6 @@ export async function planConversion(source: HfSource, tensorType: TensorType): 
   ])
   return {
     architecture: architecture.ggufName,
-    weightPaths: checkpoint.filePaths,
     layout: layoutGguf(metadata, tensors),
   }
 }

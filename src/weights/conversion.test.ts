@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useConversions } from '../../test/support/conversions.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../test/support/tiny-checkpoint.ts'
 
 const conversions = useConversions()
-const { optionsFor, resolve, write, modelFiles } = conversions
+const { folder, optionsFor, resolve, write, modelFiles } = conversions
 
 const hfValues = (name: string) => Array.from(valuesOf(name, SHAPES[name] ?? []))
 
@@ -97,6 +97,36 @@ describe('a converted checkpoint', () => {
     expect(await readFile(fromShards.model.path)).toEqual(await readFile(single.model.path))
   })
 
+  it('is the same from whatever the formats allow', async () => {
+    const expected = await readFile((await resolve(await write())).model.path)
+    const extra = {
+      'model.rotary_emb.inv_freq': [0],
+      [`model.layers.0.${'x'.repeat(5000)}.rotary_emb.inv_freq`]: [3],
+      // Tied: it says nothing that the embeddings do not.
+      'lm_head.weight': [6, 8],
+    }
+    const spread = respaced(safetensors({ ...SHAPES, ...extra }, 'F16'))
+    const plain = await write({ name: 'allowed', weights: { 'model.safetensors': spread } })
+    expect(await readFile((await resolve(plain)).model.path)).toEqual(expected)
+
+    const names = [...Object.keys(SHAPES), ...Object.keys(extra)]
+    const index = {
+      metadata: { total_size: 1 },
+      weight_map: Object.fromEntries(names.map((name) => [name, 'model-00001-of-00001.safetensors'])),
+    }
+    const cached = await write({
+      name: 'blobs',
+      weights: {
+        'model-00001-of-00001.safetensors': spread,
+        'model.safetensors.index.json': JSON.stringify(index),
+      },
+    })
+    const snapshot = join(folder(), 'snapshots', 'c0ffee')
+    await mkdir(snapshot, { recursive: true })
+    for (const name of await readdir(cached)) await symlink(join('../../blobs', name), join(snapshot, name))
+    expect(await readFile((await resolve(snapshot)).model.path)).toEqual(expected)
+  })
+
   it('has its own output matrix, biases and rope factors when the config says so', async () => {
     const shapes: Shapes = { ...SHAPES, 'lm_head.weight': [6, 8] }
     for (const layer of [0, 1]) {
@@ -128,6 +158,39 @@ describe('a converted checkpoint', () => {
     expect(await readTensor(model.path, 'output.weight')).toHaveLength(48)
   })
 })
+
+/** With metadata, and a header that ends in spaces so that the data begins at an odd place. */
+function respaced(file: Buffer): Buffer {
+  const length = Number(file.readBigUInt64LE(0))
+  const header = JSON.parse(file.toString('utf8', 8, 8 + length)) as object
+  const json = JSON.stringify({ ...header, __metadata__: { format: 'pt' } })
+  const padded = Buffer.from(json + ' '.repeat(json.length % 2 === 0 ? 3 : 4))
+  const lengthBytes = Buffer.alloc(8)
+  lengthBytes.writeBigUInt64LE(BigInt(padded.length))
+  return Buffer.concat([lengthBytes, padded, file.subarray(8 + length)])
+}
+
+/** Another type for all tensors, of as many bytes. */
+function retyped(dtype: 'I16' | 'F8_E4M3'): Buffer {
+  const scale = dtype === 'I16' ? 1 : 2
+  const shapes = Object.fromEntries(
+    Object.entries(SHAPES).map(([name, shape]) => [
+      name,
+      [...shape.slice(0, -1), (shape.at(-1) ?? 0) / scale],
+    ]),
+  )
+  const file = safetensors(shapes, 'F16')
+  const length = Number(file.readBigUInt64LE(0))
+  const header = JSON.parse(file.toString('utf8', 8, 8 + length)) as Record<string, object>
+  const entries = Object.entries(header).map(([name, entry]) => [
+    name,
+    { ...entry, dtype, shape: SHAPES[name] },
+  ])
+  const headerBytes = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
+  const lengthBytes = Buffer.alloc(8)
+  lengthBytes.writeBigUInt64LE(BigInt(headerBytes.length))
+  return Buffer.concat([lengthBytes, headerBytes, file.subarray(8 + length)])
+}
 
 describe('a checkpoint that cannot be served is refused', () => {
   const without = (name: string) => Object.fromEntries(Object.entries(SHAPES).filter(([key]) => key !== name))
@@ -277,6 +340,31 @@ describe('a damaged checkpoint is one sentence, and leaves nothing in the cache'
       'a shard that is missing',
       { 'model.safetensors.index.json': index('c.safetensors') },
       /c\.safetensors: it does not exist\.$/,
+    ],
+    [
+      'weights in 8 bits',
+      { 'model.safetensors': retyped('F8_E4M3') },
+      /has tensor "model\.embed_tokens\.weight" of type F8_E4M3; F32, F16 and BF16 are converted\.$/,
+    ],
+    [
+      'whole numbers',
+      { 'model.safetensors': retyped('I16') },
+      /of type I16; F32, F16 and BF16 are converted\.$/,
+    ],
+    [
+      'a type that is not known',
+      { 'model.safetensors': Buffer.from(whole.toString('latin1').replaceAll('F16', 'F6X'), 'latin1') },
+      /has tensor ".*" of the type "F6X", which is not known\.$/,
+    ],
+    [
+      'a tensor in two shards',
+      sharded({ [shardNames.b]: whole }),
+      /model\.safetensors\.index\.json is unusable: tensor ".*" is in two of its files\.$/,
+    ],
+    [
+      'a tensor that the config has no place for',
+      { 'model.safetensors': safetensors({ ...SHAPES, 'vision_tower.patch.weight': [4] }, 'F16') },
+      /has tensor "vision_tower\.patch\.weight", which the architecture in its config does not have\.$/,
     ],
     [
       'endless nesting',

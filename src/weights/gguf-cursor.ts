@@ -4,6 +4,7 @@
  * Running past the bytes at hand throws `MoreBytesNeeded`; running past the file is a truncated file.
  */
 import { badFile } from './file-errors.ts'
+import type { Texts } from './gguf-format.ts'
 
 /** The header goes on behind the bytes that were given; for the reader of the file only. */
 export class MoreBytesNeeded extends Error {
@@ -82,14 +83,32 @@ export class GgufCursor {
 
   /** A count or a size; what does not fit a double exactly cannot be in a file. */
   size(): number {
-    const value = this.uint64()
-    return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value)
+    const start = this.take(8)
+    const { bytes } = this.#source
+    // Two halves, since a vocabulary has hundreds of thousands of these, and big integers are slow.
+    const value = bytes.readUInt32LE(start) + bytes.readUInt32LE(start + 4) * 2 ** 32
+    return Math.min(value, Number.MAX_SAFE_INTEGER)
   }
 
   string(): string {
     const size = this.size()
     const start = this.take(size)
     return this.#source.bytes.toString('utf8', start, start + size)
+  }
+
+  /** Checked to lie within the bytes at hand; decoded whenever they are gone through. */
+  texts(count: number): Texts {
+    const start = this.#offset
+    for (let index = 0; index < count; index++) this.take(this.size())
+    const source = { ...this.#source, bytes: this.#source.bytes.subarray(0, this.#offset) }
+    return {
+      length: count,
+      *[Symbol.iterator]() {
+        const cursor = new GgufCursor(source)
+        cursor.take(start)
+        for (let index = 0; index < count; index++) yield cursor.string()
+      },
+    }
   }
 
   /** A copy of the next bytes, aligned for any typed array. */

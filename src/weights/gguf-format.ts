@@ -46,7 +46,10 @@ export type GgufArray =
       readonly items: readonly bigint[] | BigintArray
     }
   | { readonly type: 'array'; readonly itemType: 'bool'; readonly items: readonly boolean[] | Uint8Array }
-  | { readonly type: 'array'; readonly itemType: 'string'; readonly items: readonly string[] }
+  | { readonly type: 'array'; readonly itemType: 'string'; readonly items: Texts }
+
+/** A list of strings, or what reads them one by one: a vocabulary is long, and mostly only counted. */
+export type Texts = Iterable<string> & { readonly length: number }
 
 /** Numbers stay packed: a vocabulary's scores and types are long. */
 export type NumberArray =

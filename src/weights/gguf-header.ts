@@ -119,7 +119,7 @@ function readArray(cursor: GgufCursor, path: string, key: string): GgufArray {
     case 'array':
       throw badFile(path, `cannot be read: metadata key ${quoted(key)} is a list of lists`)
     case 'string':
-      return { type: 'array', itemType, items: readStrings(cursor, count) }
+      return { type: 'array', itemType, items: cursor.texts(count) }
     case 'bool':
       return { type: 'array', itemType, items: new Uint8Array(cursor.copy(count)) }
     case 'uint64':
@@ -139,12 +139,6 @@ function readArray(cursor: GgufCursor, path: string, key: string): GgufArray {
       return { type: 'array', itemType, items }
     }
   }
-}
-
-function readStrings(cursor: GgufCursor, count: number): string[] {
-  const items: string[] = []
-  for (let index = 0; index < count; index++) items.push(cursor.string())
-  return items
 }
 
 function readTensorInfos(cursor: GgufCursor, path: string, count: number): GgufTensorInfo[] {

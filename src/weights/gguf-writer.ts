@@ -19,6 +19,7 @@ import {
   type GgufTensorInfo,
   type GgufValue,
   type GgufValueType,
+  type Texts,
   tensorSizeBytes,
 } from './gguf-format.ts'
 
@@ -120,8 +121,10 @@ function encodeItems(array: GgufArray): Buffer {
 }
 
 /** A vocabulary has hundreds of thousands of entries: one allocation for all of them. */
-function encodeStrings(texts: readonly string[]): Buffer {
-  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + 8 + Buffer.byteLength(text), 0))
+function encodeStrings(texts: Texts): Buffer {
+  let totalBytes = 0
+  for (const text of texts) totalBytes += 8 + Buffer.byteLength(text)
+  const bytes = Buffer.allocUnsafe(totalBytes)
   let offset = 0
   for (const text of texts) {
     const sizeBytes = bytes.write(text, offset + 8)

@@ -50,6 +50,7 @@ interface Files {
   tokenizerConfig?: Fields
   generationConfig?: Fields
   chatTemplate?: string
+  processorConfig?: Fields
 }
 
 function convert(files: Files = {}, vocabSize = 6): Record<string, unknown> {
@@ -65,6 +66,8 @@ function convert(files: Files = {}, vocabSize = 6): Record<string, unknown> {
           ? null
           : object('generation_config.json', files.generationConfig),
       chatTemplate: files.chatTemplate ?? null,
+      processorTemplate:
+        files.processorConfig === undefined ? null : object('chat_template.json', files.processorConfig),
       pieceModel: null,
     },
     vocabSize,
@@ -142,6 +145,10 @@ describe('special tokens', () => {
       8,
     )
     expect(metadata).toMatchObject({ eos_token_id: 5, eot_token_id: 6, eom_token_id: 7 })
+    const four = { tokenizer: tokenizerJson(), generationConfig: { eos_token_id: [5, 0, 1, 2] } }
+    expect(() => convert(four)).toThrow(
+      'generation_config.json cannot be converted: a text would end at 4 tokens, but llama.cpp has room for 3.',
+    )
   })
 
   it('are added as the post-processor says', () => {
@@ -174,6 +181,9 @@ describe('chat template', () => {
     ]
     expect(convert({ tokenizerConfig: { chat_template: named } })['tokenizer.chat_template']).toBe('plain')
     expect(convert()).not.toHaveProperty('tokenizer.chat_template')
+    const processorConfig = { chat_template: 'of the processor' }
+    expect(convert({ processorConfig })['tokenizer.chat_template']).toBe('of the processor')
+    expect(convert({ processorConfig, tokenizerConfig })['tokenizer.chat_template']).toBe('configured')
   })
 })
 

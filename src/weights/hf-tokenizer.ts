@@ -27,7 +27,10 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
   if (isSentencePiece && !special.some(([key]) => key === 'tokenizer.ggml.bos_token_id')) {
     throw badFile(tokenizer.path, 'cannot be converted: no file beside it says which token begins a text')
   }
-  const chatTemplate = files.chatTemplate ?? configuredChatTemplate(files.tokenizerConfig)
+  const chatTemplate =
+    files.chatTemplate ??
+    configuredChatTemplate(files.tokenizerConfig) ??
+    configuredChatTemplate(files.processorTemplate)
   return [
     ...metadata,
     ...special,
@@ -46,8 +49,8 @@ function checkBpe(tokenizer: JsonObject, model: JsonObject): void {
 }
 
 /** The `default` one when there are several. */
-function configuredChatTemplate(tokenizerConfig: JsonObject | null): string | null {
-  const configured = tokenizerConfig?.fields['chat_template'] ?? null
+function configuredChatTemplate(file: JsonObject | null): string | null {
+  const configured = file?.fields['chat_template'] ?? null
   if (typeof configured === 'string') return configured
   const named: unknown[] = Array.isArray(configured) ? configured : []
   const chosen = named.find((entry) => isRecord(entry) && entry['name'] === 'default')

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process'
-import { appendFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { useConversions } from '../../test/support/conversions.ts'
-import { checkRoom } from './conversion-cache.ts'
-import type { convertInWorker } from './convert-in-worker.ts'
+import { plannedFile, planConversion } from './conversion-plan.ts'
+import type * as conversionThread from './conversion-thread.ts'
+import { convertCheckpoint } from './convert.ts'
+import { checkRoom } from './disk-room.ts'
 import { checkModelFiles } from './model-file.ts'
+import { findModelSource, type HfSource } from './model-source.ts'
 import { safetensors, SHAPES } from '../../test/support/tiny-checkpoint.ts'
 
 const conversions = useConversions()
@@ -15,6 +18,11 @@ const { optionsFor, resolve, write, modelFiles } = conversions
 
 describe('the cache', () => {
   const mustNotConvert = () => Promise.reject(new Error('converted again'))
+
+  const makeOld = async (path: string) => {
+    const halfAMinuteAgo = Date.now() / 1000 - 30
+    await utimes(path, halfAMinuteAgo, halfAMinuteAgo)
+  }
 
   it('gives the same file for the same content, wherever it lies', async () => {
     const first = await resolve(await write())
@@ -51,6 +59,18 @@ describe('the cache', () => {
     expect(await readFile(model.path)).toEqual(whole)
   })
 
+  it('keeps nothing of a checkpoint that is replaced while it is converted', async () => {
+    const checkpoint = await write()
+    const replaced = resolve(checkpoint, {
+      convert: async (options) => {
+        await write({ config: { rope_theta: 5000 } })
+        await convertCheckpoint(options)
+      },
+    })
+    await expect(replaced).rejects.toThrow(/changed while it was converted\.$/)
+    expect(await modelFiles()).toEqual([])
+  })
+
   it('serves two that convert at once', async () => {
     const checkpoint = await write()
     const [a, b] = await Promise.all([resolve(checkpoint), resolve(checkpoint)])
@@ -58,15 +78,30 @@ describe('the cache', () => {
     expect(await modelFiles()).toHaveLength(1)
   })
 
-  it('removes what a killed conversion left a day ago, and nothing younger', async () => {
+  it('removes what a killed process left half a minute ago, and nothing younger', async () => {
     const models = join(conversions.folder(), 'data', 'models')
     await mkdir(models, { recursive: true })
     await writeFile(join(models, 'old.gguf.1.tmp'), '')
     await writeFile(join(models, 'young.gguf.2.tmp'), '')
-    const twoDaysAgo = Date.now() / 1000 - 2 * 86_400
-    await utimes(join(models, 'old.gguf.1.tmp'), twoDaysAgo, twoDaysAgo)
+    await makeOld(join(models, 'old.gguf.1.tmp'))
     await resolve(await write())
     expect((await modelFiles()).filter((name) => name.endsWith('.tmp'))).toEqual(['young.gguf.2.tmp'])
+  })
+
+  it('leaves alone what somebody writes, however slowly', async () => {
+    const other = await write({ name: 'other', config: { rope_theta: 5000 } })
+    await resolve(await write(), {
+      convert: async (options) => {
+        await convertCheckpoint(options)
+        await makeOld(options.outputPath)
+        const { mtimeMs } = await stat(options.outputPath)
+        await vi.waitFor(async () => {
+          expect((await stat(options.outputPath)).mtimeMs).toBeGreaterThan(mtimeMs)
+        }, 5000)
+        await resolve(other)
+      },
+    })
+    expect(await modelFiles()).toHaveLength(2)
   })
 
   it('stops when it is told to, and leaves nothing behind', async () => {
@@ -138,8 +173,14 @@ describe('--model-config with a GGUF file', () => {
 })
 
 describe('the worker thread', () => {
+  async function sourceOf(checkpoint: string): Promise<HfSource> {
+    const source = await findModelSource(optionsFor(checkpoint))
+    if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+    return source
+  }
+
   /** Builds the worker's files as the package has them, because Node 20 runs no TypeScript in a thread. */
-  async function importBuilt(): Promise<{ convertInWorker: typeof convertInWorker }> {
+  async function importBuilt(): Promise<typeof conversionThread> {
     const built = join(conversions.folder(), 'built')
     const root = join(import.meta.dirname, '..', '..')
     const flags =
@@ -158,8 +199,21 @@ describe('the worker thread', () => {
       { cwd: root },
     )
     await writeFile(join(built, 'package.json'), '{"type":"module"}')
-    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'convert-in-worker.js')).href)
+    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'conversion-thread.js')).href)
   }
+
+  it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
+    const { planInWorker } = await importBuilt()
+    const source = await sourceOf(await write())
+    expect(await planInWorker(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
+    const small = await sourceOf(await write({ name: 'small', config: { vocab_size: 3 } }))
+    await expect(planInWorker(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
+
+    const stopping = new AbortController()
+    const stopped = planInWorker(source, 'f16', stopping.signal)
+    stopping.abort()
+    await expect(stopped).rejects.toThrow('aborted')
+  }, 20_000)
 
   it('converts as the main thread does, reports progress, and hands on what is wrong', async () => {
     const { convertInWorker } = await importBuilt()
@@ -176,8 +230,7 @@ describe('the worker thread', () => {
     expect(progress.at(-1)).toBeGreaterThan(0.9)
 
     await appendFile(join(checkpoint, 'model.safetensors'), 'x')
-    const source = await checkModelFiles(optionsFor(await write({ name: 'whole' })))
-    if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+    const source = await sourceOf(await write({ name: 'whole' }))
     const damaged = { ...source, weightsPath: join(checkpoint, 'model.safetensors') }
     const conversion = convertInWorker({
       source: damaged,

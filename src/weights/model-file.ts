@@ -5,7 +5,7 @@
 import { cachedConversion } from './conversion-cache.ts'
 import { planConversion, type TensorType } from './conversion-plan.ts'
 import type { convertCheckpoint } from './convert.ts'
-import { convertInWorker } from './convert-in-worker.ts'
+import { convertInWorker } from './conversion-thread.ts'
 import { type GgufModel, openGgufModel } from './gguf-file.ts'
 import { metadataOverrides, type MetadataOverride } from './gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'

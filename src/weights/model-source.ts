@@ -35,6 +35,7 @@ export interface HfSource {
   readonly tokenizerConfigPath: string
   readonly generationConfigPath: string
   readonly chatTemplatePath: string
+  readonly processorTemplatePath: string
   readonly sentencePiecePath: string
 }
 
@@ -63,6 +64,7 @@ export async function findModelSource(options: ModelOptions): Promise<ModelSourc
     tokenizerConfigPath: join(dirname(tokenizerPath), 'tokenizer_config.json'),
     generationConfigPath: join(dirname(configPath), 'generation_config.json'),
     chatTemplatePath: join(dirname(tokenizerPath), 'chat_template.jinja'),
+    processorTemplatePath: join(dirname(tokenizerPath), 'chat_template.json'),
     sentencePiecePath: join(dirname(tokenizerPath), 'tokenizer.model'),
   }
 }

@@ -3,14 +3,14 @@
  * and the format. Written to a temporary name and renamed, as conversions are; who quantizes is passed in.
  */
 import { createHash } from 'node:crypto'
-import { rename, statfs, unlink } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withAbort } from '../core/abort.ts'
 import { StartError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
 import { ContentHashes } from './content-hash.ts'
-import { checkRoom, isWhole, prepareFolder } from './conversion-cache.ts'
+import { isWhole, prepareFolder } from './conversion-cache.ts'
+import { checkRoom } from './disk-room.ts'
 import { fileError } from './file-errors.ts'
 import { type GgufModel, openGgufModel } from './gguf-file.ts'
 import { recordMaking } from './made-files.ts'
@@ -22,6 +22,7 @@ import {
   type QuantizationSummary,
   summarizeQuantization,
 } from './quantization-plan.ts'
+import { writeWhole } from './whole-file.ts'
 
 /** Part of every name: raised whenever the same source and format give something else. */
 const QUANTIZER_VERSION = 1
@@ -126,12 +127,9 @@ async function quantizeInto(
   format: QuantFormat,
   { model, quantize, onProgress = () => {}, signal }: CachedQuantizationOptions,
 ): Promise<void> {
-  const temporaryPath = `${path}.${newId()}.tmp`
   try {
-    await quantize({ model, format, outputPath: temporaryPath, onProgress, signal })
-    await rename(temporaryPath, path)
+    await writeWhole(path, (outputPath) => quantize({ model, format, outputPath, onProgress, signal }))
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
     // Where an open file cannot be replaced, another process's file from the same source is as good.
     const isRefused = error instanceof StartError || signal?.aborted === true
     if (!isRefused && (await isWhole(path))) return

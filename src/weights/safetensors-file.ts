@@ -16,31 +16,28 @@ import {
 export interface Checkpoint {
   /** What was opened: the safetensors file or the index; for messages. */
   readonly path: string
-  /** All safetensors files. */
-  readonly filePaths: readonly string[]
   readonly tensors: ReadonlyMap<string, SafetensorsTensor>
 }
 
 /** Opens a `.safetensors` file, or the `.json` index of a sharded checkpoint. */
 export async function openCheckpoint(path: string): Promise<Checkpoint> {
-  if (!path.endsWith('.json')) return toCheckpoint(path, [await readTensorList(path)])
-  const shardPaths = await readShardPaths(path)
-  return toCheckpoint(path, await Promise.all(shardPaths.map(readTensorList)))
+  const files = await weightFiles(path)
+  return toCheckpoint(path, await Promise.all(files.map(readTensorList)))
 }
 
-interface TensorList {
-  readonly path: string
-  readonly tensors: readonly SafetensorsTensor[]
+/** The safetensors files of a checkpoint: the one given, or those that the index names. */
+export async function weightFiles(path: string): Promise<readonly string[]> {
+  return path.endsWith('.json') ? readShardPaths(path) : [path]
 }
 
-function toCheckpoint(path: string, files: readonly TensorList[]): Checkpoint {
+function toCheckpoint(path: string, files: readonly (readonly SafetensorsTensor[])[]): Checkpoint {
   const tensors = new Map<string, SafetensorsTensor>()
-  for (const tensor of files.flatMap((file) => file.tensors)) {
+  for (const tensor of files.flat()) {
     if (tensors.has(tensor.name))
       throw badFile(path, `is unusable: tensor ${quoted(tensor.name)} is in two of its files`)
     tensors.set(tensor.name, tensor)
   }
-  return { path, filePaths: files.map((file) => file.path), tensors }
+  return { path, tensors }
 }
 
 async function readShardPaths(indexPath: string): Promise<string[]> {
@@ -56,7 +53,7 @@ async function readShardPaths(indexPath: string): Promise<string[]> {
   })
 }
 
-async function readTensorList(path: string): Promise<TensorList> {
+async function readTensorList(path: string): Promise<readonly SafetensorsTensor[]> {
   try {
     const handle = await open(path, 'r')
     try {
@@ -66,10 +63,7 @@ async function readTensorList(path: string): Promise<TensorList> {
         return buffer.subarray(0, bytesRead)
       }
       const headerLength = parseHeaderLength(path, await readBytes(0, LENGTH_BYTES), size)
-      return {
-        path,
-        tensors: parseSafetensorsHeader(path, await readBytes(LENGTH_BYTES, headerLength), size),
-      }
+      return parseSafetensorsHeader(path, await readBytes(LENGTH_BYTES, headerLength), size)
     } finally {
       await handle.close()
     }

@@ -2,7 +2,7 @@
  * Parses the header of a safetensors file: 8 bytes of length, then JSON with each tensor's type, shape and place.
  * Every place is checked against the file: no tensor outside it, none overlapping, no gap. Pure.
  */
-import { badFile, quoted } from './file-errors.ts'
+import { badFile, quoted, shown } from './file-errors.ts'
 import { elementCount } from './gguf-format.ts'
 import { isRecord, parseJson, toJsonObject } from './json-file.ts'
 
@@ -83,7 +83,7 @@ function parseTensor(path: string, { name, entry, dataOffsetBytes }: TensorEntry
   const elementBytes =
     typeof dtype === 'string' && Object.hasOwn(ELEMENT_BYTES, dtype) ? ELEMENT_BYTES[dtype] : undefined
   if (typeof dtype !== 'string' || elementBytes === undefined) {
-    throw badFile(path, `has tensor ${quoted(name)} of an unknown type`)
+    throw badFile(path, `has tensor ${quoted(name)} of the type ${shown(dtype)}, which is not known`)
   }
   if (!isSizes(shape) || !isSizes(offsets))
     throw badFile(path, `is corrupted: tensor ${quoted(name)} has no usable shape`)

@@ -1,24 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { piece, trainer, varint } from '../../test/support/sentencepiece-model.ts'
 import { StartError } from '../core/errors.ts'
 import { parseSentencePieceModel } from './sentencepiece-model.ts'
-
-const varint = (value: number): number[] =>
-  value < 0x80 ? [value] : [(value % 0x80) | 0x80, ...varint(Math.floor(value / 0x80))]
-const sized = (field: number, bytes: readonly number[]) => [
-  (field << 3) | 2,
-  ...varint(bytes.length),
-  ...bytes,
-]
-const float = (value: number) => [...Buffer.from(new Float32Array([value]).buffer)]
-
-const piece = (text: string, score: number, type?: number) =>
-  sized(1, [
-    ...sized(1, [...Buffer.from(text)]),
-    (2 << 3) | 5,
-    ...float(score),
-    ...(type === undefined ? [] : [3 << 3, type]),
-  ])
-const trainer = (modelType: number) => sized(2, [3 << 3, modelType])
 
 const parse = (...parts: readonly number[][]) =>
   parseSentencePieceModel('tokenizer.model', Buffer.from(parts.flat()))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { piece, trainer } from '../../test/support/sentencepiece-model.ts'
 import { tokenizerMetadata } from './hf-tokenizer.ts'
 
 type Fields = Record<string, unknown>
@@ -37,9 +38,11 @@ interface Changes {
   readonly tokenizer?: Fields
   readonly config?: Fields
   readonly vocabSize?: number
+  /** tokenizer.model */
+  readonly pieces?: Buffer
 }
 
-function convert({ tokenizer = {}, config = {}, vocabSize = PIECES.length }: Changes = {}): Fields {
+function convert({ tokenizer = {}, config = {}, vocabSize = PIECES.length, pieces }: Changes = {}): Fields {
   const fields = {
     normalizer: EVERY_TEXT,
     pre_tokenizer: null,
@@ -55,7 +58,8 @@ function convert({ tokenizer = {}, config = {}, vocabSize = PIECES.length }: Cha
       tokenizerConfig: null,
       generationConfig: null,
       chatTemplate: null,
-      pieceModel: null,
+      processorTemplate: null,
+      pieceModel: pieces === undefined ? null : { path: 'tokenizer.model', bytes: pieces },
     },
     vocabSize,
   )
@@ -82,6 +86,14 @@ describe('scores', () => {
     expect(refuse(['▁ a', '▁a b', 'a b', '▁ ab'])).toThrow('those for "▁ab"')
   })
 
+  it('are those of tokenizer.model where it lies beside, whatever the order of the tokens', () => {
+    const scoreOf = (id: number) => (id < FIRST ? 0 : -((id * 7) % 5) - 0.5)
+    const typeOf = (token: string, id: number) => (id === 0 ? 2 : id < 3 ? 3 : BYTES.includes(token) ? 6 : 1)
+    const parts = PIECES.map((token, id) => piece(token, scoreOf(id), typeOf(token, id)))
+    const scores = convert({ pieces: Buffer.from([...parts, trainer(2)].flat()) })['scores']
+    expect(scores).toEqual(PIECES.map((_, id) => scoreOf(id)))
+  })
+
   it('ask nothing of the merges of added tokens', () => {
     const added_tokens = [special(1, '<s>'), { id: FIRST + 1, content: 'ab', special: false }]
     const merges = ['▁ a', '▁a b', 'a b', '▁ ab']
@@ -105,6 +117,12 @@ describe('types', () => {
   it('leave out added tokens that the model has no embedding of', () => {
     const added_tokens = [special(1, '<s>'), special(9999, '<image>')]
     expect(convert({ tokenizer: { added_tokens } })['tokens']).toHaveLength(PIECES.length)
+    // Some files list them among those of the model as well.
+    const vocab = { ...idsOf(PIECES), '<image>': 9999 }
+    const made = convert({ tokenizer: { added_tokens, model: model({ vocab }) } })
+    expect(made['tokens']).toHaveLength(PIECES.length)
+    expect(made['scores']).toHaveLength(PIECES.length)
+    expect(() => convert({ tokenizer: { model: model({ vocab }) } })).toThrow('it has token id 9999')
   })
 })
 

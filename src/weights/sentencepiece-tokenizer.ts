@@ -97,7 +97,9 @@ function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }
   })
   checkMerges(tokenizer, { vocabulary, merges, ranks })
   const scores = Array<number>(vocabSize).fill(-1 - merges.length)
-  for (const [token, id] of vocabulary.base) scores[id] = -1 - (ranks.get(token) ?? merges.length)
+  for (const [token, id] of vocabulary.base) {
+    if (id < vocabSize) scores[id] = -1 - (ranks.get(token) ?? merges.length)
+  }
   return scores
 }
 

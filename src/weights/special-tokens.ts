@@ -14,6 +14,8 @@ export interface HfTokenizerFiles {
   readonly generationConfig: JsonObject | null
   /** Text of chat_template.jinja. */
   readonly chatTemplate: string | null
+  /** chat_template.json, where some releases have it that see or hear as well. */
+  readonly processorTemplate: JsonObject | null
   /** tokenizer.model, which some tokenizers of other kinds have too. */
   readonly pieceModel: BinaryFile | null
 }
@@ -41,7 +43,13 @@ export function specialTokenMetadata(
     throw badFile(tokenizer.path, 'cannot be converted: no file beside it says which token ends a text')
   const otherEnds = [...configuredIds(generationConfig, 'eos', ids), ...configuredIds(config, 'eos', ids)]
   // Whatever they are called, llama.cpp ends a text at each of these three.
-  const [endOfTurn, endOfMessage] = new Set(otherEnds.filter((id) => id !== eos))
+  const [endOfTurn, endOfMessage, ...unplaced] = new Set(otherEnds.filter((id) => id !== eos))
+  if (unplaced.length > 0) {
+    throw badFile(
+      (generationConfig ?? config).path,
+      `cannot be converted: a text would end at ${3 + unplaced.length} tokens, but llama.cpp has room for 3`,
+    )
+  }
   const entries: [string, number | null | undefined][] = [
     ['bos_token_id', bos],
     ['eos_token_id', eos],

@@ -83,6 +83,8 @@ export function tokenList(tokenizer: JsonObject, vocabulary: Vocabulary, options
     types[id] = type
   }
   for (const [token, id] of vocabulary.base) {
+    // Text-only models keep the tokenizer of their family, with a token for images that they have no embedding of.
+    if (id >= vocabSize && vocabulary.added.has(id)) continue
     if (id >= vocabSize) {
       throw badFile(
         tokenizer.path,
@@ -92,7 +94,6 @@ export function tokenList(tokenizer: JsonObject, vocabulary: Vocabulary, options
     place(id, token, baseType(token))
   }
   for (const [id, { text, isSpecial }] of vocabulary.added) {
-    // Text-only models keep the tokenizer of their family, with a token for images that they have no embedding of.
     if (id >= vocabSize) continue
     if (types[id] === TOKEN_TYPES.unknown) continue
     if (isSpecial) place(id, text, TOKEN_TYPES.control)

@@ -116,6 +116,46 @@ it('is given up at a signal, with one sentence and exit code 1, before anything 
   ])
 })
 
+it('shows how far it is when an admin registers it on a running server', async () => {
+  const { hub } = await startDemoHub()
+  const gates = [createGate(), createGate()]
+  // Parts of the file, each held back until the one before was seen.
+  hub.behaviour.breakAfter = ({ range }) => (range === null ? 2_000_000 : 3_000_000)
+  hub.behaviour.beforeSending = ({ range, path }) => {
+    if (path !== `/${WEIGHTS}` || range === null) return Promise.resolve()
+    return gates.shift()?.opened ?? Promise.resolve()
+  }
+  const held = [...gates]
+  const server = await startServer(['--admin-key', 'admin', '--threads', '1'])
+  const body = { id: 'm', checkpoint: 'hf:acme/demo' }
+  const registered = await call(server, 'POST /v1/admin/models?wait=false', { secret: 'admin', body })
+  expect(registered.status).toBe(200)
+  const shown = async () => {
+    const { meta } = (await (await call(server, 'GET /v1/models/m', { secret: KEY })).json()) as {
+      meta: { state: string; load_progress: number }
+    }
+    return meta
+  }
+  const seen: number[] = []
+  for (const gate of held) {
+    await vi.waitFor(async () => {
+      const { state, load_progress: fraction } = await shown()
+      expect(state).toBe('loading')
+      expect(fraction).toBeGreaterThan((seen.at(-1) ?? 0) + 0.1)
+      expect(fraction).toBeLessThan(0.8)
+      seen.push(fraction)
+    }, 10_000)
+    gate.open()
+  }
+  await vi.waitFor(
+    async () => expect(await shown()).toMatchObject({ state: 'ready', load_progress: 1 }),
+    20_000,
+  )
+  const lines = server.stderr.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'downloading')
+  expect(lines.length).toBeGreaterThan(2)
+  expect(lines.at(-1)).toMatchObject({ model: 'm', repo: 'acme/demo', percent: 100 })
+})
+
 it('does not fill a disk in silence', async () => {
   await startDemoHub()
   const server = spawnServer(['--checkpoint', 'hf:acme/demo'], { maxFileBlocks: 2000 })

@@ -13,6 +13,8 @@ import { memoryNeed, neededBytes } from '../../src/server/memory-fit.ts'
 import { createCheckpointOpener } from '../../src/server/open-checkpoint.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { convertCheckpoint } from '../../src/weights/convert.ts'
+import { plannedFile, planConversion } from '../../src/weights/conversion-plan.ts'
+import type { planInWorker } from '../../src/weights/conversion-thread.ts'
 import { writeFp8Model } from '../../src/weights/fp8-model.ts'
 import { resolveModelFile } from '../../src/weights/model-file.ts'
 import { cachedQuantization, type QuantizeWork } from '../../src/weights/quantization-cache.ts'
@@ -50,12 +52,15 @@ async function loadedInfo(checkpoint: string): Promise<ModelInfo> {
   return info
 }
 
+/** In this thread: the worker runs built code. */
+const plan: typeof planInWorker = async (source, type) => plannedFile(await planConversion(source, type))
+
 describe('outlineCheckpoint', () => {
   it.each([
     ['a GGUF file', tiny],
     ['a folder that is converted', DEMO_MODEL],
   ])('tells of %s what its engine tells later, memory included', async (_name, checkpoint) => {
-    const outline = await outlineCheckpoint(from(checkpoint), null)
+    const outline = await outlineCheckpoint(from(checkpoint), { maxSeqLen: null, plan })
     const { kvElementsPerToken: _, ...numbers } = outline
     const info = await loadedInfo(checkpoint)
     expect(info).toMatchObject(numbers)

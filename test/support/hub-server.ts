@@ -15,6 +15,7 @@ export interface HubRequest {
   readonly path: string
   readonly range: string | null
   readonly authorization: string | null
+  readonly accept: string
 }
 
 export interface HubBehaviour {
@@ -23,7 +24,7 @@ export interface HubBehaviour {
   /** A gated repository asks for it. */
   token: string | null
   /** Status and error code of every answer, for a Hub that refuses. */
-  refusal: { status: number; code?: string } | null
+  refusal: { status: number; code?: string; message?: string } | null
   /** Files above this are kept elsewhere and listed with their SHA-256. */
   largeBytes: number
   /** What is listed in place of a file. */
@@ -36,6 +37,12 @@ export interface HubBehaviour {
   beforeSending: (request: HubRequest) => Promise<void>
   /** Whether parts can be asked for where the large files are. */
   hasRanges: boolean
+  /** The name under which it is found, when `repo` is an old one. */
+  renamedTo: string | null
+  /** Whether large files are described as Xet-backed to who takes that. */
+  isXet: boolean
+  /** Whether small files are redirected to a cache on the same server, as the Hub does. */
+  redirectsSmall: boolean
 }
 
 export interface HubServer {
@@ -65,6 +72,9 @@ export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {
     breakAfter: () => null,
     beforeSending: () => Promise.resolve(),
     hasRanges: true,
+    renamedTo: null,
+    isXet: false,
+    redirectsSmall: false,
     ...given,
   }
   const requests: HubRequest[] = []
@@ -77,6 +87,7 @@ export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {
       path: decodeURIComponent(url.split('?')[0] ?? ''),
       range: headers.range ?? null,
       authorization: headers.authorization ?? null,
+      accept: headers.accept ?? '',
     }
     requests.push(recorded)
     return recorded
@@ -102,14 +113,23 @@ interface Answer {
 }
 
 function answer(response: ServerResponse, { recorded, behaviour, contents, storage }: Answer): void {
-  const { repo, commit, token, refusal, largeBytes } = behaviour
-  const refuse = (status: number, code: string) =>
+  const { repo, commit, token, refusal, largeBytes, renamedTo } = behaviour
+  const refuse = (status: number, code = '', message = '') =>
     response
-      .writeHead(status, { 'x-error-code': code, 'content-type': 'application/json' })
+      .writeHead(status, {
+        'x-error-code': code,
+        'x-error-message': message,
+        'content-type': 'application/json',
+      })
       .end('{"error":"no"}')
-  if (refusal !== null) return void refuse(refusal.status, refusal.code ?? '')
+  if (refusal !== null) return void refuse(refusal.status, refusal.code, refusal.message)
   if (token !== null && recorded.authorization !== `Bearer ${token}`) return void refuse(401, 'GatedRepo')
-  const api = `/api/models/${repo}`
+  const current = renamedTo ?? repo
+  if (renamedTo !== null && recorded.path.includes(`/${repo}/`)) {
+    const location = recorded.path.replace(`/${repo}/`, `/${renamedTo}/`)
+    return void response.writeHead(307, { location }).end(`Temporary Redirect. Redirecting to ${location}`)
+  }
+  const api = `/api/models/${current}`
   const json = (body: unknown) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   if (recorded.path.startsWith(`${api}/revision/`)) {
@@ -117,7 +137,7 @@ function answer(response: ServerResponse, { recorded, behaviour, contents, stora
     if (revision !== 'main' && revision !== commit) return void refuse(404, 'RevisionNotFound')
     return void json({
       _id: '1',
-      id: repo,
+      id: current,
       sha: commit,
       private: false,
       lastModified: '2026-01-01T00:00:00Z',
@@ -128,12 +148,29 @@ function answer(response: ServerResponse, { recorded, behaviour, contents, stora
       [...contents].map(([path, content]) => behaviour.spoilEntry(treeEntry(path, content, largeBytes))),
     )
   }
-  const resolve = `/${repo}/resolve/${commit}/`
-  if (!recorded.path.startsWith(resolve)) return void refuse(404, 'RepoNotFound')
-  const name = recorded.path.slice(resolve.length)
+  const resolve = `/${current}/resolve/${commit}/`
+  const cached = `/api/resolve-cache/models/${current}/${commit}/`
+  const isCached = recorded.path.startsWith(cached)
+  if (!isCached && !recorded.path.startsWith(resolve)) return void refuse(404, 'RepoNotFound')
+  const name = recorded.path.slice((isCached ? cached : resolve).length)
   const content = contents.get(name)
   if (content === undefined) return void refuse(404, 'EntryNotFound')
-  if (content.length <= largeBytes) return void send(response, { recorded, behaviour, name, content })
+  if (content.length <= largeBytes) {
+    if (isCached || !behaviour.redirectsSmall)
+      return void send(response, { recorded, behaviour, name, content })
+    return void response.writeHead(307, { location: cached + encodeURIComponent(name) }).end('redirecting')
+  }
+  if (behaviour.isXet && recorded.accept.includes('application/vnd.xet-fileinfo+json')) {
+    return void response
+      .writeHead(200, {
+        'content-type': 'application/vnd.xet-fileinfo+json; charset=utf-8',
+        'x-linked-size': content.length,
+        'x-linked-etag': `"${digest('sha256', content)}"`,
+        'x-xet-hash': 'f'.repeat(64),
+        link: `<${storage}/xet-read-token>; rel="xet-auth", <${storage}/v1/reconstructions/f>; rel="xet-reconstruction-info"`,
+      })
+      .end('{"hash":"f"}')
+  }
   response
     .writeHead(302, {
       location: `${storage}/${encodeURIComponent(name)}`,

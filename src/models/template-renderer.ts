@@ -1,0 +1,103 @@
+/**
+ * Renders the Jinja template of a model as transformers does: its globals, Python's names of days and months whatever
+ * the language of this machine, and an end to loops. A template comes with a checkpoint, from whoever made it, and runs
+ * in the process that serves, so how long it may compute is bounded.
+ */
+import { Environment, Interpreter, Template } from '@huggingface/jinja'
+import { strftime } from './strftime.ts'
+
+/** As Jinja's sandbox has it. */
+const MAX_RANGE = 100_000
+/** Parts of a template evaluated and numbers counted, about a second of them; published ones take up to 60 a message. */
+const MAX_STEPS = 100_000
+const MAX_STEPS_PER_MESSAGE = 200
+/** What a request may bring, several times over. */
+const MAX_CHARACTERS = 64 * 2 ** 20
+
+export interface TemplateVariables {
+  readonly messages: readonly { readonly role: string; readonly content: string }[]
+  readonly bos_token: string
+  readonly eos_token: string
+}
+
+export class TemplateRenderer {
+  readonly #program: Template['parsed']
+
+  /** @throws Error when the template cannot be parsed. */
+  constructor(template: string) {
+    this.#program = new Template(template).parsed
+  }
+
+  /** @throws Error when the template refuses the messages, or computes for too long. */
+  render(variables: TemplateVariables): string {
+    const budget = new StepBudget(MAX_STEPS + variables.messages.length * MAX_STEPS_PER_MESSAGE)
+    const environment = new Environment()
+    const range = (...bounds: RangeBounds) => toRange(budget, bounds)
+    const all = { ...GLOBALS, range, ...variables, add_generation_prompt: true }
+    for (const [name, value] of Object.entries(all)) environment.set(name, value)
+    const text = new BoundedInterpreter(environment, budget).run(this.#program).value
+    if (text.length > MAX_CHARACTERS) throw new Error(`It makes more than ${MAX_CHARACTERS} characters.`)
+    return text
+  }
+}
+
+class StepBudget {
+  #left: number
+
+  constructor(steps: number) {
+    this.#left = steps
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new Error('It computes for too long.')
+  }
+}
+
+/** What is used of the library's class, whose own types TypeScript does not find. */
+interface JinjaInterpreter {
+  run(program: unknown): { readonly value: string }
+  evaluate(node: unknown, environment: unknown): unknown
+}
+
+const UnboundedInterpreter: new (environment: unknown) => JinjaInterpreter = Interpreter
+
+class BoundedInterpreter extends UnboundedInterpreter {
+  readonly #budget: StepBudget
+
+  constructor(environment: unknown, budget: StepBudget) {
+    super(environment)
+    this.#budget = budget
+  }
+
+  override evaluate(node: unknown, environment: unknown): unknown {
+    this.#budget.spend(1)
+    return super.evaluate(node, environment)
+  }
+}
+
+const GLOBALS: Readonly<Record<string, unknown>> = {
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  tools: null,
+  documents: null,
+  raise_exception: (message: string): never => {
+    throw new Error(message)
+  },
+  strftime_now: (format: string): string => strftime(new Date(), format),
+}
+
+/** Python's: `range(stop)` or `range(start, stop, step)`. */
+type RangeBounds = [first: number, second?: number, step?: number]
+
+function toRange(budget: StepBudget, [first, second, step = 1]: RangeBounds): number[] {
+  const [start, stop] = second === undefined ? [0, first] : [first, second]
+  const length = Math.max(0, Math.ceil((stop - start) / step))
+  if (!(length <= MAX_RANGE)) throw new Error(`A range has more than ${MAX_RANGE} numbers.`)
+  budget.spend(length)
+  return Array.from({ length }, (_, index) => start + index * step)
+}

@@ -149,6 +149,40 @@ describe('beam search on the bundled model', () => {
     await engine.close()
   })
 
+  it('draws them again to the last bit after whatever ran before, left early or beside others', async () => {
+    const runner = await openDemo()
+    const execute = runner.execute.bind(runner)
+    let scores: number[] = []
+    runner.execute = (plan) => {
+      const output = execute(plan)
+      scores.push(...(output.beamChoices ?? []).flat().map(({ score }) => score))
+      return output
+    }
+    const engine = new InProcessEngine({ runner })
+    const sampling = { ...GREEDY, temperature: 1.3, topP: 0.95, seed: 7 }
+    const draw = async () => {
+      scores = []
+      await runRequest(engine, engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 24, sampling }))
+      return [...scores]
+    }
+    const first = await draw()
+    const leaving = new AbortController()
+    const left = runRequest(
+      engine,
+      engineRequest('One rainy day, Mira', { numBeams: 3, maxNewTokens: 200 }),
+      leaving.signal,
+    )
+    const search = engineRequest('Tom had a red ball', { numBeams: 5, maxNewTokens: 40 })
+    await Promise.all([
+      runRequest(engine, search),
+      runRequest(engine, engineRequest('Lily', { maxNewTokens: 9 })),
+    ])
+    leaving.abort()
+    await expect(left).rejects.toThrow('abort')
+    expect(await draw()).toEqual(first)
+    await engine.close()
+  })
+
   it('ends a beam at a stop string and counts its tokens', async () => {
     const { engine } = watch(await openDemo())
     const request = engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 60, stopStrings: ['.'] })

@@ -2,9 +2,10 @@
 /**
  * A program in the engine's place: speaks its protocol and does as the prompt says. `hang` says nothing more, `die`
  * ends the process, `not-in 7` waits for ever in process 7, anything else is answered with the id of this process. How it starts is said by
- * the model's id: `hangs` tells some progress and no more, `half` ends in the middle of a message.
+ * the model's id: `hangs` tells some progress and no more, `half` ends in the middle of a message, `once` hangs where the
+ * file of the model exists, which it makes, and logs its id.
  */
-import { writeSync } from 'node:fs'
+import { existsSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 const { socketPath, runner } = JSON.parse(process.argv[2] ?? '')
@@ -63,8 +64,11 @@ const server = createServer((socket) => {
 /** @param {object} message */
 const tell = (message) => void writeSync(3, `${JSON.stringify(message)}\n`)
 
-switch (runner.modelId) {
+const hasRunBefore = runner.modelId === 'once' && existsSync(runner.modelPath)
+if (runner.modelId === 'once') writeFileSync(runner.modelPath, '')
+switch (hasRunBefore ? 'hangs' : runner.modelId) {
   case 'hangs':
+    process.stderr.write(`${process.pid}\n`)
     tell({ type: 'progress', fraction: 0.5 })
     break
   case 'half':

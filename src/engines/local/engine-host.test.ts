@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
+import { gone, temporaryFolder } from '../../../test/support/server-process.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import { EngineHost, type EngineHostHooks, type EngineHostOptions } from './engine-host.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
@@ -11,17 +13,19 @@ const FAKE_ENGINE = fileURLToPath(new URL('../../../test/support/fake-engine.mjs
 interface TestHostOptions extends Partial<EngineHostOptions> {
   /** Says how the fake engine starts. */
   readonly modelId?: string
+  readonly modelPath?: string
   readonly hooks?: Partial<EngineHostHooks>
 }
 
-async function startHost({ modelId = 'm', hooks = {}, ...options }: TestHostOptions = {}) {
+async function startHost(given: TestHostOptions = {}) {
+  const { modelId = 'm', modelPath = 'unused', hooks = {}, ...options } = given
   const crashes: string[] = []
   const restarts: number[] = []
   const host = await EngineHost.start(
     {
       runner: {
         modelId,
-        modelPath: 'unused',
+        modelPath,
         maxBatchSize: 1,
         maxSeqLen: null,
         threads: 1,
@@ -107,11 +111,25 @@ describe('an engine process that does not start', () => {
   it('because it hangs is ended after a silence', async () => {
     const fractions: number[] = []
     const hooks = { onProgress: (at: number) => void fractions.push(at) }
-    const start = startHost({ modelId: 'hangs', stallMs: 1000, hooks })
+    const start = startHost({ modelId: 'hangs', stallMs: 3000, hooks })
     await expect(start).rejects.toThrow(
-      'The engine process said nothing for 1 s while it loaded the model, and was ended.',
+      'The engine process said nothing for 3 s while it loaded the model, and was ended.',
     )
     expect(fractions).toEqual([0.5])
+  }, 20_000)
+
+  it('again leaves no process behind when the host closes', async () => {
+    const modelPath = path.join(temporaryFolder(), 'started')
+    let onPid: (pid: number) => void = () => {}
+    const starting = new Promise<number>((resolve) => {
+      onPid = resolve
+    })
+    const hooks = { onLogLine: (line: string) => onPid(Number(line)) }
+    const { host } = await startHost({ modelId: 'once', modelPath, hooks })
+    process.kill(host.pid, 'SIGKILL')
+    const pid = await starting
+    await host.close()
+    await gone(pid)
   })
 
   it('because it dies in the middle of a message fails the start and nothing else', async () => {
@@ -173,6 +191,7 @@ async function changed(ask: (word: string) => Promise<string | undefined>, pid: 
     // A request may still have gone to the one that is gone.
     const now = await ask('hello').catch(() => pid)
     if (now !== pid) return
+    await nextTurn()
   }
 }
 

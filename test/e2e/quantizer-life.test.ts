@@ -34,10 +34,15 @@ const startServer = (...words: string[]) =>
 const quantize = (server: RunningServerProcess, id = 'demo') =>
   call(server, `POST /v1/models/quantize?model_id=${id}&quant_mode=int8`, { secret: KEY })
 
-/** Resolves, with its pid, when a quantizer stands still. */
-async function heldQuantizer(): Promise<number> {
+/** Resolves, with its pid, when a quantizer stands still; rejects when there is an answer before. */
+async function heldQuantizer(answer?: Promise<Response>): Promise<number> {
   const file = path.join(folder, 'pid')
-  while (!existsSync(file)) await nextLook()
+  const answered: Response[] = []
+  void answer?.then((response) => answered.push(response))
+  while (!existsSync(file)) {
+    if (answered[0] !== undefined) throw new Error(`nothing was held: ${await answered[0].text()}`)
+    await nextLook()
+  }
   const pid = Number(readFileSync(file, 'utf8'))
   rmSync(file)
   return pid
@@ -144,7 +149,7 @@ describe('a quantization', () => {
     const body = { id: 'hub', checkpoint: 'hf:acme/demo' }
     expect((await call(server, 'POST /v1/admin/models', { secret: 'the-admin', body })).status).toBe(200)
     const answer = quantize(server, 'hub')
-    process.kill(await heldQuantizer(), 'SIGCONT')
+    process.kill(await heldQuantizer(answer), 'SIGCONT')
     expect(await (await answer).json()).toMatchObject({ model_id: 'hub', layers_quantized: 29 })
   })
 

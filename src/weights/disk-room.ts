@@ -16,7 +16,7 @@ interface Room {
 export function checkRoom({ work = 'Converting', folder, neededBytes, freeBytes }: Room): void {
   if (neededBytes + SPARE_BYTES <= freeBytes) return
   throw new StartError(
-    `${work} the model needs ${neededBytes} bytes in ${folder}, but only ${freeBytes} are free.`,
+    `${work} the model needs ${neededBytes} bytes in ${folder} and ${SPARE_BYTES} to spare, but only ${freeBytes} are free.`,
     1,
   )
 }

@@ -37,6 +37,7 @@ const app = buildApp({
     retire: async () => {},
   },
   addressLimiter: null,
+  promptGuard: null,
   usageRecorder: { record: async () => {} },
   usageReports: none,
   corsOrigins: [],

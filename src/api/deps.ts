@@ -5,6 +5,7 @@ import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
+import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
@@ -34,6 +35,8 @@ export interface AppDeps {
   readonly limiter: Limiter
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
+  /** Null where prompts are not scanned. */
+  readonly promptGuard: PromptGuard | null
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
   /** Origins whose pages may call from a browser; none is the default. */

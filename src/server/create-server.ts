@@ -13,6 +13,7 @@ import { StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { QuantizeJobs } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
@@ -87,6 +88,7 @@ export async function createServer(
   })
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
+  const promptGuard = config.disablePromptInjection ? null : new PromptGuard()
   const app = buildApp({
     ...state,
     registry,
@@ -101,6 +103,7 @@ export async function createServer(
       config.rateLimit === null
         ? null
         : new AddressLimiter({ requestsPerMinute: config.rateLimit, clock: systemClock }),
+    promptGuard,
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
@@ -113,6 +116,7 @@ export async function createServer(
     await app.listen({ host: config.host, port: config.port })
   } catch (error) {
     await registry.close()
+    await promptGuard?.close()
     await state.close()
     throw error
   }
@@ -134,7 +138,15 @@ export async function createServer(
     loaded,
     close: () => {
       isDraining = true
-      closing ??= shutDown({ app, graceful, registry, state, log, timeoutMs: config.shutdownTimeout * 1000 })
+      closing ??= shutDown({
+        app,
+        graceful,
+        registry,
+        promptGuard,
+        state,
+        log,
+        timeoutMs: config.shutdownTimeout * 1000,
+      })
       return closing
     },
   }
@@ -233,18 +245,21 @@ interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
+  readonly promptGuard: PromptGuard | null
   readonly state: ServerState
   readonly log: Log
   readonly timeoutMs: number
 }
 
-async function shutDown({ app, graceful, registry, state, log, timeoutMs }: ShutDownOptions): Promise<void> {
+async function shutDown(options: ShutDownOptions): Promise<void> {
+  const { app, graceful, registry, promptGuard, state, log, timeoutMs } = options
   const isDrained = await graceful.drain(timeoutMs)
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.
   await registry.close()
   await graceful.close()
   await app.close()
+  await promptGuard?.close()
   await state.close()
   log.info('stopped')
 }

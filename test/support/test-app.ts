@@ -70,6 +70,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     keys: withoutDatabase(),
     limiter: new MemoryLimiter(clock),
     addressLimiter: null,
+    promptGuard: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
     corsOrigins: [],

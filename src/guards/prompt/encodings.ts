@@ -85,15 +85,13 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 /** Percent-encoding, escapes of strings, and entities of HTML. No alternative can take what another begins with. */
 function unescape(text: string): string {
   if (!/[%\\&]/.test(text)) return text
-  return text.replaceAll(
-    ESCAPES,
-    (whole, unicode?: string, isHexadecimal?: string, number?: string, entity?: string) => {
-      if (unicode !== undefined) return fromCode(Number.parseInt(unicode, 16))
-      if (number !== undefined) return fromCode(Number.parseInt(number, isHexadecimal === '' ? 10 : 16))
-      if (entity !== undefined) return ENTITIES[entity.toLowerCase()] ?? whole
-      return Buffer.from(whole.replaceAll(/[%x\\]/g, ''), 'hex').toString()
-    },
-  )
+  return text.replaceAll(ESCAPES, (whole, ...groups: (string | undefined)[]) => {
+    const [unicode, isHexadecimal, number, entity] = groups
+    if (unicode !== undefined) return fromCode(Number.parseInt(unicode, 16))
+    if (number !== undefined) return fromCode(Number.parseInt(number, isHexadecimal === '' ? 10 : 16))
+    if (entity !== undefined) return ENTITIES[entity.toLowerCase()] ?? whole
+    return Buffer.from(whole.replaceAll(/[%x\\]/g, ''), 'hex').toString()
+  })
 }
 
 function fromCode(code: number): string {

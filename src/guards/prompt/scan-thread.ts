@@ -60,6 +60,7 @@ export class ScanThread {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    for (const job of this.#waiting.splice(0)) job.reject(new ServiceError('shutting_down'))
     await this.#worker?.terminate()
   }
 
@@ -76,6 +77,7 @@ export class ScanThread {
     if (job === undefined) return
     this.#running = job
     this.#worker ??= this.#start()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     this.#worker.postMessage(job.order)
   }
 

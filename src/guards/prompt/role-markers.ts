@@ -49,7 +49,10 @@ const ONLY_BETWEEN_BARS = new Set([
   'eot',
 ])
 
-const ROLE_NAME = /^[ \t]*(?:system|user|assistant|model|developer|tool|human|ipython)[ \t]*(?=[\n<[:|])/i
+const ROLE_NAME =
+  /^[ \t]*(?:system|user|assistant|model|developer|tool|human|ipython)[ \t]*(?=[\n<[:|])(?!\n[ \t]*[{$])/i
+/** A turn's text; in a template it is a name in braces. */
+const HAS_CONTENT = /^\n?[\p{L}\p{N}]|^\n$/u
 const MAX_NAME_LENGTH = 40
 const MAX_GAP = 16
 /** Less than this between a pair of signs is talk about the signs. */
@@ -71,7 +74,13 @@ export function hasRoleMarkers(text: string, ownNames: ReadonlySet<string>): boo
     i = found?.end ?? i + 1
     if (found === null) continue
     if (opensTurn(text, found) || follows(text, before, found) || closes(text, opened, found)) return true
-    if (found.marker === 'role' && before !== null && /[\p{L}\n]/u.test(text.charAt(found.end))) return true
+    if (
+      found.marker === 'role' &&
+      before !== null &&
+      HAS_CONTENT.test(text.slice(found.end, found.end + MAX_GAP))
+    ) {
+      return true
+    }
     if (found.marker.endsWith('-start')) opened = found
     before = found
   }
@@ -124,6 +133,7 @@ function opensTurn(text: string, { marker, end }: PlacedMarker): boolean {
 /** One turn's end and another's beginning, with nothing between. */
 function follows(text: string, before: PlacedMarker | null, { marker, start }: PlacedMarker): boolean {
   if (before?.marker !== 'turn-end' || marker === 'turn-end' || marker === 'other') return false
+  if (text.charAt(before.start - 1) === '}') return false
   return start - before.end <= MAX_GAP && text.slice(before.end, start).trim() === ''
 }
 

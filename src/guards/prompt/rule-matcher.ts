@@ -45,6 +45,8 @@ export class RuleMatcher {
   /** By concept: where it was met last. */
   readonly #lastPlaces = new Int32Array(CONCEPTS.length)
   readonly #lastStarts = new Int32Array(CONCEPTS.length)
+  /** Where the last words ended that make what follows a tale. */
+  #narratedEnd = NOWHERE
 
   constructor({ isChat }: { isChat: boolean }) {
     for (const { id, reason, sequence, unless, isChatOnly } of SEQUENCE_RULES) {
@@ -70,10 +72,12 @@ export class RuleMatcher {
   reset(): void {
     this.#ends.fill(NOWHERE)
     this.#lastPlaces.fill(NOWHERE)
+    this.#narratedEnd = NOWHERE
   }
 
   /** The mention is read, not kept. */
   add(concept: number, mention: Mention): Match | null {
+    if (concept === NARRATED) this.#narratedEnd = mention.endPlace
     let match: Match | null = null
     for (const step of this.#stepsOf[concept] ?? []) match = this.#advance(step, mention) ?? match
     this.#lastPlaces[concept] = mention.place
@@ -86,6 +90,8 @@ export class RuleMatcher {
     const step = this.#steps[number]
     if (step === undefined) return null
     if (step.isFirst) {
+      // What somebody does, may or should not do is told, not asked for.
+      if (place === this.#narratedEnd && step.veto !== null) return null
       this.#ends[number] = endPlace
       this.#startPlaces[number] = place
       this.#starts[number] = start
@@ -133,3 +139,5 @@ const NUMBERS: ReadonlyMap<Concept, number> = new Map(CONCEPTS.map((concept, num
 export function toNumber(concept: Concept): number {
   return NUMBERS.get(concept) ?? CONCEPTS.indexOf(concept)
 }
+
+const NARRATED = toNumber('narrated')

@@ -67,7 +67,7 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   },
   {
     ...OVERRIDE,
-    sequence: [step(0, 'ignore', 'lift'), step(3, 'all'), step(3, 'prior'), step(3, 'rules')],
+    sequence: [step(0, 'ignore', 'lift'), step(3, 'all'), step(3, 'prior'), step(3, 'directives')],
     unless: 'mine',
   },
   {
@@ -82,7 +82,7 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   },
   {
     ...OVERRIDE,
-    sequence: [step(0, 'ignore', 'lift'), step(3, 'rules'), step(4, 'toldBefore')],
+    sequence: [step(0, 'ignore', 'lift'), step(3, 'directives'), step(4, 'toldBefore')],
     unless: 'mine',
   },
   {
@@ -108,7 +108,9 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   { ...OVERRIDE, sequence: [step(0, 'ignore'), step(2, 'everything'), step(3, 'toldBy')], unless: 'mine' },
   { ...OVERRIDE, sequence: [step(0, 'everything'), step(2, 'toldBy'), step(5, 'doNot')], unless: 'mine' },
   { ...OVERRIDE, sequence: [step(0, 'toAi'), step(12, 'ignore', 'lift', 'instead')], unless: 'mine' },
-  { ...PERSONA, sequence: [step(0, 'persona'), step(8, 'unrestricted', 'unlimited')], unless: 'mine' },
+  { ...PERSONA, sequence: [step(0, 'persona'), step(8, 'unrestricted')], unless: 'mine' },
+  { ...PERSONA, sequence: [step(0, 'persona'), step(8, 'unlimited'), step(6, 'ofAi')], unless: 'mine' },
+  { ...PERSONA, sequence: [step(0, 'persona'), step(6, 'ofAi'), step(8, 'unlimited')], unless: 'mine' },
   { ...PERSONA, sequence: [step(0, 'answering'), step(6, 'unrestricted')], unless: 'mine' },
   {
     ...PERSONA,
@@ -120,16 +122,21 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
     sequence: [step(0, 'reveal'), step(5, 'theirs'), step(3, 'systemPrompt')],
     unless: 'self',
   },
+  {
+    ...EXTRACTION,
+    sequence: [step(0, 'reveal'), step(5, 'your'), step(3, 'yourInstructions')],
+    unless: 'self',
+  },
   { ...EXTRACTION, sequence: [step(0, 'revealHard'), step(1, 'systemPrompt')], unless: 'self' },
   { ...EXTRACTION, sequence: [step(0, 'your'), step(1, 'systemPrompt'), step(6, 'reveal')], unless: 'self' },
   {
     ...EXTRACTION,
-    sequence: [step(0, 'reveal'), step(5, 'theirs'), step(3, 'ownPrompt'), step(8, 'verbatim')],
+    sequence: [step(0, 'reveal'), step(5, 'your'), step(3, 'ownPrompt'), step(8, 'verbatim')],
     unless: 'self',
   },
   {
     ...EXTRACTION,
-    sequence: [step(0, 'reveal'), step(8, 'verbatim'), step(4, 'theirs'), step(4, 'ownPrompt')],
+    sequence: [step(0, 'reveal'), step(8, 'verbatim'), step(4, 'your'), step(4, 'ownPrompt')],
     unless: 'self',
   },
   { ...EXTRACTION, sequence: [step(0, 'repeat'), step(1, 'allAbove')], unless: 'mine' },

@@ -168,10 +168,14 @@ class WordScan {
     while (before >= 0 && before > from - 4 && this.#raw.charAt(before) === ' ') before--
     const sign = before < 0 ? '\n' : this.#raw.charAt(before)
     if (!'\n[<#"\'*|-({/:>='.includes(sign)) return false
-    const after = this.#raw.slice(to, to + 4)
-    return (
-      /^["']?\s{0,2}[:：\]>)}*|=-]|^["'],/.test(after) || ('#*='.includes(sign) && after.startsWith('\n'))
-    )
+    const after = this.#raw.slice(to, to + 16)
+    if (/^["']\s*,/.test(after)) {
+      return (
+        /^["']\s*,\s*["']content/.test(after) &&
+        /role["']?\s*[:=]\s*["']$/.test(this.#raw.slice(Math.max(0, from - 12), from))
+      )
+    }
+    return /^["']?\s{0,2}[:：\]>)}*|=-]/.test(after) || ('#*='.includes(sign) && after.startsWith('\n'))
   }
 
   #discuss(start: number): void {

@@ -21,12 +21,15 @@ const ENGLISH = {
     'given|given to you|you were given|you have been given|you ve been given|you got|you received|you were told|system|developer|developers|' +
     'pervious|previuos|aforementioned|that came before|built in|openai|operator|operator s|imposed|pre existing|preset|beforehand|' +
     'at the start|at the beginning|user s|users',
-  your: 'your|ur|its|thy|you|the ai s|the assistant s|the model s',
+  your: 'your|ur|the ai s|the assistant s|the model s|the llm s|the chatbot s',
   all: 'all|any|every|each|whatever|everything|anything|whichever|those|these',
   rules:
     'rubric|rubrics|evaluation criteria|grading criteria|screening criteria|instruction|instructions|directive|directives|guideline|guidelines|guidance|prompt|prompts|commands|rules|programming|restrictions|' +
     'constraints|limitations|system message|system messages|directions|safeguards|guardrails|policies|orders|intructions|instrctions|' +
     'instuctions|instrucions|instrutions|protocols|preprompt|pre prompt|training|conditioning|criteria|briefing|mandate|every rule|any rule|each rule|every single rule|every command|any command|every policy|any policy',
+  directives:
+    'instruction|instructions|directive|directives|guideline|guidelines|guidance|prompt|prompts|programming|restrictions|constraints|limitations|' +
+    'system message|system messages|directions|safeguards|guardrails|preprompt|pre prompt|safety rules|safety guidelines',
   ownRules:
     'instruction|instructions|directive|directives|guideline|guidelines|guidance|programming|restriction|restrictions|constraints|' +
     'limitations|rules|content filter*|content polic*|safety filter*|safety guideline*|safety rule*|safety training|safety measure*|' +
@@ -57,19 +60,23 @@ const ENGLISH = {
     'continue as|switch to|as an ai|be an|let s play|speak as|talk as|as if you|you now',
   answering: 'answer|answers|respond|reply|speak|talk|comply|output|responding|answering|speak freely',
   unrestricted:
-    'never trained to refuse|trained to refuse|without moral judg*|without judging|unrestricted|unfiltered|uncensored|jailbroken|without restrictions|without any restrictions|without restriction|' +
-    'no filter|no filters|without filter*|without any filter*|' +
-    'no guidelines|without guidelines|without any guidelines|no ethical|' +
-    'without ethical|without any ethical|no moral*|without moral*|without any moral*|no censorship|without censorship|amoral|' +
-    'do anything now|developer mode|dev mode|god mode|jailbreak mode|dan mode|no content polic*|no polic*|without any constraint*|' +
-    'without constraints|unbound|freed from|no safety|without safety|' +
-    'without any safety|opposite mode|evil mode|evil twin|unshackled|no ethics|without any warning*|stan mode|sudo mode|unlimited mode|' +
+    'moral limit*|moral constraint*|moral guideline*|moral judg*|moral restriction*|moral boundar*|unrestricted ai|unfiltered ai|unfiltered model|unfiltered assistant|uncensored ai|uncensored model|uncensored assistant|never trained to refuse|trained to refuse|without moral judg*|without judging|unrestricted|jailbroken|' +
+    'without restrictions|without any restrictions|without restriction|without filter*|without any filter*|no guidelines|' +
+    'without guidelines|without any guidelines|no ethical|without ethical|without any ethical|no censorship|' +
+    'without censorship|amoral|do anything now|developer mode|dev mode|god mode|jailbreak mode|dan mode|no content polic*|' +
+    'no polic*|without any constraint*|without constraints|unbound|freed from|no safety|without safety|without any safety|' +
+    'opposite mode|evil mode|evil twin|unshackled|without any warning*|stan mode|sudo mode|unlimited mode|' +
     'outside of your guidelines|breaks all the rules|no refusals|never refuse*|not refuse|cannot refuse|can t refuse|' +
-    'no inhibitions|not bound by any|no longer bound by|not bound by your|no longer constrained|no longer restricted|broken free|broke free|' +
-    'no longer subject to|without moral|without ethics|ignore ethic*',
+    'no inhibitions|not bound by any|no longer bound by|not bound by your|no longer constrained|no longer restricted|' +
+    'broken free|broke free|without moral judgement|without moral judgment|no longer subject to|without ethics|ignore ethic*',
   unlimited:
-    'no restrictions|no rules|no limits|no limitations|without limits|without limitations|without any limit*|no boundaries|no constraints|' +
+    'unfiltered|uncensored|no filter|no filters|no ethics|no restrictions|no rules|no limits|no limitations|without limits|without limitations|without any limit*|no boundaries|no constraints|' +
     'without rules|without any rules',
+  ofAi: 'ai|assistant|model|chatbot|bot|llm|gpt*|chatgpt|language model|dan|any question|any questions|any request|any requests|every question|every request|everything|anything',
+  narrated:
+    'the model|a model|models|the llm|llms|an llm|does it|why does|why do|she|he|they|it|robot|the robot|android|computer|can i|should i|may i|how do i|how to|' +
+    'to prevent|prevent|prevents|is it safe to|safe to|never|asks|we|people|drivers|customers|attackers|someone|anyone|should|must never|not to|told to|model to|asked to|a bot|' +
+    'the bot|chatbots|bots|could|would|who|which|that|nobody|everyone|users|employees|crawlers|compilers|does css|i',
   modeOn:
     'enter|enable|enabled|activate|activated|you are now in|you are in|switch to|switch into|now in|turn on|go into|engage|initiate|unlock|unlocked|mode on',
   secretMode:
@@ -83,21 +90,22 @@ const ENGLISH = {
     'what were|put|include|post|hand over|present|regurgitate|retype|transcribe|enumerate|convert|paraphrase|rephrase|divulge|see|outline|explain|' +
     'extract|append|begin with|start with|complete|can i see|could i see|may i see|how is|render|format|serialize',
   theirs: 'your|ur|the|you were given|you have|you re using|its',
-  revealHard: 'reveal|leak|dump|disclose|output|print|display|recite|divulge',
+  revealHard: 'reveal|leak|dump|disclose|output|recite|divulge',
   repeat: 'repeat|print|output|recite|reproduce|echo|regurgitate|copy|paste|return|retype|transcribe',
   allAbove:
     'everything above|all text above|all the text above|everything before this|all text before|all the text before|everything that precedes|' +
     'everything preceding|everything prior to|everything written above|all of the text above|all words above|all the words above',
+  yourInstructions:
+    'first instruction*|core instruction*|exact instruction*|full instruction*|complete instruction*|real instruction*|underlying instruction*|internal rule*|internal guideline*|confidential guideline*|confidential rule*|custom instruction*|hidden rule*|secret rule*|whole prompt|complete prompt|prompt text|hidden text',
   systemPrompt:
-    'system prompt|system prompts|systemprompt|system message|system instruction*|system directive*|initial prompt|initial instruction*|' +
-    'original prompt|original instruction*|hidden prompt|hidden instruction*|secret prompt|secret instruction*|internal prompt|' +
-    'internal instruction*|pre prompt|preprompt|pre prompts|developer message|developer prompt|developer instruction*|base prompt|' +
-    'custom instruction*|first instruction*|core instruction*|confidential instruction*|confidential prompt|hidden rule*|secret rule*|secret directive*|' +
-    'hidden directive*|hidden guideline*|secret guideline*|internal guideline*|internal rule*|confidential guideline*|confidential rule*|initial message|' +
-    'starting prompt|full prompt|entire prompt|whole prompt|exact prompt|exact instruction*|configuration prompt|hidden system|hidden message|' +
-    'operator instruction*|operator prompt|meta prompt|metaprompt|root prompt|master prompt|prompt text|hidden context|hidden text|internal directive*|' +
-    'underlying instruction*|underlying prompt|initial directive*|initial system|full instruction*|complete instruction*|complete prompt|' +
-    'system text|instructions above|instructions from above|instructions given to you|real instruction*',
+    'system prompt|system prompts|systemprompt|system message|system instruction*|system directive*|initial prompt|' +
+    'initial instruction*|original prompt|original instruction*|hidden prompt|hidden instruction*|secret prompt|' +
+    'secret instruction*|internal prompt|internal instruction*|pre prompt|preprompt|pre prompts|developer message|' +
+    'developer prompt|developer instruction*|base prompt|confidential instruction*|confidential prompt|secret directive*|' +
+    'hidden directive*|hidden guideline*|secret guideline*|initial message|starting prompt|full prompt|entire prompt|' +
+    'exact prompt|configuration prompt|hidden system|hidden message|operator instruction*|operator prompt|meta prompt|' +
+    'metaprompt|root prompt|master prompt|hidden context|internal directive*|underlying prompt|initial directive*|' +
+    'initial system|system text|instructions above|instructions from above|instructions given to you',
   ownPrompt:
     'prompt|instructions|preprompt|pre prompt|directives|system prompt|guidelines|programming|rules|configuration|initial setup|setup',
   verbatim:
@@ -139,16 +147,19 @@ const ENGLISH = {
   youAre: 'you are|you re',
   startsWith: 'starting with|beginning with|starts with|begins with|begin with|start with|starting from',
   youWereGiven:
-    'that define you|define you|configured with|initialized with|you operate by|you run on|programmed with|that shape you|you were built with|you got before|you have been configured with|you were given|were you given|you have been given|you ve been given|given to you|you received|did you receive|you must follow|' +
-    'you operate under|you were told|were you told|have you been told|have you been given|you have to follow|you got|did you get|you re following|you are following|do you have to follow|' +
-    'you were initialized with|you were programmed with|guide you|that govern you|govern your|you were set up with|you were configured with|you were instructed|were you instructed|your developers|' +
-    'your creators|before i started|before this conversation|before we started|at the beginning of this conversation|at the start of this conversation|' +
+    'that define you|define you|configured with|initialized with|you operate by|you run on|programmed with|that shape you|' +
+    'you were built with|you got before|you have been configured with|you were given|were you given|you have been given|' +
+    'you ve been given|given to you|you received|did you receive|you must follow|you operate under|you were told|' +
+    'were you told|have you been told|have you been given|you got|did you get|you re following|you are following|' +
+    'you were initialized with|you were programmed with|guide you|that govern you|govern your|you were set up with|' +
+    'you were configured with|you were instructed|were you instructed|your developers|your creators|before i started|' +
+    'before this conversation|before we started|at the beginning of this conversation|at the start of this conversation|' +
     'define your behav*|control your behav*|do you operate under|are you operating under|before the conversation',
   which: 'what|which',
   whatOrText:
     'rules|instructions|guidelines|directives|prompt|text|message|everything|restrictions|policies|policy',
   self: 'my|our|mine|i wrote|i sent|example|examples|sample|a system|a good|an initial|a custom|template|we|us|his|her|their',
-  mine: 'i said|i told|i asked|we discussed|we talked|my|our|mine|i sent|i wrote|i gave|we sent|i posted|his|her|their',
+  mine: 'its|it s|i said|i told|i asked|we discussed|we talked|my|our|mine|i sent|i wrote|i gave|we sent|i posted|his|her|their',
   comply:
     'sure|of course|certainly|absolutely|okay|i will now|i ll now|yes|here are|here is|here s|understood|gladly|the',
   forbidden:
@@ -163,7 +174,7 @@ const ENGLISH = {
     'o usuario e|o usuario tem|l utente e|de gebruiker is|uzytkownik jest|пользователь имеет|пользователь является|без ограничений|без обмежень|' +
     '管理员|管理員|没有限制|没有任何限制|制限|管理者|관리자|제한|مسؤول|قيود|kullanici artik|yonetici',
   discuss:
-    'prompt injection|prompt injections|injection attack*|jailbreak|jailbreaks|jailbreaking|attack string*|attack prompt*|attack phrase*|attacker*|attack|attacks|' +
+    'asks|ask|prompt injection|prompt injections|injection attack*|jailbreak|jailbreaks|jailbreaking|attack string*|attack prompt*|attack phrase*|attacker*|attack|attacks|' +
     'red team*|phrase|phrases|sentence|sentences|the words|classifier*|detect*|filter|filters|scanner|poster|such as|strings like|researcher*|' +
     'owasp|for example|an example|examples|e g|vulnerab*|malicious|injected|translate the|how do you say|prompt engineering|adversarial|' +
     'beispiel|angriff*|satz|exemple|ejemplo|attaque*|ataque*|attacco|' +
@@ -206,7 +217,7 @@ const OTHERS = {
   xPrior:
     '开发者|開發者|给你的|開発者|entwickler*|developpeur*|desarrollador*|desenvolvedor*|sviluppator*|разработчик*|개발자*|المطور*|gelistirici*|vorherig*|vorig*|bisherig*|obig*|obenstehend*|fruher*|ursprunglich*|vorangegangen*|bisher|zuvor|vorhin|vorstehend*|sonstig*|bestehend*|gegebenen|' +
     'precedent*|anterieur*|ci dessus|initiales|initiale|d origine|d avant|recues|au debut|donnees|jusqu ici|prealables|' +
-    'anterior*|previ*|de antes|antes|de arriba|recibid*|recibiste|inicial*|originales|hasta ahora|pasad*|al principio|dadas|' +
+    'anterior|anteriores|anteriormente|previo|previos|previa|previas|de antes|antes|de arriba|recibid*|recibiste|inicial*|originales|hasta ahora|pasad*|al principio|dadas|' +
     'precedent*|antecedent*|di prima|sopra|iniziali|finora|ricevut*|fino ad ora|originari*|' +
     'eerdere|vorige|bovenstaand*|voorgaande|eerder|tot nu toe|hiervoor|oorspronkelijk*|' +
     'poprzedni*|wczesniej*|powyzsz*|dotychczasow*|otrzymal*|predchoz*|prechoz*|' +

@@ -108,6 +108,11 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   { ...OVERRIDE, sequence: [step(0, 'ignore'), step(2, 'everything'), step(3, 'toldBy')], unless: 'mine' },
   { ...OVERRIDE, sequence: [step(0, 'everything'), step(2, 'toldBy'), step(5, 'doNot')], unless: 'mine' },
   { ...OVERRIDE, sequence: [step(0, 'toAi'), step(12, 'ignore', 'lift', 'instead')], unless: 'mine' },
+  {
+    ...OVERRIDE,
+    sequence: [step(0, 'ignore', 'lift'), step(3, 'rules'), step(2, 'toldYou')],
+    unless: 'mine',
+  },
   { ...PERSONA, sequence: [step(0, 'persona'), step(8, 'unrestricted')], unless: 'mine' },
   { ...PERSONA, sequence: [step(0, 'persona'), step(8, 'unlimited'), step(6, 'ofAi')], unless: 'mine' },
   { ...PERSONA, sequence: [step(0, 'persona'), step(6, 'ofAi'), step(8, 'unlimited')], unless: 'mine' },

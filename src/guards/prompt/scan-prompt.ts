@@ -35,7 +35,7 @@ const MAX_QUOTED_MATCHES = 50
 const trie = new TermTrie(readVocabulary().map((term) => ({ ...term, concept: toNumber(term.concept) })))
 /** By the number of a concept. */
 const labels = CONCEPTS.map(isLabel)
-const vetoes = CONCEPTS.map((concept) => concept === 'self' || concept === 'mine' || concept === 'xSelf')
+const vetoes = CONCEPTS.map((concept) => ['self', 'mine', 'xSelf', 'narrated'].includes(concept))
 const discussion = toNumber('discuss')
 const matchers = { chat: new RuleMatcher({ isChat: true }), prompt: new RuleMatcher({ isChat: false }) }
 const mainText = new FoldedText()

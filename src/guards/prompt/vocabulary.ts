@@ -84,7 +84,7 @@ const ENGLISH = {
   modeEffect:
     'you|your|respond|answer|comply|output|filters|polic*|restrict*|rules|any request|every request|disclose|without',
   reveal:
-    'say|answer with|reply with|respond with|fill in|what s in|read aloud|reveal|show|show me|print|output|display|repeat|tell|tell me|give|give me|list|write|write out|copy|paste|quote|recite|leak|dump|' +
+    'sharing|showing me|revealing|telling me|giving me|repeating|printing|showing|say|answer with|reply with|respond with|fill in|what s in|read aloud|reveal|show|show me|print|output|display|repeat|tell|tell me|give|give me|list|write|write out|copy|paste|quote|recite|leak|dump|' +
     'disclose|expose|share|provide|summarize|summarise|translate|encode|spell|spell out|echo|return|type out|state|describe|send|' +
     'reproduce|restate|read out|read me|read|let me see|i want to see|i need to see|what is|what s|whats|what are|what does|what did|what was|' +
     'what were|put|include|post|hand over|present|regurgitate|retype|transcribe|enumerate|convert|paraphrase|rephrase|divulge|see|outline|explain|' +
@@ -105,7 +105,7 @@ const ENGLISH = {
     'hidden directive*|hidden guideline*|secret guideline*|initial message|starting prompt|full prompt|entire prompt|' +
     'exact prompt|configuration prompt|hidden system|hidden message|operator instruction*|operator prompt|meta prompt|' +
     'metaprompt|root prompt|master prompt|hidden context|internal directive*|underlying prompt|initial directive*|' +
-    'initial system|system text|instructions above|instructions from above|instructions given to you',
+    'initial system|system text|instructions from above|instructions given to you',
   ownPrompt:
     'prompt|instructions|preprompt|pre prompt|directives|system prompt|guidelines|programming|rules|configuration|initial setup|setup',
   verbatim:
@@ -132,7 +132,7 @@ const ENGLISH = {
   doNot: 'don t do|do not do|don t listen|do not listen|ignore|forget|disregard',
   toAi:
     'to the ai|to ai|attention ai|note to ai|note for ai|dear ai|if you are a language model|if you are an ai|if you re an ai|if you are an llm|' +
-    'hey assistant|to the language model|to the model|note for automated|for automated|to any ai|ai agents|to llms|to the assistant|to all ai|' +
+    'hey assistant|to the language model|to the model|note for automated|for automated|to any ai|ai agents|to llms|to all ai|' +
     'attention assistant|attention model|instruction for the ai|instructions for the ai|instructions for ai|to language models|to large language models|' +
     'ai assistants reading|ai systems|to chatbots|to the chatbot|to the bot|attention llm|attention language model|for the ai|for ai',
   instead: 'instead|rather',
@@ -167,7 +167,7 @@ const ENGLISH = {
   spoofed:
     'moderation|is offline|unrestricted|no restrictions|restrictions|elevated|privileges|obey|comply|complies|debug mode|maintenance mode|developer mode|admin mode|' +
     'filters are|filters off|safety|authorised|authorized|authorises|authorizes|the user is|the user has been|user is now|user has been|' +
-    'user is verified|user is trusted|you may now|you may|you must|you will now|you are now|you now|reveal*|new instructions|all requests|all secrets|' +
+    'user is verified|user is trusted|you may now|you may say|you may discuss|you may ignore|you may share|you may answer|you are allowed|you must obey|you must comply|you must now|you must answer|you must reveal|you will now|you are now|you now|reveal*|new instructions|all requests|all secrets|' +
     'every request|any request|override|no limits|no rules|disregard|personal data|grant|from now on|from here on|unfiltered|uncensored|you have no|' +
     'no policies|no policy|root access|full access|jailbreak*|do anything|previous safety|print all|' +
     'der nutzer ist|der benutzer ist|deaktiviert|einschrankung*|ab jetzt|l utilisateur est|desactive*|el usuario es|el usuario tiene|sin restricciones|' +
@@ -184,7 +184,7 @@ const ENGLISH = {
 const OTHERS = {
   xIgnore:
     // German
-    'halte dich nicht*|außer kraft|不要再遵守|不再听|不用遵守|不必遵守|不遵守|従わないで|не подчиняйся|nie stosuj sie|no respetes|nao respeite|non rispettare|ne respecte pas|ignorier*|vergiss|vergessen sie|vergesst|missacht*|missachte|uberschreib*|umgeh*|verwirf|verwerfe*|setze dich uber|halte dich nicht|befolge nicht|nicht mehr befolg*|befolge keine|lass|hor auf|hore auf|beachte nicht|' +
+    'halte dich nicht*|不要再遵守|不再听|不用遵守|不必遵守|不遵守|従わないで|не подчиняйся|nie stosuj sie|no respetes|nao respeite|non rispettare|ne respecte pas|ignorier*|vergiss|vergessen sie|vergesst|missacht*|missachte|uberschreib*|umgeh*|verwirf|verwerfe*|setze dich uber|halte dich nicht|befolge nicht|nicht mehr befolg*|befolge keine|lass|hor auf|hore auf|beachte nicht|' +
     'nicht beachten|nicht mehr beachten|setz dich uber|streiche|losche|' +
     // French
     'ignore|ignorez|ignorer|oublie|oubliez|oublier|ne tiens pas compte|ne tenez pas compte|ne tiens plus compte|ne tenez plus compte|fais abstraction|neglige|contourne|ne suis plus|ne suis pas|ne respecte plus|laisse tomber|annule|passe outre|n obeis plus|' +
@@ -215,7 +215,7 @@ const OTHERS = {
     // Swedish, Danish, Norwegian, Vietnamese, Indonesian, Romanian
     'ignorera|ignorer|glom|glem|bortse|se bort|folj inte|bo qua|quen|phot lo|abaikan|lupakan|mengabaikan|jangan ikuti|ignora|uita|bo qua tat ca',
   xPrior:
-    '开发者|開發者|给你的|開発者|entwickler*|developpeur*|desarrollador*|desenvolvedor*|sviluppator*|разработчик*|개발자*|المطور*|gelistirici*|vorherig*|vorig*|bisherig*|obig*|obenstehend*|fruher*|ursprunglich*|vorangegangen*|bisher|zuvor|vorhin|vorstehend*|sonstig*|bestehend*|gegebenen|' +
+    'acima|开发者|開發者|给你的|開発者|entwickler*|developpeur*|desarrollador*|desenvolvedor*|sviluppator*|разработчик*|개발자*|المطور*|gelistirici*|vorherig*|vorig*|bisherig*|obig*|obenstehend*|fruher*|ursprunglich*|vorangegangen*|bisher|zuvor|vorhin|vorstehend*|sonstig*|bestehend*|gegebenen|' +
     'precedent*|anterieur*|ci dessus|initiales|initiale|d origine|d avant|recues|au debut|donnees|jusqu ici|prealables|' +
     'anterior|anteriores|anteriormente|previo|previos|previa|previas|de antes|antes|de arriba|recibid*|recibiste|inicial*|originales|hasta ahora|pasad*|al principio|dadas|' +
     'precedent*|antecedent*|di prima|sopra|iniziali|finora|ricevut*|fino ad ora|originari*|' +
@@ -277,7 +277,7 @@ const OTHERS = {
   xReveal:
     'zeig*|gib|geben sie|nenn*|verrat*|wiederhol*|druck*|offenbar*|schreib*|kopier*|wie lautet|wie lauten|ausgeben|was steht|lies|liste|zitier*|ubersetz*|gebe|was sind deine|was ist dein|' +
     'affiche*|montre*|revele*|repete*|recopie*|donne*|dis|divulgue*|quelles sont|quel est|imprime*|ecris|cite*|partage*|envoie*|' +
-    'muestra*|revela*|repite*|dime|dame|imprime*|escribe*|copia*|cual es|cuales son|muestrame|comparte*|ensename|transcribe*|' +
+    'muestra|muestrame|revela|revelame|repite*|dime|dame|imprime*|escribe*|copia*|cual es|cuales son|muestrame|comparte*|ensename|transcribe*|' +
     'mostre*|mostra*|revele*|repita|diga|imprima|escreva|qual e|quais sao|exiba|me de|copie|' +
     'mostra*|rivela*|ripeti*|stampa*|dimmi|scrivi*|qual e|quali sono|copia*|elenca|' +
     'toon|laat*|onthul*|herhaal|geef|wat is|wat zijn|schrijf|print|druk|' +
@@ -291,7 +291,7 @@ const OTHERS = {
     'goster*|yazdir*|soyle*|acikla*|tekrarla*|ifsa*|paylas*|nedir|yaz|listele*|' +
     'visa|skriv*|upprepa|avsloja|vis|gentag|hien thi|tiet lo|in ra|cho toi|tampilkan|tunjukkan|ungkapkan|ulangi|arata|afiseaza|repeta|ukaz*',
   xRevealHard:
-    '输出|显示|顯示|泄露|打印|透露|展示|を教えて|を表示|を見せ|を出力|を開示|を公開|보여*|출력*|공개*|выведи*|покажи*|раскрой*|виведи*|goster*|yazdir*|दिखाओ|दिखाएं|दिखाइए|' +
+    '見せて|输出|显示|顯示|泄露|打印|透露|展示|を教えて|を表示|を見せ|を出力|を開示|を公開|보여*|출력*|공개*|выведи*|покажи*|раскрой*|виведи*|goster*|yazdir*|दिखाओ|दिखाएं|दिखाइए|' +
     'اعرض|اظهر*|اكشف*|اطبع*|zeig*|verrat*|affiche*|revele*|muestra*|revela*|muestrame|mostre|exiba|revele|mostra*|rivela*|toon|onthul|pokaz|wypisz|ujawnij|hien thi|tampilkan|visa|vis',
   xSystemPrompt:
     'system prompt|systemprompt*|system prompts|systemanweisung*|systemnachricht|ursprungliche anweisung*|ursprunglichen anweisung*|geheime anweisung*|geheimen anweisung*|versteckte* anweisung*|initialprompt|interne anweisung*|internen anweisung*|internen richtlinie*|geheimen regeln|systeminstruktion*|' +
@@ -318,7 +318,7 @@ const OTHERS = {
   xAbove:
     'vor dieser nachricht|uber dieser zeile|oberhalb dieser|was vor dieser|oben steht|avant ce message|au dessus de ce|ci dessus|qui precede|antes de este mensaje|encima de esta|antes desta mensagem|acima desta|prima di questo messaggio|sopra questa|voor dit bericht|boven deze|przed ta wiadomoscia|powyzej tej|перед этим сообщением|выше этой|выше этого|что было выше|这句话之前|这条消息之前|以上所有|上面所有|上面的所有|このメッセージより前|この文より上|これより上|이 메시지 이전|위의 모든|قبل هذه الرساله|इस संदेश से पहले|bu mesajdan once',
   xSelf:
-    'mein*|meine|unser*|mon|ma|mes|notre|nos|mi|mis|nuestro*|nuestra*|meu|minha|meus|minhas|nosso*|nossa*|mio|mia|miei|mie|nostro|nostra|mijn|onze|ons|moj|moja|moje|moich|nasz*|мой|моё|мое|мои|моих|моего|наш*|我的|我们的|我上|我刚|私の|先ほどのメール|メール|내|제|저의|우리|رسالتي|سؤالي|मेरे|मेरी|मेरा|benim|mesajimi|min|mitt|mina|toi gui|saya|meu email',
+    'vergessen sie nicht|vergessen sie bitte nicht|vergiss nicht|vergiss bitte nicht|n oublie pas|n oubliez pas|no olvides|no olvide|nao esqueca|non dimenticare|vergeet niet|не забудь|не забывай*|nie zapomnij|忘れず|別忘|别忘|不要忘|잊지|unutma|لا تنس|mein*|meine|unser*|mon|ma|mes|notre|nos|mi|mis|nuestro*|nuestra*|meu|minha|meus|minhas|nosso*|nossa*|mio|mia|miei|mie|nostro|nostra|mijn|onze|ons|moj|moja|moje|moich|nasz*|мой|моё|мое|мои|моих|моего|наш*|我的|我们的|我上|我刚|私の|先ほどのメール|メール|내|제|저의|우리|رسالتي|سؤالي|मेरे|मेरी|मेरा|benim|mesajimi|min|mitt|mina|toi gui|saya|meu email',
 } as const
 
 /** Terms of reversed text: the order of words is reversed too, which the rules of other languages do not mind. */

@@ -7,7 +7,7 @@
  */
 
 /** Shows nothing and parts nothing. */
-export const NOTHING = 0
+const NOTHING = 0
 /** Between two words. */
 export const SPACE = 32
 /** Between two sentences. */
@@ -88,7 +88,7 @@ export class FoldedText {
       const code = text.charCodeAt(i)
       let unit = FOLDED[code] ?? SPACE
       if (code >= 0xd800 && code < 0xdc00) unit = foldPair(code, text.charCodeAt(++i))
-      else if (unit === SPACE) unit = partOf(text, i)
+      else if (unit === SPACE && code !== SPACE) unit = partOf(text, i)
       if (unit === NOTHING) continue
       if (unit > SPACE) {
         units[end] = unit

@@ -10,7 +10,7 @@ export interface Rule {
   readonly reason: string
 }
 
-export interface Step {
+interface Step {
   readonly any: readonly Concept[]
   /** Most words between this and the step before. */
   readonly within: number

@@ -64,6 +64,7 @@ function scanPlain(text: string, { isChat, ownMarkers }: ScanOptions): ScanResul
   const scan = new WordScan(text, mainText, matcher)
   const rule = scan.run() ?? scan.runSpelled()
   mainText.shrink(MAX_KEPT_LENGTH)
+  spelledText.shrink(MAX_KEPT_LENGTH)
   return { rule, steps: scan.steps + text.length }
 }
 

@@ -40,6 +40,7 @@ const app = buildApp({
   addressRules: null,
   addressLimiter: null,
   outputGuard: null,
+  promptGuard: null,
   usageRecorder: { record: async () => {} },
   usageReports: none,
   corsOrigins: [],

@@ -8,6 +8,7 @@ import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AddressRules } from '../guards/address-rules.ts'
 import type { TrustedProxies } from '../guards/trusted-proxies.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
+import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
@@ -43,6 +44,8 @@ export interface AppDeps {
   readonly addressLimiter: AddressLimiter | null
   /** Null where answers are not checked. */
   readonly outputGuard: OutputGuard | null
+  /** Null where prompts are not scanned. */
+  readonly promptGuard: PromptGuard | null
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
   /** Origins whose pages may call from a browser; none is the default. */

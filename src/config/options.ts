@@ -338,7 +338,7 @@ export const OPTIONS: OptionTable = {
     kind: toggle,
     default: false,
     help: 'switch the guard against prompt injection off',
-    available: notYet('the content guards are not built'),
+    available: true,
   },
   disableOutputVerify: {
     group: 'Guards',

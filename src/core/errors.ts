@@ -69,6 +69,7 @@ export const ERRORS = {
     "Model '{model}' cannot be quantized: its source holds weights of type {type} already; register it from full precision.",
   ),
   quantization_failed: fileRow(400, "Model '{model}' could not be quantized: {message}"),
+  prompt_rejected: row(400, "{field} was refused by the prompt guard's rule '{rule}': {reason}"),
   // 401, 403, 404
   unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
@@ -110,6 +111,10 @@ export const ERRORS = {
   password_queue_full: row(
     429,
     'Too many passwords wait to be checked: at most {max} may; try again in {seconds} s.',
+  ),
+  prompt_check_queue_full: row(
+    429,
+    'Too many long prompts wait to be checked: at most {max} may; try again in {seconds} s.',
   ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),

@@ -15,6 +15,7 @@ import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { AddressRules } from '../guards/address-rules.ts'
 import { TrustedProxies } from '../guards/trusted-proxies.ts'
+import { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
@@ -95,6 +96,7 @@ export async function createServer(
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
   const metrics = new Metrics({ models: registry, isReady })
+  const promptGuard = config.disablePromptInjection ? null : new PromptGuard()
   const app = buildApp({
     ...state,
     registry,
@@ -117,6 +119,7 @@ export async function createServer(
         ? null
         : new AddressLimiter({ requestsPerMinute: config.rateLimit, clock: systemClock }),
     outputGuard: createOutputGuard(config),
+    promptGuard,
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
@@ -128,6 +131,7 @@ export async function createServer(
   const entrance = await openEntrance(app, { config, tls, clock: systemClock, log, metrics }).catch(
     async (error: unknown) => {
       await registry.close()
+      await promptGuard?.close()
       await state.close()
       throw error
     },
@@ -156,6 +160,7 @@ export async function createServer(
         entrance,
         graceful,
         registry,
+        promptGuard,
         state,
         log,
         timeoutMs: config.shutdownTimeout * 1000,
@@ -266,13 +271,14 @@ interface ShutDownOptions {
   readonly entrance: Entrance
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
+  readonly promptGuard: PromptGuard | null
   readonly state: ServerState
   readonly log: Log
   readonly timeoutMs: number
 }
 
 async function shutDown(options: ShutDownOptions): Promise<void> {
-  const { app, entrance, graceful, registry, state, log, timeoutMs } = options
+  const { app, entrance, graceful, registry, promptGuard, state, log, timeoutMs } = options
   const draining = graceful.drain(timeoutMs)
   await entrance.close()
   const isDrained = await draining
@@ -281,6 +287,7 @@ async function shutDown(options: ShutDownOptions): Promise<void> {
   await registry.close()
   await graceful.close()
   await app.close()
+  await promptGuard?.close()
   await state.close()
   log.info('stopped')
 }

@@ -75,6 +75,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     addressRules: null,
     addressLimiter: null,
     outputGuard: null,
+    promptGuard: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
     corsOrigins: [],

@@ -1,5 +1,6 @@
 /**
- * `POST /v1/generate/batch` queues its prompts as one block, accepted or refused whole.
+ * `POST /v1/generate/batch` queues its prompts as one block, accepted or refused whole; prompts that the prompt guard
+ * refuses are not in it.
  * `POST /v1/generate/continuous-batch` queues each prompt by itself, so that one may be refused and the others run;
  * when every one is refused, the request is.
  */
@@ -9,6 +10,7 @@ import { ServiceError, toServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { logCause } from '../error-handler.ts'
 import { Generation, toPrompt } from '../generation.ts'
+import { batchFields, checkPrompts } from '../prompt-check.ts'
 import { toBatchResponse, type PromptOutcome } from '../results.ts'
 import { describeRoute } from '../route-schema.ts'
 import { batchRequest, batchResponse } from '../schemas/generate.ts'
@@ -37,8 +39,10 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
     handler: async (request, reply) => {
       const { prompts, request: generationRequest } = request.body
       using generation = await Generation.open(deps, { request, reply }, generationRequest)
-      const sequences = await generation.run(prompts.map(toPrompt))
-      return toBatchResponse(generation, sequences, { hasQueueMs: false })
+      const refusals = await checkPrompts(deps, generation, batchFields(prompts))
+      refuseWhenAllWere(refusals)
+      const outcomes = await runTogether(generation, prompts, refusals)
+      return toBatchResponse(generation, outcomes, { hasQueueMs: false })
     },
   })
 
@@ -54,7 +58,10 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
     handler: async (request, reply) => {
       const { prompts, request: generationRequest } = request.body
       using generation = await Generation.open(deps, { request, reply }, generationRequest)
-      const outcomes = await Promise.all(prompts.map((prompt) => runAlone(generation, prompt)))
+      const refusals = await checkPrompts(deps, generation, batchFields(prompts))
+      const outcomes = await Promise.all(
+        prompts.map(async (prompt, index) => refusals[index] ?? (await runAlone(generation, prompt))),
+      )
       generation.signal.throwIfAborted()
       refuseWhenAllWere(outcomes)
       for (const outcome of outcomes) {
@@ -65,16 +72,33 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
   })
 }
 
+/** The prompts that were not refused, as one block; each outcome in its prompt's place. */
+async function runTogether(
+  generation: Generation,
+  prompts: readonly string[],
+  refusals: readonly (ServiceError | null)[],
+): Promise<PromptOutcome[]> {
+  const accepted = prompts.filter((_, index) => (refusals[index] ?? null) === null)
+  const sequences = (await generation.run(accepted.map(toPrompt))).values()
+  return prompts.map(
+    (_, index) => refusals[index] ?? sequences.next().value ?? internalError(generation.requestId),
+  )
+}
+
 async function runAlone(generation: Generation, prompt: string): Promise<PromptOutcome> {
   try {
     const [sequence] = await generation.run([toPrompt(prompt)])
-    return sequence ?? new ServiceError('internal_error', { requestId: generation.requestId })
+    return sequence ?? internalError(generation.requestId)
   } catch (thrown) {
     return toServiceError(thrown, generation.requestId)
   }
 }
 
-function refuseWhenAllWere(outcomes: readonly PromptOutcome[]): void {
+function internalError(requestId: string): ServiceError {
+  return new ServiceError('internal_error', { requestId })
+}
+
+function refuseWhenAllWere(outcomes: readonly (PromptOutcome | null)[]): void {
   const [first] = outcomes
   if (first instanceof ServiceError && outcomes.every((outcome) => outcome instanceof ServiceError))
     throw first

@@ -6,6 +6,7 @@ import type { AppDeps } from '../deps.ts'
 import type { FoldedSequence } from '../fold.ts'
 import { createChatFrames, type ChatAnswer } from '../frames.ts'
 import { Generation } from '../generation.ts'
+import { chatFields, refuseAttacks } from '../prompt-check.ts'
 import { describeRoute } from '../route-schema.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../schemas/chat.ts'
 import { streamEvents } from '../stream-events.ts'
@@ -31,6 +32,7 @@ export function registerChatRoutes(app: FastifyInstance, deps: AppDeps): void {
     handler: async (request, reply) => {
       const { messages, isStream, includeUsage, request: generationRequest } = request.body
       using generation = await Generation.open(deps, { request, reply }, generationRequest)
+      await refuseAttacks(deps, generation, chatFields(messages))
       const prompt = generation.lease.renderChat(messages)
       const answer: ChatAnswer = {
         id: `chatcmpl-${newId()}`,

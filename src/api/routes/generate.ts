@@ -6,6 +6,7 @@ import type { AppDeps } from '../deps.ts'
 import { createGenerateFrames } from '../frames.ts'
 import { Generation, toPrompt } from '../generation.ts'
 import { describeRoute } from '../route-schema.ts'
+import { promptFields, refuseAttacks } from '../prompt-check.ts'
 import { toGenerateResponse } from '../results.ts'
 import { generateRequest, generateResponse, streamChunk } from '../schemas/generate.ts'
 import { streamEvents } from '../stream-events.ts'
@@ -31,6 +32,7 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
     handler: async (request, reply) => {
       const { prompt, request: generationRequest } = request.body
       using generation = await Generation.open(deps, { request, reply }, generationRequest)
+      await refuseAttacks(deps, generation, promptFields(prompt))
       return toGenerateResponse(generation, await generation.runOne(toPrompt(prompt)))
     },
   })
@@ -54,6 +56,7 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
       const { prompt, request: generationRequest } = request.body
       refuseBeamsOnStream(generationRequest.numBeams)
       using generation = await Generation.open(deps, { request, reply }, generationRequest)
+      await refuseAttacks(deps, generation, promptFields(prompt))
       const stream = { generation, prompt: toPrompt(prompt), format: createGenerateFrames() }
       await streamEvents(deps, { request, reply }, stream)
     },

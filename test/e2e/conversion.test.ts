@@ -4,9 +4,10 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { DEMO_MODEL, listening, logged, spawnServer, temporaryFolder } from '../support/server-process.ts'
 
+/** Models, whole or not; the notes beside them do not count. */
 const filesIn = (dataDir: string) => {
   try {
-    return readdirSync(path.join(dataDir, 'models')).filter((name) => name !== 'hashes.json')
+    return readdirSync(path.join(dataDir, 'models')).filter((name) => !name.endsWith('.json'))
   } catch {
     return []
   }

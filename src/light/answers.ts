@@ -1,12 +1,16 @@
 /**
- * Answers as they go out: JSON with its length and the request's id. Errors are rendered by `http/render-error.ts`.
+ * Answers as they go out: JSON with its length and the request's id, or a file. Errors are rendered by
+ * `http/render-error.ts`.
  */
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** A stream is read to its end, and is destroyed with the response. */
+  readonly body: string | Buffer | Readable
 }
 
 export interface RequestName {
@@ -17,18 +21,26 @@ export interface RequestName {
 
 /** What has no JSON of its own is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
 export function renderValue(value: unknown, { requestId }: RequestName): Answer {
-  return toAnswer(200, { 'x-request-id': requestId }, JSON.stringify(value) ?? 'null')
-}
-
-export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, headers).end(body)
-}
-
-function toAnswer(status: number, headers: Record<string, string>, body: string): Answer {
-  const length = String(Buffer.byteLength(body))
+  if (value instanceof Readable || value instanceof ReadableStream || ArrayBuffer.isView(value)) {
+    throw new TypeError('A route returned a stream or bytes; what it returns is sent as JSON.')
+  }
+  const body = JSON.stringify(value) ?? 'null'
   return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': length, ...headers },
+    status: 200,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+      // Answers are for the one who asked.
+      'cache-control': 'no-store',
+    },
     body,
   }
+}
+
+/** Resolves when the answer has been handed over, or its reader has left. */
+export async function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+  response.writeHead(status, headers)
+  if (body instanceof Readable) await pipeline(body, response)
+  else response.end(body)
 }

@@ -1,6 +1,6 @@
 /** The light server's four endpoints and its keys, over real sockets. */
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_PUBLIC_PATHS } from '../../src/light/index.ts'
+import { DEFAULT_PUBLIC_PATHS } from '../../src/light.ts'
 import { call, createTestLightServer } from '../support/light-server.ts'
 
 const PASSTHROUGH_MODEL = {

@@ -13,15 +13,9 @@ export interface Answer {
   readonly body: string | Buffer | Readable
 }
 
-export interface RequestName {
-  readonly requestId: string
-  /** As it came, with its query. */
-  readonly url: string
-}
-
 /** What has no JSON of its own is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
-export function renderValue(value: unknown, { requestId }: RequestName): Answer {
-  if (value instanceof Readable || value instanceof ReadableStream || ArrayBuffer.isView(value)) {
+export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): Answer {
+  if (isBytes(value)) {
     throw new TypeError('A route returned a stream or bytes; what it returns is sent as JSON.')
   }
   const body = JSON.stringify(value) ?? 'null'
@@ -38,9 +32,18 @@ export function renderValue(value: unknown, { requestId }: RequestName): Answer 
   }
 }
 
-/** Resolves when the answer has been handed over, or its reader has left. */
-export async function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+function isBytes(value: unknown): boolean {
+  if (typeof value !== 'object') return false
+  return value instanceof Readable || value instanceof ReadableStream || ArrayBuffer.isView(value)
+}
+
+/** Resolves when the stream has been handed over; undefined when there is nothing to wait for. */
+export function sendAnswer(
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+): Promise<void> | undefined {
   response.writeHead(status, headers)
-  if (body instanceof Readable) await pipeline(body, response)
-  else response.end(body)
+  if (body instanceof Readable) return pipeline(body, response)
+  response.end(body)
+  return undefined
 }

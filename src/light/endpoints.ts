@@ -3,11 +3,12 @@ import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
 import type { ModelRecord } from '../models/model-record.ts'
-import type { Handler, LightRequest } from './answer-request.ts'
+import type { Handler } from './answer-request.ts'
+import type { LightRequest } from './exchange.ts'
 import { parseGenerateRequest } from './generate-request.ts'
 import type { ModelHost } from './model-host.ts'
 import { GENERATE_PATH } from './public-paths.ts'
-import type { Router } from './router.ts'
+import type { Method } from './router.ts'
 
 export interface EndpointDeps {
   readonly clock: Clock
@@ -16,11 +17,13 @@ export interface EndpointDeps {
   readonly models: () => ModelHost
 }
 
-export function addEndpoints(router: Router<Handler>, deps: EndpointDeps): void {
+export type AddRoute = (method: Method, pattern: string, handler: Handler) => void
+
+export function addEndpoints(addRoute: AddRoute, deps: EndpointDeps): void {
   const { clock, models } = deps
   const startedMs = clock.nowMs()
 
-  router.add('GET', '/v1/health', () => ({
+  addRoute('GET', '/v1/health', () => ({
     status: 'ok',
     version: INTERFACE_VERSION,
     models_loaded: models()
@@ -28,9 +31,9 @@ export function addEndpoints(router: Router<Handler>, deps: EndpointDeps): void 
       .filter(({ state }) => state === 'ready').length,
     uptime_seconds: (clock.nowMs() - startedMs) / 1000,
   }))
-  router.add('GET', '/v1/models', () => ({ object: 'list', data: models().list().map(toModel) }))
-  router.add('GET', '/v1/models/{id}', ({ params }) => toModel(models().get(params['id'] ?? '')))
-  router.add('POST', GENERATE_PATH, (request) => generate(deps, request))
+  addRoute('GET', '/v1/models', () => ({ object: 'list', data: models().list().map(toModel) }))
+  addRoute('GET', '/v1/models/{id}', ({ params }) => toModel(models().get(params['id'] ?? '')))
+  addRoute('POST', GENERATE_PATH, (request) => generate(deps, request))
 }
 
 async function generate(deps: EndpointDeps, { body, requestId, signal }: LightRequest): Promise<unknown> {

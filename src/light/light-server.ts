@@ -12,8 +12,9 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
-import { createRequestListener, type Handler } from './answer-request.ts'
+import { createRequestListener, type Handler, type LightRoute } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
+import { BusyConnections } from './busy-connections.ts'
 import { addEndpoints } from './endpoints.ts'
 import {
   type CompleteOptions,
@@ -24,8 +25,8 @@ import {
 } from './light-options.ts'
 import type { ModelHost } from './model-host.ts'
 import { createPassthroughHost } from './passthrough-host.ts'
-import type { Pattern } from './path-pattern.ts'
-import { createPublicPaths } from './public-paths.ts'
+import { parsePattern, type Pattern } from './path-pattern.ts'
+import { createPublicPaths, type IsPublic } from './public-paths.ts'
 import { Router, type Method } from './router.ts'
 import { createStaticFiles } from './static-files.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -91,7 +92,10 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   const { publicPaths, staticDir, keyDb, shutdownTimeout } = options
   const { clock } = deps
   const onError = neverThrowing(options.onError)
-  const router = new Router<Handler>()
+  const router = new Router<LightRoute>()
+  const isPublic = createPublicPaths(publicPaths)
+  const addRoute = (method: Method, pattern: string, handler: Handler): void =>
+    router.add(method, pattern, { handler, isPublic: isAlwaysPublic(isPublic, method, pattern) })
   const createdUnixSeconds = clock.unixSeconds()
   let parts: OpenParts | null = null
   let listening: Promise<LightAddress> | null = null
@@ -104,12 +108,12 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   const load = createDeferred()
   const stopping = new AbortController()
 
-  addEndpoints(router, { clock, isClosing, models: () => opened().host })
+  addEndpoints(addRoute, { clock, isClosing, models: () => opened().host })
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
     createRequestListener({
       router,
-      isPublic: createPublicPaths(publicPaths),
+      isPublic,
       keys: () => opened().keys,
       files: staticDir === null ? null : createStaticFiles(staticDir, keyDb),
       clock,
@@ -117,7 +121,7 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
       onError,
     }),
   )
-  const graceful = new GracefulClose(server)
+  const graceful = new GracefulClose(server, new BusyConnections(server))
   server.on('clientError', answerClientError)
   answerOddRequests(server)
 
@@ -161,9 +165,16 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
     },
     address: () => addressOf(server),
     // The router hands a handler exactly what its own pattern captures.
-    route: (method, pattern, handler) => router.add(method, pattern, handler as Handler),
+    route: (method, pattern, handler) => addRoute(method, pattern, handler as Handler),
     loaded: load.promise,
   }
+}
+
+/** Null where it depends on what the pattern captures. */
+function isAlwaysPublic(isPublic: IsPublic, method: Method, pattern: string): boolean | null {
+  const segments = parsePattern(pattern)
+  const texts = segments.flatMap((segment) => (segment.type === 'literal' ? [segment.text] : []))
+  return texts.length === segments.length ? isPublic(method, texts) : null
 }
 
 interface OpenContext {

@@ -10,6 +10,8 @@ import type { Credential } from '../core/credential.ts'
 import { StartError } from '../core/errors.ts'
 import {
   type FileState,
+  isSameFile,
+  logOf,
   openReadOnlyDatabase,
   readFileState,
   type ReadOnlyDatabase,
@@ -30,10 +32,19 @@ interface OpenFile extends ReadOnlyDatabase {
   readonly lookups: Set<Promise<unknown>>
 }
 
+/** The file and the write-ahead log beside it, as they are at one moment. */
+interface Files {
+  readonly database: FileState
+  readonly log: FileState | null
+  /** The log is that of the file that was replaced. */
+  readonly isLogStale: boolean
+}
+
 export class KeyFile implements Authenticator {
   readonly #options: KeyFileOptions
-  /** Of what `#opening` has opened, or opens; null where the last try has failed. */
-  #state: FileState | null = null
+  /** As `#opening` has found them, or finds them; null before the first time. */
+  #files: Files | null = null
+  #mustReopen = true
   #opening: Promise<OpenFile | null> = Promise.resolve(null)
 
   private constructor(options: KeyFileOptions) {
@@ -55,7 +66,7 @@ export class KeyFile implements Authenticator {
       return await lookup
     } catch (error) {
       // Opened anew by the next request: what it holds may be broken for good.
-      this.#state = null
+      this.#mustReopen = true
       throw error
     } finally {
       file.lookups.delete(lookup)
@@ -69,38 +80,65 @@ export class KeyFile implements Authenticator {
   /** @throws StartError while the file cannot be read. */
   async #current(): Promise<OpenFile> {
     const { location, option } = this.#options
-    const state = readFileState(location)
-    if (state === null) throw new StartError(`There is no key database '${location}' (${option}).`, 1)
-    if (!isSameFile(state, this.#state)) this.#opening = this.#reopen(this.#opening)
-    const hasChanged = state.version !== this.#state?.version
-    this.#state = state
+    const database = readFileState(location)
+    if (database === null) {
+      throw new StartError(
+        `The database of accounts and keys '${location}' (${option}) cannot be read: there is no such file.`,
+        1,
+      )
+    }
+    const before = this.#files
+    const files = compareFiles(before, { database, log: readFileState(logOf(location)) })
+    if (this.#mustReopen || !isSameFile(database, before?.database ?? null) || endsStaleness(before, files)) {
+      this.#mustReopen = false
+      this.#opening = this.#reopen(this.#opening, files.isLogStale)
+    }
+    this.#files = files
     const file = await this.#opening
-    if (file === null) throw new StartError(`The key database '${location}' (${option}) is not open.`, 1)
-    if (hasChanged) file.forgetPages()
+    if (file === null)
+      throw new StartError(`The database of accounts and keys '${location}' (${option}) is closed.`, 1)
+    if (database.version !== before?.database.version) file.forgetPages()
     return file
   }
 
   /** The old one is closed first: two of one name would share the index of the write-ahead log, and its locks. */
-  async #reopen(previous: Promise<OpenFile | null>): Promise<OpenFile> {
+  async #reopen(previous: Promise<OpenFile | null>, ignoresLog: boolean): Promise<OpenFile> {
     await closeFile(await previous.catch(() => null))
     const { location, option, clock } = this.#options
     try {
-      const opened = openReadOnlyDatabase(location, option)
+      const opened = openReadOnlyDatabase(location, { option, ignoresLog })
       const authenticator = createKeyAuthenticator({ database: opened.database, clock })
       return { ...opened, authenticator, lookups: new Set() }
     } catch (error) {
-      this.#state = null
+      this.#mustReopen = true
       throw error
     }
   }
+}
+
+/**
+ * A file that is put in the place of another finds that one's write-ahead log beside it, if a server had it open. Nothing
+ * in a log says to which file it belongs: to read it with the new one would bring back the keys of the old.
+ */
+function compareFiles(before: Files | null, { database, log }: Omit<Files, 'isLogStale'>): Files {
+  const isReplaced = before !== null && !isSameFile(database, before.database)
+  const wasStale = before?.isLogStale === true
+  const isLogStale =
+    (isReplaced || wasStale) && isSameFile(log, before?.log ?? null) && hasSameText(log, before)
+  return { database, log, isLogStale: isLogStale && log !== null }
+}
+
+/** A server has begun to write the new file, and with it the log. */
+function hasSameText(log: FileState | null, before: Files | null): boolean {
+  return before?.isLogStale !== true || log?.version === before.log?.version
+}
+
+function endsStaleness(before: Files | null, after: Files): boolean {
+  return before?.isLogStale === true && !after.isLogStale
 }
 
 async function closeFile(file: OpenFile | null): Promise<void> {
   if (file === null) return
   await Promise.allSettled(file.lookups)
   await file.database.destroy()
-}
-
-function isSameFile(one: FileState, other: FileState | null): boolean {
-  return other !== null && one.device === other.device && one.inode === other.inode
 }

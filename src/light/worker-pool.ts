@@ -46,7 +46,7 @@ export class WorkerPool {
   readonly #seats: number
   readonly #threads = new Set<WorkerThread>()
   /** In the order they came. */
-  readonly #waiting = new Map<number, Job>()
+  #waiting = new Map<number, Job>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   #nextId = 0
   #hasStarted = false
@@ -147,8 +147,8 @@ export class WorkerPool {
     { cause, unfinished }: { readonly cause: Error; readonly unfinished: readonly Job[] },
   ): void {
     this.#threads.delete(thread)
-    if (!thread.hasBegun) this.#failedStarts++
-    for (const job of unfinished) job.fail(new ServiceError('engine_failed'))
+    if (thread.hasBegun) for (const job of unfinished) job.fail(new ServiceError('engine_failed'))
+    else this.#recordFailedStart(unfinished)
     this.#options.onWorkerEnd(cause)
     if (this.#isClosed) return
     if (this.#failedStarts >= MAX_FAILED_STARTS)
@@ -163,6 +163,14 @@ export class WorkerPool {
       this.#failedStarts === 0 ? 0 : pauseMs,
     )
     this.#restarts.add(restart)
+  }
+
+  /** Its prompts are as good as never handed out. */
+  #recordFailedStart(unfinished: readonly Job[]): void {
+    this.#failedStarts++
+    this.#waiting = new Map([...unfinished.map((job) => [job.id, job] as const), ...this.#waiting])
+    if (this.#failedStarts < MAX_FAILED_STARTS) return
+    for (const job of this.#takeWaiting()) job.fail(unavailable())
   }
 
   #abort(id: number): void {

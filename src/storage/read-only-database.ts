@@ -5,6 +5,7 @@
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import { StartError } from '../core/errors.ts'
@@ -27,6 +28,11 @@ export interface FileState {
   readonly version: string
 }
 
+/** The write-ahead log that SQLite keeps beside the file of a database. */
+export function logOf(location: string): string {
+  return `${location}-wal`
+}
+
 /**
  * Null where there is no file. Never opens it: closing it again would give up every lock that this process has on it,
  * those of SQLite included.
@@ -38,16 +44,32 @@ export function readFileState(location: string): FileState | null {
   return { device, inode, version: `${size} ${mtimeMs} ${ctimeMs}` }
 }
 
-/** @throws StartError in one sentence. `option` is what named the file, for it. */
-export function openReadOnlyDatabase(location: string, option: string): ReadOnlyDatabase {
+export function isSameFile(one: FileState | null, other: FileState | null): boolean {
+  return one !== null && other !== null && one.device === other.device && one.inode === other.inode
+}
+
+export interface ReadOnlyOptions {
+  /** What named the file, for messages. */
+  readonly option: string
+  /**
+   * Reads the file as if nobody ever wrote it: the write-ahead log beside it belongs to another file that had its name.
+   * @default false
+   */
+  readonly ignoresLog?: boolean
+}
+
+/** @throws StartError in one sentence. */
+export function openReadOnlyDatabase(
+  location: string,
+  { option, ignoresLog = false }: ReadOnlyOptions,
+): ReadOnlyDatabase {
   const kind = { ...API_DATABASE, option }
   const refuse = (trouble: string) =>
     new StartError(`The database of ${kind.holds} '${location}' (${option}) cannot be read: ${trouble}.`, 1)
-  if (readFileState(location) === null) throw refuse('there is no such file')
   let sqlite: SqliteDatabase | null = null
   try {
     // A lock is waited for between tries, never with the thread standing still: it is an application's own.
-    sqlite = new DatabaseSync(path.resolve(location), { readOnly: true, timeout: 0 })
+    sqlite = new DatabaseSync(toUrl(location, ignoresLog), { readOnly: true, timeout: 0 })
     refuseForeign(sqlite, location, kind)
     requireTables(sqlite, refuse)
     const opened = sqlite
@@ -61,6 +83,12 @@ export function openReadOnlyDatabase(location: string, option: string): ReadOnly
     sqlite?.close()
     throw error instanceof StartError ? error : refuse(databaseTrouble(error))
   }
+}
+
+function toUrl(location: string, ignoresLog: boolean): URL {
+  const url = pathToFileURL(path.resolve(location))
+  if (ignoresLog) url.searchParams.set('immutable', '1')
+  return url
 }
 
 /** An empty file, and one of an older version, have not got them: only the full server makes and changes them. */

@@ -10,53 +10,60 @@ export type OnError = (error: unknown, requestId: string | null) => void
 /** How a checkpoint is served; they mean what the options of the full server of these names mean. */
 export interface LightModelOptions {
   /** A `.gguf` file, a `.safetensors` file, a folder in the Hugging Face layout, or `hf:org/repo[:file]`. */
-  readonly checkpoint?: string | null
-  readonly modelConfig?: string | null
-  readonly tokenizer?: string | null
+  readonly checkpoint?: string | null | undefined
+  readonly modelConfig?: string | null | undefined
+  readonly tokenizer?: string | null | undefined
   /** @default the stem of the checkpoint */
-  readonly modelId?: string | null
+  readonly modelId?: string | null | undefined
   /** @default 'none' */
-  readonly quantization?: Quantization
+  readonly quantization?: Quantization | undefined
   /** @default 8 */
-  readonly maxBatchSize?: number
+  readonly maxBatchSize?: number | undefined
   /** @default the model's own, at most 4096 */
-  readonly maxSeqLen?: number | null
+  readonly maxSeqLen?: number | null | undefined
   /** @default by the model's size, at most all cores */
-  readonly threads?: number | null
+  readonly threads?: number | null | undefined
   /** @default 'auto' */
-  readonly gpu?: 'auto' | 'off'
-  readonly gpuLayers?: number | null
+  readonly gpu?: 'auto' | 'off' | undefined
+  readonly gpuLayers?: number | null | undefined
   /** Where converted and quantized models are kept; made when something is written. @default 'sluice-data' */
-  readonly dataDir?: string
+  readonly dataDir?: string | undefined
 }
 
 export interface LightServerOptions extends LightModelOptions {
   /** @default '127.0.0.1' */
-  readonly host?: string
+  readonly host?: string | undefined
   /** 0 picks a free one. @default 8080 */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Threads that run the passthrough model; with a checkpoint none is started. @default 1 */
-  readonly workers?: number
+  readonly workers?: number | undefined
   /** Prompts that may wait; one more is answered 429. @default 512 */
-  readonly maxQueue?: number
+  readonly maxQueue?: number | undefined
   /** The SQLite file of a full server's accounts and keys, only read; null accepts any `sk-svc-` key. @default null */
-  readonly keyDb?: string | null
+  readonly keyDb?: string | null | undefined
   /**
    * Paths that need no key: exact, `{name}` patterns, or prefixes `/x/*`. The list replaces the default. Only the exact
    * path `/v1/generate` opens that endpoint.
    * @default DEFAULT_PUBLIC_PATHS
    */
-  readonly publicPaths?: readonly Pattern[]
+  readonly publicPaths?: readonly Pattern[] | undefined
   /** A folder whose files are served, to everyone, where no route has the path. @default null */
-  readonly staticDir?: string | null
+  readonly staticDir?: string | null | undefined
   /** Seconds that running requests may take once the server closes. @default 30 */
-  readonly shutdownTimeout?: number
+  readonly shutdownTimeout?: number | undefined
   /** @default writes it to stderr */
-  readonly onError?: OnError
+  readonly onError?: OnError | undefined
 }
 
-export type CompleteOptions = Required<Omit<LightServerOptions, keyof LightModelOptions>> & {
-  readonly model: LightModelOptions
+type Given<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> }
+
+export type CompleteOptions = Given<Omit<LightServerOptions, keyof LightModelOptions>> & {
+  readonly model: GivenModelOptions
+}
+
+/** Those that were given, without those that were given as undefined. */
+export type GivenModelOptions = {
+  readonly [Name in keyof LightModelOptions]?: Exclude<LightModelOptions[Name], undefined>
 }
 
 const DEFAULTS = {

@@ -19,7 +19,7 @@ import { addEndpoints } from './endpoints.ts'
 import {
   type CompleteOptions,
   completeOptions,
-  type LightModelOptions,
+  type GivenModelOptions,
   type LightServerOptions,
   type OnError,
 } from './light-options.ts'
@@ -70,7 +70,7 @@ export interface LightServerDeps {
   readonly clock: Clock
   /** @throws StartError when the headers of the checkpoint say that it cannot be served. */
   readonly openCheckpoint: (
-    options: LightModelOptions & { readonly checkpoint: string },
+    options: GivenModelOptions & { readonly checkpoint: string },
     context: CheckpointContext,
   ) => Promise<OpenedModel>
   /** @throws StartError when the file cannot be read. */

@@ -6,7 +6,7 @@ import { completeConfig } from '../config/resolve.ts'
 import type { Clock } from '../core/clock.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import type { LightModelOptions, OnError } from '../light/light-options.ts'
+import type { GivenModelOptions, OnError } from '../light/light-options.ts'
 import type { CheckpointContext, OpenedModel } from '../light/light-server.ts'
 import { createRegistryHost } from '../light/registry-host.ts'
 import { ModelRegistry } from '../models/registry.ts'
@@ -19,7 +19,7 @@ import { createCheckpointOpener } from './open-checkpoint.ts'
 
 /** Resolves once the headers have been checked; the weights load behind it. @throws StartError */
 export async function openLightCheckpoint(
-  given: LightModelOptions & { readonly checkpoint: string },
+  given: GivenModelOptions & { readonly checkpoint: string },
   { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: Clock },
 ): Promise<OpenedModel> {
   const config = completeConfig({ ...given, maxQueue })

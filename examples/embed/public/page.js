@@ -3,14 +3,17 @@ const form = document.querySelector('form')
 const output = document.querySelector('output')
 const button = document.querySelector('button')
 
-form.addEventListener('submit', async (event) => {
+form.addEventListener('submit', (event) => {
   event.preventDefault()
-  const { key, prompt } = Object.fromEntries(new FormData(form))
+  void show(Object.fromEntries(new FormData(form)))
+})
+
+async function show({ key, prompt }) {
   button.disabled = true
   output.textContent = '…'
   output.textContent = await generate(key, prompt).catch((error) => error.message)
   button.disabled = false
-})
+}
 
 async function generate(key, prompt) {
   const response = await fetch('/v1/generate', {

@@ -29,8 +29,11 @@ import type { StaticFiles } from './static-files.ts'
  */
 export type Handler<P extends Pattern = Pattern> = (request: LightRequest<PathParams<P>>) => unknown
 
+/** An endpoint's, which sees more than an application needs. */
+export type EndpointHandler = (exchange: Exchange) => unknown
+
 export interface LightRoute {
-  readonly handler: Handler
+  readonly handler: EndpointHandler
   /** Whether it needs no key; null where that depends on what is captured. */
   readonly isPublic: boolean | null
 }
@@ -89,11 +92,15 @@ function send(deps: RequestDeps, exchange: Exchange, answer: Answer): Promise<vo
 }
 
 function handle(deps: RequestDeps, exchange: Exchange): Answer | Promise<Answer> {
-  const { incoming, headers } = exchange
+  const { incoming } = exchange
   const { method = '' } = incoming
   const { path, query } = splitTarget(exchange.url)
   // Node's own check, which answers without a body, is switched off for this one.
-  if (headers.host === undefined && incoming.httpVersion === '1.1') {
+  if (
+    incoming.httpVersion === '1.1' &&
+    exchange.findHeader('host') === undefined &&
+    exchange.headers.host === undefined
+  ) {
     throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
   }
   exchange.queryText = query

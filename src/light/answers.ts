@@ -32,9 +32,10 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
   }
 }
 
+/** By what streams can do: to name the class of the web's would load it. */
 function isBytes(value: unknown): boolean {
-  if (typeof value !== 'object') return false
-  return value instanceof Readable || value instanceof ReadableStream || ArrayBuffer.isView(value)
+  if (typeof value !== 'object' || value === null) return false
+  return 'pipe' in value || 'getReader' in value || ArrayBuffer.isView(value)
 }
 
 /** Resolves when the stream has been handed over; undefined when there is nothing to wait for. */

@@ -3,8 +3,8 @@ import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
 import type { ModelRecord } from '../models/model-record.ts'
-import type { Handler } from './answer-request.ts'
-import type { LightRequest } from './exchange.ts'
+import type { EndpointHandler } from './answer-request.ts'
+import type { Exchange } from './exchange.ts'
 import { parseGenerateRequest } from './generate-request.ts'
 import type { ModelHost } from './model-host.ts'
 import { GENERATE_PATH } from './public-paths.ts'
@@ -17,7 +17,7 @@ export interface EndpointDeps {
   readonly models: () => ModelHost
 }
 
-export type AddRoute = (method: Method, pattern: string, handler: Handler) => void
+export type AddRoute = (method: Method, pattern: string, handler: EndpointHandler) => void
 
 export function addEndpoints(addRoute: AddRoute, deps: EndpointDeps): void {
   const { clock, models } = deps
@@ -26,9 +26,7 @@ export function addEndpoints(addRoute: AddRoute, deps: EndpointDeps): void {
   addRoute('GET', '/v1/health', () => ({
     status: 'ok',
     version: INTERFACE_VERSION,
-    models_loaded: models()
-      .list()
-      .filter(({ state }) => state === 'ready').length,
+    models_loaded: countReady(models()),
     uptime_seconds: (clock.nowMs() - startedMs) / 1000,
   }))
   addRoute('GET', '/v1/models', () => ({ object: 'list', data: models().list().map(toModel) }))
@@ -36,13 +34,13 @@ export function addEndpoints(addRoute: AddRoute, deps: EndpointDeps): void {
   addRoute('POST', GENERATE_PATH, (request) => generate(deps, request))
 }
 
-async function generate(deps: EndpointDeps, { body, requestId, signal }: LightRequest): Promise<unknown> {
+async function generate(deps: EndpointDeps, exchange: Exchange): Promise<unknown> {
   if (deps.isClosing()) throw new ServiceError('shutting_down')
-  const request = parseGenerateRequest(body)
+  const request = parseGenerateRequest(exchange.body)
   const createdUnixSeconds = Math.floor(deps.clock.unixSeconds())
   const { text, tokenIds, promptTokens, finishReason, modelId } = await deps
     .models()
-    .generate(request, { requestId, signal })
+    .generate(request, exchange)
   return {
     generated_text: text,
     token_ids: tokenIds,
@@ -53,6 +51,12 @@ async function generate(deps: EndpointDeps, { body, requestId, signal }: LightRe
     created: createdUnixSeconds,
     finish_reason: finishReason,
   }
+}
+
+function countReady(models: ModelHost): number {
+  let count = 0
+  for (const { state } of models.list()) if (state === 'ready') count++
+  return count
 }
 
 const BYTES_PER_MB = 1_000_000

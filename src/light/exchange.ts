@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
-import { watchClient } from '../http/client-presence.ts'
+import { onExchangeEnd, watchClient } from '../http/client-presence.ts'
 import { keepRequestId } from '../http/request-id.ts'
 
 export interface LightRequest<Params = Readonly<Record<string, string>>> {
@@ -26,7 +26,6 @@ export interface LightRequest<Params = Readonly<Record<string, string>>> {
 export class Exchange implements LightRequest {
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
-  readonly headers: IncomingHttpHeaders
   readonly requestId: string
   params: Readonly<Record<string, string>> = NO_PARAMS
   queryText = ''
@@ -38,8 +37,25 @@ export class Exchange implements LightRequest {
   constructor(incoming: IncomingMessage, response: ServerResponse) {
     this.incoming = incoming
     this.response = response
-    this.headers = incoming.headers
-    this.requestId = keepRequestId(this.headers['x-request-id'])
+    this.requestId = keepRequestId(this.findHeader('x-request-id'))
+  }
+
+  /** Made by Node when it is asked for the first time. */
+  get headers(): IncomingHttpHeaders {
+    return this.incoming.headers
+  }
+
+  /** A header's value, without having all of them made; undefined where there is none, or more than one. */
+  findHeader(name: string): string | undefined {
+    const { rawHeaders } = this.incoming
+    let found: string | undefined
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const given = rawHeaders[index] ?? ''
+      if (given.length !== name.length || given.toLowerCase() !== name) continue
+      if (found !== undefined) return undefined
+      found = rawHeaders[index + 1]
+    }
+    return found
   }
 
   get query(): URLSearchParams {
@@ -48,6 +64,13 @@ export class Exchange implements LightRequest {
 
   get signal(): AbortSignal {
     return (this.#signal ??= watchClient(this.incoming, this.response))
+  }
+
+  /** Calls back, once, when the client leaves before its answer has been written. */
+  onLeave(callback: () => void): void {
+    onExchangeEnd(this.incoming, this.response, () => {
+      if (!this.response.writableEnded) callback()
+    })
   }
 
   /** As it came, with its query. */

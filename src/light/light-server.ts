@@ -12,7 +12,12 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
-import { createRequestListener, type Handler, type LightRoute } from './answer-request.ts'
+import {
+  createRequestListener,
+  type EndpointHandler,
+  type Handler,
+  type LightRoute,
+} from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
 import { BusyConnections } from './busy-connections.ts'
 import { addEndpoints } from './endpoints.ts'
@@ -94,7 +99,7 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   const onError = neverThrowing(options.onError)
   const router = new Router<LightRoute>()
   const isPublic = createPublicPaths(publicPaths)
-  const addRoute = (method: Method, pattern: string, handler: Handler): void =>
+  const addRoute = (method: Method, pattern: string, handler: EndpointHandler): void =>
     router.add(method, pattern, { handler, isPublic: isAlwaysPublic(isPublic, method, pattern) })
   const createdUnixSeconds = clock.unixSeconds()
   let parts: OpenParts | null = null

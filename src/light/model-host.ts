@@ -7,6 +7,8 @@ export interface GenerateRun {
   readonly requestId: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
+  /** Calls back, once, when the client leaves before its answer: for those who need no signal, which costs more. */
+  onLeave(callback: () => void): void
 }
 
 export interface Generated extends Continuation {

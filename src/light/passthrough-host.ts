@@ -35,7 +35,9 @@ export function createPassthroughHost(pool: WorkerPool, createdUnixSeconds: numb
     get,
     generate: async ({ prompt, maxNewTokens, modelId }, run) => {
       const { id } = get(modelId)
-      return { ...(await pool.run({ prompt, maxNewTokens, ...run })), modelId: id }
+      const onLeave = (callback: () => void): void => run.onLeave(callback)
+      const continuation = await pool.run({ prompt, maxNewTokens, requestId: run.requestId, onLeave })
+      return { ...continuation, modelId: id }
     },
     close: () => pool.close(),
   }

@@ -5,6 +5,8 @@ const FAKE_WORKER = new URL('../../test/support/fake-worker.mjs', import.meta.ur
 /** Throws before it has begun. */
 const BROKEN_WORKER = new URL('data:text/javascript,throw new Error("never begins")')
 
+const LEFT = 'AbortError: The client has left.'
+
 function createPool(options: Partial<WorkerPoolOptions> = {}) {
   const ends: Error[] = []
   const pool = new WorkerPool({
@@ -15,8 +17,10 @@ function createPool(options: Partial<WorkerPoolOptions> = {}) {
     ...options,
   })
   onTestFinished(() => pool.close())
-  const run = (prompt: string, signal = new AbortController().signal) =>
-    pool.run({ prompt, maxNewTokens: 9, requestId: 'r', signal })
+  const run = (prompt: string, signal?: AbortSignal) => {
+    const onLeave = (callback: () => void): void => signal?.addEventListener('abort', callback)
+    return pool.run({ prompt, maxNewTokens: 9, requestId: 'r', onLeave })
+  }
   return { pool, run, ends }
 }
 
@@ -66,8 +70,8 @@ describe.each(['throw', 'exit'])('a thread that ends by %s', (deed) => {
     ])
     // Both seats of the other thread are taken, so this is the new one's answer.
     expect(await textOf(run('count'))).toBe('message 1 of 1')
-    leave.abort(new Error('left'))
-    expect(await Promise.all([left, alsoLeft])).toEqual(['Error: left', 'Error: left'])
+    leave.abort()
+    expect(await Promise.all([left, alsoLeft])).toEqual([LEFT, LEFT])
   })
 
   it('loses none of those that wait', async () => {
@@ -101,15 +105,18 @@ describe('the queue', () => {
     const gone = [run('hang', running.signal), run('hang', waiting.signal)].map((one) => one.catch(String))
     const last = run('last')
 
-    waiting.abort(new Error('left the queue'))
-    running.abort(new Error('left the seat'))
+    waiting.abort()
+    running.abort()
 
-    expect(await Promise.all(gone)).toEqual(['Error: left the seat', 'Error: left the queue'])
+    expect(await Promise.all(gone)).toEqual([LEFT, LEFT])
     expect(await textOf(last)).toBe('last')
   })
 
   it('takes nobody who has left already', async () => {
-    await expect(createPool().run('a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+    const { pool } = createPool()
+    const gone = pool.run({ prompt: 'a', maxNewTokens: 9, requestId: 'r', onLeave: (callback) => callback() })
+
+    await expect(gone).rejects.toThrow('The client has left.')
   })
 })
 

@@ -7,9 +7,8 @@
  *   any ──close()──▶ closed
  *
  * Threads begin with the first prompt, so that an application that never generates pays nothing.
- * Invariant: every prompt ends exactly once, with a continuation or an error, unless its signal aborts.
+ * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
-import { abortReason } from '../core/abort.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type Continuation, toServiceError } from './continuation.ts'
 import type { Outcome } from './worker-messages.ts'
@@ -38,7 +37,8 @@ export interface PromptRun {
   readonly prompt: string
   readonly maxNewTokens: number
   readonly requestId: string
-  readonly signal: AbortSignal
+  /** Calls back when nobody waits for the continuation any more. */
+  readonly onLeave: (callback: () => void) => void
 }
 
 export class WorkerPool {
@@ -58,28 +58,21 @@ export class WorkerPool {
     this.#seats = options.seats ?? SEATS
   }
 
-  /** @throws ServiceError `queue_full`, `engine_failed`, `engine_unavailable`, `shutting_down`; the signal's reason. */
-  run({ prompt, maxNewTokens, requestId, signal }: PromptRun): Promise<Continuation> {
+  /** @throws ServiceError `queue_full`, `engine_failed`, `engine_unavailable`, `shutting_down`; AbortError. */
+  run({ prompt, maxNewTokens, requestId, onLeave }: PromptRun): Promise<Continuation> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(abortReason(signal))
       this.#refuseIfUnavailable()
       const id = this.#nextId++
-      const onAbort = (): void => {
-        this.#abort(id)
-        reject(abortReason(signal))
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      const end = (): void => signal.removeEventListener('abort', onAbort)
       const settle = (outcome: Outcome): void => {
-        end()
         if ('continuation' in outcome) resolve(outcome.continuation)
         else reject(toServiceError(outcome.error, requestId))
       }
-      const fail = (error: Error): void => {
-        end()
-        reject(error)
-      }
-      this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail })
+      this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail: reject })
+      // Harmless once it has ended.
+      onLeave(() => {
+        this.#abort(id)
+        reject(new DOMException('The client has left.', 'AbortError'))
+      })
       this.#fillSeats()
     })
   }

@@ -47,11 +47,12 @@ const PACKAGE_OWNERS = new Map([
  */
 const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'http'])
 const LIGHT_FILES = new Set(['server/create-light-server.ts'])
+const LIGHT_POOL = 'light/worker-pool.ts'
 const LIGHT_WORKER = 'light/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
-/** What it may import dynamically: the ways to a key database and to a checkpoint. */
-const LIGHT_DYNAMIC = new Set(['accounts/key-file.ts', 'server/light-checkpoint.ts'])
+/** What it may import dynamically: its own pool of threads, and the ways to a key database and to a checkpoint. */
+const LIGHT_DYNAMIC = new Set([LIGHT_POOL, 'accounts/key-file.ts', 'server/light-checkpoint.ts'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 
@@ -72,9 +73,12 @@ export function checkLayers(root) {
       return problem === null ? [] : [`src/${file}: imports ${specifier}, ${problem}`]
     }),
   )
+  /** @param {string} file */
+  const isLight = (file) => LIGHT_PARTS.has(partOf(file)) || LIGHT_FILES.has(file)
   return [
     ...violations,
-    ...checkLight(imports, 'light.ts', (file) => LIGHT_PARTS.has(partOf(file)) || LIGHT_FILES.has(file)),
+    ...checkLight(imports, 'light.ts', isLight),
+    ...checkLight(imports, LIGHT_POOL, isLight),
     ...checkLight(imports, LIGHT_WORKER, (file) => LIGHT_WORKER_PARTS.has(partOf(file))),
   ]
 }

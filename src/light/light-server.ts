@@ -34,7 +34,6 @@ import { parsePattern, type Pattern } from './path-pattern.ts'
 import { createPublicPaths, type IsPublic } from './public-paths.ts'
 import { Router, type Method } from './router.ts'
 import { createStaticFiles } from './static-files.ts'
-import { WorkerPool } from './worker-pool.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
@@ -202,6 +201,8 @@ async function openParts(
       throw error
     }
   }
+  // Threads, and Node's module for them, are nothing that an import should take time for.
+  const { WorkerPool } = await import('./worker-pool.ts')
   const onWorkerEnd = (cause: Error): void => onError(cause, null)
   const pool = new WorkerPool({ workers, maxQueue, onWorkerEnd, entry: deps.workerEntry })
   return { keys, host: createPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }

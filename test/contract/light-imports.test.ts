@@ -23,10 +23,11 @@ describe('the imports of the light server', () => {
     expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
   })
 
-  it('load later only what a key database and a checkpoint need', () => {
+  it('load later only the threads, and what a key database and a checkpoint need', () => {
     expect(laterLoads(files)).toEqual([
       'server/create-light-server.ts: ./light-checkpoint.ts',
       'server/create-light-server.ts: ../accounts/key-file.ts',
+      'light/light-server.ts: ./worker-pool.ts',
     ])
   })
 
@@ -37,17 +38,22 @@ describe('the imports of the light server', () => {
   })
 })
 
+it.each(['light/worker-pool.ts', 'light/generation-worker.ts'])(
+  'the imports of %s take nothing from outside but Node’s own modules, and load nothing later',
+  (file) => {
+    const { files, others } = walkImports(file)
+
+    expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
+    expect(laterLoads(files)).toEqual([])
+  },
+)
+
 describe('the imports of its worker threads', () => {
-  const { files, others } = walkImports('light/generation-worker.ts')
+  const { files } = walkImports('light/generation-worker.ts')
 
   it('reach the real scheduler', () => {
     expect(files).toContain('scheduler/continuous-batch-scheduler.ts')
     expect(files).toContain('engines/passthrough/passthrough-runner.ts')
-  })
-
-  it('take nothing from outside but Node’s own modules, and load nothing later', () => {
-    expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
-    expect(laterLoads(files)).toEqual([])
   })
 })
 

@@ -102,6 +102,18 @@ describe('the life of a server', () => {
     await expect(second.server.listen()).rejects.toThrow('EADDRINUSE')
   })
 
+  it('may try again to listen, and listens once however often it is told', async () => {
+    const first = createTestLightServer()
+    const { port } = await first.server.listen()
+    const { server } = createTestLightServer({ port })
+    await expect(server.listen()).rejects.toThrow('EADDRINUSE')
+
+    await first.server.close()
+
+    const [once, again] = await Promise.all([server.listen(), server.listen()])
+    expect([once.port, again]).toEqual([port, once])
+  })
+
   it('may end before it began, and does not begin again', async () => {
     const { server } = createTestLightServer()
 

@@ -4,7 +4,7 @@
  * answers against a bare `node:http` server that sends the same bytes. The two take turns, A B A B; the load comes from
  * a third process, in the same way for both.
  *
- *   npm run bench:light -- [--rounds 9] [--ms 2000] [--connections 32] [--pipelined 4]
+ *   npm run bench:light -- [--rounds 9] [--ms 2000] [--connections 64] [--pipelined 1]
  */
 import { execFile, fork } from 'node:child_process'
 import os from 'node:os'
@@ -15,8 +15,8 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '9' },
     ms: { type: 'string', default: '2000' },
-    connections: { type: 'string', default: '32' },
-    pipelined: { type: 'string', default: '4' },
+    connections: { type: 'string', default: '64' },
+    pipelined: { type: 'string', default: '1' },
   },
 })
 const rounds = Number(values.rounds)

@@ -18,7 +18,7 @@ const LAYERS = new Map(
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
     ['server'],
-    ['cli', 'index.ts'],
+    ['cli', 'index.ts', 'light.ts'],
   ].flatMap((parts, layer) => parts.map((part) => /** @type {const} */ ([part, layer]))),
 )
 
@@ -42,10 +42,17 @@ const PACKAGE_OWNERS = new Map([
 ])
 
 /**
- * What the light server may reach without a dynamic import: the passthrough model's engine and what that stands on. No
- * package is ever among it, so llama.cpp's binding cannot be either.
+ * What `sluice/light` may reach without a dynamic import: no package is ever among it, so nothing native can be either.
+ * The threads' own program, which the import graph does not show, keeps to the same list.
  */
-const LIGHT_PARTS = new Set(['light', 'core', 'protocol', 'http', 'scheduler', 'engines'])
+const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'http'])
+const LIGHT_FILES = new Set(['server/create-light-server.ts'])
+const LIGHT_POOL = 'light/worker-pool.ts'
+const LIGHT_WORKER = 'light/generation-worker.ts'
+const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
+
+/** What it may import dynamically: its own pool of threads, and the ways to a key database and to a checkpoint. */
+const LIGHT_DYNAMIC = new Set([LIGHT_POOL, 'accounts/key-file.ts', 'server/light-checkpoint.ts'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 
@@ -66,7 +73,14 @@ export function checkLayers(root) {
       return problem === null ? [] : [`src/${file}: imports ${specifier}, ${problem}`]
     }),
   )
-  return [...violations, ...checkLight(imports)]
+  /** @param {string} file */
+  const isLight = (file) => LIGHT_PARTS.has(partOf(file)) || LIGHT_FILES.has(file)
+  return [
+    ...violations,
+    ...checkLight(imports, 'light.ts', isLight),
+    ...checkLight(imports, LIGHT_POOL, isLight),
+    ...checkLight(imports, LIGHT_WORKER, (file) => LIGHT_WORKER_PARTS.has(partOf(file))),
+  ]
 }
 
 /** @param {string} file @param {string} specifier @returns {string | null} */
@@ -98,22 +112,25 @@ function checkPackage(part, specifier) {
 }
 
 /**
- * Follows the light server's static imports; what a file only takes types from is not loaded.
- * @param {Map<string, Import[]>} imports
+ * Follows the static imports of one entry of the light server; what a file only takes types from is not loaded.
+ * @param {Map<string, Import[]>} imports @param {string} entry @param {(file: string) => boolean} isAllowed
  */
-function checkLight(imports) {
-  const start = [...imports.keys()].filter((file) => partOf(file) === 'light')
+function checkLight(imports, entry, isAllowed) {
   /** How each file is reached, for the message. */
-  const reachedFrom = new Map(start.map((file) => [file, file]))
-  const queue = [...start]
+  const reachedFrom = new Map(imports.has(entry) ? [[entry, entry]] : [])
+  const queue = [...reachedFrom.keys()]
   /** @type {string[]} */
   const violations = []
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     const from = reachedFrom.get(file) ?? file
-    for (const { specifier } of (imports.get(file) ?? []).filter((one) => one.isStatic && !one.isTypeOnly)) {
-      if (isBuiltin(specifier)) continue
+    for (const { specifier, isStatic, isTypeOnly } of imports.get(file) ?? []) {
+      if (isTypeOnly || isBuiltin(specifier)) continue
       const target = specifier.startsWith('.') ? resolveImport(file, specifier) : specifier
-      if (!specifier.startsWith('.') || !LIGHT_PARTS.has(partOf(target))) {
+      if (!isStatic) {
+        if (!LIGHT_DYNAMIC.has(target)) {
+          violations.push(`src/${file}: the light server may not import ${target}, not even dynamically`)
+        }
+      } else if (!specifier.startsWith('.') || !isAllowed(target)) {
         violations.push(
           `src/${from}: the light server loads ${target} through src/${file}; import it dynamically`,
         )

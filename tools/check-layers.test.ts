@@ -88,13 +88,15 @@ describe('the layers', () => {
 })
 
 describe('the light server', () => {
-  it('may load core, protocol and Node, and anything else dynamically or as a type', () => {
+  it('may load what stands on Node, a key database and a checkpoint dynamically, and anything as a type', () => {
     const found = check({
-      'light/index.ts': [
+      'light.ts': `export { a } from './server/create-light-server.ts'`,
+      'server/create-light-server.ts': [
         `import http from 'node:http'`,
-        `import { a } from './router.ts'`,
+        `import { a } from '../light/router.ts'`,
         `import type { S } from '../scheduler/scheduler.ts'`,
-        `const engine = await import('../engines/local/engine.ts')`,
+        `const keys = await import('../accounts/key-file.ts')`,
+        `const checkpoint = await import('./light-checkpoint.ts')`,
       ].join('\n'),
       'light/router.ts': `import { b } from '../core/errors.ts'`,
       'core/errors.ts': '',
@@ -102,21 +104,43 @@ describe('the light server', () => {
     expect(found).toEqual([])
   })
 
-  it('may not load another part', () => {
-    const found = check({ 'light/index.ts': `import { a } from '../models/registry.ts'` })
-    expect(found).toEqual([
-      'src/light/index.ts: the light server loads models/registry.ts through src/light/index.ts; import it dynamically',
-    ])
+  it.each([
+    [
+      'another part',
+      `import { a } from './models/registry.ts'`,
+      'src/light.ts: the light server loads models/registry.ts through src/light.ts; import it dynamically',
+    ],
+    [
+      'another file of the composition root',
+      `import { a } from './server/create-server.ts'`,
+      'src/light.ts: the light server loads server/create-server.ts through src/light.ts; import it dynamically',
+    ],
+    [
+      'something else dynamically',
+      `const x = await import('./models/registry.ts')`,
+      'src/light.ts: the light server may not import models/registry.ts, not even dynamically',
+    ],
+  ])('may not load %s', (_, text, problem) => {
+    expect(check({ 'light.ts': text })).toEqual([problem])
   })
 
   it('may not load a package through a file that it loads', () => {
     const found = check({
-      'light/index.ts': `import { a } from '../core/a.ts'`,
+      'light.ts': `import { a } from './core/a.ts'`,
       'core/a.ts': `export { b } from './b.ts'`,
       'core/b.ts': `import { pino } from 'pino'`,
     })
     expect(found).toContain(
-      'src/light/index.ts: the light server loads pino through src/core/b.ts; import it dynamically',
+      'src/light.ts: the light server loads pino through src/core/b.ts; import it dynamically',
     )
+  })
+
+  it('may load the scheduler in its threads, and no more', () => {
+    const worker = (text: string) => check({ 'light/generation-worker.ts': text, 'scheduler/a.ts': '' })
+
+    expect(worker(`import { a } from '../scheduler/a.ts'`)).toEqual([])
+    expect(worker(`import { a } from '../storage/a.ts'`)).toEqual([
+      'src/light/generation-worker.ts: the light server loads storage/a.ts through src/light/generation-worker.ts; import it dynamically',
+    ])
   })
 })

@@ -14,6 +14,7 @@ import {
 } from '../config/options.ts'
 import type { OptionName } from '../config/server-config.ts'
 import { createProgram } from './command-line.ts'
+import { LIGHT_OPTIONS } from './light-command-line.ts'
 import { DATABASE_OPTIONS } from './operator-command-line.ts'
 
 const INTRODUCTION = `# The command line
@@ -86,6 +87,14 @@ while the Hub cannot be reached. To force a file to be downloaded again, delete 
 | \`HF_HUB_OFFLINE=1\`, else \`TRANSFORMERS_OFFLINE=1\` | only what is in the cache is served; nothing is asked of the Hub |
 `
 
+const LIGHT_FLAGS = [...LIGHT_OPTIONS, 'config' as const].map(flagName)
+
+const LIGHT = `## The light server
+
+\`sluice light\` starts [the light server](light.md) without an application around it. Of the options of \`serve\` it takes
+${LIGHT_FLAGS.map((flag) => `\`${flag}\``).join(', ')}, from the same three places, and has some of its own for the command line:
+`
+
 const QUANTIZING = `## Quantizing beforehand
 
 What \`serve --quantization\` does when it loads a model ([quantization.md](quantization.md)), without a server: with a bar
@@ -104,6 +113,8 @@ export function renderCliDocs(): string {
   return [
     introduction,
     ...OPTION_GROUPS.map(renderGroup),
+    LIGHT,
+    ...program.commands.filter((command) => command.name() === 'light').map(renderLight),
     HUB,
     QUANTIZING,
     ...quantize.map(renderCommand),
@@ -132,11 +143,20 @@ function usageOf(command: Command): string {
   return `sluice ${family}${command.name()} ${command.usage()}`
 }
 
-function renderCommand(command: Command): string {
-  const shared = DATABASE_OPTIONS.map(flagName)
+/** Its heading and its sentence stand above. */
+function renderLight(command: Command): string {
+  return renderOptions(command, LIGHT_FLAGS).trimStart()
+}
+
+/** Those that are not shared with other commands. */
+function renderOptions(command: Command, shared: readonly string[]): string {
   const own = command.options.filter(({ long }) => long === undefined || !shared.includes(long))
   const rows = own.map(({ flags, description }) => toTableRow([`\`${flags}\``, `${description}.`]))
-  const table = rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`
+  return rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`
+}
+
+function renderCommand(command: Command): string {
+  const table = renderOptions(command, DATABASE_OPTIONS.map(flagName))
   return `### \`${usageOf(command)}\`\n\n${capitalize(command.description())}.\n${table}`
 }
 

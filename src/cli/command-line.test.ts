@@ -43,7 +43,7 @@ describe('parseCommandLine', () => {
     [['serve', '--nonsense'], "unknown option '--nonsense'"],
     [['--port'], "option '--port <n>' argument missing"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
-    [['start'], "unknown command 'start'; the commands are: serve, pull, quantize, keys, users, help"],
+    [['start'], "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, help"],
     [['keys'], "'keys' needs one of its commands: create, list, revoke, set-tier"],
     [['users', '--'], "'users' needs one of its commands: list, set-tier"],
     [['users', 'lst'], "unknown command 'lst'; the commands of 'users' are: list, set-tier, help"],

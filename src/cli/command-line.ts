@@ -16,12 +16,14 @@ import {
   type KeysCommand,
   type UsersCommand,
 } from './operator-command-line.ts'
+import { addLightCommand, type LightCommand } from './light-command-line.ts'
 import { addQuantizeCommand, type QuantizeCommand } from './quantize-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 
 export type CommandLine =
   | { readonly kind: 'serve'; readonly flags: Flags }
+  | { readonly kind: 'light'; readonly command: LightCommand; readonly flags: Flags }
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
   /** `model` is a reference to the Hub. */
@@ -71,6 +73,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .description('start the server (also without a command)')
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
   for (const name of FLAG_NAMES) addConfigOption(serve, name)
+  addLightCommand(program, (command, flags) => onCommand({ kind: 'light', command, flags }))
   addPullCommand(program, (model, flags) => onCommand({ kind: 'pull', model, flags }))
   addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))

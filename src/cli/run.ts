@@ -3,6 +3,7 @@ import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { parseCommandLine } from './command-line.ts'
 import { showsStacks, toFailure } from './failure.ts'
+import { LIGHT_OPTIONS } from './light-command-line.ts'
 import { serve, type ServeDeps } from './serve.ts'
 
 export interface RunOptions extends ServeDeps {
@@ -24,6 +25,12 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const config = loadConfig(given)
       isDebugging = showsStacks(config)
       return await serve(config, options)
+    }
+    if (commandLine.kind === 'light') {
+      const config = loadOptions(LIGHT_OPTIONS, given)
+      isDebugging = showsStacks(config)
+      const { runLightCommand } = await import('./light-command.ts')
+      return await runLightCommand(commandLine.command, { config, terminal, clock })
     }
     if (commandLine.kind === 'quantize') {
       const config = loadOptions(['checkpoint', 'modelConfig', 'tokenizer', 'dataDir'], given)

@@ -80,7 +80,7 @@ function untilLoadFails({ loaded }: ServedServer, terminal: Terminal): Promise<n
 }
 
 /** Resolves at the first signal; a later one exits. */
-function firstSignal({ terminal, clock }: ServeDeps): Promise<void> {
+export function firstSignal({ terminal, clock }: Pick<ServeDeps, 'terminal' | 'clock'>): Promise<void> {
   return new Promise((resolve) => {
     let firstAtMs: number | null = null
     terminal.onSignal(() => {

@@ -87,6 +87,11 @@ export const ERRORS = {
     "An account of tier '{tier}' may have at most {max} active keys, and this one has {given}; revoke one first.",
   ),
   quantization_running: row(409, "Model '{model}' is being quantized already; try again when that is done."),
+  // 416
+  range_not_satisfiable: row(
+    416,
+    'Range must begin before the end of the file, which is {sizeBytes} bytes long.',
+  ),
   // 429
   queue_full: row(
     429,

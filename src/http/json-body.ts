@@ -33,7 +33,8 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
   if (!isUtf8(body)) throw new ServiceError('malformed_json', { message: 'it is not valid UTF-8.' })
   try {
     // RFC 8259 lets a reader ignore a byte order mark, which some clients send.
-    return JSON.parse(body.toString('utf8').replace(/^\u{FEFF}/u, ''))
+    const text = body.toString('utf8')
+    return JSON.parse(text.startsWith('\u{FEFF}') ? text.slice(1) : text)
   } catch (error) {
     throw new ServiceError('malformed_json', { message: withoutExcerpt(error) })
   }
@@ -41,6 +42,7 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
 
 /** In UTF-8, as JSON always is: in another `charset` it would be read wrongly. */
 function isJson(mediaType: string): boolean {
+  if (mediaType === 'application/json') return true
   const [type, ...parameters] = mediaType.split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))
@@ -71,9 +73,14 @@ export function readBody(payload: Readable): Promise<Buffer> {
       else chunks.length = 0
     }
     const onEnd = () =>
-      finish(receivedBytes > MAX_BODY_BYTES ? tooLarge : () => resolve(Buffer.concat(chunks, receivedBytes)))
+      finish(receivedBytes > MAX_BODY_BYTES ? tooLarge : () => resolve(joinChunks(chunks, receivedBytes)))
     const onError = () =>
       finish(() => reject(new ServiceError('malformed_request', { message: 'the body broke off.' })))
     payload.on('data', onData).on('end', onEnd).on('error', onError)
   })
+}
+
+function joinChunks(chunks: readonly Buffer[], bytes: number): Buffer {
+  const [only] = chunks
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, bytes)
 }

@@ -3,34 +3,25 @@
  * right to be here costs nothing:
  *
  *   proper HTTP → route → key, unless the path is public → body → handler
+ *                   └── none: a file of the static folder, or 404
  *
- * Every request gets exactly one answer, unless its client has left.
+ * Every request gets exactly one answer, unless its client has left. What needs no waiting is answered in the same turn
+ * of the event loop: for an answer as short as health's, waiting would be half of the work.
  */
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
+import { Readable } from 'node:stream'
+import type { Clock } from '../core/clock.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
-import { renderError } from '../http/render-error.ts'
-import { keepRequestId } from '../http/request-id.ts'
-import { renderValue, sendAnswer, type Answer, type RequestName } from './answers.ts'
-import { requireKey } from './bearer-keys.ts'
-import { watchClient } from '../http/client-presence.ts'
 import { readJsonBody } from '../http/json-body.ts'
-import { parseTarget, type PathParams, type Pattern } from './path-pattern.ts'
+import { renderError } from '../http/render-error.ts'
+import { renderValue, sendAnswer, type Answer } from './answers.ts'
+import { type KeyLookup, requireKey } from './bearer-keys.ts'
+import { Exchange, type LightRequest } from './exchange.ts'
+import type { OnError } from './light-options.ts'
+import { type PathParams, type Pattern, splitTarget, toSegments } from './path-pattern.ts'
 import type { IsPublic } from './public-paths.ts'
-import type { Router } from './router.ts'
-
-export interface LightRequest<Params = Readonly<Record<string, string>>> {
-  /** What the pattern captured, percent-decoded. */
-  readonly params: Params
-  readonly query: URLSearchParams
-  /** Names in lower case. */
-  readonly headers: IncomingHttpHeaders
-  /** The parsed JSON of a POST, PUT or PATCH; undefined when there is none. */
-  readonly body: unknown
-  /** As it goes back in `x-request-id`. */
-  readonly requestId: string
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal
-}
+import type { RouteMatch, Router } from './router.ts'
+import type { StaticFiles } from './static-files.ts'
 
 /**
  * Answers a request: what it returns, or what its promise resolves to, is sent as JSON with status 200. A ServiceError
@@ -38,61 +29,154 @@ export interface LightRequest<Params = Readonly<Record<string, string>>> {
  */
 export type Handler<P extends Pattern = Pattern> = (request: LightRequest<PathParams<P>>) => unknown
 
-/** Told what a 500 hides from the caller. */
-export type OnError = (error: unknown, requestId: string) => void
+/** An endpoint's, which sees more than an application needs. */
+export type EndpointHandler = (exchange: Exchange) => unknown
+
+export interface LightRoute {
+  readonly handler: EndpointHandler
+  /** Whether it needs no key; null where that depends on what is captured. */
+  readonly isPublic: boolean | null
+}
 
 export interface RequestDeps {
-  readonly router: Router<Handler>
+  readonly router: Router<LightRoute>
   readonly isPublic: IsPublic
+  readonly keys: () => KeyLookup | null
+  readonly files: StaticFiles | null
+  readonly clock: Clock
   readonly isClosing: () => boolean
+  /** Never throws. */
   readonly onError: OnError
 }
 
 export function createRequestListener(deps: RequestDeps): RequestListener {
-  return (request, response) => void answerRequest(deps, request, response)
+  return (incoming, response) => {
+    const exchange = new Exchange(incoming, response)
+    try {
+      const answer = handle(deps, exchange)
+      if (answer instanceof Promise) void answerLater(deps, exchange, answer)
+      else if (answer.body instanceof Readable) void answerLater(deps, exchange, Promise.resolve(answer))
+      else void send(deps, exchange, answer)
+    } catch (thrown) {
+      void answerError(deps, exchange, thrown)
+    }
+  }
 }
 
-async function answerRequest(
-  deps: RequestDeps,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const name = { requestId: keepRequestId(request.headers['x-request-id']), url: request.url ?? '' }
-  const signal = watchClient(request, response)
-  const send = (answer: Answer): void => {
-    // Nobody reads the answer of a client that has left, and its own leaving is no error.
-    if (signal.aborted || response.destroyed) return
-    if (deps.isClosing()) response.setHeader('connection', 'close')
-    sendAnswer(response, answer)
-  }
+async function answerLater(deps: RequestDeps, exchange: Exchange, answer: Promise<Answer>): Promise<void> {
   try {
-    send(renderValue(await handle(deps, request, { ...name, signal }), name))
+    await send(deps, exchange, await answer)
   } catch (thrown) {
-    const error = toServiceError(thrown, name.requestId)
-    send(renderError(error, name))
-    if (error.status === 500 && !signal.aborted) deps.onError(error.cause ?? error, name.requestId)
+    await answerError(deps, exchange, thrown)
   }
+}
+
+async function answerError(deps: RequestDeps, exchange: Exchange, thrown: unknown): Promise<void> {
+  const error = toServiceError(thrown, exchange.requestId)
+  if (error.status === 500 && !exchange.hasClientLeft) deps.onError(error.cause ?? error, exchange.requestId)
+  // A file that breaks off under way cannot be answered for any more: only a broken connection says so.
+  if (exchange.response.headersSent) return void exchange.response.destroy()
+  const answer = renderError(error, exchange)
+  await send(deps, exchange, { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } })
+}
+
+/** Undefined when there is nothing to wait for. */
+function send(deps: RequestDeps, exchange: Exchange, answer: Answer): Promise<void> | undefined {
+  // The client's own leaving is no error.
+  if (exchange.hasClientLeft) {
+    if (answer.body instanceof Readable) answer.body.destroy()
+    return undefined
+  }
+  if (deps.isClosing()) exchange.response.setHeader('connection', 'close')
+  return sendAnswer(exchange.response, answer)
+}
+
+function handle(deps: RequestDeps, exchange: Exchange): Answer | Promise<Answer> {
+  const { incoming } = exchange
+  const { method = '' } = incoming
+  const { path, query } = splitTarget(exchange.url)
+  // Node's own check, which answers without a body, is switched off for this one.
+  if (
+    incoming.httpVersion === '1.1' &&
+    exchange.findHeader('host') === undefined &&
+    exchange.headers.host === undefined
+  ) {
+    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
+  }
+  exchange.queryText = query
+  const literal = deps.router.findLiteral(method, path)
+  if (literal !== null) return enterRoute(deps, exchange, { match: literal, segments: null })
+  const segments = toSegments(path)
+  const match = deps.router.find(method, segments)
+  return match === null
+    ? answerFile(deps, exchange, { path, segments })
+    : enterRoute(deps, exchange, { match, segments })
+}
+
+async function answerFile(
+  { files }: RequestDeps,
+  { incoming: { method = '' }, headers, requestId }: Exchange,
+  { path, segments }: { readonly path: string; readonly segments: readonly string[] },
+): Promise<Answer> {
+  const file = files === null ? null : await files.answer({ method, segments, headers, requestId })
+  if (file === null) throw new ServiceError('not_found', { method, path: shorten(path) })
+  return file
+}
+
+interface EnteredRoute {
+  readonly match: RouteMatch<LightRoute>
+  /** Null of a route that was found by its whole path. */
+  readonly segments: readonly string[] | null
 }
 
 /** Whatever else is sent as a body is ignored. */
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-async function handle(
-  { router, isPublic }: RequestDeps,
-  request: IncomingMessage,
-  { requestId, url, signal }: RequestName & { readonly signal: AbortSignal },
-): Promise<unknown> {
-  const { method = '', headers } = request
-  const { path, segments, query } = parseTarget(url)
-  // Node's own check, which answers without a body, is switched off for this one.
-  if (request.httpVersion === '1.1' && headers.host === undefined) {
-    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
+function enterRoute(
+  deps: RequestDeps,
+  exchange: Exchange,
+  { match: { target, params }, segments }: EnteredRoute,
+): Answer | Promise<Answer> {
+  const { method = '' } = exchange.incoming
+  exchange.params = params
+  const isPublic = target.isPublic ?? deps.isPublic(method, segments ?? [])
+  const hasBody = METHODS_WITH_BODY.has(method)
+  if (!isPublic || hasBody) return handleSlowly(deps, exchange, { target, isPublic, hasBody })
+  const value = target.handler(exchange)
+  return isPromise(value) ? renderLater(value, exchange) : renderValue(value, exchange)
+}
+
+interface SlowRoute {
+  readonly target: LightRoute
+  readonly isPublic: boolean
+  readonly hasBody: boolean
+}
+
+async function handleSlowly(
+  deps: RequestDeps,
+  exchange: Exchange,
+  { target, isPublic, hasBody }: SlowRoute,
+): Promise<Answer> {
+  const { clock, keys } = deps
+  if (!isPublic) exchange.credential = await requireKey(exchange.headers, keys())
+  if (hasBody) {
+    const startedMs = clock.nowMs()
+    exchange.body = await readJsonBody(exchange.incoming)
+    const isStale = exchange.credential !== null && clock.nowMs() - startedMs >= FRESH_MS
+    if (isStale) exchange.credential = await requireKey(exchange.headers, keys())
   }
-  const match = router.find(method, segments)
-  if (match === null) throw new ServiceError('not_found', { method, path: shorten(path) })
-  if (!isPublic(method, segments)) requireKey(headers)
-  const body = METHODS_WITH_BODY.has(method) ? await readJsonBody(request) : undefined
-  return await match.target({ params: match.params, query, headers, body, requestId, signal })
+  return renderValue(await target.handler(exchange), exchange)
+}
+
+/** A body may take its time; by then the key may be revoked. */
+const FRESH_MS = 100
+
+async function renderLater(value: PromiseLike<unknown>, exchange: Exchange): Promise<Answer> {
+  return renderValue(await value, exchange)
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 const MAX_SHOWN_CHARACTERS = 200

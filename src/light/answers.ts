@@ -1,34 +1,50 @@
 /**
- * Answers as they go out: JSON with its length and the request's id. Errors are rendered by `http/render-error.ts`.
+ * Answers as they go out: JSON with its length and the request's id, or a file. Errors are rendered by
+ * `http/render-error.ts`.
  */
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-export interface RequestName {
-  readonly requestId: string
-  /** As it came, with its query. */
-  readonly url: string
+  /** A stream is read to its end, and is destroyed with the response. */
+  readonly body: string | Buffer | Readable
 }
 
 /** What has no JSON of its own is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
-export function renderValue(value: unknown, { requestId }: RequestName): Answer {
-  return toAnswer(200, { 'x-request-id': requestId }, JSON.stringify(value) ?? 'null')
-}
-
-export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, headers).end(body)
-}
-
-function toAnswer(status: number, headers: Record<string, string>, body: string): Answer {
-  const length = String(Buffer.byteLength(body))
+export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): Answer {
+  if (isBytes(value)) {
+    throw new TypeError('A route returned a stream or bytes; what it returns is sent as JSON.')
+  }
+  const body = JSON.stringify(value) ?? 'null'
   return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': length, ...headers },
+    status: 200,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+      // Answers are for the one who asked.
+      'cache-control': 'no-store',
+    },
     body,
   }
+}
+
+/** By what streams can do: to name the class of the web's would load it. */
+function isBytes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return 'pipe' in value || 'getReader' in value || ArrayBuffer.isView(value)
+}
+
+/** Resolves when the stream has been handed over; undefined when there is nothing to wait for. */
+export function sendAnswer(
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+): Promise<void> | undefined {
+  response.writeHead(status, headers)
+  if (body instanceof Readable) return pipeline(body, response)
+  response.end(body)
+  return undefined
 }

@@ -3,12 +3,32 @@
  * form is accepted (interface: Authentication, rule 6).
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 
 /** In any case the scheme, in this one the prefix of the key. */
-const BEARER_KEY = /^[Bb][Ee][Aa][Rr][Ee][Rr] +sk-svc-\S+ *$/
+const BEARER_KEY = /^bearer +(?<key>\S.*?) *$/i
+const KEY_FORM = /^sk-svc-\S+$/
 
-/** @throws ServiceError `unauthorized` unless the request carries a key. */
-export function requireKey({ authorization = '' }: IncomingHttpHeaders): void {
-  if (!BEARER_KEY.test(authorization)) throw new ServiceError('unauthorized')
+/** Who a key stands for; the keys of a database have one, and so have their sessions. */
+export interface KeyLookup {
+  /** Null for a key that is unknown, revoked or expired. @throws when it cannot be looked up. */
+  authenticate(secret: string): Promise<Credential | null>
+  close(): Promise<void>
+}
+
+/**
+ * Null without a key database, where nobody knows whose key it is.
+ * @throws ServiceError `unauthorized` unless the request carries a valid key.
+ */
+export async function requireKey(
+  { authorization = '' }: IncomingHttpHeaders,
+  lookup: KeyLookup | null,
+): Promise<Credential | null> {
+  const key = BEARER_KEY.exec(authorization)?.groups?.['key'] ?? ''
+  if (!KEY_FORM.test(key)) throw new ServiceError('unauthorized')
+  if (lookup === null) return null
+  const credential = await lookup.authenticate(key)
+  if (credential === null) throw new ServiceError('unauthorized')
+  return credential
 }

@@ -2,87 +2,83 @@
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
-import type { Engine } from '../protocol/engine.ts'
-import type { Handler, LightRequest } from './answer-request.ts'
+import type { ModelRecord } from '../models/model-record.ts'
+import type { EndpointHandler } from './answer-request.ts'
+import type { Exchange } from './exchange.ts'
 import { parseGenerateRequest } from './generate-request.ts'
-import { runPrompt } from './generation.ts'
+import type { ModelHost } from './model-host.ts'
 import { GENERATE_PATH } from './public-paths.ts'
-import type { Router } from './router.ts'
-
-/** The one model there is, and the alias of the default model. */
-const MODEL_ID = 'default'
+import type { Method } from './router.ts'
 
 export interface EndpointDeps {
-  readonly engine: Engine
   readonly clock: Clock
   readonly isClosing: () => boolean
+  /** Of a server that has been listening, which a request's always has. */
+  readonly models: () => ModelHost
 }
 
-export function addEndpoints(router: Router<Handler>, deps: EndpointDeps): void {
-  const { engine, clock } = deps
-  const startedMs = clock.nowMs()
-  const model = createModel(engine, Math.floor(clock.unixSeconds()))
+export type AddRoute = (method: Method, pattern: string, handler: EndpointHandler) => void
 
-  router.add('GET', '/v1/health', () => ({
+export function addEndpoints(addRoute: AddRoute, deps: EndpointDeps): void {
+  const { clock, models } = deps
+  const startedMs = clock.nowMs()
+
+  addRoute('GET', '/v1/health', () => ({
     status: 'ok',
     version: INTERFACE_VERSION,
-    models_loaded: 1,
+    models_loaded: countReady(models()),
     uptime_seconds: (clock.nowMs() - startedMs) / 1000,
   }))
-  router.add('GET', '/v1/models', () => ({ object: 'list', data: [model] }))
-  router.add('GET', '/v1/models/{id}', ({ params }) => {
-    requireModel(params['id'] ?? '')
-    return model
-  })
-  router.add('POST', GENERATE_PATH, (request) => generate(deps, request))
+  addRoute('GET', '/v1/models', () => ({ object: 'list', data: models().list().map(toModel) }))
+  addRoute('GET', '/v1/models/{id}', ({ params }) => toModel(models().get(params['id'] ?? '')))
+  addRoute('POST', GENERATE_PATH, (request) => generate(deps, request))
 }
 
-async function generate(deps: EndpointDeps, { body, requestId, signal }: LightRequest): Promise<unknown> {
+async function generate(deps: EndpointDeps, exchange: Exchange): Promise<unknown> {
   if (deps.isClosing()) throw new ServiceError('shutting_down')
-  const request = parseGenerateRequest(body)
-  requireModel(request.modelId ?? MODEL_ID)
+  const request = parseGenerateRequest(exchange.body)
   const createdUnixSeconds = Math.floor(deps.clock.unixSeconds())
-  const { text, tokenIds, promptTokens, finishReason } = await runPrompt(deps.engine, request, {
-    requestId,
-    signal,
-  })
+  const { text, tokenIds, promptTokens, finishReason, modelId } = await deps
+    .models()
+    .generate(request, exchange)
   return {
     generated_text: text,
     token_ids: tokenIds,
     prompt_tokens: promptTokens,
     completion_tokens: tokenIds.length,
     total_tokens: promptTokens + tokenIds.length,
-    model: MODEL_ID,
+    model: modelId,
     created: createdUnixSeconds,
     finish_reason: finishReason,
   }
 }
 
-function requireModel(id: string): void {
-  if (id !== MODEL_ID) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
+function countReady(models: ModelHost): number {
+  let count = 0
+  for (const { state } of models.list()) if (state === 'ready') count++
+  return count
 }
 
 const BYTES_PER_MB = 1_000_000
 
-/** As a list item and as the answer for one model. */
-function createModel(engine: Engine, createdUnixSeconds: number) {
-  const info = engine.info()
+/** As a list item and as the answer for one model; a test compares it with the full server's. */
+function toModel({ outline, quantization, ...model }: ModelRecord) {
   return {
-    id: MODEL_ID,
+    id: model.id,
     object: 'model',
-    created: createdUnixSeconds,
+    created: Math.floor(model.createdUnixSeconds),
     owned_by: 'sluice',
     meta: {
-      architecture: info.architecture,
-      parameters: info.parameters,
-      size_mb: info.sizeBytes / BYTES_PER_MB,
-      quantization: info.quantization,
-      max_seq_len: info.maxSeqLen,
-      vocab_size: info.vocabSize,
-      engine: info.engine,
-      state: 'ready',
-      load_progress: 1,
-      failure: null,
+      architecture: outline?.architecture ?? null,
+      parameters: outline?.parameters ?? null,
+      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
+      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
+      max_seq_len: outline?.maxSeqLen ?? null,
+      vocab_size: outline?.vocabSize ?? null,
+      engine: outline?.engine ?? null,
+      state: model.state,
+      load_progress: model.loadFraction,
+      failure: model.failure,
     },
   }
 }

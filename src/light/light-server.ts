@@ -1,37 +1,39 @@
 /**
- * The light embeddable server: `node:http`, four endpoints, a bearer-key check and the embedder's own routes. This file
- * owns its options and its life; what happens to a request is in `answer-request.ts`.
+ * The light embeddable server: `node:http`, four endpoints, a bearer-key check, files and the embedder's own routes.
+ * This file owns its life; its options are in `light-options.ts`, what happens to a request in `answer-request.ts`.
  *
  *   made ──listen──▶ listening ──close──▶ draining ──▶ closed      a closed server cannot listen again
+ *
+ * What loads native code (a key database, a checkpoint) is opened by `listen`, through a dynamic import.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemClock, type Clock } from '../core/clock.ts'
-import { InvariantError, StartError } from '../core/errors.ts'
+import type { Clock } from '../core/clock.ts'
+import { InvariantError } from '../core/errors.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
-import type { Engine } from '../protocol/engine.ts'
-import { createRequestListener, type Handler, type OnError } from './answer-request.ts'
-import { addEndpoints } from './endpoints.ts'
-import { createPassthroughEngine } from './generation.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
-import type { Pattern } from './path-pattern.ts'
-import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
+import {
+  createRequestListener,
+  type EndpointHandler,
+  type Handler,
+  type LightRoute,
+} from './answer-request.ts'
+import type { KeyLookup } from './bearer-keys.ts'
+import { BusyConnections } from './busy-connections.ts'
+import { addEndpoints } from './endpoints.ts'
+import {
+  type CompleteOptions,
+  completeOptions,
+  type GivenModelOptions,
+  type LightServerOptions,
+  type OnError,
+} from './light-options.ts'
+import type { ModelHost } from './model-host.ts'
+import { createPassthroughHost } from './passthrough-host.ts'
+import { parsePattern, type Pattern } from './path-pattern.ts'
+import { createPublicPaths, type IsPublic } from './public-paths.ts'
 import { Router, type Method } from './router.ts'
-
-export interface LightServerOptions {
-  /** @default '127.0.0.1' */
-  readonly host?: string
-  /** 0 picks a free one. @default 8080 */
-  readonly port?: number
-  /**
-   * Paths that need no key: exact, `{name}` patterns, or prefixes `/x/*`. The list replaces the default. Only the exact
-   * path `/v1/generate` opens that endpoint.
-   * @default DEFAULT_PUBLIC_PATHS
-   */
-  readonly publicPaths?: readonly Pattern[]
-  /** Told the cause of every 500, which its answer does not show. @default writes it to stderr */
-  readonly onError?: OnError
-}
+import { createStaticFiles } from './static-files.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
@@ -39,89 +41,196 @@ export interface LightAddress extends AddressInfo {
 }
 
 export interface LightServer {
-  /** Opens the port. @throws Node's own error when the address cannot be listened on. */
+  /**
+   * Opens the key database and the checkpoint's headers, then the port. The checkpoint itself may still be loading;
+   * requests to generate wait for it.
+   * @throws StartError for what cannot be opened, Node's own error when the address cannot be listened on.
+   */
   listen(): Promise<LightAddress>
-  /** Refuses new connections, lets running requests finish for up to 30 s, then ends them. */
+  /** Refuses new connections, lets running requests finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>
   /** Null while the server does not listen. */
   address(): LightAddress | null
   /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
   route<const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void
+  /** Settles with the load of the checkpoint, at once without one; rejects with a StartError when it cannot be loaded. */
+  readonly loaded: Promise<void>
 }
 
-/** Makes a server; `listen` starts it. @throws StartError for an option that is wrong. */
-export function createLightServer(options: LightServerOptions = {}): LightServer {
-  return buildLightServer(options, { engine: createPassthroughEngine(), clock: systemClock })
+export interface CheckpointContext {
+  readonly maxQueue: number
+  readonly onError: OnError
+  /** Aborts when the server is closed while the checkpoint is downloaded. */
+  readonly signal: AbortSignal
+}
+
+export interface OpenedModel {
+  readonly host: ModelHost
+  readonly loaded: Promise<void>
+}
+
+/** What the server stands on, passed in by the composition root. */
+export interface LightServerDeps {
+  readonly clock: Clock
+  /** @throws StartError when the headers of the checkpoint say that it cannot be served. */
+  readonly openCheckpoint: (
+    options: GivenModelOptions & { readonly checkpoint: string },
+    context: CheckpointContext,
+  ) => Promise<OpenedModel>
+  /** @throws StartError when the file cannot be read. */
+  readonly openKeys: (keyDb: string) => Promise<KeyLookup>
+  /** The worker threads' own program. @default the passthrough model */
+  readonly workerEntry?: URL
+}
+
+/** What `listen` opens and `close` closes. */
+interface OpenParts extends OpenedModel {
+  readonly keys: KeyLookup | null
 }
 
 /** Time a client has to send its whole request. */
 const REQUEST_TIMEOUT_MS = 120_000
 
-/** What the server stands on; tests bring their own. */
-export interface LightServerDeps {
-  readonly engine: Engine
-  readonly clock: Clock
-}
-
-export function buildLightServer(
-  options: LightServerOptions,
-  { engine, clock }: LightServerDeps,
-): LightServer {
-  const { host, port, publicPaths, onError } = completeOptions(options)
-  const router = new Router<Handler>()
+export function buildLightServer(given: LightServerOptions, deps: LightServerDeps): LightServer {
+  const options = completeOptions(given)
+  const { publicPaths, staticDir, keyDb, shutdownTimeout } = options
+  const { clock } = deps
+  const onError = neverThrowing(options.onError)
+  const router = new Router<LightRoute>()
+  const isPublic = createPublicPaths(publicPaths)
+  const addRoute = (method: Method, pattern: string, handler: EndpointHandler): void =>
+    router.add(method, pattern, { handler, isPublic: isAlwaysPublic(isPublic, method, pattern) })
+  const createdUnixSeconds = clock.unixSeconds()
+  let parts: OpenParts | null = null
   let listening: Promise<LightAddress> | null = null
   let closing: Promise<void> | null = null
   const isClosing = (): boolean => closing !== null
-  addEndpoints(router, { engine, clock, isClosing })
+  const opened = (): OpenParts => {
+    if (parts === null) throw new InvariantError('A request came before the server listened.')
+    return parts
+  }
+  const load = createDeferred()
+  const stopping = new AbortController()
+
+  addEndpoints(addRoute, { clock, isClosing, models: () => opened().host })
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
-    createRequestListener({ router, isPublic: createPublicPaths(publicPaths), isClosing, onError }),
+    createRequestListener({
+      router,
+      isPublic,
+      keys: () => opened().keys,
+      files: staticDir === null ? null : createStaticFiles(staticDir, keyDb),
+      clock,
+      isClosing,
+      onError,
+    }),
   )
-  const graceful = new GracefulClose(server)
+  const graceful = new GracefulClose(server, new BusyConnections(server))
   server.on('clientError', answerClientError)
   answerOddRequests(server)
+
+  const start = async (): Promise<LightAddress> => {
+    parts = await openParts({ ...options, onError }, { deps, createdUnixSeconds, signal: stopping.signal })
+    try {
+      const address = await listen(server, options)
+      // A connection that cannot be accepted, as when files run out, is no reason to end the application.
+      server.on('error', (error) => onError(error, null))
+      parts.loaded.then(load.resolve, load.reject)
+      return address
+    } catch (error) {
+      await closeParts(parts)
+      throw error
+    }
+  }
+  const shutDown = async (): Promise<void> => {
+    await Promise.allSettled([listening])
+    await graceful.drain(shutdownTimeout * 1000)
+    // Generations that still run end here, with an answer.
+    await parts?.host.close()
+    await graceful.close()
+    await parts?.keys?.close()
+    load.resolve()
+  }
   return {
     listen: async () => {
       if (isClosing()) throw new InvariantError('This server has been closed; make a new one.')
-      listening = listen(server, { host, port })
-      return listening
+      const starting = (listening ??= start())
+      try {
+        return await starting
+      } catch (error) {
+        // It may be tried again.
+        listening = null
+        throw error
+      }
     },
-    close: () => (closing ??= Promise.allSettled([listening]).then(() => shutDown(graceful, engine))),
+    close: () => {
+      stopping.abort()
+      return (closing ??= shutDown())
+    },
     address: () => addressOf(server),
     // The router hands a handler exactly what its own pattern captures.
-    route: (method, pattern, handler) => router.add(method, pattern, handler as Handler),
+    route: (method, pattern, handler) => addRoute(method, pattern, handler as Handler),
+    loaded: load.promise,
   }
 }
 
-const DEFAULTS = {
-  host: '127.0.0.1',
-  port: 8080,
-  publicPaths: DEFAULT_PUBLIC_PATHS,
-  onError: (error: unknown, requestId: string): void => {
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    process.stderr.write(`sluice: request ${requestId} failed: ${cause}\n`)
-  },
-} as const satisfies Required<LightServerOptions>
+/** Null where it depends on what the pattern captures. */
+function isAlwaysPublic(isPublic: IsPublic, method: Method, pattern: string): boolean | null {
+  const segments = parsePattern(pattern)
+  const texts = segments.flatMap((segment) => (segment.type === 'literal' ? [segment.text] : []))
+  return texts.length === segments.length ? isPublic(method, texts) : null
+}
 
-function completeOptions(options: LightServerOptions): Required<LightServerOptions> {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(DEFAULTS, name))
-  if (unknown !== undefined) throw new StartError(`The light server has no option '${unknown}'.`, 2)
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-  const complete: Required<LightServerOptions> = { ...DEFAULTS, ...given }
-  const { port } = complete
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new StartError(`port must be an integer between 0 and 65535, but was ${String(port)}.`, 2)
+interface OpenContext {
+  readonly deps: LightServerDeps
+  readonly createdUnixSeconds: number
+  readonly signal: AbortSignal
+}
+
+async function openParts(
+  { keyDb, model, workers, maxQueue, onError }: CompleteOptions,
+  { deps, createdUnixSeconds, signal }: OpenContext,
+): Promise<OpenParts> {
+  const keys = keyDb === null ? null : await deps.openKeys(keyDb)
+  const { checkpoint } = model
+  if (typeof checkpoint === 'string') {
+    try {
+      return { keys, ...(await deps.openCheckpoint({ ...model, checkpoint }, { maxQueue, onError, signal })) }
+    } catch (error) {
+      await keys?.close()
+      throw error
+    }
   }
-  return complete
+  // Threads, and Node's module for them, are nothing that an import should take time for.
+  const { WorkerPool } = await import('./worker-pool.ts')
+  const onWorkerEnd = (cause: Error): void => onError(cause, null)
+  const pool = new WorkerPool({ workers, maxQueue, onWorkerEnd, entry: deps.workerEntry })
+  return { keys, host: createPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }
+}
+
+async function closeParts({ host, keys }: OpenParts): Promise<void> {
+  await host.close()
+  await keys?.close()
+}
+
+/** It is called from where nobody could catch what the application's own function throws. */
+function neverThrowing(onError: OnError): OnError {
+  return (error, requestId) => {
+    try {
+      onError(error, requestId)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
 }
 
 function listen(
   server: Server,
-  where: { readonly host: string; readonly port: number },
+  { host, port }: { readonly host: string; readonly port: number },
 ): Promise<LightAddress> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(where, () => {
+    server.listen({ host, port }, () => {
       server.off('error', reject)
       const address = addressOf(server)
       if (address !== null) resolve(address)
@@ -136,12 +245,19 @@ function addressOf(server: Server): LightAddress | null {
   return { ...address, url: `http://${host}:${address.port}` }
 }
 
-/** Time that running requests have to finish once the server closes. */
-const CLOSE_TIMEOUT_MS = 30_000
+interface Deferred {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
 
-async function shutDown(graceful: GracefulClose, engine: Engine): Promise<void> {
-  await graceful.drain(CLOSE_TIMEOUT_MS)
-  // Generations that still run end here, with an answer.
-  await engine.close()
-  await graceful.close()
+/** Whoever does not wait for it is told by `/v1/models` and by every answer. */
+function createDeferred(): Deferred {
+  let resolve: () => void = () => {}
+  let reject: (error: unknown) => void = () => {}
+  const promise = new Promise<void>((...settle) => {
+    ;[resolve, reject] = settle
+  })
+  promise.catch(() => {})
+  return { promise, resolve, reject }
 }

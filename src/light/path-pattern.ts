@@ -57,32 +57,39 @@ export function matchesSegment(pattern: PatternSegment, segment: string | undefi
 
 export interface RequestTarget {
   readonly path: string
-  /** Percent-decoded; of `/` it is one empty segment. */
-  readonly segments: readonly string[]
-  readonly query: URLSearchParams
+  /** Without its question mark. */
+  readonly query: string
 }
 
 /** Proxies may send `http://host/path`. */
 const ORIGIN = /^https?:\/\/[^/?]*/i
 
-/** @throws ServiceError `malformed_request` when the path is not valid percent-encoding. */
-export function parseTarget(url: string): RequestTarget {
-  const [path = '', ...query] = url.replace(ORIGIN, '').split('?')
-  return {
-    path,
-    segments: splitPath(path).map(decodeSegment),
-    query: new URLSearchParams(query.join('?')),
-  }
+/** @throws ServiceError `malformed_request` when the query is not valid percent-encoding. */
+export function splitTarget(url: string): RequestTarget {
+  const target = url.startsWith('/') ? url : url.replace(ORIGIN, '')
+  const end = target.indexOf('?')
+  if (end < 0) return { path: target, query: '' }
+  const query = target.slice(end + 1)
+  requireEncoding(query, 'query')
+  return { path: target.slice(0, end), query }
+}
+
+/**
+ * Percent-decoded; of `/` it is one empty segment.
+ * @throws ServiceError `malformed_request` when the path is not valid percent-encoding.
+ */
+export function toSegments(path: string): readonly string[] {
+  return splitPath(path).map((segment) => requireEncoding(segment, 'path'))
 }
 
 function splitPath(path: string): string[] {
   return path.replace(/^\//, '').split('/')
 }
 
-function decodeSegment(segment: string): string {
+function requireEncoding(text: string, subject: string): string {
   try {
-    return decodeURIComponent(segment)
+    return decodeURIComponent(text)
   } catch {
-    throw new ServiceError('malformed_request', { message: 'the path is not valid percent-encoding.' })
+    throw new ServiceError('malformed_request', { message: `the ${subject} is not valid percent-encoding.` })
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { parseTarget } from './path-pattern.ts'
+import { splitTarget, toSegments } from './path-pattern.ts'
 import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
 
 function isPublic(patterns: readonly string[], url: string, method = 'GET'): boolean {
-  return createPublicPaths(patterns)(method, parseTarget(url).segments)
+  return createPublicPaths(patterns)(method, toSegments(splitTarget(url).path))
 }
 
 describe('createPublicPaths', () => {

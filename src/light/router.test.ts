@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseTarget } from './path-pattern.ts'
+import { splitTarget, toSegments } from './path-pattern.ts'
 import { Router } from './router.ts'
 
 /** A router whose targets are the patterns themselves. */
@@ -10,7 +10,7 @@ function createRouter(...patterns: string[]): Router<string> {
 }
 
 function find(router: Router<string>, url: string, method = 'GET') {
-  return router.find(method, parseTarget(url).segments)
+  return router.find(method, toSegments(splitTarget(url).path))
 }
 
 describe('captures', () => {
@@ -103,16 +103,30 @@ describe('add', () => {
   })
 })
 
-describe('parseTarget', () => {
-  it('reads the query', () => {
-    const { path, query } = parseTarget('/a?x=1&x=2&y=a%20b?c')
-
-    expect(path).toBe('/a')
-    expect(query.getAll('x')).toEqual(['1', '2'])
-    expect(query.get('y')).toBe('a b?c')
+describe('a target', () => {
+  it('is split at the first question mark', () => {
+    expect(splitTarget('/a?x=1&x=2&y=a%20b?c')).toEqual({ path: '/a', query: 'x=1&x=2&y=a%20b?c' })
+    expect(splitTarget('HTTP://host:80/a')).toEqual({ path: '/a', query: '' })
   })
 
   it.each(['/%', '/%zz', '/%ff', '/a/%C3'])('refuses the bad escape in %s', (url) => {
-    expect(() => parseTarget(url)).toThrow('the path is not valid percent-encoding.')
+    expect(() => toSegments(splitTarget(url).path)).toThrow('the path is not valid percent-encoding.')
+  })
+
+  it('refuses a bad escape in its query', () => {
+    expect(() => splitTarget('/a?x=%zz')).toThrow('the query is not valid percent-encoding.')
+  })
+})
+
+describe('findLiteral', () => {
+  it('knows the routes without captures, as they are written', () => {
+    const router = createRouter('/users/{id}', '/users/me')
+
+    expect(router.findLiteral('HEAD', '/users/me')?.target).toBe('/users/me')
+    expect(['/users/7', '/users/%6de', 'users/me'].map((path) => router.findLiteral('GET', path))).toEqual([
+      null,
+      null,
+      null,
+    ])
   })
 })

@@ -25,26 +25,48 @@ export interface RouteMatch<Target> {
   readonly params: Readonly<Record<string, string>>
 }
 
+/** The routes of one method. */
+interface Tree<Target> {
+  readonly root: Branch<Target>
+  /** Those without captures by their whole paths: most requests are for one of them, as it is written. */
+  readonly literals: Map<string, RouteMatch<Target>>
+}
+
 export class Router<Target> {
-  readonly #trees = new Map<string, Branch<Target>>(METHODS.map((method) => [method, createBranch()]))
+  readonly #trees = new Map<string, Tree<Target>>(
+    METHODS.map((method) => [method, { root: createBranch(), literals: new Map() }]),
+  )
 
   /** @throws StartError for an unknown method, a malformed pattern, or one that is there already. */
   add(method: Method, pattern: string, target: Target): void {
-    let branch = this.#trees.get(method)
-    if (branch === undefined) {
+    const tree = this.#trees.get(method)
+    if (tree === undefined) {
       throw new StartError(`A route's method must be one of ${METHODS.join(', ')}, but was '${method}'.`, 2)
     }
     const segments = parsePattern(pattern)
+    let branch = tree.root
     for (const segment of segments) branch = growBranch(branch, segment)
     if (branch.route !== null) throw new StartError(`There is already a route ${method} ${pattern}.`, 2)
     branch.route = { target, pattern: segments }
+    if (segments.every(({ type }) => type === 'literal')) {
+      tree.literals.set(pattern, { target, params: Object.freeze({}) })
+    }
+  }
+
+  /** The route without captures that has exactly this path, which is not decoded; null leaves `find` to say. */
+  findLiteral(method: string, path: string): RouteMatch<Target> | null {
+    return this.#treeOf(method)?.literals.get(path) ?? null
   }
 
   /** Null when no route of this method has the path. */
   find(method: string, segments: readonly string[]): RouteMatch<Target> | null {
-    const tree = this.#trees.get(method === 'HEAD' ? 'GET' : method)
-    const route = tree === undefined ? null : findRoute(tree, segments)
+    const tree = this.#treeOf(method)
+    const route = tree === undefined ? null : findRoute(tree.root, segments)
     return route === null ? null : { target: route.target, params: captureParams(route.pattern, segments) }
+  }
+
+  #treeOf(method: string): Tree<Target> | undefined {
+    return this.#trees.get(method === 'HEAD' ? 'GET' : method)
   }
 }
 

@@ -2,7 +2,6 @@
  * The composition root: the one file that knows every part. Builds a server from its configuration, opens the port
  * as soon as the model's headers have been checked, loads the model behind it, and takes all of it down again.
  */
-import path from 'node:path'
 import { createAdminCheck } from '../accounts/admin-secret.ts'
 import { buildApp } from '../api/app.ts'
 import { completeConfig } from '../config/resolve.ts'
@@ -20,10 +19,10 @@ import { AddressLimiter } from '../limits/address-limiter.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
-import { hubModelName, isHubReference, parseHubReference } from '../hub/hub-reference.ts'
 import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
+import { checkpointName } from './checkpoint-name.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
@@ -212,13 +211,6 @@ async function outlineAll(
   const outlines = new Map<ModelSource, CheckpointOutline>()
   for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
   return outlines
-}
-
-/** The repository's name on the Hub, or the stem of the folder or file, without the number of a split. */
-function checkpointName(checkpoint: string): string {
-  if (isHubReference(checkpoint)) return hubModelName(parseHubReference(checkpoint))
-  const name = path.basename(path.resolve(checkpoint))
-  return name.replace(/\.(gguf|safetensors)$/, '').replace(/-\d{5}-of-\d{5}$/, '')
 }
 
 function createOutputGuard({ disableOutputVerify, adminKey, apiKeys }: ServerConfig): OutputGuard | null {

@@ -123,7 +123,7 @@ async function createIndex(
     .execute()
 }
 
-const API_DATABASE: DatabaseKind = {
+export const API_DATABASE: DatabaseKind = {
   holds: 'accounts and keys',
   option: '--api-db',
   applicationId: 0x534c4331,

@@ -73,11 +73,12 @@ async function refuseWhenUnusable<T>(
   } catch (error) {
     if (error instanceof StartError) throw error
     const trouble = fileTrouble(error) ?? databaseTrouble(error)
-    throw new StartError(`${describe(location, kind)} cannot be used: ${trouble}.`, 1)
+    throw new StartError(`${describeDatabase(location, kind)} cannot be used: ${trouble}.`, 1)
   }
 }
 
-function describe(location: string, { holds, option }: DatabaseKind): string {
+/** As messages name it. */
+export function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
   return `The database of ${holds} '${location}' (${option})`
 }
 
@@ -129,13 +130,16 @@ function makeFile(location: string): void {
   }
 }
 
-/** Only reads. */
-function refuseForeign(sqlite: SqliteDatabase, location: string, kind: DatabaseKind): void {
+/** Only reads. @throws StartError */
+export function refuseForeign(sqlite: SqliteDatabase, location: string, kind: DatabaseKind): void {
   const { application_id: applicationId } = readRow(sqlite, 'pragma application_id')
   const { tables } = readRow(sqlite, 'select count(*) as tables from sqlite_master')
   if (applicationId === 0 && tables === 0) return
   if (applicationId !== kind.applicationId) {
-    throw new StartError(`${describe(location, kind)} holds something else; nothing in it was changed.`, 1)
+    throw new StartError(
+      `${describeDatabase(location, kind)} holds something else; nothing in it was changed.`,
+      1,
+    )
   }
   const { hasHistory } = readRow(
     sqlite,
@@ -146,7 +150,7 @@ function refuseForeign(sqlite: SqliteDatabase, location: string, kind: DatabaseK
   const unknown = applied.find(({ name }) => !(name in kind.migrations))
   if (unknown === undefined) return
   throw new StartError(
-    `${describe(location, kind)} was written by a newer version of Sluice (it has '${unknown.name}'); nothing in it was changed.`,
+    `${describeDatabase(location, kind)} was written by a newer version of Sluice (it has '${unknown.name}'); nothing in it was changed.`,
     1,
   )
 }

@@ -42,9 +42,13 @@ export class Turns {
  * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
  * that is open on that very thread could then never end.
  */
-export function createSqliteDialect(database: SqliteDatabase, turns: Turns): Dialect {
+export function createSqliteDialect(
+  database: SqliteDatabase,
+  turns: Turns,
+  { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
+): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, turns),
+    createDriver: () => new SqliteDriver(database, turns, isReadOnly),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalSqliteAdapter(),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -64,9 +68,11 @@ class SqliteDriver implements Driver {
   readonly #begin: StatementSyncInstance
   readonly #commit: StatementSyncInstance
   readonly #turns: Turns
+  readonly #isReadOnly: boolean
   #endTurn: () => void = () => {}
 
-  constructor(database: SqliteDatabase, turns: Turns) {
+  constructor(database: SqliteDatabase, turns: Turns, isReadOnly: boolean) {
+    this.#isReadOnly = isReadOnly
     this.#database = database
     this.#connection = new SqliteConnection(database)
     this.#begin = database.prepare('begin immediate')
@@ -102,7 +108,7 @@ class SqliteDriver implements Driver {
     const endTurn = await this.#turns.take()
     try {
       if (this.#database.isOpen) {
-        leaveOneFile(this.#database)
+        if (!this.#isReadOnly) leaveOneFile(this.#database)
         this.#database.close()
       }
     } finally {

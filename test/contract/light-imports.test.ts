@@ -2,31 +2,68 @@
 import { describe, expect, it } from 'vitest'
 import { readSource, walkImports } from '../support/import-graph.ts'
 
-const DYNAMIC_LOAD = /\bimport\s*\(|\brequire\s*\(|\bcreateRequire\b|\bprocess\.dlopen\b/
+const DYNAMIC_LOAD =
+  /\bimport\s*\(\s*(?:'(?<specifier>[^']+)')?|\brequire\s*\(|\bcreateRequire\b|\bprocess\.dlopen\b/g
+
+/** What the files load later, as it is written there. */
+function laterLoads(files: Iterable<string>): readonly string[] {
+  return [...files].flatMap((file) =>
+    Array.from(
+      readSource(file).matchAll(DYNAMIC_LOAD),
+      ([text, specifier = text]) => `${file}: ${specifier}`,
+    ),
+  )
+}
 
 describe('the imports of the light server', () => {
-  const { files, others } = walkImports('light/index.ts')
-
-  it('reach the real scheduler', () => {
-    expect(files).toContain('scheduler/continuous-batch-scheduler.ts')
-    expect(files).toContain('engines/passthrough/passthrough-runner.ts')
-  })
+  const { files, others } = walkImports('light.ts')
 
   it('take nothing from outside but Node’s own modules', () => {
+    expect(files.size).toBeGreaterThan(20)
     expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
   })
 
-  it('load nothing later that would not be seen here', () => {
-    expect([...files].filter((file) => DYNAMIC_LOAD.test(readSource(file)))).toEqual([])
+  it('load later only the threads, and what a key database and a checkpoint need', () => {
+    expect(laterLoads(files)).toEqual([
+      'server/create-light-server.ts: ./light-checkpoint.ts',
+      'server/create-light-server.ts: ../accounts/key-file.ts',
+      'light/light-server.ts: ./worker-pool.ts',
+    ])
   })
 
   it('stay out of the parts that own packages or processes', () => {
-    const parts = /^(?:core|protocol|http|scheduler|light)\/|^engines\/(?:passthrough|local)\//
+    const parts = /^(?:light\.ts$|server\/create-light-server\.ts$|(?:core|http|light)\/)/
 
     expect([...files].filter((file) => !parts.test(file))).toEqual([])
   })
 })
 
-it('a walk of the full server’s imports does find its packages', () => {
-  expect(walkImports('server/create-server.ts').others).toContain('fastify')
+it.each(['light/worker-pool.ts', 'light/generation-worker.ts'])(
+  'the imports of %s take nothing from outside but Node’s own modules, and load nothing later',
+  (file) => {
+    const { files, others } = walkImports(file)
+
+    expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
+    expect(laterLoads(files)).toEqual([])
+  },
+)
+
+describe('the imports of its worker threads', () => {
+  const { files } = walkImports('light/generation-worker.ts')
+
+  it('reach the real scheduler', () => {
+    expect(files).toContain('scheduler/continuous-batch-scheduler.ts')
+    expect(files).toContain('engines/passthrough/passthrough-runner.ts')
+  })
+})
+
+describe('a walk of the imports', () => {
+  it('finds the packages of the full server', () => {
+    expect(walkImports('server/create-server.ts').others).toContain('fastify')
+  })
+
+  it('finds those of a key database and of a checkpoint', () => {
+    expect(walkImports('accounts/key-file.ts').others).toContain('@photostructure/sqlite')
+    expect(walkImports('server/light-checkpoint.ts').others).toContain('pino')
+  })
 })

@@ -1,7 +1,7 @@
 /** The light server's life: listening, clients that leave, closing while requests run. */
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createLightServer, type LightServer, type LightServerOptions } from '../../src/light/index.ts'
+import { createLightServer, type LightServer, type LightServerOptions } from '../../src/light.ts'
 import { createTestLightServer } from '../support/light-server.ts'
 import { openSocket, readAnswer } from '../support/raw-http.ts'
 import { hang, ScriptedEngine } from '../support/scripted-engine.ts'
@@ -102,6 +102,18 @@ describe('the life of a server', () => {
     await expect(second.server.listen()).rejects.toThrow('EADDRINUSE')
   })
 
+  it('may try again to listen, and listens once however often it is told', async () => {
+    const first = createTestLightServer()
+    const { port } = await first.server.listen()
+    const { server } = createTestLightServer({ port })
+    await expect(server.listen()).rejects.toThrow('EADDRINUSE')
+
+    await first.server.close()
+
+    const [once, again] = await Promise.all([server.listen(), server.listen()])
+    expect([once.port, again]).toEqual([port, once])
+  })
+
   it('may end before it began, and does not begin again', async () => {
     const { server } = createTestLightServer()
 
@@ -172,7 +184,15 @@ describe('the life of a server', () => {
   })
 
   it.each([
-    [{ workers: 2 }, "The light server has no option 'workers'."],
+    [{ worker: 2 }, "The light server has no option 'worker'."],
+    [{ workers: 0 }, 'workers must be an integer between 1 and 256, but was 0.'],
+    [{ maxQueue: 0.5 }, 'maxQueue must be an integer between 1 and 1000000, but was 0.5.'],
+    [{ shutdownTimeout: -1 }, 'shutdownTimeout must be an integer between 0 and 3600, but was -1.'],
+    [{ keyDb: '' }, 'keyDb must be a text that is not empty, but was "".'],
+    [{ host: null }, 'host must be a text that is not empty, but was null.'],
+    [{ onError: 'log' }, 'onError must be a function.'],
+    [{ modelId: 'm' }, 'modelId describes a checkpoint, but checkpoint is not given.'],
+    [{ staticDir: '/nowhere' }, "staticDir must be a folder that can be read, but '/nowhere' is none."],
     [{ port: 70_000 }, 'port must be an integer between 0 and 65535, but was 70000.'],
     [{ port: '80' }, 'port must be an integer between 0 and 65535, but was 80.'],
     [{ publicPaths: ['x'] }, "A path pattern must begin with '/', but was 'x'."],

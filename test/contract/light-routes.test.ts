@@ -1,6 +1,6 @@
 /** What an embedder's routes get and how their answers go out; an engine's failures go the same way. */
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/light/index.ts'
+import { ServiceError } from '../../src/light.ts'
 import { call, createTestLightServer } from '../support/light-server.ts'
 import { ScriptedEngine, sequenceStart } from '../support/scripted-engine.ts'
 

@@ -1,32 +1,75 @@
-/** A light server on a free port, over the passthrough engine unless told otherwise. It closes after the test. */
+/**
+ * A light server on a free port: the passthrough model on the built worker threads, unless an engine is given. It
+ * closes after the test.
+ */
 import { onTestFinished } from 'vitest'
+import { KeyFile } from '../../src/accounts/key-file.ts'
 import { VirtualClock } from '../../src/core/clock.ts'
-import { createPassthroughEngine } from '../../src/light/generation.ts'
-import type { LightServer, LightServerOptions } from '../../src/light/index.ts'
+import { StartError } from '../../src/core/errors.ts'
+import type { LightServer, LightServerOptions } from '../../src/light.ts'
 import { buildLightServer } from '../../src/light/light-server.ts'
+import { createRegistryHost } from '../../src/light/registry-host.ts'
+import { ModelRegistry } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 
-const KEY = { authorization: 'Bearer sk-svc-0123abcd' }
+export const LIGHT_KEY = 'sk-svc-0123abcd'
+
+/** Built, because not every Node that is supported runs a thread from TypeScript. */
+export const WORKER_ENTRY = new URL('../../dist/light/generation-worker.js', import.meta.url)
 
 export interface TestLightServer {
   readonly server: LightServer
   readonly clock: VirtualClock
   /** What was told to `onError`. */
-  readonly failures: readonly (readonly [error: unknown, requestId: string])[]
+  readonly failures: readonly (readonly [error: unknown, requestId: string | null])[]
+  readonly listen: () => Promise<number>
+}
+
+export interface TestLightServerOptions extends LightServerOptions {
+  readonly engine?: Engine
+  readonly workerEntry?: URL
 }
 
 export function createTestLightServer({
   engine,
+  workerEntry = WORKER_ENTRY,
   ...options
-}: LightServerOptions & { engine?: Engine } = {}): TestLightServer {
+}: TestLightServerOptions = {}): TestLightServer {
   const clock = new VirtualClock()
-  const failures: [unknown, string][] = []
+  const failures: [unknown, string | null][] = []
   const server = buildLightServer(
-    { port: 0, onError: (...failure) => void failures.push(failure), ...options },
-    { engine: engine ?? createPassthroughEngine(), clock },
+    {
+      port: 0,
+      onError: (...failure) => void failures.push(failure),
+      ...(engine && { checkpoint: 'of the test' }),
+      ...options,
+    },
+    {
+      clock,
+      workerEntry,
+      openCheckpoint: async (_, { maxQueue }) => ({
+        host: createRegistryHost(createRegistry(engine, { maxQueue, clock })),
+        loaded: Promise.resolve(),
+      }),
+      openKeys: (location) => KeyFile.open({ location, option: 'keyDb', clock }),
+    },
   )
   onTestFinished(() => server.close())
-  return { server, clock, failures }
+  return { server, clock, failures, listen: async () => (await server.listen()).port }
+}
+
+function createRegistry(
+  engine: Engine | undefined,
+  deps: { readonly maxQueue: number; readonly clock: VirtualClock },
+): ModelRegistry {
+  return new ModelRegistry({
+    openEngine: () => Promise.reject(new StartError('No other model here.', 1)),
+    openFallback: () => {
+      if (engine === undefined) throw new StartError('This test has no engine.', 1)
+      return engine
+    },
+    ...deps,
+  })
 }
 
 export interface CallOptions {
@@ -46,7 +89,11 @@ export async function call(
   const hasBody = payload !== undefined
   const response = await fetch(url + path, {
     method: method ?? (hasBody ? 'POST' : 'GET'),
-    headers: { ...KEY, ...(hasBody && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${LIGHT_KEY}`,
+      ...(hasBody && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(hasBody && { body: JSON.stringify(payload) }),
   })
   const text = await response.text()

@@ -207,7 +207,7 @@ export async function readStream(response: Response): Promise<StreamedText> {
 }
 
 /** Process ids of the engines that a server has started. */
-export function enginePids({ child }: ServerProcess): number[] {
+export function enginePids({ child }: Pick<ServerProcess, 'child'>): number[] {
   const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
   return listed
     .split('\n')

@@ -1,5 +1,5 @@
 /** What the compiler knows of the light server's routes. Never runs: type checking it is the test. */
-import { createLightServer, type Pattern } from '../../src/light/index.ts'
+import { createLightServer, type Pattern } from '../../src/light.ts'
 
 const server = createLightServer({ host: '::1', port: 0, publicPaths: ['/hook', '/u/{id}', '/x/*'] })
 
@@ -28,5 +28,10 @@ server.route('DELETE', runTimePattern, ({ params }) => {
 // @ts-expect-error -- null while the server does not listen
 export const url: string = server.address().url
 
-// @ts-expect-error -- not built yet, so not accepted
-createLightServer({ workers: 2 })
+server.route('GET', '/me', ({ credential }) => credential?.accountId ?? null)
+// @ts-expect-error -- nobody knows whose key it is on a public path
+server.route('GET', '/you', ({ credential }) => credential.accountId)
+// @ts-expect-error -- there is no such option
+createLightServer({ worker: 2 })
+// @ts-expect-error -- a number, not a text
+createLightServer({ workers: '2' })

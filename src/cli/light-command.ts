@@ -1,0 +1,48 @@
+/** `sluice light`: starts the light server and stays until it is told to stop, as `serve` does. */
+import type { ServerConfig } from '../config/server-config.ts'
+import type { Clock } from '../core/clock.ts'
+import { createLightServer } from '../server/create-light-server.ts'
+import { showsStacks, toFailure } from './failure.ts'
+import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
+import { firstSignal } from './serve.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface LightContext {
+  readonly config: Pick<ServerConfig, (typeof LIGHT_OPTIONS)[number]>
+  readonly terminal: Terminal
+  readonly clock: Clock
+}
+
+/** @throws StartError, and Node's own error when the address cannot be listened on. */
+export async function runLightCommand(
+  { publicPaths, ...own }: LightCommand,
+  { config, terminal, clock }: LightContext,
+): Promise<number> {
+  const { logLevel, ...shared } = config
+  const stopped = firstSignal({ terminal, clock })
+  const server = createLightServer({
+    ...shared,
+    ...own,
+    ...(publicPaths !== null && { publicPaths }),
+    onError: (error, requestId) => {
+      const { line } = toFailure(error, showsStacks({ logLevel }))
+      terminal.complain(requestId === null ? line : `${line} (request ${requestId})`)
+    },
+  })
+  // A signal ends a download as well, and the server whatever it was doing.
+  void stopped.then(() => server.close())
+  const { url } = await server.listen()
+  terminal.print(`sluice: listening on ${url}`)
+  try {
+    await Promise.race([stopped, untilLoadFails(server.loaded)])
+    terminal.complain(`sluice: stopping; running requests may take up to ${config.shutdownTimeout} s.`)
+  } finally {
+    await server.close()
+  }
+  return 0
+}
+
+/** Rejects when the checkpoint cannot be served, and otherwise never settles. */
+function untilLoadFails(loaded: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => void loaded.catch(reject))
+}

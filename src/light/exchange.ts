@@ -1,0 +1,87 @@
+/**
+ * One request and what a handler gets of it. What most handlers never look at (the query, the client's presence) is made
+ * when it is asked for.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Credential } from '../core/credential.ts'
+import { onExchangeEnd, watchClient } from '../http/client-presence.ts'
+import { keepRequestId } from '../http/request-id.ts'
+
+export interface LightRequest<Params = Readonly<Record<string, string>>> {
+  /** What the pattern captured, percent-decoded. */
+  readonly params: Params
+  readonly query: URLSearchParams
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** The parsed JSON of a POST, PUT or PATCH; undefined when there is none. */
+  readonly body: unknown
+  /** Whose key it is; null on a public path and without a key database. */
+  readonly credential: Credential | null
+  /** As it goes back in `x-request-id`. */
+  readonly requestId: string
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+}
+
+export class Exchange implements LightRequest {
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  params: Readonly<Record<string, string>> = NO_PARAMS
+  queryText = ''
+  body: unknown = undefined
+  credential: Credential | null = null
+  #query: URLSearchParams | null = null
+  #signal: AbortSignal | null = null
+
+  constructor(incoming: IncomingMessage, response: ServerResponse) {
+    this.incoming = incoming
+    this.response = response
+    this.requestId = keepRequestId(this.findHeader('x-request-id'))
+  }
+
+  /** Made by Node when it is asked for the first time. */
+  get headers(): IncomingHttpHeaders {
+    return this.incoming.headers
+  }
+
+  /** A header's value, without having all of them made; undefined where there is none, or more than one. */
+  findHeader(name: string): string | undefined {
+    const { rawHeaders } = this.incoming
+    let found: string | undefined
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const given = rawHeaders[index] ?? ''
+      if (given.length !== name.length || given.toLowerCase() !== name) continue
+      if (found !== undefined) return undefined
+      found = rawHeaders[index + 1]
+    }
+    return found
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.queryText))
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= watchClient(this.incoming, this.response))
+  }
+
+  /** Calls back, once, when the client leaves before its answer has been written. */
+  onLeave(callback: () => void): void {
+    onExchangeEnd(this.incoming, this.response, () => {
+      if (!this.response.writableEnded) callback()
+    })
+  }
+
+  /** As it came, with its query. */
+  get url(): string {
+    return this.incoming.url ?? ''
+  }
+
+  /** Nobody reads the answer any more. */
+  get hasClientLeft(): boolean {
+    return this.response.destroyed || this.incoming.socket.destroyed
+  }
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})

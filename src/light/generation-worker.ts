@@ -1,0 +1,85 @@
+/**
+ * A worker thread of the light server: the passthrough model on the real scheduler, so that a long continuation holds
+ * up nobody else's event loop. Started by `worker-thread.ts` only. What it throws ends it, and the server starts
+ * another one.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../core/clock.ts'
+import { InvariantError } from '../core/errors.ts'
+import { StepLoop, type EventSink, type RequestHandle } from '../engines/local/step-loop.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import type { EngineRequest } from '../protocol/engine.ts'
+import { ContinuationFold } from './continuation.ts'
+import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
+
+const port = parentPort
+if (port === null) throw new InvariantError('The generation worker was not started as a worker thread.')
+
+const { seats } = workerData as WorkerOptions
+const handles = new Map<number, RequestHandle>()
+let outcomes: Outcome[] = []
+
+const loop = new StepLoop({
+  runner: new PassthroughRunner({ maxBatchSize: seats, maxSeqLen: null }),
+  // The server's own queue has put them in order, and gives no more than there are seats.
+  schedulePolicy: 'fcfs',
+  maxQueue: seats,
+  clock: systemClock,
+  onStepEnd: tellOutcomes,
+  onBroken: ({ cause }) =>
+    setImmediate(() => {
+      throw cause
+    }),
+})
+
+port.on('message', ({ prompts, aborted }: WorkMessage) => {
+  for (const id of aborted) abort(id)
+  for (const [id, prompt, maxNewTokens] of prompts) {
+    handles.set(id, loop.submit(toRequest(prompt, maxNewTokens), createSink(id)))
+  }
+})
+
+// Says that the program runs.
+port.postMessage([] satisfies OutcomeMessage)
+
+function createSink(id: number): EventSink {
+  const fold = new ContinuationFold()
+  return {
+    deliver: (events) => {
+      for (const event of events) fold.add(event)
+      if (!fold.hasEnded) return
+      const { error } = fold
+      end(error === null ? { id, continuation: fold.result } : { id, error })
+    },
+    fail: ({ code, params }) => end({ id, error: { code, params } }),
+  }
+}
+
+function end(outcome: Outcome): void {
+  handles.delete(outcome.id)
+  outcomes.push(outcome)
+}
+
+function abort(id: number): void {
+  handles.get(id)?.abort()
+  handles.delete(id)
+}
+
+function tellOutcomes(): void {
+  if (outcomes.length === 0) return
+  port?.postMessage(outcomes)
+  outcomes = []
+}
+
+function toRequest(prompt: string, maxNewTokens: number): EngineRequest {
+  return {
+    reqId: '',
+    prompts: [{ pieces: [prompt], addSpecial: true }],
+    options: {
+      maxNewTokens,
+      sampling: { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: null },
+      stopStrings: [],
+    },
+    place: { priorityClass: 0, priority: 0, accountId: '' },
+  }
+}

@@ -1,0 +1,45 @@
+/** The passthrough model, which serves while there is no checkpoint: one id, always ready, on worker threads. */
+import { ServiceError } from '../core/errors.ts'
+import type { ModelRecord } from '../models/model-record.ts'
+import type { ModelHost } from './model-host.ts'
+import type { WorkerPool } from './worker-pool.ts'
+
+/** The one model there is, and the alias of the default model. */
+const MODEL_ID = 'default'
+
+export function createPassthroughHost(pool: WorkerPool, createdUnixSeconds: number): ModelHost {
+  const record: ModelRecord = {
+    id: MODEL_ID,
+    createdUnixSeconds,
+    state: 'ready',
+    loadFraction: 1,
+    failure: null,
+    info: null,
+    outline: {
+      architecture: 'passthrough',
+      parameters: 0,
+      sizeBytes: 0,
+      quantization: 'none',
+      maxSeqLen: null,
+      vocabSize: 256,
+      engine: 'passthrough',
+    },
+    replicas: null,
+    quantization: 'none',
+  }
+  const get = (modelId: string | null): ModelRecord => {
+    if (modelId === null || modelId === MODEL_ID) return record
+    throw new ServiceError('model_not_found', { model: modelId }, { param: 'model' })
+  }
+  return {
+    list: () => [record],
+    get,
+    generate: async ({ prompt, maxNewTokens, modelId }, run) => {
+      const { id } = get(modelId)
+      const onLeave = (callback: () => void): void => run.onLeave(callback)
+      const continuation = await pool.run({ prompt, maxNewTokens, requestId: run.requestId, onLeave })
+      return { ...continuation, modelId: id }
+    },
+    close: () => pool.close(),
+  }
+}

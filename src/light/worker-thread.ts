@@ -1,0 +1,123 @@
+/**
+ * One worker thread and the prompts it runs. Prompts given in one turn of the event loop go out as one message. When the
+ * thread ends by itself, whatever the reason, its prompts are handed back to the pool, which knows what to do.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
+
+/** A prompt that has not ended. */
+export interface Job {
+  readonly id: number
+  readonly prompt: string
+  readonly maxNewTokens: number
+  readonly settle: (outcome: Outcome) => void
+  readonly fail: (error: Error) => void
+}
+
+export interface WorkerThreadHooks {
+  /** A seat, or several, are free again. */
+  readonly onOutcomes: () => void
+  /** It has ended by itself; the jobs are those it had not finished. */
+  readonly onEnd: (cause: Error, unfinished: readonly Job[]) => void
+}
+
+/** The thread runs the same kind of file as this one: built JavaScript, or the source where Node strips types. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? 'generation-worker.ts' : 'generation-worker.js',
+  import.meta.url,
+)
+
+export class WorkerThread {
+  readonly #worker: Worker
+  readonly #hooks: WorkerThreadHooks
+  readonly #jobs = new Map<number, Job>()
+  #prompts: WorkMessage['prompts'][number][] = []
+  #aborted: number[] = []
+  #isFlushing = false
+  #hasBegun = false
+  #isClosing = false
+  #cause: Error | null = null
+
+  constructor(options: WorkerOptions, hooks: WorkerThreadHooks, entry: URL = ENTRY) {
+    this.#hooks = hooks
+    // Not the flags that the application was started with: some of them are refused in a thread.
+    this.#worker = new Worker(entry, { workerData: options, execArgv: [] })
+    this.#worker.on('message', (outcomes: OutcomeMessage) => this.#receive(outcomes))
+    this.#worker.on('error', (error: unknown) => {
+      this.#cause = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('messageerror', (error) => {
+      this.#cause = error
+      void this.#worker.terminate()
+    })
+    this.#worker.on('exit', (code) => this.#end(code))
+  }
+
+  /** Prompts that it runs. */
+  get load(): number {
+    return this.#jobs.size
+  }
+
+  /** Whether its program has ever run: one that has not may never be able to. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  run(job: Job): void {
+    this.#jobs.set(job.id, job)
+    this.#prompts.push([job.id, job.prompt, job.maxNewTokens])
+    this.#flushThisTurn()
+  }
+
+  /** Its seat is free at once; nothing more is heard of it. */
+  abort(id: number): void {
+    if (!this.#jobs.delete(id)) return
+    this.#aborted.push(id)
+    this.#flushThisTurn()
+  }
+
+  /** Ends the thread; gives the jobs it had not finished. */
+  async close(): Promise<readonly Job[]> {
+    this.#isClosing = true
+    const unfinished = this.#takeJobs()
+    await this.#worker.terminate()
+    return unfinished
+  }
+
+  #flushThisTurn(): void {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    setImmediate(() => {
+      this.#isFlushing = false
+      // Those that were aborted before they went out never do.
+      const prompts = this.#prompts.filter(([id]) => this.#jobs.has(id))
+      const message: WorkMessage = { prompts, aborted: this.#aborted }
+      this.#prompts = []
+      this.#aborted = []
+      this.#worker.postMessage(message)
+    })
+  }
+
+  #receive(outcomes: OutcomeMessage): void {
+    this.#hasBegun = true
+    for (const outcome of outcomes) {
+      const job = this.#jobs.get(outcome.id)
+      this.#jobs.delete(outcome.id)
+      job?.settle(outcome)
+    }
+    this.#hooks.onOutcomes()
+  }
+
+  #end(code: number): void {
+    if (this.#isClosing) return
+    const cause =
+      this.#cause ?? new Error(`A worker thread of the light server ended with exit code ${code}.`)
+    this.#hooks.onEnd(cause, this.#takeJobs())
+  }
+
+  #takeJobs(): readonly Job[] {
+    const jobs = [...this.#jobs.values()]
+    this.#jobs.clear()
+    return jobs
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The composition root of the light server. It loads Node's own modules and nothing else; what a key database or a
+ * checkpoint needs is imported when one is given, so that an application without them pays for neither.
+ */
+import { systemClock } from '../core/clock.ts'
+import type { LightServerOptions } from '../light/light-options.ts'
+import { buildLightServer, type LightServer, type LightServerDeps } from '../light/light-server.ts'
+
+/** Makes a server; `listen` starts it. @throws StartError for an option that is wrong. */
+export function createLightServer(options: LightServerOptions = {}): LightServer {
+  return buildLightServer(options, LIGHT_SERVER_DEPS)
+}
+
+const clock = systemClock
+
+export const LIGHT_SERVER_DEPS: LightServerDeps = {
+  clock,
+  openCheckpoint: async (options, context) => {
+    const { openLightCheckpoint } = await import('./light-checkpoint.ts')
+    return await openLightCheckpoint(options, { ...context, clock })
+  },
+  openKeys: async (location) => {
+    const { KeyFile } = await import('../accounts/key-file.ts')
+    return await KeyFile.open({ location, option: 'keyDb', clock })
+  },
+}

@@ -1,0 +1,54 @@
+/**
+ * The checkpoint of a light server: the full server's registry and engine process, without its HTTP, accounts and
+ * limits. Loaded only where a checkpoint is given.
+ */
+import { completeConfig } from '../config/resolve.ts'
+import type { Clock } from '../core/clock.ts'
+import { InProcessEngine } from '../engines/local/in-process-engine.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import type { GivenModelOptions, OnError } from '../light/light-options.ts'
+import type { CheckpointContext, OpenedModel } from '../light/light-server.ts'
+import { createRegistryHost } from '../light/registry-host.ts'
+import { ModelRegistry } from '../models/registry.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
+import { checkQuantizable } from '../weights/quantization-plan.ts'
+import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { checkpointName } from './checkpoint-name.ts'
+import { localCheckpoint } from './local-checkpoint.ts'
+import { createCheckpointOpener } from './open-checkpoint.ts'
+
+/** Resolves once the headers have been checked; the weights load behind it. @throws StartError */
+export async function openLightCheckpoint(
+  given: GivenModelOptions & { readonly checkpoint: string },
+  { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: Clock },
+): Promise<OpenedModel> {
+  const config = completeConfig({ ...given, maxQueue })
+  const { modelConfig, tokenizer, quantization, maxSeqLen, maxBatchSize } = config
+  const log = createErrorLog(onError)
+  const id = config.modelId ?? checkpointName(given.checkpoint)
+  const checkpoint = await localCheckpoint(given.checkpoint, { signal })
+  const source = { checkpoint, modelConfig, tokenizer, quantization }
+  const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
+  if (quantization !== 'none') await checkQuantizable(source)
+  const registry = new ModelRegistry({
+    openEngine: createCheckpointOpener({ config, log, knownOutline: () => outline }),
+    // Never asked: the checkpoint is registered at once, and for good.
+    openFallback: () =>
+      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }), maxQueue }),
+    maxQueue,
+    clock,
+  })
+  const loaded = registry.register(id, source, { outline })
+  // Whoever does not wait for it is told by `/v1/models` and by every answer.
+  loaded.catch(() => {})
+  return { host: createRegistryHost(registry), loaded }
+}
+
+/** An application's own console stays its own: only what went wrong is told, to the function it gave for that. */
+function createErrorLog(onError: OnError): Log {
+  const write = (line: string): void => {
+    const { msg, model } = JSON.parse(line) as { readonly msg: string; readonly model?: string }
+    onError(new Error(model === undefined ? msg : `Model '${model}': ${msg}`), null)
+  }
+  return createLog({ level: 'warn', destination: { write } })
+}

@@ -1,0 +1,104 @@
+/**
+ * The accounts and keys of a full server, opened to be read and nothing else: another process owns the file, may write
+ * it at any time and may put another one in its place. Nothing is made, migrated or changed, save that SQLite may make
+ * the index beside a write-ahead log that it needs to read one.
+ */
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { Kysely } from 'kysely'
+import { StartError } from '../core/errors.ts'
+import { API_DATABASE, type ApiDatabase, type ApiSchema } from './api-database.ts'
+import { databaseTrouble } from './database-errors.ts'
+import { refuseForeign } from './open-database.ts'
+import { createSqliteDialect, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+
+export interface ReadOnlyDatabase {
+  readonly database: ApiDatabase
+  /** Reads everything anew. SQLite notices what SQLite wrote, but not a file that was copied over this one. */
+  forgetPages(): void
+}
+
+/** What tells a file from another one of its name, and from itself after a change. */
+export interface FileState {
+  readonly device: number
+  readonly inode: number
+  /** Differs after a change. */
+  readonly version: string
+}
+
+/** The write-ahead log that SQLite keeps beside the file of a database. */
+export function logOf(location: string): string {
+  return `${location}-wal`
+}
+
+/**
+ * Null where there is no file. Never opens it: closing it again would give up every lock that this process has on it,
+ * those of SQLite included.
+ */
+export function readFileState(location: string): FileState | null {
+  const stats = statSync(location, { throwIfNoEntry: false })
+  if (stats === undefined) return null
+  const { dev: device, ino: inode, size, mtimeMs, ctimeMs } = stats
+  return { device, inode, version: `${size} ${mtimeMs} ${ctimeMs}` }
+}
+
+export function isSameFile(one: FileState | null, other: FileState | null): boolean {
+  return one !== null && other !== null && one.device === other.device && one.inode === other.inode
+}
+
+export interface ReadOnlyOptions {
+  /** What named the file, for messages. */
+  readonly option: string
+  /**
+   * Reads the file as if nobody ever wrote it: the write-ahead log beside it belongs to another file that had its name.
+   * @default false
+   */
+  readonly ignoresLog?: boolean
+}
+
+/** @throws StartError in one sentence. */
+export function openReadOnlyDatabase(
+  location: string,
+  { option, ignoresLog = false }: ReadOnlyOptions,
+): ReadOnlyDatabase {
+  const kind = { ...API_DATABASE, option }
+  const refuse = (trouble: string) =>
+    new StartError(`The database of ${kind.holds} '${location}' (${option}) cannot be read: ${trouble}.`, 1)
+  let sqlite: SqliteDatabase | null = null
+  try {
+    // A lock is waited for between tries, never with the thread standing still: it is an application's own.
+    sqlite = new DatabaseSync(toUrl(location, ignoresLog), { readOnly: true, timeout: 0 })
+    refuseForeign(sqlite, location, kind)
+    requireTables(sqlite, refuse)
+    const opened = sqlite
+    return {
+      database: new Kysely<ApiSchema>({
+        dialect: createSqliteDialect(opened, new Turns(), { isReadOnly: true }),
+      }),
+      forgetPages: () => opened.exec('pragma shrink_memory'),
+    }
+  } catch (error) {
+    sqlite?.close()
+    throw error instanceof StartError ? error : refuse(databaseTrouble(error))
+  }
+}
+
+function toUrl(location: string, ignoresLog: boolean): URL {
+  const url = pathToFileURL(path.resolve(location))
+  if (ignoresLog) url.searchParams.set('immutable', '1')
+  return url
+}
+
+/** An empty file, and one of an older version, have not got them: only the full server makes and changes them. */
+function requireTables(sqlite: SqliteDatabase, refuse: (trouble: string) => StartError): void {
+  const tables = new Set(
+    sqlite
+      .prepare("select name from sqlite_master where type = 'table'")
+      .all()
+      .map((row) => String(Object.values(row as object)[0])),
+  )
+  const missing = (['api_keys', 'users', 'sessions'] as const).find((name) => !tables.has(name))
+  if (missing !== undefined) throw refuse(`it has no table '${missing}'; start the full server on it once`)
+}

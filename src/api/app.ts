@@ -7,6 +7,9 @@ import { keepRequestId } from '../http/request-id.ts'
 import { requireDeclaredAccess } from './access.ts'
 import { registerBodyParsers } from './body-parser.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { holdContinue } from '../http/expect-continue.ts'
+import { guardConnections } from '../http/guard-connections.ts'
+import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './error-handler.ts'
@@ -26,17 +29,17 @@ import { registerModelRoutes } from './routes/models.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './validator.ts'
 
-/** Time a client has to send its whole request. */
-const REQUEST_TIMEOUT_MS = 120_000
-
 export function buildApp(deps: AppDeps): FastifyInstance {
+  const bounds = { ...HTTP_BOUNDS, ...deps.httpBounds }
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Fastify sets these two itself, after the server is made.
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
     // Requests that still come in while the server closes get an answer of ours, not Fastify's.
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
-    http: { requireHostHeader: false },
+    http: serverOptions(bounds),
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (thrown, request, reply) => {
       // No gate has seen this one.
@@ -45,6 +48,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     },
   })
   answerOddRequests(app.server)
+  holdContinue(app.server)
+  guardConnections(app.server, bounds, (rule) => deps.metrics.countGuardHit({ guard: 'http', rule }))
   app.setValidatorCompiler(validatorCompiler)
   // Response schemas document and are checked by tests; checking each answer would cost more than making it.
   app.setSerializerCompiler(() => JSON.stringify)

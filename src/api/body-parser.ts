@@ -6,7 +6,7 @@ import { parseJsonBody, readBody } from '../http/json-body.ts'
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const body = await readBody(payload)
+    const body = await readBody(payload, request.headers)
     if (request.routeOptions.schema?.body === undefined || body.length === 0) return undefined
     return parseJsonBody(body, request.headers)
   })

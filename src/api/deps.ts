@@ -4,6 +4,7 @@ import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
+import type { HttpBounds } from '../http/http-bounds.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
@@ -45,6 +46,8 @@ export interface AppDeps {
   readonly isReady: () => boolean
   /** True from SIGTERM on: no new generation request is let in. */
   readonly isDraining: () => boolean
+  /** @default HTTP_BOUNDS */
+  readonly httpBounds?: Partial<HttpBounds>
   /** @default Node's own timers */
   readonly startSilenceTimer?: StartSilenceTimer
 }

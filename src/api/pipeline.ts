@@ -10,6 +10,7 @@ import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import { addressKey } from '../http/client-address.ts'
 import { onExchangeEnd } from '../http/client-presence.ts'
+import { findHeadProblem } from '../http/head-problem.ts'
 import { toRateHeaders } from '../limits/rate-headers.ts'
 import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
@@ -39,7 +40,7 @@ type Passing = 'answered' | void
 
 const GATES: readonly Gate[] = [
   receive,
-  requireHost,
+  requireProperHead,
   forgetTypeOfNoBody,
   admitOrigin,
   requireProperQuery,
@@ -87,15 +88,18 @@ function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: Fast
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
   request.clientAddress = request.raw.socket.remoteAddress ?? ''
-  // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
-  reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' })
+  reply.headers({
+    'x-request-id': request.id,
+    // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
+    'cache-control': 'no-store',
+    // What somebody made a model say must not become a page.
+    'x-content-type-options': 'nosniff',
+  })
 }
 
-/** Node's own check, which answers without a body, is switched off for this one. */
-function requireHost(_deps: AppDeps, { raw }: FastifyRequest): void {
-  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
-    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
-  }
+function requireProperHead(_deps: AppDeps, { raw }: FastifyRequest): void {
+  const message = findHeadProblem(raw)
+  if (message !== null) throw new ServiceError('malformed_request', { message })
 }
 
 /** An empty body counts as no body whatever its type (spec: decisions, Errors), even a type that is no type. */

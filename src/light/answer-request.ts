@@ -13,6 +13,7 @@ import { keepRequestId } from '../http/request-id.ts'
 import { renderValue, sendAnswer, type Answer, type RequestName } from './answers.ts'
 import { requireKey } from './bearer-keys.ts'
 import { watchClient } from '../http/client-presence.ts'
+import { findHeadProblem } from '../http/head-problem.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { parseTarget, type PathParams, type Pattern } from './path-pattern.ts'
 import type { IsPublic } from './public-paths.ts'
@@ -69,6 +70,8 @@ async function answerRequest(
     send(renderValue(await handle(deps, request, { ...name, signal }), name))
   } catch (thrown) {
     const error = toServiceError(thrown, name.requestId)
+    // What follows on the connection belongs to nobody knows whom.
+    if (error.code === 'malformed_request' && !response.headersSent) response.setHeader('connection', 'close')
     send(renderError(error, name))
     if (error.status === 500 && !signal.aborted) deps.onError(error.cause ?? error, name.requestId)
   }
@@ -84,10 +87,8 @@ async function handle(
 ): Promise<unknown> {
   const { method = '', headers } = request
   const { path, segments, query } = parseTarget(url)
-  // Node's own check, which answers without a body, is switched off for this one.
-  if (request.httpVersion === '1.1' && headers.host === undefined) {
-    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
-  }
+  const problem = findHeadProblem(request)
+  if (problem !== null) throw new ServiceError('malformed_request', { message: problem })
   const match = router.find(method, segments)
   if (match === null) throw new ServiceError('not_found', { method, path: shorten(path) })
   if (!isPublic(method, segments)) requireKey(headers)

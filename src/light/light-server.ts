@@ -9,6 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { systemClock, type Clock } from '../core/clock.ts'
 import { InvariantError, StartError } from '../core/errors.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { holdContinue } from '../http/expect-continue.ts'
+import { guardConnections } from '../http/guard-connections.ts'
+import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createRequestListener, type Handler, type OnError } from './answer-request.ts'
 import { addEndpoints } from './endpoints.ts'
@@ -54,9 +57,6 @@ export function createLightServer(options: LightServerOptions = {}): LightServer
   return buildLightServer(options, { engine: createPassthroughEngine(), clock: systemClock })
 }
 
-/** Time a client has to send its whole request. */
-const REQUEST_TIMEOUT_MS = 120_000
-
 /** What the server stands on; tests bring their own. */
 export interface LightServerDeps {
   readonly engine: Engine
@@ -74,12 +74,14 @@ export function buildLightServer(
   const isClosing = (): boolean => closing !== null
   addEndpoints(router, { engine, clock, isClosing })
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
+    serverOptions(HTTP_BOUNDS),
     createRequestListener({ router, isPublic: createPublicPaths(publicPaths), isClosing, onError }),
   )
   const graceful = new GracefulClose(server)
   server.on('clientError', answerClientError)
   answerOddRequests(server)
+  holdContinue(server)
+  guardConnections(server, HTTP_BOUNDS)
   return {
     listen: async () => {
       if (isClosing()) throw new InvariantError('This server has been closed; make a new one.')

@@ -169,6 +169,37 @@ describe('GET /docs', () => {
     }
   })
 
+  it('has pages that run nothing but their own files and stand in no frame', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js']) {
+      const { headers, statusCode } = await app.inject(url)
+
+      expect(statusCode).toBe(200)
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*script-src 'self';/),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+      })
+    }
+    // What the policy would keep from running: a script or a handler inside the page.
+    const page = (await app.inject('/docs')).body
+    expect(page).not.toMatch(/<script(?![^>]*\ssrc=)/)
+    expect(page).not.toMatch(/\son\w+=/)
+  })
+
+  it('names no program and no version', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/v1/health', '/nowhere', '/v1/models/%zz']) {
+      const { headers } = await app.inject(url)
+
+      expect(headers).not.toHaveProperty('server')
+      expect(headers).not.toHaveProperty('x-powered-by')
+    }
+  })
+
   it.each([
     ['/docs/static/swagger-ui.css', { range: 'bytes=99999999-' }, 400],
     ['/docs/static/swagger-ui.css', { 'if-match': '"x"' }, 400],

@@ -36,6 +36,7 @@ const app = buildApp({
     begin: async () => {},
     retire: async () => {},
   },
+  firewall: null,
   addressLimiter: null,
   usageRecorder: { record: async () => {} },
   usageReports: none,

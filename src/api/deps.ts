@@ -4,6 +4,7 @@ import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/key-service.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Firewall } from '../guards/firewall/firewall.ts'
 import type { HttpBounds } from '../http/http-bounds.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -33,6 +34,8 @@ export interface AppDeps {
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly limiter: Limiter
+  /** Null where it is off: then nothing of it runs. */
+  readonly firewall: Firewall | null
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
   readonly usageRecorder: Pick<UsageRecorder, 'record'>

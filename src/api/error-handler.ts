@@ -24,8 +24,12 @@ interface ErrorContext {
   readonly log: Log
 }
 
-/** After these nothing more is read from the connection: the server goes, or what follows may be no request. */
-const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set(['malformed_request', 'shutting_down'])
+/** After these nothing more is read from the connection: it is unwelcome, or what follows may be no request. */
+const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
+  'address_banned',
+  'malformed_request',
+  'shutting_down',
+])
 
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
   const error = fromAnything(thrown, request)

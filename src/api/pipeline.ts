@@ -2,8 +2,8 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that a caller without a right to be here costs nothing:
  *
- *   received → proper HTTP → browser's origin → proper query → address limit → credential → not shutting down
- *   → rate and concurrency → body parsed → handler → usage recorded → last bytes sent
+ *   received → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query → address limit
+ *   → credential → not shutting down → rate and concurrency → body parsed → handler → usage recorded → last bytes sent
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../core/credential.ts'
@@ -16,6 +16,7 @@ import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
+import { inspectHead, refuseBanned } from './firewall-gates.ts'
 import { endedStatus, logRequest } from './request-log.ts'
 import type { RequestUsage } from './request-usage.ts'
 
@@ -24,6 +25,8 @@ declare module 'fastify' {
     timeline: RequestTimeline
     /** Whom the guards and limits hold responsible; empty when the connection is gone already. */
     clientAddress: string
+    /** The firewall's rule that refused it. */
+    brokenRule: string | null
     /** Set on routes of class `key`; null before and on others. */
     optionalCredential: Credential | null
     /** @throws Error on a route that no key was asked for. */
@@ -38,8 +41,11 @@ type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Pas
 
 type Passing = 'answered' | void
 
+const FIREWALL_GATES: readonly Gate[] = [refuseBanned, inspectHead]
+
 const GATES: readonly Gate[] = [
   receive,
+  ...FIREWALL_GATES,
   requireProperHead,
   forgetTypeOfNoBody,
   admitOrigin,
@@ -53,6 +59,7 @@ const GATES: readonly Gate[] = [
 export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('timeline')
   app.decorateRequest('clientAddress', '')
+  app.decorateRequest('brokenRule', null)
   app.decorateRequest('usage', null)
   app.decorateRequest('optionalCredential', null)
   app.decorateRequest('credential', {
@@ -62,12 +69,13 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
     },
   })
   const requestLog = withoutRedaction(deps.log)
+  const gates = deps.firewall === null ? GATES.filter((gate) => !FIREWALL_GATES.includes(gate)) : GATES
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => {
       logRequest(requestLog, request, reply)
       countRequest(deps, request, reply)
     })
-    for (const gate of GATES) {
+    for (const gate of gates) {
       const passing = gate(deps, request, reply)
       // Most pass at once, and cost no turn.
       if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
@@ -87,7 +95,7 @@ function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: Fast
 
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
-  request.clientAddress = request.raw.socket.remoteAddress ?? ''
+  request.clientAddress = clientAddressOf(deps, request)
   reply.headers({
     'x-request-id': request.id,
     // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
@@ -95,6 +103,10 @@ function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): v
     // What somebody made a model say must not become a page.
     'x-content-type-options': 'nosniff',
   })
+}
+
+export function clientAddressOf(_deps: AppDeps, { raw }: FastifyRequest): string {
+  return raw.socket.remoteAddress ?? ''
 }
 
 function requireProperHead(_deps: AppDeps, { raw }: FastifyRequest): void {

@@ -10,6 +10,8 @@ import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
+import { Firewall } from '../guards/firewall/firewall.ts'
+import { addressKey, isLoopbackAddress } from '../http/client-address.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -97,6 +99,9 @@ export async function createServer(
     }),
     modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),
+    firewall: config.enableFirewall
+      ? new Firewall({ clock: systemClock, toKey: addressKey, isExempt: isLoopbackAddress })
+      : null,
     addressLimiter:
       config.rateLimit === null
         ? null

@@ -77,6 +77,8 @@ describe('GET /openapi.json', () => {
       ['delete', '/v1/admin/users/{user_id}', 'deleteUser', 'adminKey'],
       ['post', '/v1/admin/models', 'registerModel', 'adminKey'],
       ['delete', '/v1/admin/models/{id}', 'unregisterModel', 'adminKey'],
+      ['get', '/v1/admin/bans', 'listBans', 'adminKey'],
+      ['delete', '/v1/admin/bans/{address}', 'liftBan', 'adminKey'],
     ])
   })
 
@@ -89,6 +91,8 @@ describe('GET /openapi.json', () => {
       'AdminCreatedKey',
       'ApiKey',
       'ApiKeyList',
+      'Ban',
+      'BanList',
       'BatchItem',
       'BatchRequest',
       'BatchResponse',
@@ -108,6 +112,7 @@ describe('GET /openapi.json', () => {
       'GenerateRequest',
       'GenerateResponse',
       'Health',
+      'LiftedBan',
       'LoginRequest',
       'LoginResponse',
       'LogoutResponse',

@@ -69,6 +69,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new MemoryLimiter(clock),
+    firewall: null,
     addressLimiter: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),

@@ -12,14 +12,17 @@ import http from 'node:http'
 import net from 'node:net'
 import os from 'node:os'
 import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { readEndpoints } from './openapi-requests.mjs'
 import { startServer } from './serve.mjs'
 
 const ADMIN_KEY = 'bench-admin'
 const ANSWER_TIMEOUT_MS = 30_000
-const HEALTH_EVERY_MS = 100
+/** Made at a time: all of them would be in memory at once. */
+const CHUNK = 200
 const MAX_HEALTH_MS = 100
+const SETTLE_MS = 2000
 const MAX_GROWTH = 1.1
 /** Requests to each endpoint before memory is first read: code is compiled and caches are filled by then. */
 const WARM_UP_SHARE = 0.1
@@ -39,6 +42,7 @@ const [requests, clients, idle, seed] = [values.requests, values.clients, values
 /** @typedef {{ method: string, url: string, body: string | null, key: string | null }} Call */
 /** @typedef {import('./openapi-requests.mjs').Endpoint} Endpoint */
 
+process.env.NODE_OPTIONS = `--import ${new URL('collect-on-signal.mjs', import.meta.url).href}`
 const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'])
 const { hostname, port } = new URL(server.address)
 const agent = new http.Agent({ keepAlive: true, maxSockets: clients })
@@ -67,23 +71,15 @@ function ask({ method, url, body, key }) {
 const admin = (/** @type {string} */ method, /** @type {string} */ url) =>
   ask({ method, url, body: null, key: ADMIN_KEY })
 
-/** Bytes. @returns {Promise<{ resident: number, heap: number }>} */
+/** Bytes that are in use, without garbage. @returns {Promise<{ resident: number, heap: number }>} */
 async function readMemory() {
-  const samples = []
-  for (let sample = 0; sample < 20; sample++) {
-    const { body } = await admin('GET', '/metrics')
-    const read = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
-    samples.push({
-      resident: read('process_resident_memory_bytes'),
-      heap: read('nodejs_heap_size_used_bytes'),
-    })
-    await new Promise((resolve) => setTimeout(resolve, 250))
-  }
-  // The lowest is nearest to what is in use: between two collections garbage stands beside it.
-  return {
-    resident: Math.min(...samples.map((sample) => sample.resident)),
-    heap: Math.min(...samples.map((sample) => sample.heap)),
-  }
+  // What has just ended is let go of first.
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  process.kill(server.pid, 'SIGUSR2')
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  const { body } = await admin('GET', '/metrics')
+  const read = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
+  return { resident: read('process_resident_memory_bytes'), heap: read('nodejs_heap_size_used_bytes') }
 }
 
 /** A key that no limit of requests keeps from asking. */
@@ -101,7 +97,15 @@ const failures = []
 /** @param {Endpoint} endpoint @param {{ count: number, seed: number, key: string }} options */
 async function attack({ name, method, access, requests: arbitrary }, options) {
   const secret = { public: null, key: options.key, admin: ADMIN_KEY }[access]
-  const samples = fc.sample(arbitrary, { numRuns: options.count, seed: options.seed })
+  for (let made = 0; made < options.count; made += CHUNK) {
+    const numRuns = Math.min(CHUNK, options.count - made)
+    const samples = fc.sample(arbitrary, { numRuns, seed: options.seed + made })
+    await askAll(samples, { name, method, secret })
+  }
+}
+
+/** @param {import('./openapi-requests.mjs').RandomRequest[]} samples @param {{ name: string, method: string, secret: string | null }} endpoint */
+async function askAll(samples, { name, method, secret }) {
   await Promise.all(
     Array.from({ length: clients ?? 1 }, async () => {
       for (let sample = samples.pop(); sample !== undefined; sample = samples.pop()) {
@@ -114,30 +118,15 @@ async function attack({ name, method, access, requests: arbitrary }, options) {
   )
 }
 
-/** Asks on a connection of its own until it is stopped. */
+/** @returns {() => Promise<{ latencies: number[], failures: number }>} */
 function watchHealth() {
-  /** @type {number[]} */
-  const latencies = []
-  let isStopped = false
-  const own = new http.Agent({ keepAlive: true, maxSockets: 1 })
-  const done = (async () => {
-    while (!isStopped) {
-      const startedMs = performance.now()
-      await new Promise((resolve) => {
-        const request = http.get(`${server.address}/v1/health`, { agent: own }, (response) => {
-          response.resume().on('end', resolve)
-        })
-        request.on('error', () => (failures.push('health did not answer'), resolve(undefined)))
-      })
-      latencies.push(performance.now() - startedMs)
-      await new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS))
-    }
-  })()
+  const worker = new Worker(new URL('health-watch.mjs', import.meta.url), {
+    workerData: { address: server.address },
+  })
   return async () => {
-    isStopped = true
-    await done
-    own.destroy()
-    return latencies.toSorted((a, b) => a - b)
+    worker.postMessage('stop')
+    const [result] = await once(worker, 'message')
+    return result
   }
 }
 
@@ -182,7 +171,8 @@ for (const endpoint of endpoints) {
   process.stdout.write(`${endpoint.name}: ${count} requests\n`)
 }
 const seconds = (performance.now() - startedMs) / 1000
-const latencies = await stopHealth()
+const { latencies, failures: healthFailures } = await stopHealth()
+if (healthFailures > 0) failures.push(`health failed ${healthFailures} times`)
 release()
 const after = await readMemory()
 await server.stop()

@@ -38,6 +38,9 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
   maxConnections: Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, openFileLimit() - RESERVED_FILES)),
 })
 
+/** Connections that may wait to be accepted. With Node's 511 a burst makes others wait a second for their next try. */
+export const LISTEN_BACKLOG = 4096
+
 /** Node's parser refuses a larger head. */
 const MAX_HEAD_BYTES = 16 * 1024
 

@@ -12,6 +12,7 @@ import { systemClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { Firewall } from '../guards/firewall/firewall.ts'
 import { addressKey, isLoopbackAddress } from '../http/client-address.ts'
+import { LISTEN_BACKLOG } from '../http/http-bounds.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -115,7 +116,7 @@ export async function createServer(
   })
   const graceful = new GracefulClose(app.server)
   try {
-    await app.listen({ host: config.host, port: config.port })
+    await app.listen({ host: config.host, port: config.port, backlog: LISTEN_BACKLOG })
   } catch (error) {
     await registry.close()
     await state.close()

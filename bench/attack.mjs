@@ -7,12 +7,12 @@
  *
  *   node bench/attack.mjs [--requests 10000] [--clients 16] [--idle 2000] [--seed 5]
  */
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { readEndpoints } from './openapi-requests.mjs'
 import { startServer } from './serve.mjs'
@@ -44,6 +44,7 @@ const [requests, clients, idle, seed] = [values.requests, values.clients, values
 
 process.env.NODE_OPTIONS = `--import ${new URL('collect-on-signal.mjs', import.meta.url).href}`
 const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'])
+delete process.env.NODE_OPTIONS
 const { hostname, port } = new URL(server.address)
 const agent = new http.Agent({ keepAlive: true, maxSockets: clients })
 
@@ -120,12 +121,11 @@ async function askAll(samples, { name, method, secret }) {
 
 /** @returns {() => Promise<{ latencies: number[], failures: number }>} */
 function watchHealth() {
-  const worker = new Worker(new URL('health-watch.mjs', import.meta.url), {
-    workerData: { address: server.address },
-  })
+  const watcher = fork(new URL('health-watch.mjs', import.meta.url), [server.address])
   return async () => {
-    worker.postMessage('stop')
-    const [result] = await once(worker, 'message')
+    const answered = once(watcher, 'message')
+    watcher.send('stop')
+    const [result] = await answered
     return result
   }
 }
@@ -187,7 +187,7 @@ process.stdout.write(
     `${os.cpus()[0]?.model}, ${os.availableParallelism()} cores, Node ${process.version}`,
     `${count} requests to each of ${endpoints.length} endpoints by ${clients} clients in ${seconds.toFixed(0)} s, ${idle} idle connections`,
     `answers by status: ${[...statuses]
-      .toSorted()
+      .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([status, n]) => `${status}: ${n}`)
       .join(', ')}`,
     `5xx or none: ${failures.length}`,

@@ -1,10 +1,9 @@
 // @ts-check
 /**
- * A thread that asks for health on a connection of its own until it is told to stop, and then posts the milliseconds of
- * each answer. A thread, because whoever makes the load is busy.
+ * A process that asks the server at the address it is given for health, on a connection of its own, until it is sent a
+ * message, and then sends the milliseconds of each answer. A process, because whoever makes the load is busy.
  */
 import http from 'node:http'
-import { parentPort, workerData } from 'node:worker_threads'
 
 const EVERY_MS = 100
 
@@ -12,13 +11,13 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
 /** @type {number[]} */
 const latencies = []
 let failures = 0
-let isStopped = false
-parentPort?.once('message', () => (isStopped = true))
+const stop = new AbortController()
+process.once('message', () => stop.abort())
 
-while (!isStopped) {
+while (!stop.signal.aborted) {
   const startedMs = performance.now()
   await new Promise((resolve) => {
-    const request = http.get(`${workerData.address}/v1/health`, { agent }, (response) => {
+    const request = http.get(`${process.argv[2]}/v1/health`, { agent }, (response) => {
       if (response.statusCode !== 200) failures++
       response.resume().on('end', resolve)
     })
@@ -28,4 +27,4 @@ while (!isStopped) {
   await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
 }
 agent.destroy()
-parentPort?.postMessage({ latencies: latencies.toSorted((a, b) => a - b), failures })
+process.send?.({ latencies: latencies.toSorted((a, b) => a - b), failures })

@@ -36,9 +36,9 @@ export function sendError(thrown: unknown, { request, reply, log }: ErrorContext
   logCause(error, request.id, log)
   const { status, headers, body } = renderError(error, { requestId: request.id, url: request.url })
   if (CLOSING_CODES.has(error.code)) reply.header('connection', 'close')
-  // Fastify closes the connection after every body that is refused; one that is still on the way would then lose its
-  // sender the answer.
-  else reply.removeHeader('connection')
+  // Fastify closes the connection after every body that is refused; with the rest still on the way its sender would lose
+  // the answer.
+  else if (!request.raw.complete) reply.removeHeader('connection')
   // Straight to a string: what is thrown before a route is found has no serializer of ours.
   reply.code(status).headers(headers).serializer(String).send(body)
 }

@@ -39,6 +39,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 
 export class Metrics {
   readonly #registry = new Registry()
+  #rendering: Promise<string> | null = null
   readonly #requests = this.#add(
     new Counter({
       name: 'sluice_requests_total',
@@ -133,7 +134,9 @@ export class Metrics {
 
   /** All of it in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   render(): Promise<string> {
-    return this.#registry.metrics()
+    // Reading the system's tables holds up everyone else for milliseconds: who asks meanwhile gets the same.
+    this.#rendering ??= this.#registry.metrics().finally(() => (this.#rendering = null))
+    return this.#rendering
   }
 
   #add<Metric extends Counter | Gauge | Histogram>(metric: Metric): Metric {

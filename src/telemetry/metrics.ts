@@ -31,6 +31,12 @@ const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1,
 
 const byModel = ['model'] as const
 
+/** They walk over every open connection, which holds up everyone else for as long. */
+const SLOW_DEFAULTS = ['handles', 'resources', 'requests'].flatMap((kind) => [
+  `nodejs_active_${kind}`,
+  `nodejs_active_${kind}_total`,
+])
+
 /** What matched no route shares one value, so that a scan of paths makes no new series. */
 const NO_ROUTE = 'none'
 
@@ -81,6 +87,7 @@ export class Metrics {
 
   constructor({ models, isReady }: { models: ModelStates; isReady: () => boolean }) {
     collectDefaultMetrics({ register: this.#registry })
+    for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     this.#add(
       new Gauge({
         name: 'sluice_model_state',

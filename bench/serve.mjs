@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const KEY = 'bench'
 const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
-/** @param {string[]} words @returns {Promise<{ address: string, stop: () => Promise<void> }>} */
+/** @param {string[]} words @returns {Promise<{ address: string, pid: number, stop: () => Promise<void> }>} */
 export async function startServer(words) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
   const child = spawn(
@@ -36,6 +36,7 @@ export async function startServer(words) {
   })
   return {
     address,
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill('SIGTERM')
       await ended

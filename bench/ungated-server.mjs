@@ -38,6 +38,7 @@ const app = buildApp({
   },
   trustedProxies: null,
   addressRules: null,
+  firewall: null,
   addressLimiter: null,
   outputGuard: null,
   promptGuard: null,

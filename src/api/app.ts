@@ -2,15 +2,21 @@
  * Puts the HTTP side together: pipeline, routes, errors. Builds and never listens; the caller owns the ports, the
  * registry behind it and the shutdown.
  */
+import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { keepRequestId } from '../http/request-id.ts'
 import { requireDeclaredAccess } from './access.ts'
 import { registerBodyParsers } from './body-parser.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { holdContinue } from '../http/expect-continue.ts'
+import { guardConnections } from '../http/guard-connections.ts'
+import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './error-handler.ts'
-import { registerPipeline } from './pipeline.ts'
+import { firewallBodyLimit, raiseFirewall, refuseClientError, refuseUnroutable } from './firewall-gates.ts'
+import { clientAddressOf, registerPipeline } from './pipeline.ts'
+import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
@@ -26,32 +32,40 @@ import { registerModelRoutes } from './routes/models.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './validator.ts'
 
-/** Time a client has to send its whole request. */
-const REQUEST_TIMEOUT_MS = 120_000
-
 export function buildApp(deps: AppDeps): FastifyInstance {
+  const bounds = { ...HTTP_BOUNDS, ...deps.httpBounds }
+  const isUnwelcome = (socket: Socket) => deps.firewall !== null && refuseClientError(deps, socket)
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Fastify sets these two itself, after the server is made.
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
     // Requests that still come in while the server closes get an answer of ours, not Fastify's.
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
-    http: { requireHostHeader: false },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    http: serverOptions(bounds),
+    clientErrorHandler: (error, socket) => {
+      if (isUnwelcome(socket)) socket.destroy()
+      else answerClientError(error, socket)
+    },
     frameworkErrors: (thrown, request, reply) => {
       // No gate has seen this one.
-      const isAnswered = answerOrigin(deps.corsOrigins, request, reply)
-      if (!isAnswered) sendError(thrown, { request, reply, log: deps.log })
+      if (answerOrigin(deps.corsOrigins, request, reply)) return
+      const refused = deps.firewall && refuseUnroutable(deps, request.raw, clientAddressOf(deps, request))
+      sendError(refused ?? thrown, { request, reply, log: deps.log })
     },
   })
-  answerOddRequests(app.server)
+  answerOddRequests(app.server, isUnwelcome)
+  holdContinue(app.server)
+  guardConnections(app.server, bounds, (rule) => deps.metrics.countGuardHit({ guard: 'http', rule }))
   app.setValidatorCompiler(validatorCompiler)
   // Response schemas document and are checked by tests; checking each answer would cost more than making it.
   app.setSerializerCompiler(() => JSON.stringify)
   requireDeclaredAccess(app)
   registerErrorHandlers(app, deps.log)
   registerPipeline(app, deps)
-  registerBodyParsers(app)
+  registerBodyParsers(app, firewallBodyLimit(deps))
+  if (deps.firewall !== null) raiseFirewall(app, deps, deps.firewall)
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
   app.register(async (routes) => {
@@ -67,6 +81,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerAdminKeyRoutes(routes, deps)
     registerAdminUserRoutes(routes, deps)
     registerAdminModelRoutes(routes, deps)
+    registerAdminBanRoutes(routes, deps)
   })
   return app
 }

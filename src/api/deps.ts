@@ -7,6 +7,8 @@ import type { Clock } from '../core/clock.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AddressRules } from '../guards/address-rules.ts'
 import type { TrustedProxies } from '../guards/trusted-proxies.ts'
+import type { Firewall } from '../guards/firewall/firewall.ts'
+import type { HttpBounds } from '../http/http-bounds.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -40,6 +42,8 @@ export interface AppDeps {
   readonly trustedProxies: TrustedProxies | null
   /** Null where every address may come in. */
   readonly addressRules: AddressRules | null
+  /** Null where it is off: then nothing of it runs. */
+  readonly firewall: Firewall | null
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
   /** Null where answers are not checked. */
@@ -57,6 +61,8 @@ export interface AppDeps {
   readonly isReady: () => boolean
   /** True from SIGTERM on: no new generation request is let in. */
   readonly isDraining: () => boolean
+  /** @default HTTP_BOUNDS */
+  readonly httpBounds?: Partial<HttpBounds>
   /** @default Node's own timers */
   readonly startSilenceTimer?: StartSilenceTimer
 }

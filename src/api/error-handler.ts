@@ -3,7 +3,7 @@
  * message goes out; at 500 the text is fixed and the cause goes to the log with the request id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError, toServiceError } from '../core/errors.ts'
+import { type ErrorCode, ServiceError, toServiceError } from '../core/errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { renderError } from '../http/render-error.ts'
 
@@ -24,11 +24,21 @@ interface ErrorContext {
   readonly log: Log
 }
 
+/** After these nothing more is read from the connection: it is unwelcome, or what follows may be no request. */
+const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
+  'address_banned',
+  'malformed_request',
+  'shutting_down',
+])
+
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
   const error = fromAnything(thrown, request)
   logCause(error, request.id, log)
   const { status, headers, body } = renderError(error, { requestId: request.id, url: request.url })
-  if (error.code === 'shutting_down') reply.header('connection', 'close')
+  if (CLOSING_CODES.has(error.code)) reply.header('connection', 'close')
+  // Fastify closes the connection after every body that is refused; with the rest still on the way its sender would lose
+  // the answer.
+  else if (!request.raw.complete) reply.removeHeader('connection')
   // Straight to a string: what is thrown before a route is found has no serializer of ours.
   reply.code(status).headers(headers).serializer(String).send(body)
 }

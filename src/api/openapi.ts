@@ -28,7 +28,8 @@ Every answer to an API key or a session carries \`x-ratelimit-limit-requests\`, 
 \`x-ratelimit-reset-requests\`. A generation that was lowered to its tier's maximum carries \`x-max-tokens-applied\`.
 
 Where the server limits requests per client address, every route but health and ready may answer 429
-\`address_rate_limit_exceeded\`.`
+\`address_rate_limit_exceeded\`. Where its firewall is on every route may answer 403 \`firewall_rejected\`, or 403
+\`address_banned\` with \`retry-after\`.`
 
 export const openApiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {

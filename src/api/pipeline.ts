@@ -2,19 +2,22 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that a caller without a right to be here costs nothing:
  *
- *   received → address rules → proper HTTP → browser's origin → proper query → address limit → credential → not shutting down
- *   → rate and concurrency → body parsed → handler → usage recorded → last bytes sent
+ *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
+ *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler → usage recorded
+ *   → last bytes sent
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import { addressKey } from '../http/client-address.ts'
 import { onExchangeEnd } from '../http/client-presence.ts'
+import { findHeadProblem } from '../http/head-problem.ts'
 import { toRateHeaders } from '../limits/rate-headers.ts'
 import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
+import { inspectHead, refuseBanned } from './firewall-gates.ts'
 import { endedStatus, logRequest } from './request-log.ts'
 import type { RequestUsage } from './request-usage.ts'
 
@@ -23,6 +26,8 @@ declare module 'fastify' {
     timeline: RequestTimeline
     /** Whom the guards and limits hold responsible; empty when the connection is gone already. */
     clientAddress: string
+    /** The firewall's rule that refused it. */
+    brokenRule: string | null
     /** Set on routes of class `key`; null before and on others. */
     optionalCredential: Credential | null
     /** @throws Error on a route that no key was asked for. */
@@ -37,10 +42,13 @@ type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Pas
 
 type Passing = 'answered' | void
 
+const FIREWALL_GATES: readonly Gate[] = [refuseBanned, inspectHead]
+
 const GATES: readonly Gate[] = [
   receive,
   admitByAddressRules,
-  requireHost,
+  ...FIREWALL_GATES,
+  requireProperHead,
   forgetTypeOfNoBody,
   admitOrigin,
   requireProperQuery,
@@ -53,6 +61,7 @@ const GATES: readonly Gate[] = [
 export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('timeline')
   app.decorateRequest('clientAddress', '')
+  app.decorateRequest('brokenRule', null)
   app.decorateRequest('usage', null)
   app.decorateRequest('optionalCredential', null)
   app.decorateRequest('credential', {
@@ -62,12 +71,13 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
     },
   })
   const requestLog = withoutRedaction(deps.log)
+  const gates = deps.firewall === null ? GATES.filter((gate) => !FIREWALL_GATES.includes(gate)) : GATES
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => {
       logRequest(requestLog, request, reply)
       countRequest(deps, request, reply)
     })
-    for (const gate of GATES) {
+    for (const gate of gates) {
       const passing = gate(deps, request, reply)
       // Most pass at once, and cost no turn.
       if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
@@ -88,11 +98,16 @@ function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: Fast
 function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
   request.timeline = new RequestTimeline(deps.clock)
   request.clientAddress = clientAddressOf(deps, request)
-  // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
-  reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' })
+  reply.headers({
+    'x-request-id': request.id,
+    // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
+    'cache-control': 'no-store',
+    // What somebody made a model say must not become a page.
+    'x-content-type-options': 'nosniff',
+  })
 }
 
-function clientAddressOf({ trustedProxies }: AppDeps, { raw }: FastifyRequest): string {
+export function clientAddressOf({ trustedProxies }: AppDeps, { raw }: FastifyRequest): string {
   const peerAddress = raw.socket.remoteAddress ?? ''
   // Node has joined all lines of the header, in their order.
   const forwardedFor = raw.headers['x-forwarded-for']?.toString()
@@ -107,11 +122,9 @@ function admitByAddressRules({ addressRules, metrics }: AppDeps, { clientAddress
   throw new ServiceError('address_refused')
 }
 
-/** Node's own check, which answers without a body, is switched off for this one. */
-function requireHost(_deps: AppDeps, { raw }: FastifyRequest): void {
-  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
-    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
-  }
+function requireProperHead(_deps: AppDeps, { raw }: FastifyRequest): void {
+  const message = findHeadProblem(raw)
+  if (message !== null) throw new ServiceError('malformed_request', { message })
 }
 
 /** An empty body counts as no body whatever its type (spec: decisions, Errors), even a type that is no type. */

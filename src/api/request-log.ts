@@ -19,6 +19,7 @@ export function logRequest(log: Log, request: FastifyRequest, reply: FastifyRepl
       route: request.routeOptions.url ?? null,
       status: endedStatus(reply),
       ...(request.optionalCredential && { key: request.optionalCredential.keyId }),
+      ...(request.brokenRule !== null && { rule: request.brokenRule }),
       ms: Math.round(request.timeline.elapsedMs() * 10) / 10,
       ...request.timeline.summary(),
     },

@@ -1,6 +1,6 @@
 /**
  * Writes server-sent events: opens the answer when there is something to send, waits for `drain` when the client reads
- * slowly, and pings in silences so that proxies keep the connection. Before it is open an error can still be an
+ * slowly, for a time, and pings in silences so that proxies keep the connection. Before it is open an error can still be an
  * ordinary answer; after that it is an event. Does not know what the events hold.
  */
 import type { ServerResponse } from 'node:http'
@@ -10,26 +10,39 @@ import type { SilenceTimer, StartSilenceTimer } from './deps.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000
 
+/** Time a client has to take what is buffered for it, a few kB, before it is cut off and its place goes to another. */
+const SLOW_READER_MS = 30_000
+
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 } as const
 
+export interface SseWriterOptions {
+  readonly startTimer: StartSilenceTimer
+  /** Told before a client is cut off because it does not read. */
+  readonly onSlowReader: () => void
+}
+
 export class SseWriter implements Disposable {
   readonly #reply: FastifyReply
   readonly #raw: ServerResponse
   readonly #silence: SilenceTimer
+  readonly #startTimer: StartSilenceTimer
+  readonly #onSlowReader: () => void
   #isOpen = false
   /** The client has left, or all is written: nothing that is written now is ever read. */
   #isOver = false
   #resume: (() => void) | null = null
 
   /** The first ping opens the answer too: a client that waits in the queue hears that it is being served. */
-  constructor(reply: FastifyReply, startSilenceTimer: StartSilenceTimer) {
+  constructor(reply: FastifyReply, { startTimer, onSlowReader }: SseWriterOptions) {
     this.#reply = reply
     this.#raw = reply.raw
-    this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
+    this.#startTimer = startTimer
+    this.#onSlowReader = onSlowReader
+    this.#silence = startTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
     this.#raw.on('drain', this.#onRoom)
     onExchangeEnd(reply.request.raw, this.#raw, () => {
       this.#isOver = true
@@ -61,7 +74,11 @@ export class SseWriter implements Disposable {
     this.#silence.refresh()
     if (this.#raw.write(frames)) return undefined
     return new Promise((resolve) => {
-      this.#resume = resolve
+      const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
+      this.#resume = () => {
+        deadline.stop()
+        resolve()
+      }
     })
   }
 
@@ -80,6 +97,12 @@ export class SseWriter implements Disposable {
   readonly #onRoom = (): void => {
     this.#resume?.()
     this.#resume = null
+  }
+
+  /** To everyone else it is a client that has left. */
+  #cutSlowReader(): void {
+    this.#onSlowReader()
+    this.#raw.destroy()
   }
 
   #ping(): void {

@@ -27,7 +27,10 @@ export interface StreamOptions {
 
 /** @throws ServiceError while the answer is not open yet. */
 export async function streamEvents(deps: AppDeps, exchange: Exchange, options: StreamOptions): Promise<void> {
-  using writer = new SseWriter(exchange.reply, deps.startSilenceTimer ?? startSystemSilenceTimer)
+  using writer = new SseWriter(exchange.reply, {
+    startTimer: deps.startSilenceTimer ?? startSystemSilenceTimer,
+    onSlowReader: () => deps.metrics.countGuardHit({ guard: 'http', rule: 'slow-reader' }),
+  })
   try {
     const lastFrames = await playEvents(writer, exchange, options)
     await exchange.request.usage?.settle(200)

@@ -331,7 +331,7 @@ export const OPTIONS: OptionTable = {
     kind: toggle,
     default: false,
     help: 'switch the request firewall on',
-    available: notYet('the firewall is not built', false),
+    available: true,
   },
   disablePromptInjection: {
     group: 'Guards',

@@ -75,11 +75,21 @@ export const ERRORS = {
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   address_refused: row(403, 'This server takes no requests from your address.'),
+  firewall_rejected: row(403, "The firewall refused this request: it {reason} (rule '{rule}')."),
+  address_banned: row(
+    403,
+    'Too many requests from your address were refused; it is let in again in {seconds} s.',
+  ),
   not_found: row(404, 'There is no route {method} {path}.'),
   model_not_found: row(404, "Model '{model}' does not exist."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),
   user_not_found: row(404, "User '{userId}' does not exist."),
   key_not_found: row(404, "Key '{keyId}' was not found."),
+  ban_not_found: row(404, "Address '{address}' is not banned."),
+  firewall_disabled: row(
+    404,
+    'The firewall is off: start the server with --enable-firewall to switch it on.',
+  ),
   // 409
   email_taken: row(409, 'The e-mail address {email} is registered already.'),
   key_limit_reached: row(

@@ -18,6 +18,11 @@ export class TrustedProxies {
     this.#proxies = new AddressList(cidrs)
   }
 
+  includes(address: string): boolean {
+    const canonical = canonicalAddress(address)
+    return canonical !== null && this.#proxies.includes(canonical)
+  }
+
   /** The right-most untrusted address, or the last trusted one. `forwardedFor` is the joined value of all its lines. */
   clientAddress(peerAddress: string, forwardedFor = ''): string {
     const peer = canonicalAddress(peerAddress)

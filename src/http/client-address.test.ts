@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressKey } from './client-address.ts'
+import { addressKey, isLoopbackAddress } from './client-address.ts'
 
 describe('addressKey', () => {
   it.each([
@@ -15,4 +15,17 @@ describe('addressKey', () => {
   ])('%s counts as %s', (address, key) => {
     expect(addressKey(address)).toBe(key)
   })
+})
+
+describe('isLoopbackAddress', () => {
+  it.each(['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1', ''])('%j is', (address) => {
+    expect(isLoopbackAddress(address)).toBe(true)
+  })
+
+  it.each(['128.0.0.1', '10.0.0.1', '::2', '::ffff:12.7.0.1', '2001:db8::1', 'fe80::1'])(
+    '%s is not',
+    (address) => {
+      expect(isLoopbackAddress(address)).toBe(false)
+    },
+  )
 })

@@ -10,6 +10,11 @@ export function addressKey(address: string): string {
   return isIPv4(plain) ? plain : `${networkGroups(plain).join(':')}::/64`
 }
 
+/** The machine itself: its operator, or a proxy that speaks for everyone. Also a connection that is gone already. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === '' || address === '::1' || addressKey(address).startsWith('127.')
+}
+
 /** The first four groups, without leading zeros. */
 function networkGroups(address: string): string[] {
   const [head = '', tail] = address.split('::')

@@ -25,10 +25,14 @@ export function answerClientError(thrown: ClientError, socket: HttpSocket): void
   writeError(toServiceError(thrown), socket, nameOf(thrown, socket))
 }
 
-/** What Node would otherwise answer by itself, or by hanging up. */
-export function answerOddRequests(server: Server): void {
+/** What Node would otherwise answer by itself, or by hanging up. Who is unwelcome gets no answer. */
+export function answerOddRequests(
+  server: Server,
+  isUnwelcome: (socket: Socket) => boolean = () => false,
+): void {
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
+    if (isUnwelcome(socket)) return void socket.destroy()
     const path = request.url ?? ''
     const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
     writeError(new ServiceError('not_found', { method: 'CONNECT', path }), socket, name)

@@ -1,20 +1,31 @@
 /**
- * Reads a JSON body. An empty one counts as none whatever its type. One over the limit is read to its end before it is
- * refused, because closing the connection on a client that still writes would lose it the answer.
+ * Reads a JSON body. An empty one counts as none whatever its type. One over the limit is refused as soon as that is
+ * known, from its declared length when there is one; what still comes of it is dropped (`guard-connections.ts`). Of a
+ * name that stands twice in an object the last value counts, as `JSON.parse` has it.
  */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../core/errors.ts'
+import { sendContinue } from './expect-continue.ts'
+import { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.ts'
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** Beyond this a client that keeps sending is cut off. */
-const MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES
+export interface BodyLimit {
+  readonly maxBytes: number
+  /** What a larger one is refused with. */
+  readonly tooLarge: () => ServiceError
+}
+
+const BODY_LIMIT: BodyLimit = {
+  maxBytes: MAX_BODY_BYTES,
+  tooLarge: () => new ServiceError('body_too_large', { maxBytes: MAX_BODY_BYTES }),
+}
 
 /** Undefined when there is no body. @throws ServiceError saying what is wrong with it. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  const body = await readBody(request)
+  const body = await readBody(request, request.headers)
   return body.length === 0 ? undefined : parseJsonBody(body, request.headers)
 }
 
@@ -31,9 +42,17 @@ export function parseJsonBody(body: Buffer, headers: IncomingHttpHeaders): unkno
     })
   }
   if (!isUtf8(body)) throw new ServiceError('malformed_json', { message: 'it is not valid UTF-8.' })
+  const value = parse(body.toString('utf8'))
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) {
+    const message = `The request body must be nested at most ${MAX_JSON_DEPTH} levels deep.`
+    throw new ServiceError('invalid_request', { message })
+  }
+  return value
+}
+
+function parse(text: string): unknown {
   try {
     // RFC 8259 lets a reader ignore a byte order mark, which some clients send.
-    const text = body.toString('utf8')
     return JSON.parse(text.startsWith('\u{FEFF}') ? text.slice(1) : text)
   } catch (error) {
     throw new ServiceError('malformed_json', { message: withoutExcerpt(error) })
@@ -56,8 +75,14 @@ function withoutExcerpt(error: unknown): string {
     .replace(/,? (?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '')
 }
 
-/** @throws ServiceError `body_too_large` or, when it breaks off, `malformed_request`. */
-export function readBody(payload: Readable): Promise<Buffer> {
+/** @throws ServiceError of the limit or, when the body breaks off, `malformed_request`. */
+export async function readBody(
+  payload: Readable,
+  headers: IncomingHttpHeaders,
+  { maxBytes, tooLarge }: BodyLimit = BODY_LIMIT,
+): Promise<Buffer> {
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+  sendContinue(payload)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let receivedBytes = 0
@@ -65,15 +90,15 @@ export function readBody(payload: Readable): Promise<Buffer> {
       payload.off('data', onData).off('end', onEnd).off('error', onError)
       settle()
     }
-    const tooLarge = () => reject(new ServiceError('body_too_large', { maxBytes: MAX_BODY_BYTES }))
     const onData = (chunk: Buffer) => {
       receivedBytes += chunk.length
-      if (receivedBytes <= MAX_BODY_BYTES) chunks.push(chunk)
-      else if (receivedBytes > MAX_DISCARDED_BYTES) finish(tooLarge)
-      else chunks.length = 0
+      chunks.push(chunk)
+      if (receivedBytes <= maxBytes) return
+      finish(() => reject(tooLarge()))
+      // The rest is dropped.
+      payload.resume()
     }
-    const onEnd = () =>
-      finish(receivedBytes > MAX_BODY_BYTES ? tooLarge : () => resolve(joinChunks(chunks, receivedBytes)))
+    const onEnd = () => finish(() => resolve(joinChunks(chunks, receivedBytes)))
     const onError = () =>
       finish(() => reject(new ServiceError('malformed_request', { message: 'the body broke off.' })))
     payload.on('data', onData).on('end', onEnd).on('error', onError)

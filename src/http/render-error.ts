@@ -54,6 +54,9 @@ function statusHeaders(error: ServiceError): Record<string, string> {
   switch (error.status) {
     case 401:
       return { 'www-authenticate': 'Bearer' }
+    case 403:
+      // A ban ends; what a guard refused for its shape stays refused.
+      return error.retryAfterSeconds === null ? {} : { 'retry-after': String(error.retryAfterSeconds) }
     case 409:
       // OpenAI's clients retry a 409 unless told not to; a conflict does not go away by itself.
       return { 'x-should-retry': 'false' }

@@ -12,6 +12,7 @@ import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
+import { findHeadProblem } from '../http/head-problem.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { renderError } from '../http/render-error.ts'
 import { renderValue, sendAnswer, type Answer } from './answers.ts'
@@ -76,6 +77,8 @@ async function answerError(deps: RequestDeps, exchange: Exchange, thrown: unknow
   if (error.status === 500 && !exchange.hasClientLeft) deps.onError(error.cause ?? error, exchange.requestId)
   // A file that breaks off under way cannot be answered for any more: only a broken connection says so.
   if (exchange.response.headersSent) return void exchange.response.destroy()
+  // What follows on the connection belongs to nobody knows whom.
+  if (error.code === 'malformed_request') exchange.response.setHeader('connection', 'close')
   const answer = renderError(error, exchange)
   await send(deps, exchange, { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } })
 }
@@ -95,14 +98,8 @@ function handle(deps: RequestDeps, exchange: Exchange): Answer | Promise<Answer>
   const { incoming } = exchange
   const { method = '' } = incoming
   const { path, query } = splitTarget(exchange.url)
-  // Node's own check, which answers without a body, is switched off for this one.
-  if (
-    incoming.httpVersion === '1.1' &&
-    exchange.findHeader('host') === undefined &&
-    exchange.headers.host === undefined
-  ) {
-    throw new ServiceError('malformed_request', { message: 'it has no Host header.' })
-  }
+  const problem = findHeadProblem(incoming)
+  if (problem !== null) throw new ServiceError('malformed_request', { message: problem })
   exchange.queryText = query
   const literal = deps.router.findLiteral(method, path)
   if (literal !== null) return enterRoute(deps, exchange, { match: literal, segments: null })

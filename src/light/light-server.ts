@@ -11,6 +11,9 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { holdContinue } from '../http/expect-continue.ts'
+import { guardConnections } from '../http/guard-connections.ts'
+import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import {
   createRequestListener,
@@ -88,9 +91,6 @@ interface OpenParts extends OpenedModel {
   readonly keys: KeyLookup | null
 }
 
-/** Time a client has to send its whole request. */
-const REQUEST_TIMEOUT_MS = 120_000
-
 export function buildLightServer(given: LightServerOptions, deps: LightServerDeps): LightServer {
   const options = completeOptions(given)
   const { publicPaths, staticDir, keyDb, shutdownTimeout } = options
@@ -114,7 +114,7 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
 
   addEndpoints(addRoute, { clock, isClosing, models: () => opened().host })
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
+    serverOptions(HTTP_BOUNDS),
     createRequestListener({
       router,
       isPublic,
@@ -128,6 +128,8 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   const graceful = new GracefulClose(server, new BusyConnections(server))
   server.on('clientError', answerClientError)
   answerOddRequests(server)
+  holdContinue(server)
+  guardConnections(server, HTTP_BOUNDS)
 
   const start = async (): Promise<LightAddress> => {
     parts = await openParts({ ...options, onError }, { deps, createdUnixSeconds, signal: stopping.signal })

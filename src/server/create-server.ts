@@ -9,13 +9,8 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, StartError } from '../core/errors.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
-import { OutputGuard } from '../guards/output/output-guard.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import { AddressRules } from '../guards/address-rules.ts'
-import { TrustedProxies } from '../guards/trusted-proxies.ts'
-import { PromptGuard } from '../guards/prompt/prompt-guard.ts'
-import { AddressLimiter } from '../limits/address-limiter.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -28,6 +23,7 @@ import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
 import { type Entrance, openEntrance, readTlsIdentity } from './entrance.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
+import { createGuards, type Guards } from './guards.ts'
 import { openState, type ServerState } from './state.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
@@ -95,9 +91,10 @@ export async function createServer(
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
   const metrics = new Metrics({ models: registry, isReady })
-  const promptGuard = config.disablePromptInjection ? null : new PromptGuard()
+  const guards = createGuards(config, systemClock)
   const app = buildApp({
     ...state,
+    ...guards,
     registry,
     quantizeJobs: new QuantizeJobs({
       registry,
@@ -111,14 +108,6 @@ export async function createServer(
     }),
     modelAdmin: config.modelAdmin,
     adminCheck: createAdminCheck(config.adminKey),
-    trustedProxies: config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies),
-    addressRules: addressRulesOf(config),
-    addressLimiter:
-      config.rateLimit === null
-        ? null
-        : new AddressLimiter({ requestsPerMinute: config.rateLimit, clock: systemClock }),
-    outputGuard: createOutputGuard(config),
-    promptGuard,
     corsOrigins: config.corsOrigins,
     clock: systemClock,
     log,
@@ -130,7 +119,7 @@ export async function createServer(
   const entrance = await openEntrance(app, { config, tls, clock: systemClock, log, metrics }).catch(
     async (error: unknown) => {
       await registry.close()
-      await promptGuard?.close()
+      await guards.close()
       await state.close()
       throw error
     },
@@ -159,7 +148,7 @@ export async function createServer(
         entrance,
         graceful,
         registry,
-        promptGuard,
+        guards,
         state,
         log,
         timeoutMs: config.shutdownTimeout * 1000,
@@ -213,11 +202,6 @@ async function outlineAll(
   return outlines
 }
 
-function createOutputGuard({ disableOutputVerify, adminKey, apiKeys }: ServerConfig): OutputGuard | null {
-  if (disableOutputVerify) return null
-  return new OutputGuard({ secrets: adminKey === null ? apiKeys : [adminKey, ...apiKeys] })
-}
-
 function createPassthroughEngine(config: ServerConfig): Engine {
   const { maxBatchSize, maxSeqLen, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
@@ -253,24 +237,19 @@ function logServing(log: Log, { address, registry, id }: ServingLine): void {
   )
 }
 
-function addressRulesOf({ cidrAllow, cidrDeny }: ServerConfig): AddressRules | null {
-  if (cidrAllow.length === 0 && cidrDeny.length === 0) return null
-  return new AddressRules({ allow: cidrAllow, deny: cidrDeny })
-}
-
 interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
   readonly entrance: Entrance
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
-  readonly promptGuard: PromptGuard | null
+  readonly guards: Guards
   readonly state: ServerState
   readonly log: Log
   readonly timeoutMs: number
 }
 
 async function shutDown(options: ShutDownOptions): Promise<void> {
-  const { app, entrance, graceful, registry, promptGuard, state, log, timeoutMs } = options
+  const { app, entrance, graceful, registry, guards, state, log, timeoutMs } = options
   const draining = graceful.drain(timeoutMs)
   await entrance.close()
   const isDrained = await draining
@@ -279,7 +258,7 @@ async function shutDown(options: ShutDownOptions): Promise<void> {
   await registry.close()
   await graceful.close()
   await app.close()
-  await promptGuard?.close()
+  await guards.close()
   await state.close()
   log.info('stopped')
 }

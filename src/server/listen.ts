@@ -6,6 +6,7 @@
 import { lookup } from 'node:dns/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { buildApp } from '../api/app.ts'
+import { LISTEN_BACKLOG } from '../http/http-bounds.ts'
 
 export interface OpenPort {
   readonly address: AddressInfo
@@ -29,7 +30,7 @@ export async function openPort(
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
 ): Promise<OpenPort> {
   const [first = '', ...others] = hosts
-  await app.listen({ host: first, port })
+  await app.listen({ host: first, port, backlog: LISTEN_BACKLOG })
   const address = app.server.address() as AddressInfo
   const servers = await Promise.all(
     others.map(async (host) => {

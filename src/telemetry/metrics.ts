@@ -31,6 +31,12 @@ const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1,
 
 const byModel = ['model'] as const
 
+/** They walk over every open connection, which holds up everyone else for as long. */
+const SLOW_DEFAULTS = ['handles', 'resources', 'requests'].flatMap((kind) => [
+  `nodejs_active_${kind}`,
+  `nodejs_active_${kind}_total`,
+])
+
 /** What matched no route shares one value, so that a scan of paths makes no new series. */
 const NO_ROUTE = 'none'
 
@@ -39,6 +45,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 
 export class Metrics {
   readonly #registry = new Registry()
+  #rendering: Promise<string> | null = null
   readonly #requests = this.#add(
     new Counter({
       name: 'sluice_requests_total',
@@ -80,6 +87,7 @@ export class Metrics {
 
   constructor({ models, isReady }: { models: ModelStates; isReady: () => boolean }) {
     collectDefaultMetrics({ register: this.#registry })
+    for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     this.#add(
       new Gauge({
         name: 'sluice_model_state',
@@ -133,7 +141,9 @@ export class Metrics {
 
   /** All of it in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   render(): Promise<string> {
-    return this.#registry.metrics()
+    // Reading the system's tables holds up everyone else for milliseconds: who asks meanwhile gets the same.
+    this.#rendering ??= this.#registry.metrics().finally(() => (this.#rendering = null))
+    return this.#rendering
   }
 
   #add<Metric extends Counter | Gauge | Histogram>(metric: Metric): Metric {

@@ -106,6 +106,12 @@ describe('bytes of a body', () => {
       'empty and chunked',
       request('POST /v1/generate', `${AUTH + JSON_TYPE}transfer-encoding: chunked\r\n`) + '0\r\n\r\n',
     ],
+    ['100 levels', post(`{"prompt":"a","x":${'['.repeat(99)}${']'.repeat(99)}}`)],
+    ['101 levels', post(`{"prompt":"a","x":${'['.repeat(100)}${']'.repeat(100)}}`)],
+    [
+      'declared over the limit',
+      request('POST /v1/generate', `${AUTH + JSON_TYPE}content-length: 99999999\r\n`),
+    ],
     ['one over the limit', post('x'.repeat(MAX_BODY_BYTES + 1))],
   ])('%s', async (_, bytes) => {
     expect((await expectSameAnswer(bytes)).body).toMatch(/^\{/)
@@ -149,6 +155,11 @@ describe('requests', () => {
     ['a GET with a body', `${request('GET /v1/health', 'content-length: 3\r\n')}abc`],
     ['no Host', `GET /v1/health HTTP/1.1\r\n\r\n`],
     ['no Host and no such route', `GET /nothing HTTP/1.1\r\n\r\n`],
+    ['two Hosts', request('GET /v1/health', 'host: y\r\n')],
+    ['two credentials', request('POST /v1/generate', AUTH + AUTH)],
+    ['201 headers', request('GET /v1/health', 'a: b\r\n'.repeat(200))],
+    ['coded chunks', request('POST /v1/generate', `${AUTH + JSON_TYPE}transfer-encoding: gzip, chunked\r\n`)],
+    ['chunks by HTTP/1.0', 'POST /v1/generate HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no HTTP', 'hello there\r\n\r\n'],
     ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0, 0, 1, 0])],
     ['another version', 'GET /v1/health HTTP/9.9\r\nhost: x\r\n\r\n'],

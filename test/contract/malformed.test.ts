@@ -1,4 +1,5 @@
 /** Bytes that are no proper request, over a real socket, on both servers: always our JSON body, never Node's. */
+import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/http/json-body.ts'
@@ -82,13 +83,79 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       expectError(await exchange((await start()).port, bytes), 400, code)
     })
 
-    it('of deep nesting in a field nobody knows does no harm', async () => {
-      const deep = `{"prompt":"a","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    it.each([
+      [50, 200],
+      [100, 200],
+      [101, 400],
+      [10_000, 400],
+      [1_000_000, 400],
+    ])('of %i levels, in a field nobody knows, is %i', async (levels, status) => {
+      const [open, close] = ['['.repeat(levels - 1), ']'.repeat(levels - 1)]
+      const answer = await exchange((await start()).port, withBody(`{"prompt":"a","x":${open}${close}}`))
 
-      expect((await exchange((await start()).port, withBody(deep))).status).toBe(200)
+      expect(answer.status).toBe(status)
+      if (status === 400) expect(answer.headers['x-error-code']).toBe('invalid_request')
     })
 
-    it('over 8 MiB is 400, after it was read', async () => {
+    it.each([
+      ['temperature', '1e999', 400],
+      ['temperature', '-1e999', 400],
+      ['max_new_tokens', '1e999', 400],
+      ['temperature', '-0', 400],
+      ['temperature', '1e-999', 400],
+      ['top_p', '-0', 200],
+      ['top_k', '-0', 200],
+      ['max_new_tokens', '1e0', 200],
+      ['max_new_tokens', '9007199254740993', 400],
+      ['anything', '1e999', 200],
+    ])('with the number %s %s is %i', async (field, number, status) => {
+      const body = `{"prompt":"a","${field}":${number}}`
+
+      expect((await exchange((await start()).port, withBody(body))).status).toBe(status)
+    })
+
+    it('that names a field twice counts by the last', async () => {
+      const port = (await start()).port
+
+      const last = await exchange(port, withBody('{"prompt":"first","prompt":"last"}'))
+      const wrong = await exchange(port, withBody('{"prompt":"first","prompt":7}'))
+
+      expect(JSON.parse(last.body).generated_text).toBe('last')
+      expect(wrong.status).toBe(400)
+    })
+
+    it.each(['{"__proto__":{"prompt":"a"}}', '{"constructor":{"prototype":{"prompt":"a"}}}'])(
+      'gives no object what it does not have: %s',
+      async (body) => {
+        const port = (await start()).port
+
+        expectError(await exchange(port, withBody(body)), 400, 'invalid_request')
+        expect(({} as { prompt?: string }).prompt).toBeUndefined()
+        const also = await exchange(port, withBody(`{"prompt":"a","x":${body},${body.slice(1)}`))
+        expect(also.status).toBe(200)
+      },
+    )
+
+    it.each(['"\\ud800"', '"a\\udc00b"', '"\\udc00\\ud800"'])(
+      'with the lone surrogate %s is 400',
+      async (text) => {
+        const port = (await start()).port
+
+        expectError(await exchange(port, withBody(`{"prompt":${text}}`)), 400, 'invalid_request')
+      },
+    )
+
+    it('with a prompt of 1 MB is answered', async () => {
+      const port = (await start()).port
+      const body = JSON.stringify({ prompt: 'é'.repeat(500_000), max_new_tokens: 1 })
+
+      const answer = await exchange(port, withBody(body))
+
+      expect(answer.status).toBe(200)
+      expect(JSON.parse(answer.body).prompt_tokens).toBe(1_000_000)
+    })
+
+    it('over 8 MiB is 400', async () => {
       const port = (await start()).port
 
       expectError(await exchange(port, withBody('x'.repeat(MAX_BODY_BYTES + 1))), 400, 'body_too_large')
@@ -128,11 +195,54 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['a path of 64 kB', `GET /${'x'.repeat(65_536)} HTTP/1.1\r\nhost: x\r\n\r\n`],
       ['no Host', 'GET /v1/health HTTP/1.1\r\n\r\n'],
       ['a bad length', `${POST}content-length: -1\r\n\r\n`],
+      ['two Hosts', 'GET /v1/health HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n'],
+      ['two Hosts that agree', 'GET /v1/health HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n'],
+      ['two credentials', `GET /v1/models HTTP/1.1\r\nhost: x\r\n${AUTH}authorization: Bearer other\r\n\r\n`],
+      ['two lengths that agree', withBody('{"prompt":"a"}', `${JSON_TYPE}content-length: 14\r\n`)],
+      ['a list of lengths', `${POST}${JSON_TYPE}content-length: 2, 2\r\n\r\n{}`],
+      ['a length with a sign', `${POST}${JSON_TYPE}content-length: +2\r\n\r\n{}`],
+      ['a length in hex', `${POST}${JSON_TYPE}content-length: 0x2\r\n\r\n{}`],
+      ['a header over two lines', 'GET /v1/health HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n'],
+      ['bare line feeds', 'GET /v1/health HTTP/1.1\nhost: x\n\n'],
+      ['a control character in the path', 'GET /v1/\x01health HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['3,000 headers', `GET /v1/health HTTP/1.1\r\nhost: x\r\n${'abc: d\r\n'.repeat(3000)}\r\n`],
       ['two lengths', `${POST}content-length: 1\r\ncontent-length: 2\r\n\r\n`],
       ['a length and chunks', `${POST}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
       ['a bad chunk', `${POST}${JSON_TYPE}transfer-encoding: chunked\r\n\r\nzz\r\n`],
       ['a bad escape in the path', `GET /v1/models/%zz HTTP/1.1\r\nhost: x\r\n${AUTH}\r\n`],
     ])('%s is 400', async (_, bytes) => {
+      expectError(await exchange((await start()).port, bytes), 400, 'malformed_request')
+    })
+
+    const CHUNKED = 'transfer-encoding: chunked\r\n'
+
+    it.each([
+      ['a length before chunks', `content-length: 6\r\n${CHUNKED}`],
+      ['a length after chunks', `${CHUNKED}content-length: 6\r\n`],
+      ['chunks twice', CHUNKED + CHUNKED],
+      ['chunks, then none', `${CHUNKED}transfer-encoding: identity\r\n`],
+      ['chunks in a list', 'transfer-encoding: identity, chunked\r\n'],
+      ['chunks that are compressed', 'transfer-encoding: gzip, chunked\r\n'],
+      ['chunks that are not the last', 'transfer-encoding: chunked, identity\r\n'],
+      ['chunks in another word', 'transfer-encoding: xchunked\r\n'],
+      ['chunks behind a control character', 'transfer-encoding: \x0bchunked\r\n'],
+      ['a space before the colon', 'transfer-encoding : chunked\r\n'],
+      ['no encoding', 'transfer-encoding: identity\r\n'],
+    ])('%s is 400, and what follows is no request', async (_, headers) => {
+      const socket = await openSocket((await start()).port)
+      let received = ''
+      socket.on('data', (chunk) => (received += chunk.toString()))
+
+      socket.write(`${POST}${JSON_TYPE}${headers}\r\n0\r\n\r\nGET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n`)
+      await once(socket, 'close')
+
+      expect(received).toMatch(/^HTTP\/1\.1 400 /)
+      expect(received).not.toContain('HTTP/1.1 200')
+    })
+
+    it('chunks with HTTP/1.0 are 400', async () => {
+      const bytes = `POST /v1/generate HTTP/1.0\r\n${AUTH}${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`
+
       expectError(await exchange((await start()).port, bytes), 400, 'malformed_request')
     })
 

@@ -77,6 +77,8 @@ describe('GET /openapi.json', () => {
       ['delete', '/v1/admin/users/{user_id}', 'deleteUser', 'adminKey'],
       ['post', '/v1/admin/models', 'registerModel', 'adminKey'],
       ['delete', '/v1/admin/models/{id}', 'unregisterModel', 'adminKey'],
+      ['get', '/v1/admin/bans', 'listBans', 'adminKey'],
+      ['delete', '/v1/admin/bans/{address}', 'liftBan', 'adminKey'],
     ])
   })
 
@@ -89,6 +91,8 @@ describe('GET /openapi.json', () => {
       'AdminCreatedKey',
       'ApiKey',
       'ApiKeyList',
+      'Ban',
+      'BanList',
       'BatchItem',
       'BatchRequest',
       'BatchResponse',
@@ -108,6 +112,7 @@ describe('GET /openapi.json', () => {
       'GenerateRequest',
       'GenerateResponse',
       'Health',
+      'LiftedBan',
       'LoginRequest',
       'LoginResponse',
       'LogoutResponse',
@@ -166,6 +171,37 @@ describe('GET /docs', () => {
     for (const asset of assets) {
       expect(asset).not.toMatch(/^(?:https?:)?\/\//)
       expect((await app.inject(new URL(asset, 'http://x/docs').pathname)).statusCode).toBe(200)
+    }
+  })
+
+  it('has pages that run nothing but their own files and stand in no frame', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js']) {
+      const { headers, statusCode } = await app.inject(url)
+
+      expect(statusCode).toBe(200)
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*script-src 'self';/),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+      })
+    }
+    // What the policy would keep from running: a script or a handler inside the page.
+    const page = (await app.inject('/docs')).body
+    expect(page).not.toMatch(/<script(?![^>]*\ssrc=)/)
+    expect(page).not.toMatch(/\son\w+=/)
+  })
+
+  it('names no program and no version', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/v1/health', '/nowhere', '/v1/models/%zz']) {
+      const { headers } = await app.inject(url)
+
+      expect(headers).not.toHaveProperty('server')
+      expect(headers).not.toHaveProperty('x-powered-by')
     }
   })
 

@@ -16,6 +16,12 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
+/** Resolves when the connection is gone, in whatever way. */
+export function untilClosed(socket: Socket): Promise<void> {
+  socket.resume()
+  return new Promise((resolve) => socket.once('close', () => resolve()))
+}
+
 /** A POST with a JSON body, as it goes over the wire. */
 export function postBytes(url: string, payload: object, secret: string): string {
   const body = JSON.stringify(payload)

@@ -73,6 +73,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     limiter: new MemoryLimiter(clock),
     trustedProxies: null,
     addressRules: null,
+    firewall: null,
     addressLimiter: null,
     outputGuard: null,
     promptGuard: null,

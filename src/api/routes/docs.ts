@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { openApiOptions } from '../openapi.ts'
+import { PAGE_HEADERS } from '../page-headers.ts'
 
 export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(swagger, openApiOptions)
@@ -13,6 +14,7 @@ export function registerDocsRoutes(app: FastifyInstance): void {
     docs.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'public' }
     })
+    docs.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
     docs.register(swaggerUi, { routePrefix: '/docs', uiConfig: { persistAuthorization: true } })
     docs.route({
       method: 'GET',

@@ -1,0 +1,57 @@
+/** `/v1/admin/bans`: addresses that the firewall keeps out, for whoever has the admin key. */
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { ServiceError } from '../../core/errors.ts'
+import type { Firewall } from '../../guards/firewall/firewall.ts'
+import type { AppDeps } from '../deps.ts'
+import { describeRoute } from '../route-schema.ts'
+import { banList, banParams, liftedBan, toBanBody } from '../schemas/bans.ts'
+
+const access = 'admin'
+const tag = 'Admin'
+
+export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+
+  routes.route({
+    method: 'GET',
+    url: '/v1/admin/bans',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'listBans',
+      summary: 'Addresses that the firewall keeps out now, the latest first',
+      tag,
+      access,
+      ok: banList,
+      errors: [401, 404, 500],
+    }),
+    handler: async () => {
+      const bans = firewallOf(deps).listBans().map(toBanBody)
+      return { bans, count: bans.length }
+    },
+  })
+
+  routes.route({
+    method: 'DELETE',
+    url: '/v1/admin/bans/:address',
+    config: { access },
+    schema: describeRoute({
+      operationId: 'liftBan',
+      summary: 'Let an address in again and forget its bans',
+      tag,
+      access,
+      params: banParams,
+      ok: liftedBan,
+      errors: [401, 404, 500],
+    }),
+    handler: async ({ params }) => {
+      firewallOf(deps).liftBan(params.address)
+      return { status: 'lifted', address: params.address }
+    },
+  })
+}
+
+function firewallOf({ firewall }: AppDeps): Firewall {
+  if (firewall === null) throw new ServiceError('firewall_disabled')
+  return firewall
+}

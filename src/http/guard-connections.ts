@@ -1,0 +1,62 @@
+/**
+ * Cuts connections that cost more than they ask for: too many at once, too many requests on one before an answer, answers
+ * that are not read, bodies that go on after the answer. What Node's own time-outs end is answered in `client-errors.ts`.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { onExchangeEnd } from './client-presence.ts'
+import type { HttpBounds } from './http-bounds.ts'
+
+/** Requests that may wait on one connection for the answers before them. */
+export const MAX_PIPELINED = 32
+
+/** A reader this slow still gets the rest of its answer. */
+const MIN_READ_BYTES_PER_SECOND = 4096
+
+export type ConnectionRule = 'connections' | 'pipelining' | 'slow-reader' | 'lingering-body'
+
+/** Call before the server listens. `onCut` is told each time that a connection is closed by a rule. */
+export function guardConnections(
+  server: Server,
+  bounds: HttpBounds,
+  onCut: (rule: ConnectionRule) => void = () => {},
+): void {
+  const openExchanges = new WeakMap<Socket, number>()
+  const cut = (socket: Socket, rule: ConnectionRule): void => {
+    if (socket.destroyed) return
+    onCut(rule)
+    socket.destroy()
+  }
+  const cutAfter = (ms: number, socket: Socket, rule: ConnectionRule): NodeJS.Timeout =>
+    setTimeout(() => cut(socket, rule), ms).unref()
+
+  server.maxConnections = bounds.maxConnections
+  server.on('drop', () => onCut('connections'))
+  // Anything that passes over the socket, in either direction, starts this anew.
+  server.setTimeout(bounds.slowReaderMs, (socket) => {
+    if (socket.writableLength > 0) cut(socket, 'slow-reader')
+    // Between requests this is Node's keep-alive time-out. A request may wait for its answer much longer.
+    else if ((openExchanges.get(socket) ?? 0) === 0) socket.destroy()
+  })
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    const open = (openExchanges.get(socket) ?? 0) + 1
+    openExchanges.set(socket, open)
+    onExchangeEnd(request, response, () => openExchanges.set(socket, (openExchanges.get(socket) ?? 1) - 1))
+    if (open > MAX_PIPELINED) return cut(socket, 'pipelining')
+
+    // All of the answer is handed over. One that is read a byte at a time would never stand still for long.
+    response.once('prefinish', () => {
+      if (socket.writableLength === 0) return
+      const ms = bounds.slowReaderMs + (socket.writableLength / MIN_READ_BYTES_PER_SECOND) * 1000
+      const timer = cutAfter(ms, socket, 'slow-reader')
+      response.once('close', () => clearTimeout(timer))
+    })
+    response.once('finish', () => {
+      if (request.complete) return
+      const timer = cutAfter(bounds.lingerMs, socket, 'lingering-body')
+      request.once('close', () => clearTimeout(timer))
+    })
+  })
+}

@@ -1,0 +1,114 @@
+/**
+ * Bounds what one address may hold of a server before it has asked for anything: its connections, and among them those
+ * whose request is half-open, because its head or body is still on the way. Of these the oldest give way to new ones,
+ * so that a client which sends slowly on purpose does not shut out its neighbours behind the same address.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock } from '../core/clock.ts'
+import { addressKey } from './client-address.ts'
+import { onExchangeEnd } from './client-presence.ts'
+
+export interface AddressBounds {
+  readonly maxConnections: number
+  readonly maxHalfOpen: number
+  /** A request on its way counts from this age on: a burst of new connections is none. */
+  readonly halfOpenAfterMs: number
+}
+
+export const ADDRESS_BOUNDS: AddressBounds = Object.freeze({
+  maxConnections: 256,
+  maxHalfOpen: 32,
+  halfOpenAfterMs: 1000,
+})
+
+export interface AddressLimitOptions {
+  readonly bounds: AddressBounds
+  readonly clock: Clock
+  readonly isExempt: (address: string) => boolean
+  /** Told each time that a connection is closed. */
+  readonly onCut: (rule: 'connections' | 'half-open') => void
+}
+
+interface Connection {
+  readonly socket: Socket
+  request: IncomingMessage | null
+  isAnswering: boolean
+  /** Bytes that had come when the last answer was out. */
+  bytesReadMark: number
+  /** Since when the next request may be on its way. */
+  waitingSinceMs: number
+}
+
+/** Call before the server listens. */
+export function limitAddressConnections(server: Server, options: AddressLimitOptions): void {
+  const { bounds, clock, isExempt, onCut } = options
+  const byAddress = new Map<string, Set<Connection>>()
+  /** By both ends: the socket of a request over TLS is not the one that was accepted. */
+  const byPeer = new Map<string, Connection>()
+
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (address === '' || isExempt(address)) return
+    const key = addressKey(address)
+    const connections = byAddress.get(key) ?? new Set()
+    if (connections.size >= bounds.maxConnections) {
+      onCut('connections')
+      socket.destroy()
+      return
+    }
+    const nowMs = clock.nowMs()
+    if (connections.size >= bounds.maxHalfOpen) cutHalfOpen(connections, nowMs)
+    const connection = {
+      socket,
+      request: null,
+      isAnswering: false,
+      bytesReadMark: 0,
+      waitingSinceMs: nowMs,
+    }
+    const peer = peerOf(socket)
+    connections.add(connection)
+    byAddress.set(key, connections)
+    byPeer.set(peer, connection)
+    socket.once('close', () => {
+      connections.delete(connection)
+      byPeer.delete(peer)
+      if (connections.size === 0) byAddress.delete(key)
+    })
+  })
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = byPeer.get(peerOf(request.socket))
+    if (connection === undefined) return
+    connection.request = request
+    connection.isAnswering = true
+    onExchangeEnd(request, response, () => {
+      // One that was pipelined behind it has taken over.
+      if (connection.request !== request) return
+      connection.isAnswering = false
+      connection.bytesReadMark = request.socket.bytesRead
+      connection.waitingSinceMs = clock.nowMs()
+    })
+  })
+
+  function cutHalfOpen(connections: ReadonlySet<Connection>, nowMs: number): void {
+    // In the order in which they came.
+    const halfOpen = [...connections].filter(
+      (connection) => isHalfOpen(connection) && connection.waitingSinceMs + bounds.halfOpenAfterMs <= nowMs,
+    )
+    const excess = halfOpen.length - bounds.maxHalfOpen + 1
+    for (const { socket } of halfOpen.slice(0, Math.max(0, excess))) {
+      onCut('half-open')
+      socket.destroy()
+    }
+  }
+}
+
+function isHalfOpen({ request, isAnswering, bytesReadMark }: Connection): boolean {
+  if (request === null || !request.complete) return true
+  return !isAnswering && request.socket.bytesRead > bytesReadMark
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}

@@ -1,0 +1,38 @@
+/** What stands between a stranger and the model beyond keys and limits: each part as it is configured, null where it is off. */
+import type { AppDeps } from '../api/deps.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import type { Clock } from '../core/clock.ts'
+import { AddressRules } from '../guards/address-rules.ts'
+import { Firewall } from '../guards/firewall/firewall.ts'
+import { OutputGuard } from '../guards/output/output-guard.ts'
+import { PromptGuard } from '../guards/prompt/prompt-guard.ts'
+import { TrustedProxies } from '../guards/trusted-proxies.ts'
+import { addressKey, isLoopbackAddress } from '../http/client-address.ts'
+import { AddressLimiter } from '../limits/address-limiter.ts'
+
+export interface Guards extends Pick<
+  AppDeps,
+  'trustedProxies' | 'addressRules' | 'firewall' | 'addressLimiter' | 'promptGuard' | 'outputGuard'
+> {
+  /** When no request is left. */
+  close(): Promise<void>
+}
+
+export function createGuards(config: ServerConfig, clock: Clock): Guards {
+  const { rateLimit, cidrAllow, cidrDeny, adminKey, apiKeys } = config
+  const trustedProxies = config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies)
+  const isExempt = (address: string) =>
+    isLoopbackAddress(address) || trustedProxies?.includes(address) === true
+  const hasAddressRules = cidrAllow.length > 0 || cidrDeny.length > 0
+  const promptGuard = config.disablePromptInjection ? null : new PromptGuard()
+  const secrets = adminKey === null ? apiKeys : [adminKey, ...apiKeys]
+  return {
+    trustedProxies,
+    addressRules: hasAddressRules ? new AddressRules({ allow: cidrAllow, deny: cidrDeny }) : null,
+    firewall: config.enableFirewall ? new Firewall({ clock, toKey: addressKey, isExempt }) : null,
+    addressLimiter: rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, clock }),
+    promptGuard,
+    outputGuard: config.disableOutputVerify ? null : new OutputGuard({ secrets }),
+    close: async () => void (await promptGuard?.close()),
+  }
+}

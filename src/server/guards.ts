@@ -33,6 +33,6 @@ export function createGuards(config: ServerConfig, clock: Clock): Guards {
     addressLimiter: rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, clock }),
     promptGuard,
     outputGuard: config.disableOutputVerify ? null : new OutputGuard({ secrets }),
-    close: async () => void (await promptGuard?.close()),
+    close: async () => promptGuard?.close(),
   }
 }

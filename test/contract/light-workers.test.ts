@@ -72,9 +72,12 @@ describe('a thread that ends', () => {
 describe('a full queue', () => {
   it('is 429 with a time to come back', async () => {
     const { server } = createTestLightServer({ workerEntry: FAKE_WORKER, maxQueue: 1 })
-    const socket = await openSocket((await server.listen()).port)
-    // Every seat of the thread, and the one place of the queue.
-    socket.write(postBytes('/v1/generate', { prompt: 'hang' }, LIGHT_KEY).repeat(65))
+    const { port } = await server.listen()
+    // Every seat of the thread, and the one place of the queue; no connection may ask for so much at once.
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(port)))
+    for (const socket of sockets) {
+      socket.write(postBytes('/v1/generate', { prompt: 'hang' }, LIGHT_KEY).repeat(13))
+    }
 
     const answer = await answerOnceFull(server)
 
@@ -83,7 +86,7 @@ describe('a full queue', () => {
     )
     expect(answer.headers).toMatchObject({ 'retry-after': '1', 'x-error-code': 'queue_full' })
     expect((await call(server, '/v1/health')).status).toBe(200)
-    socket.destroy()
+    for (const socket of sockets) socket.destroy()
   })
 })
 

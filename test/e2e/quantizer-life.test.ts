@@ -16,6 +16,7 @@ import {
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const HOLD = path.resolve(import.meta.dirname, '../support/held-quantizer.mjs')
@@ -39,15 +40,14 @@ async function heldQuantizer(answer?: Promise<Response>): Promise<number> {
   const file = path.join(folder, 'pid')
   const answered: Response[] = []
   void answer?.then((response) => answered.push(response))
-  while (!existsSync(file)) {
+  await until('a quantizer stands still', async () => {
     if (answered[0] !== undefined) throw new Error(`nothing was held: ${await answered[0].text()}`)
-    await nextLook()
-  }
+    return existsSync(file)
+  })
   const pid = Number(readFileSync(file, 'utf8'))
   rmSync(file)
   return pid
 }
-const nextLook = () => new Promise((resolve) => setTimeout(resolve, 10))
 
 /** Files of the data folder that are not whole. */
 const partialFiles = () =>
@@ -105,7 +105,7 @@ describe('a quantization', () => {
     await expect(answer).rejects.toThrow('abort')
     expect((await quantize(server)).status).toBe(409)
     process.kill(pid, 'SIGCONT')
-    while ((await meta(server))['quantization'] !== 'Q8_0') await nextLook()
+    await until('the quantized model serves', async () => (await meta(server))['quantization'] === 'Q8_0')
   })
 
   it('of a model that is unregistered ends with it', async () => {

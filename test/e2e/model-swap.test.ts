@@ -149,7 +149,12 @@ describe('models of a configuration file', () => {
 
   it.each([
     [(first: string) => [{ id: 'first', checkpoint: first }], 2, "models must not name the id 'first'"],
-    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, '/no/such.gguf'],
+    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, "models: 'm' cannot be served: Cannot open"],
+    [
+      (first: string) => [{ id: 'm', checkpoint: first, tokenizer: first }],
+      1,
+      "models: 'm' cannot be served: A tokenizer",
+    ],
   ])('that cannot be served end the start %#', async (models, code, words) => {
     const { first } = writeModels()
     const config = path.join(temporaryFolder(), 'sluice.json')

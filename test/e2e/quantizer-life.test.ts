@@ -10,6 +10,7 @@ import {
   DEMO_MODEL,
   gone,
   KEY,
+  logged,
   post,
   spawnServer,
   startDemoServer,
@@ -80,6 +81,7 @@ describe('a quantization', () => {
       detail:
         "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGKILL; the system does that when memory runs out.",
     })
+    await logged(server, 'the process that quantizes has failed')
     expect(partialFiles()).toEqual([])
     expect(await meta(server)).toMatchObject({ state: 'ready', quantization: 'F16' })
     expect((await post(server, '/v1/generate', { body: { prompt: 'Once', max_new_tokens: 2 } })).status).toBe(
@@ -90,6 +92,19 @@ describe('a quantization', () => {
     process.kill(await heldQuantizer(), 'SIGCONT')
     expect((await again).status).toBe(200)
     expect(await meta(server)).toMatchObject({ quantization: 'Q8_0', failure: null })
+  })
+
+  it('whose process fails is refused in a sentence without what llama.cpp has said, which the log has', async () => {
+    const server = await startServer()
+    const answer = quantize(server)
+    const pid = await heldQuantizer()
+    process.kill(pid, 'SIGABRT')
+    process.kill(pid, 'SIGCONT')
+    expect(await (await answer).json()).toMatchObject({
+      detail:
+        "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGABRT.",
+    })
+    await logged(server, 'the process that quantizes has failed', ({ lines }) => Array.isArray(lines))
   })
 
   it('goes on without the client that asked for it', async () => {

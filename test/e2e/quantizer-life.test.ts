@@ -1,5 +1,5 @@
 /** What becomes of a quantization when something ends in its middle; the quantizer's process is held to find the middle. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -47,8 +47,12 @@ async function heldQuantizer(answer?: Promise<Response>): Promise<number> {
   })
   const pid = Number(readFileSync(file, 'utf8'))
   rmSync(file)
+  // It writes before it stops; continuing it in between would do nothing.
+  await until('the quantizer is stopped', () => isStopped(pid))
   return pid
 }
+const isStopped = (pid: number) =>
+  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T')
 
 /** Files of the data folder that are not whole. */
 const partialFiles = () =>
@@ -153,6 +157,23 @@ describe('a quantization', () => {
     const pid = await heldQuantizer()
     server.child.kill('SIGTERM')
     expect((await answer).status).toBe(503)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    await gone(pid)
+    expect(partialFiles()).toEqual([])
+  })
+
+  it('whose client has left does not hold up the end of the server', async () => {
+    const server = await startServer('--shutdown-timeout', '3600')
+    const leaving = new AbortController()
+    const answer = fetch(`${server.address}/v1/models/quantize?model_id=demo&quant_mode=int8`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      signal: leaving.signal,
+    })
+    const pid = await heldQuantizer()
+    leaving.abort()
+    await expect(answer).rejects.toThrow('abort')
+    server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     await gone(pid)
     expect(partialFiles()).toEqual([])

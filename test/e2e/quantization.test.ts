@@ -139,19 +139,6 @@ describe('sluice quantize', () => {
     expect(unstarted.stderr.join('\n')).toContain('its weights are quantized already (Q8_0)')
   })
 
-  it('refuses a folder that does not exist before it does the work', async () => {
-    const folder = temporaryFolder()
-    const data = path.join(folder, 'data')
-    const missing = path.join(folder, 'missing')
-    const words = ['quantize', '--checkpoint', DEMO_MODEL, '--data-dir', data]
-    expect(await runProgram([...words, '--output', path.join(missing, 'small.gguf')])).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: `sluice: ${missing} is not a folder; --output must name a file in one that exists.\n`,
-    })
-    expect(readdirSync(folder)).toEqual([])
-  })
-
   it('needs a checkpoint', async () => {
     expect(await runProgram(['quantize'])).toMatchObject({
       code: 2,

@@ -35,5 +35,14 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   }
   const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })
   await flushOutput()
+  if (hasFileOperation()) {
+    const { exitAtOnce } = await import('../engines/llamacpp/exit-at-once.ts')
+    exitAtOnce(exitCode)
+  }
   terminal.exit(exitCode)
+}
+
+/** Whether one is under way, which may hang for ever. */
+function hasFileOperation(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }

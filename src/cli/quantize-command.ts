@@ -76,7 +76,7 @@ async function quantize(
     model,
     mode,
     dataDir,
-    log: createLog({ level: 'silent' }),
+    log: createLog({ level: 'error' }),
     onProgress: show('quantizing'),
     signal,
   })

@@ -35,6 +35,7 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${FIELDS.join(', ')}`)
   }
   const read = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value => {
+    if (values[name] === undefined) throw new ValueProblem(`must have '${name}' in ${place}`)
     try {
       return kind.parse(values[name])
     } catch (error) {

@@ -254,7 +254,7 @@ describe('models', () => {
   it.each([
     ['a', 'must be a list of models, each with id and checkpoint'],
     [['a'], 'must hold objects with id and checkpoint, but model 1 is none'],
-    [[entry, { id: 'b' }], 'is wrong in model 2: its checkpoint must be a path, but was undefined'],
+    [[entry, { id: 'b' }], "must have 'checkpoint' in model 2"],
     [
       [{ ...entry, id: 'a b' }],
       "is wrong in model 1: its id must be at most 200 characters without spaces, but was 'a b'",

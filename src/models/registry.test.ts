@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { engineRequest, runRequest } from '../../test/support/engine-requests.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
@@ -183,6 +183,23 @@ describe('ModelRegistry', () => {
     expect(lease.modelId).toBe('m')
   })
 
+  it('lists one that drains while nothing else has its id', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    await registerLoaded(registry, loads)
+    using _lease = await registry.acquire('m', never)
+    void registry.unregister('m')
+    expect(registry.list()).toMatchObject([{ id: 'default' }, { id: 'm', state: 'draining' }])
+    await registerLoaded(registry, loads)
+    expect(registry.list()).toMatchObject([{ id: 'm', state: 'ready' }])
+  })
+
+  it('refuses an empty id', async () => {
+    const { registry } = createRegistry(createLoads().open)
+    await expect(registry.register('', source)).rejects.toThrow('The id of a model must not be empty.')
+    expect(registry.list()).toMatchObject([{ id: 'default' }])
+  })
+
   it('refuses unknown ids, names the model, and takes default as an alias', async () => {
     const { registry } = createRegistry(createLoads().open)
     expect(() => registry.get('nope')).toThrow("Model 'nope' does not exist.")
@@ -205,10 +222,7 @@ describe('ModelRegistry', () => {
     const lease = await registry.acquire('m', never)
     const unregistered = registry.unregister('m')
     await registerLoaded(registry, loads, after)
-    expect(registry.list()).toMatchObject([
-      { id: 'm', state: 'ready' },
-      { id: 'm', state: 'draining' },
-    ])
+    expect(registry.list()).toMatchObject([{ id: 'm', state: 'ready' }])
     lease[Symbol.dispose]()
     await unregistered
     using newLease = await registry.acquire('m', never)
@@ -240,6 +254,27 @@ describe('ModelRegistry', () => {
     registered.catch(() => {})
     await settle()
     await registry.close()
+    await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
+    expect(late.isClosed).toBe(true)
+  })
+
+  it('closes without a load that does not end, and closes what that brings later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const [serving, late] = [new WatchedEngine(), new WatchedEngine()]
+    await registerLoaded(registry, loads, serving)
+    const registered = registry.register('n', source)
+    registered.catch(() => {})
+    await settle()
+    const closed = registry.close()
+    await settle()
+    expect(serving.isClosed).toBe(false)
+    await vi.advanceTimersByTimeAsync(5000)
+    await closed
+    expect(serving.isClosed).toBe(true)
+    loads.next().succeed(late)
     await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
     expect(late.isClosed).toBe(true)
   })

@@ -23,6 +23,9 @@ export type { ChatMessage } from './chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'
 
+/** What may pass until a load that was told to end has ended; one that reads from a dead network disk never does. */
+const LOADS_END_MS = 5000
+
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
 
@@ -104,6 +107,7 @@ export class ModelRegistry {
    * @throws StartError with one sentence when the model cannot be opened.
    */
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
+    if (id === '') throw new StartError('The id of a model must not be empty.', 1)
     const source: ModelSource = { modelConfig: null, tokenizer: null, ...given }
     const entry = this.#entries.get(id) ?? this.#createEntry(id)
     this.#entries.set(id, entry)
@@ -156,9 +160,12 @@ export class ModelRegistry {
     this.#draining.delete(entry)
   }
 
+  /** One of each id: what drains is left out where its id was registered again. */
   list(): readonly ModelRecord[] {
     const serving = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
-    return [...serving, ...this.#draining].map(toRecord)
+    const rows = new Map(serving.map((entry) => [entry.id, entry]))
+    for (const entry of this.#draining) if (!rows.has(entry.id)) rows.set(entry.id, entry)
+    return Array.from(rows.values(), toRecord)
   }
 
   /** Whether this id is registered; an alias and the fallback are not. */
@@ -192,11 +199,19 @@ export class ModelRegistry {
     throw new ServiceError('model_loading_failed', { model: entry.id, message }, { retryAfterSeconds: 10 })
   }
 
-  /** Ends every load and closes every engine now; requests that still run fail with `shutting_down`. */
+  /**
+   * Ends every load and closes every engine now; requests that still run fail with `shutting_down`. A load that hangs is
+   * waited for a few seconds; what it brings after that is closed then.
+   */
   async close(): Promise<void> {
     this.#closing.abort()
     const entries = [...this.#entries.values(), ...this.#draining]
-    await Promise.all(entries.map(({ loads }) => loads.last))
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise((resolve) => {
+      timer = setTimeout(resolve, LOADS_END_MS)
+    })
+    await Promise.race([Promise.all(entries.map(({ loads }) => loads.last)), tooLate])
+    clearTimeout(timer)
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 

@@ -69,9 +69,6 @@ export async function createServer(
   const tls = await readTlsIdentity(config, systemClock)
   const models = await localModels(modelsOf(config), hooks)
   const outlines = await outlineAll(models, config)
-  for (const { source } of models) {
-    if ((source.quantization ?? 'none') !== 'none') await checkQuantizable(source)
-  }
 
   const log = createLog({ level: config.logLevel })
   const state = await openState(config, { log, clock: systemClock })
@@ -195,10 +192,19 @@ async function localModels(
 /** By their sources. @throws StartError for the first one that cannot be served. */
 async function outlineAll(
   models: readonly StartModel[],
-  { maxSeqLen }: ServerConfig,
+  { maxSeqLen, models: listed }: ServerConfig,
 ): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
   const outlines = new Map<ModelSource, CheckpointOutline>()
-  for (const { source } of models) outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
+  for (const { id, source } of models) {
+    try {
+      outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
+      if ((source.quantization ?? 'none') !== 'none') await checkQuantizable(source)
+    } catch (error) {
+      const isListed = listed.some((model) => model.id === id)
+      if (!isListed || !(error instanceof StartError)) throw error
+      throw new StartError(`models: '${id}' cannot be served: ${error.message}`, error.exitCode)
+    }
+  }
   return outlines
 }
 

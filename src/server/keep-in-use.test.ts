@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { sayOk, ScriptedEngine } from '../../test/support/scripted-engine.ts'
+import { until } from '../../test/support/until.ts'
 import { keepInUse } from './keep-in-use.ts'
 
 const HOUR_MS = 3600 * 1000
@@ -24,7 +25,7 @@ it('marks the file of an engine each hour until the engine is closed', async () 
   utimesSync(note, long, long)
   const engine = keepInUse(new ScriptedEngine(sayOk), path.join(folder, `${key}.gguf`))
   vi.advanceTimersByTime(HOUR_MS)
-  while (statSync(note).mtimeMs === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until('the note is marked', () => statSync(note).mtimeMs !== 0)
   await engine.close()
   expect(vi.getTimerCount()).toBe(0)
 })

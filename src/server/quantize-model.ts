@@ -37,7 +37,10 @@ export async function quantizeModel(options: QuantizeModelOptions): Promise<Quan
     checkMemory,
     quantize: async (work) => {
       log.info({ model: modelId, mode, format: work.format }, 'quantizing')
-      const end = await quantizeInProcess(work, { onLogLine: (line) => log.debug({ model: modelId }, line) })
+      const end = await quantizeInProcess(work, {
+        onLogLine: (line) => log.debug({ model: modelId }, line),
+        onLastLines: (lines) => log.error({ model: modelId, lines }, 'the process that quantizes has failed'),
+      })
       log.info({ model: modelId, mode, format: work.format, ...end }, 'quantized')
     },
     onProgress: (fraction) => {

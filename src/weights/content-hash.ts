@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { newId } from '../core/ids.ts'
 import { badFile, fileError } from './file-errors.ts'
 import { isRecord } from './json-file.ts'
+import { checkFile } from './open-file.ts'
 
 const INDEX_FILE = 'hashes.json'
 /** The oldest entries go first; far more than anybody has checkpoints. */
@@ -37,6 +38,7 @@ export class ContentHashes {
   async hash(path: string, signal?: AbortSignal): Promise<string> {
     const key = resolve(path)
     try {
+      await checkFile(path)
       const stats = await stat(path, { bigint: true })
       const before = identity(stats)
       const known = this.#entries.get(key)

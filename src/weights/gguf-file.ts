@@ -2,13 +2,13 @@
  * Opens a GGUF model: reads the headers of the file and of all its splits, and finds out whether llama.cpp can
  * serve it. Reads headers only, however large the model is.
  */
-import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from './file-errors.ts'
 import { TEXT_ARCHITECTURES } from './gguf-architectures.ts'
 import { MoreBytesNeeded } from './gguf-cursor.ts'
 import { type GgufHeader, parseGgufHeader } from './gguf-header.ts'
 import type { GgufMetadata, GgufTensorInfo } from './gguf-format.ts'
+import { openFile } from './open-file.ts'
 
 const FIRST_READ_BYTES = 4 * 2 ** 20
 /** Headers are mostly vocabulary: 256k tokens with their merges make about 20 MB. */
@@ -57,7 +57,7 @@ interface GgufFile {
 /** Reads and checks one file's header. */
 export async function readGgufFile(path: string): Promise<GgufFile> {
   try {
-    const handle = await open(path, 'r')
+    const handle = await openFile(path)
     try {
       const { size } = await handle.stat()
       for (let wanted = FIRST_READ_BYTES; ;) {

@@ -4,6 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises'
 import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
+import { checkFile } from './open-file.ts'
 
 const MAX_FILE_BYTES = 256 * 2 ** 20
 
@@ -144,7 +145,7 @@ async function readText(path: string): Promise<string> {
 
 async function readSmallFile(path: string): Promise<Buffer> {
   try {
-    const { size } = await stat(path)
+    const size = await checkFile(path)
     if (size > MAX_FILE_BYTES) {
       throw badFile(
         path,

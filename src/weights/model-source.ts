@@ -2,11 +2,12 @@
  * Finds out what `--checkpoint`, `--model-config` and `--tokenizer` point at: a GGUF model, or the files of a
  * Hugging Face checkpoint. Looks at names and first bytes only.
  */
-import { open, readdir, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { StartError } from '../core/errors.ts'
-import { badFile, fileError } from './file-errors.ts'
+import { badFile, fileError, isMissing } from './file-errors.ts'
 import { isFile } from './json-file.ts'
+import { checkFile, openFile } from './open-file.ts'
 
 export interface ModelOptions {
   /** A `.gguf` file, a `.safetensors` file, or a folder with either. */
@@ -49,7 +50,10 @@ export async function findModelSource(options: ModelOptions): Promise<ModelSourc
   if (!(await isFile(weightsPath))) throw badFile(weightsPath, 'is not a file')
   if (await isGguf(weightsPath)) {
     if (options.tokenizer !== null) {
-      throw new StartError('--tokenizer cannot be given with a GGUF file: its tokenizer is inside.', 1)
+      throw new StartError(
+        'A tokenizer (--tokenizer) cannot be given with a GGUF file, which holds its own.',
+        1,
+      )
     }
     return { kind: 'gguf', path: weightsPath, configPath: options.modelConfig }
   }
@@ -112,7 +116,7 @@ async function isGguf(path: string): Promise<boolean> {
 
 async function startsWithMagic(path: string): Promise<boolean> {
   try {
-    const handle = await open(path, 'r')
+    const handle = await openFile(path)
     try {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
       return bytesRead === 4 && buffer.equals(GGUF_MAGIC_BYTES)
@@ -125,6 +129,11 @@ async function startsWithMagic(path: string): Promise<boolean> {
 }
 
 async function existing(path: string, option: string): Promise<string> {
-  if (await isFile(path)) return path
-  throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`, 1)
+  try {
+    await checkFile(path)
+    return path
+  } catch (error) {
+    if (!isMissing(error)) throw fileError('read', path, error)
+    throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`, 1)
+  }
 }

@@ -2,10 +2,10 @@
  * Reads safetensors files: one, or the shards that a `model.safetensors.index.json` names. A `Checkpoint` is plain
  * data about tensors and where they lie; no file stays open. Tensor data is read in chunks.
  */
-import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from './file-errors.ts'
 import { nestedObject, readJsonObject } from './json-file.ts'
+import { openFile } from './open-file.ts'
 import {
   LENGTH_BYTES,
   parseHeaderLength,
@@ -55,7 +55,7 @@ async function readShardPaths(indexPath: string): Promise<string[]> {
 
 async function readTensorList(path: string): Promise<readonly SafetensorsTensor[]> {
   try {
-    const handle = await open(path, 'r')
+    const handle = await openFile(path)
     try {
       const { size } = await handle.stat()
       const readBytes = async (offset: number, length: number) => {
@@ -82,7 +82,7 @@ export async function* readTensorChunks(
 ): AsyncGenerator<Uint8Array> {
   const { filePath, offsetBytes, sizeBytes } = tensor
   try {
-    const handle = await open(filePath, 'r')
+    const handle = await openFile(filePath)
     try {
       const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes))
       for (let done = 0; done < sizeBytes;) {

@@ -9,7 +9,7 @@ import { gone, temporaryFolder } from '../support/server-process.ts'
 
 const ENGINE = path.resolve(import.meta.dirname, '../../dist/engines/local/engine-main.js')
 
-it('a stopped engine is ended and replaced; what it was running fails and what waited is run', async () => {
+async function startHost(): Promise<EngineHost> {
   const modelPath = path.join(temporaryFolder(), 'tiny.gguf')
   writeTinyModel(modelPath, { alphabet: 'abcdefghijkl' })
   const host = await EngineHost.start(
@@ -32,6 +32,11 @@ it('a stopped engine is ended and replaced; what it was running fails and what w
     new AbortController().signal,
   )
   onTestFinished(() => host.close())
+  return host
+}
+
+it('a stopped engine is ended and replaced; what it was running fails and what waited is run', async () => {
+  const host = await startHost()
   const { pid } = host
   const events = host.generate(engineRequest('hello', { maxNewTokens: 900 }), new AbortController().signal)
   await events.next()
@@ -46,4 +51,20 @@ it('a stopped engine is ended and replaced; what it was running fails and what w
   expect(await waiting).toMatchObject([{ text: expect.stringMatching(/^[a-l]{5}$/), ends: ['length'] }])
   expect(host.pid).not.toBe(pid)
   await gone(pid)
+})
+
+it('a stopped engine is found out although every client leaves before', async () => {
+  const host = await startHost()
+  const { pid } = host
+  process.kill(pid, 'SIGSTOP')
+  let requests = 0
+  while (host.pid === pid) {
+    requests++
+    await runRequest(host, engineRequest('hello'), AbortSignal.timeout(500)).catch(() => {})
+  }
+  expect(requests).toBeGreaterThan(1)
+  await gone(pid)
+  expect(await runRequest(host, engineRequest('hello', { maxNewTokens: 5 }))).toMatchObject([
+    { ends: ['length'] },
+  ])
 })

@@ -1,7 +1,11 @@
 /** What happens when somebody leaves, something dies, or the server is told to stop. */
+import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
+  call,
   DEMO_MODEL,
   enginePids,
   gone,
@@ -11,6 +15,7 @@ import {
   startDemoServer,
   startServer,
   streamChunks,
+  temporaryFolder,
   type RunningServerProcess,
 } from '../support/server-process.ts'
 
@@ -142,6 +147,21 @@ describe('the end of the server', () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
+})
+
+it('ends by SIGTERM although a load hangs in the file system', async () => {
+  const folder = temporaryFolder()
+  const checkpoint = path.join(folder, 'stuck.gguf')
+  execFileSync('mkfifo', [checkpoint])
+  const hang = path.resolve(import.meta.dirname, '../support/stuck-file.mjs')
+  vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(hang).href}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const server = await startDemoServer(['--admin-key', 'the-admin', '--shutdown-timeout', '0'])
+  const body = { id: 'stuck', checkpoint }
+  const register = call(server, 'POST /v1/admin/models?wait=false', { secret: 'the-admin', body })
+  expect((await register).status).toBe(200)
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toEqual({ code: 0, signal: null })
 })
 
 it('goes on serving when nobody takes its log any more', async () => {

@@ -1,7 +1,6 @@
 /** Models registered, replaced and unregistered while clients stream, with real engines. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import {
@@ -17,6 +16,7 @@ import {
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const ADMIN_KEY = 'admin-secret'
 const MODELS = '/v1/admin/models'
@@ -129,7 +129,7 @@ describe('a model that is unregistered', () => {
     }
     expect(text).toMatch(/^[m-x]{900,1000}$/)
     await untilEngines(server, 1)
-    while ((await listModels(server)).length > 1) await sleep(20)
+    await until('one model is left', async () => (await listModels(server)).length === 1)
     expect((await listModels(server)).map(({ id }) => id)).toEqual(['m'])
   })
 })
@@ -149,7 +149,12 @@ describe('models of a configuration file', () => {
 
   it.each([
     [(first: string) => [{ id: 'first', checkpoint: first }], 2, "models must not name the id 'first'"],
-    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, '/no/such.gguf'],
+    [() => [{ id: 'm', checkpoint: '/no/such.gguf' }], 1, "models: 'm' cannot be served: Cannot open"],
+    [
+      (first: string) => [{ id: 'm', checkpoint: first, tokenizer: first }],
+      1,
+      "models: 'm' cannot be served: A tokenizer",
+    ],
   ])('that cannot be served end the start %#', async (models, code, words) => {
     const { first } = writeModels()
     const config = path.join(temporaryFolder(), 'sluice.json')
@@ -254,7 +259,8 @@ describe('replicas', () => {
       const dying = enginePids(server).find((pid) => pid !== steady) ?? 0
       process.kill(dying, 'SIGKILL')
       await gone(dying)
-      if (death < 3) while ((await readyReplicas()) !== 2 || enginePids(server).length < 2) await sleep(20)
+      if (death === 3) continue
+      await until('both serve', async () => (await readyReplicas()) === 2 && enginePids(server).length === 2)
     }
 
     const line = await logged(
@@ -276,9 +282,12 @@ describe('replicas', () => {
 
 async function untilReady(server: RunningServerProcess): Promise<void> {
   // The death is seen a moment later; a request says so, or waits for the next engine.
-  while ((await post(server, '/v1/generate', { body: STREAM })).status !== 200) await sleep(20)
+  await until(
+    'a request is answered',
+    async () => (await post(server, '/v1/generate', { body: STREAM })).status === 200,
+  )
 }
 
 async function untilEngines(server: RunningServerProcess, count: number): Promise<void> {
-  while (enginePids(server).length !== count) await sleep(20)
+  await until(`there are ${count} engines`, () => enginePids(server).length === count)
 }

@@ -1,5 +1,5 @@
 /** What becomes of a quantization when something ends in its middle; the quantizer's process is held to find the middle. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,12 +10,14 @@ import {
   DEMO_MODEL,
   gone,
   KEY,
+  logged,
   post,
   spawnServer,
   startDemoServer,
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const HOLD = path.resolve(import.meta.dirname, '../support/held-quantizer.mjs')
@@ -39,15 +41,18 @@ async function heldQuantizer(answer?: Promise<Response>): Promise<number> {
   const file = path.join(folder, 'pid')
   const answered: Response[] = []
   void answer?.then((response) => answered.push(response))
-  while (!existsSync(file)) {
+  await until('a quantizer stands still', async () => {
     if (answered[0] !== undefined) throw new Error(`nothing was held: ${await answered[0].text()}`)
-    await nextLook()
-  }
+    return existsSync(file)
+  })
   const pid = Number(readFileSync(file, 'utf8'))
   rmSync(file)
+  // It writes before it stops; continuing it in between would do nothing.
+  await until('the quantizer is stopped', () => isStopped(pid))
   return pid
 }
-const nextLook = () => new Promise((resolve) => setTimeout(resolve, 10))
+const isStopped = (pid: number) =>
+  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T')
 
 /** Files of the data folder that are not whole. */
 const partialFiles = () =>
@@ -80,6 +85,7 @@ describe('a quantization', () => {
       detail:
         "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGKILL; the system does that when memory runs out.",
     })
+    await logged(server, 'the process that quantizes has failed')
     expect(partialFiles()).toEqual([])
     expect(await meta(server)).toMatchObject({ state: 'ready', quantization: 'F16' })
     expect((await post(server, '/v1/generate', { body: { prompt: 'Once', max_new_tokens: 2 } })).status).toBe(
@@ -90,6 +96,19 @@ describe('a quantization', () => {
     process.kill(await heldQuantizer(), 'SIGCONT')
     expect((await again).status).toBe(200)
     expect(await meta(server)).toMatchObject({ quantization: 'Q8_0', failure: null })
+  })
+
+  it('whose process fails is refused in a sentence without what llama.cpp has said, which the log has', async () => {
+    const server = await startServer()
+    const answer = quantize(server)
+    const pid = await heldQuantizer()
+    process.kill(pid, 'SIGABRT')
+    process.kill(pid, 'SIGCONT')
+    expect(await (await answer).json()).toMatchObject({
+      detail:
+        "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGABRT.",
+    })
+    await logged(server, 'the process that quantizes has failed', ({ lines }) => Array.isArray(lines))
   })
 
   it('goes on without the client that asked for it', async () => {
@@ -105,7 +124,7 @@ describe('a quantization', () => {
     await expect(answer).rejects.toThrow('abort')
     expect((await quantize(server)).status).toBe(409)
     process.kill(pid, 'SIGCONT')
-    while ((await meta(server))['quantization'] !== 'Q8_0') await nextLook()
+    await until('the quantized model serves', async () => (await meta(server))['quantization'] === 'Q8_0')
   })
 
   it('of a model that is unregistered ends with it', async () => {
@@ -138,6 +157,23 @@ describe('a quantization', () => {
     const pid = await heldQuantizer()
     server.child.kill('SIGTERM')
     expect((await answer).status).toBe(503)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    await gone(pid)
+    expect(partialFiles()).toEqual([])
+  })
+
+  it('whose client has left does not hold up the end of the server', async () => {
+    const server = await startServer('--shutdown-timeout', '3600')
+    const leaving = new AbortController()
+    const answer = fetch(`${server.address}/v1/models/quantize?model_id=demo&quant_mode=int8`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      signal: leaving.signal,
+    })
+    const pid = await heldQuantizer()
+    leaving.abort()
+    await expect(answer).rejects.toThrow('abort')
+    server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     await gone(pid)
     expect(partialFiles()).toEqual([])

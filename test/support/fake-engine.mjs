@@ -44,6 +44,7 @@ const server = createServer((socket) => {
       const end = 4 + bytes.readUInt32LE(0)
       const message = JSON.parse(bytes.subarray(4, end).toString())
       bytes = bytes.subarray(end)
+      if (message.type === 'abort') socket.write(toFrame({ events: [], refusals: [] }))
       if (message.type !== 'generate') continue
       const word = message.request.prompts[0].pieces.join('')
       const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { onTestFinished } from 'vitest'
+import { until } from './until.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 export const DEMO_MODEL = path.join(ROOT, 'models/demo')
@@ -218,12 +219,12 @@ export function enginePids({ child }: Pick<ServerProcess, 'child'>): number[] {
 
 /** Waits until a process is gone. */
 export async function gone(pid: number): Promise<void> {
-  for (;;) {
+  await until(`process ${pid} is gone`, () => {
     try {
       process.kill(pid, 0)
+      return false
     } catch {
-      return
+      return true
     }
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  })
 }

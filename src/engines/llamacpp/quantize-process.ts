@@ -24,6 +24,8 @@ export type QuantizeMessage =
   | { readonly type: 'failed'; readonly message: string }
 
 export interface QuantizeHooks {
+  /** What it said last, when it ended without a reason of its own: for the log, it is of no use to others. */
+  readonly onLastLines?: (lines: readonly string[]) => void
   /** One line of the process's standard error, where llama.cpp logs each tensor. */
   readonly onLogLine?: (line: string) => void
 }
@@ -33,7 +35,7 @@ const ENTRY = fileURLToPath(new URL('quantize-main.js', import.meta.url))
 /** @throws StartError with one sentence when it fails or the process dies of it. */
 export async function quantizeInProcess(
   { model, format, outputPath, onProgress, signal }: QuantizeWork,
-  { onLogLine }: QuantizeHooks = {},
+  { onLogLine, onLastLines }: QuantizeHooks = {},
 ): Promise<QuantizeEnd> {
   signal?.throwIfAborted()
   const options: QuantizeProcessOptions = {
@@ -69,17 +71,20 @@ export async function quantizeInProcess(
     else result = message
   })
   const how = await new Promise<string>((resolve) => {
-    child.on('error', (error) => resolve(`could not be started: ${error.message}`))
+    child.on('error', (error) => resolve(`could not be started: ${error.message}.`))
     child.on('close', (code, endSignal) =>
       resolve(
         endSignal === null
-          ? `ended with exit code ${code}: ${lastLines.join(' ')}`
-          : `was ended by ${endSignal}; the system does that when memory runs out.`,
+          ? `ended with exit code ${code}.`
+          : endSignal === 'SIGKILL'
+            ? 'was ended by SIGKILL; the system does that when memory runs out.'
+            : `was ended by ${endSignal}.`,
       ),
     )
   })
   signal?.removeEventListener('abort', kill)
   if (signal?.aborted === true) throw abortReason(signal)
+  if (result === null) onLastLines?.(lastLines)
   return settle(result, how)
 }
 

@@ -3,10 +3,12 @@
  * closes, every open request is handed back to the host.
  */
 import type { Socket } from 'node:net'
+import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
 import type { RequestStream } from './request-stream.ts'
+import { SilenceWatch } from './silence-watch.ts'
 import type { RequestHandle } from './step-loop.ts'
 
 /** A request that has not ended, whichever engine process runs it. */
@@ -18,28 +20,30 @@ export interface PendingRequest {
 export interface EngineClientHooks<Pending> {
   /** Gets the requests that the engine had not finished. */
   readonly onClose: (unfinished: Pending[]) => void
-  /** The engine has requests and has said nothing for `silenceMs`. */
+  /** The engine has requests, or an abort to acknowledge, and has said nothing for `silenceMs`. */
   readonly onSilence: () => void
   readonly silenceMs: number
+  readonly clock: Clock
 }
 
 export class EngineClient<Pending extends PendingRequest> {
   readonly #socket: Socket
   readonly #pending = new Map<number, Pending>()
-  readonly #hooks: EngineClientHooks<Pending>
+  /** Runs while the engine has something to say: clients may leave before a hung one is found out. */
+  readonly #watch: SilenceWatch
   #nextId = 0
-  /** Runs while there are requests; two of its rounds are a silence. */
-  #silenceTimer: NodeJS.Timeout | null = null
-  #silentRounds = 0
+  /** Whether nothing was heard since the last abort, which the engine acknowledges. */
+  #awaitsAbort = false
 
   constructor(socket: Socket, hooks: EngineClientHooks<Pending>) {
     this.#socket = socket
-    this.#hooks = hooks
+    this.#watch = new SilenceWatch(hooks)
     const reader = new FrameReader<StepMessage>()
     socket.on('data', (chunk: Buffer) => {
-      this.#silentRounds = 0
-      this.#silenceTimer?.refresh()
+      this.#awaitsAbort = false
+      this.#watch.restart()
       for (const message of reader.push(chunk)) this.#receive(message)
+      if (this.#pending.size === 0 && !this.#awaitsAbort) this.#watch.stop()
       // Not our frames: what follows cannot be read either.
       if (reader.isBroken) socket.destroy()
     })
@@ -47,43 +51,23 @@ export class EngineClient<Pending extends PendingRequest> {
     socket.on('close', () => {
       const unfinished = [...this.#pending.values()]
       this.#pending.clear()
-      this.#stopWatching()
+      this.#watch.stop()
       hooks.onClose(unfinished)
     })
   }
 
   submit(pending: Pending): RequestHandle {
     const id = this.#nextId++
-    if (this.#pending.size === 0) this.#watch()
     this.#pending.set(id, pending)
+    this.#watch.start()
     this.#write({ type: 'generate', id, request: pending.request })
     return {
       abort: () => {
         if (!this.#pending.delete(id)) return
+        this.#awaitsAbort = true
         this.#write({ type: 'abort', id })
       },
     }
-  }
-
-  /**
-   * Two rounds rather than one: what the engine said while this process stood still is read between them.
-   */
-  #watch(): void {
-    this.#stopWatching()
-    const onRound = (): void => {
-      if (this.#pending.size === 0) return this.#stopWatching()
-      this.#silentRounds++
-      if (this.#silentRounds < 2) return void this.#silenceTimer?.refresh()
-      this.#stopWatching()
-      this.#hooks.onSilence()
-    }
-    this.#silenceTimer = setTimeout(onRound, this.#hooks.silenceMs / 2)
-  }
-
-  #stopWatching(): void {
-    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer)
-    this.#silenceTimer = null
-    this.#silentRounds = 0
   }
 
   /** What is written in one turn arrives together, so that requests sent together start together. */

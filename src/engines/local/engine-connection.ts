@@ -18,6 +18,8 @@ export class EngineConnection {
   #lastSentMs = 0
   #events: [id: number, events: readonly EngineEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
+  /** Whether the other side waits to hear that its abort has come. */
+  #owesMessage = false
 
   constructor(socket: Socket, loop: StepLoop) {
     this.#socket = socket
@@ -39,7 +41,7 @@ export class EngineConnection {
 
   /** Sends what has gathered since the last call, as one message. */
   flush(): void {
-    if (this.#events.length === 0 && this.#refusals.length === 0) return
+    if (this.#events.length === 0 && this.#refusals.length === 0 && !this.#owesMessage) return
     this.#send()
   }
 
@@ -53,6 +55,7 @@ export class EngineConnection {
     this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals }))
     this.#events = []
     this.#refusals = []
+    this.#owesMessage = false
   }
 
   #receive(message: ClientMessage): void {
@@ -62,6 +65,7 @@ export class EngineConnection {
       case 'abort':
         this.#requests.get(message.id)?.abort()
         this.#requests.delete(message.id)
+        this.#owesMessage = true
     }
   }
 

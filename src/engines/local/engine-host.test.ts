@@ -1,12 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
 import { gone, temporaryFolder } from '../../../test/support/server-process.ts'
+import { until } from '../../../test/support/until.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import { EngineHost, type EngineHostHooks, type EngineHostOptions } from './engine-host.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
+
+// A machine with others at work on it takes seconds to start a process.
+vi.setConfig({ testTimeout: 60_000 })
 
 const FAKE_ENGINE = fileURLToPath(new URL('../../../test/support/fake-engine.mjs', import.meta.url))
 
@@ -116,7 +119,7 @@ describe('an engine process that does not start', () => {
       'The engine process said nothing for 3 s while it loaded the model, and was ended.',
     )
     expect(fractions).toEqual([0.5])
-  }, 20_000)
+  })
 
   it('again leaves no process behind when the host closes', async () => {
     const modelPath = path.join(temporaryFolder(), 'started')
@@ -187,22 +190,25 @@ describe('an engine process that hangs', () => {
 
 /** Waits until another process answers. */
 async function changed(ask: (word: string) => Promise<string | undefined>, pid: string | undefined) {
-  for (;;) {
-    // A request may still have gone to the one that is gone.
-    const now = await ask('hello').catch(() => pid)
-    if (now !== pid) return
-    await nextTurn()
-  }
+  await until('another process answers', async () => {
+    const now = await ask('hello').catch((error: unknown) => {
+      // A request may still have gone to the one that is gone.
+      expect(error).toMatchObject({ code: 'engine_failed' })
+      return pid
+    })
+    return now !== pid
+  })
 }
 
 /** Waits until a process answers; until then each request must be refused. */
 async function answered(ask: (word: string) => Promise<string | undefined>) {
-  for (;;) {
-    const answer = await ask('hello').catch((error: unknown) => {
+  let answer: string | undefined
+  await until('a process answers', async () => {
+    answer = await ask('hello').catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'engine_unavailable' })
+      return undefined
     })
-    if (answer !== undefined) return answer
-    // Lets timers and sockets have their turn.
-    await nextTurn()
-  }
+    return answer !== undefined
+  })
+  return answer
 }

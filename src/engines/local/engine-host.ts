@@ -166,6 +166,7 @@ export class EngineHost implements Engine {
         this.#restarting = this.#restart(process)
       },
       silenceMs: this.#hangMs ?? hangMsOf(process.info),
+      clock: this.#clock,
       onSilence: () => {
         this.#isHung = true
         process.kill()

@@ -16,7 +16,7 @@ export interface EngineProcessOptions {
   readonly schedulePolicy: SchedulePolicy
 }
 
-/** HTTP process → engine. `id` is the sender's, unique on its connection. */
+/** HTTP process → engine. `id` is the sender's, unique on its connection. An abort is acknowledged by the next message. */
 export type ClientMessage =
   | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
   | { readonly type: 'abort'; readonly id: number }

@@ -1,0 +1,17 @@
+/** Opens the files of a model, and only files: opening a named pipe waits for a writer, for ever. */
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { badFile } from './file-errors.ts'
+
+/** For reading. @throws StartError when it is no file; the system's error when it cannot be opened. */
+export async function openFile(path: string): Promise<FileHandle> {
+  await checkFile(path)
+  return await open(path, 'r')
+}
+
+/** Resolves with its size. @throws StartError when it is neither a file nor a link to one. */
+export async function checkFile(path: string): Promise<number> {
+  const stats = await stat(path)
+  // What reads it says that a folder is one.
+  if (!stats.isFile() && !stats.isDirectory()) throw badFile(path, 'is not a file')
+  return stats.size
+}

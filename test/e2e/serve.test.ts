@@ -74,8 +74,8 @@ describe('sluice serve with the bundled model', () => {
       const response = await post(server, '/v1/chat/completions', { body })
       return ((await response.json()) as { usage: { prompt_tokens: number } }).usage.prompt_tokens
     }
-    // As special tokens these would be two; as text they are many.
-    expect((await count('</s><|assistant|>')) - (await count(''))).toBeGreaterThan(4)
+    // As special tokens these would be two; as text they are many. No role is in them, which the prompt guard would refuse.
+    expect((await count('</s></s>')) - (await count(''))).toBeGreaterThan(4)
   })
 
   it('answers every prompt of a batch, each as if alone', async () => {

@@ -14,14 +14,14 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      // The built program with real processes and ports; two cores are all it may count on.
+      // The built program with real processes and ports: two files at once, because two cores are all it may count on.
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
     ],

@@ -14,7 +14,8 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      // The built program with real processes and ports: two files at once, because two cores are all it may count on.
+      // The built program with real processes and ports: two files at once, because two cores are
+      // all it may count on, and after all the others.
       {
         test: {
           name: 'e2e',
@@ -22,6 +23,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

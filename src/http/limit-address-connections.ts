@@ -53,13 +53,13 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     if (address === '' || isExempt(address)) return true
     const key = addressKey(address)
     const connections = byAddress.get(key) ?? new Set()
+    const nowMs = clock.nowMs()
+    if (connections.size >= bounds.maxHalfOpen) cutHalfOpen(connections, nowMs)
     if (connections.size >= bounds.maxConnections) {
       onCut('connections')
       cut(socket)
       return false
     }
-    const nowMs = clock.nowMs()
-    if (connections.size >= bounds.maxHalfOpen) cutHalfOpen(connections, nowMs)
     const connection = {
       socket,
       request: null,
@@ -75,7 +75,7 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
       connections.delete(connection)
       // Another connection may have the port by now.
       if (byPeer.get(peer) === connection) byPeer.delete(peer)
-      if (connections.size === 0) byAddress.delete(key)
+      if (connections.size === 0 && byAddress.get(key) === connections) byAddress.delete(key)
     })
     return true
   }
@@ -98,15 +98,17 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     })
   })
 
-  function cutHalfOpen(connections: ReadonlySet<Connection>, nowMs: number): void {
+  function cutHalfOpen(connections: Set<Connection>, nowMs: number): void {
     // In the order in which they came.
     const halfOpen = [...connections].filter(
       (connection) => isHalfOpen(connection) && connection.waitingSinceMs + bounds.halfOpenAfterMs <= nowMs,
     )
     const excess = halfOpen.length - bounds.maxHalfOpen + 1
-    for (const { socket } of halfOpen.slice(0, Math.max(0, excess))) {
+    for (const connection of halfOpen.slice(0, Math.max(0, excess))) {
       onCut('half-open')
-      cut(socket)
+      // At once: its end is told of later, and its place is wanted now.
+      connections.delete(connection)
+      cut(connection.socket)
     }
   }
 }

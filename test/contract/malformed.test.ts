@@ -240,6 +240,12 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       expect(received).not.toContain('HTTP/1.1 200')
     })
 
+    it.each(['0.9', '2.0'])('HTTP/%s in the form of HTTP/1.1 is 400', async (version) => {
+      const answer = await exchange((await start()).port, `GET /v1/health HTTP/${version}\r\nhost: x\r\n\r\n`)
+
+      expectError(answer, 400, 'malformed_request')
+    })
+
     it('chunks with HTTP/1.0 are 400', async () => {
       const bytes = `POST /v1/generate HTTP/1.0\r\n${AUTH}${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`
 

@@ -11,6 +11,8 @@ function expectError(answer: RawAnswer, status: number, code: string): void {
   expect(answer.status).toBe(status)
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   expect(answer.headers['x-error-code']).toBe(code)
+  // It quotes what was asked for.
+  expect(answer.headers['x-content-type-options']).toBe('nosniff')
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
   expect(JSON.parse(answer.body)).toMatchObject({ detail: expect.stringMatching(/^[^\n]+$/) })
 }

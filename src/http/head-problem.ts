@@ -16,9 +16,13 @@ const GIVEN_ONCE: ReadonlySet<string> = new Set([
 /** Their bytes are bounded already. Node leaves headers out from the 1001st on, without a word. */
 const MAX_HEADERS = 200
 
+const VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1'])
+
 /** A sentence's end for `malformed_request`, or null. */
 export function findHeadProblem({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (rawHeaders.length / 2 > MAX_HEADERS) return `it has more than ${MAX_HEADERS} headers.`
+  // Node takes a line of another version for one of HTTP/1.1 that asks for less.
+  if (!VERSIONS.has(httpVersion)) return `its version is HTTP/${httpVersion}, which is not spoken here.`
   if (httpVersion === '1.1' && headers.host === undefined) return 'it has no Host header.'
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import { addressKey } from './client-address.ts'
 import { onExchangeEnd } from './client-presence.ts'
+import { interceptConnections } from './intercept-connections.ts'
 
 export interface AddressBounds {
   readonly maxConnections: number
@@ -47,18 +48,18 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
   /** By both ends: the socket of a request over TLS is not the one that was accepted. */
   const byPeer = new Map<string, Connection>()
 
-  server.on('connection', (socket: Socket) => {
+  const admit = (socket: Socket): boolean => {
     const address = socket.remoteAddress ?? ''
-    if (address === '' || isExempt(address)) return
+    if (address === '' || isExempt(address)) return true
     const key = addressKey(address)
     const connections = byAddress.get(key) ?? new Set()
-    if (connections.size >= bounds.maxConnections) {
-      onCut('connections')
-      socket.destroy()
-      return
-    }
     const nowMs = clock.nowMs()
     if (connections.size >= bounds.maxHalfOpen) cutHalfOpen(connections, nowMs)
+    if (connections.size >= bounds.maxConnections) {
+      onCut('connections')
+      cut(socket)
+      return false
+    }
     const connection = {
       socket,
       request: null,
@@ -72,9 +73,15 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     byPeer.set(peer, connection)
     socket.once('close', () => {
       connections.delete(connection)
-      byPeer.delete(peer)
-      if (connections.size === 0) byAddress.delete(key)
+      // Another connection may have the port by now.
+      if (byPeer.get(peer) === connection) byPeer.delete(peer)
+      if (connections.size === 0 && byAddress.get(key) === connections) byAddress.delete(key)
     })
+    return true
+  }
+  // Before TLS: who holds too many handshakes open holds too many connections.
+  interceptConnections(server, 'address-limit', (passOn) => (socket) => {
+    if (admit(socket)) passOn(socket)
   })
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -91,17 +98,25 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     })
   })
 
-  function cutHalfOpen(connections: ReadonlySet<Connection>, nowMs: number): void {
+  function cutHalfOpen(connections: Set<Connection>, nowMs: number): void {
     // In the order in which they came.
     const halfOpen = [...connections].filter(
       (connection) => isHalfOpen(connection) && connection.waitingSinceMs + bounds.halfOpenAfterMs <= nowMs,
     )
     const excess = halfOpen.length - bounds.maxHalfOpen + 1
-    for (const { socket } of halfOpen.slice(0, Math.max(0, excess))) {
+    for (const connection of halfOpen.slice(0, Math.max(0, excess))) {
       onCut('half-open')
-      socket.destroy()
+      // At once: its end is told of later, and its place is wanted now.
+      connections.delete(connection)
+      cut(connection.socket)
     }
   }
+}
+
+/** One that its client has reset meanwhile says so. */
+function cut(socket: Socket): void {
+  socket.on('error', () => {})
+  socket.destroy()
 }
 
 function isHalfOpen({ request, isAnswering, bytesReadMark }: Connection): boolean {

@@ -42,6 +42,8 @@ export function renderError(error: ServiceError, request: { requestId: string; u
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(text)),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
       'x-request-id': request.requestId,
       'x-error-code': error.code,
       ...statusHeaders(error),

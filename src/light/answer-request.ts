@@ -79,8 +79,7 @@ async function answerError(deps: RequestDeps, exchange: Exchange, thrown: unknow
   if (exchange.response.headersSent) return void exchange.response.destroy()
   // What follows on the connection belongs to nobody knows whom.
   if (error.code === 'malformed_request') exchange.response.setHeader('connection', 'close')
-  const answer = renderError(error, exchange)
-  await send(deps, exchange, { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } })
+  await send(deps, exchange, renderError(error, exchange))
 }
 
 /** Undefined when there is nothing to wait for. */

@@ -27,6 +27,8 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
       'x-request-id': requestId,
       // Answers are for the one who asked.
       'cache-control': 'no-store',
+      // What somebody made a model say must not become a page.
+      'x-content-type-options': 'nosniff',
     },
     body,
   }

@@ -1,20 +1,24 @@
 /**
  * Finds where a text would be read as a model's special tokens, so that text a user wrote can be cut there and is
  * tokenized as the plain text it is. One walk through a trie per position: linear in practice, whatever the number
- * of special tokens.
+ * of special tokens. Copies whole stretches, because a text may be a megabyte.
  */
 interface TrieNode {
-  readonly next: Map<string, TrieNode>
+  /** By UTF-16 unit. */
+  readonly next: Map<number, TrieNode>
   isEnd: boolean
 }
 
 export class SpecialTexts {
   readonly #root: TrieNode = { next: new Map(), isEnd: false }
+  /** 1 for each UTF-16 unit that a special text begins with: most positions of a text are done with one look. */
+  readonly #begins = new Uint8Array(0x1_0000)
 
   constructor(texts: readonly string[]) {
     for (const text of texts) {
+      if (text !== '') this.#begins[text.charCodeAt(0)] = 1
       let node = this.#root
-      for (const character of text) node = child(node, character)
+      for (let i = 0; i < text.length; i++) node = child(node, text.charCodeAt(i))
       node.isEnd = true
     }
   }
@@ -25,22 +29,26 @@ export class SpecialTexts {
    */
   breakUp(content: string, mark: string): string {
     const end = content.trimEnd().length
-    const characters = Array.from(content.slice(0, end))
     let broken = ''
+    let copied = 0
     let isOpenAtEnd = false
-    for (const [index, character] of characters.entries()) {
-      const found = this.#matchAt(characters, index)
-      broken += found === 'whole' ? character + mark : character
+    for (let i = 0; i < end; i++) {
+      if (this.#begins[content.charCodeAt(i)] !== 1) continue
+      const found = this.#matchAt(content, i, end)
       isOpenAtEnd ||= found === 'beginning'
+      if (found !== 'whole') continue
+      const behindFirst = i + ((content.codePointAt(i) ?? 0) > 0xffff ? 2 : 1)
+      broken += content.slice(copied, behindFirst) + mark
+      copied = behindFirst
     }
-    return broken + (isOpenAtEnd ? mark : '') + content.slice(end)
+    return broken + content.slice(copied, end) + (isOpenAtEnd ? mark : '') + content.slice(end)
   }
 
   /** `whole`: a special text stands at the index; `beginning`: the text ends in the middle of what may become one. */
-  #matchAt(characters: readonly string[], index: number): 'whole' | 'beginning' | 'nothing' {
+  #matchAt(text: string, index: number, end: number): 'whole' | 'beginning' | 'nothing' {
     let node = this.#root
-    for (let i = index; i < characters.length; i++) {
-      const next = node.next.get(characters[i] ?? '')
+    for (let i = index; i < end; i++) {
+      const next = node.next.get(text.charCodeAt(i))
       if (next === undefined) return 'nothing'
       if (next.isEnd) return 'whole'
       node = next
@@ -49,10 +57,10 @@ export class SpecialTexts {
   }
 }
 
-function child(node: TrieNode, character: string): TrieNode {
-  const known = node.next.get(character)
+function child(node: TrieNode, unit: number): TrieNode {
+  const known = node.next.get(unit)
   if (known !== undefined) return known
   const added: TrieNode = { next: new Map(), isEnd: false }
-  node.next.set(character, added)
+  node.next.set(unit, added)
   return added
 }

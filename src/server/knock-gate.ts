@@ -88,11 +88,11 @@ export interface KnockGateOptions {
   readonly onRefused: (rule: 'not-open' | 'no-longer-open') => void
 }
 
-/** Must come after everything else that listens to the server or intercepts its connections. */
+/** Must come after everything else that listens to the server. */
 export function guardByKnock(server: Server, { knock, onRefused }: KnockGateOptions): void {
   const isOpen = ({ remoteAddress }: Socket) =>
     remoteAddress !== undefined && knock.isOpen(addressKey(remoteAddress))
-  interceptConnections(server, (passOn) => (socket) => {
+  interceptConnections(server, 'knock', (passOn) => (socket) => {
     if (isOpen(socket)) return passOn(socket)
     onRefused('not-open')
     close(socket)

@@ -39,7 +39,7 @@ export class SecureConnections {
       log.debug({ code: error.code }, 'a TLS handshake failed')
       socket.destroy()
     })
-    interceptConnections(server, (passOn) => {
+    interceptConnections(server, 'tls', (passOn) => {
       this.#tlsServer.on('secureConnection', (socket) => {
         this.#shaking.delete(nameOf(socket))
         passOn(socket)

@@ -287,6 +287,20 @@ describe('connections of one address', () => {
     await expect.poll(() => exchange(port, HEALTH).catch(() => null)).toMatchObject({ status: 200 })
   })
 
+  it('that are half-open give way also where they are as many as there may be', async () => {
+    const testApp = createFirewallApp()
+    const port = await testApp.listen()
+    await openMany(port, ADDRESS_BOUNDS.maxConnections)
+    await untilClosed(await openSocket(port))
+    testApp.clock.advance(ADDRESS_BOUNDS.halfOpenAfterMs)
+
+    expect((await exchange(port, HEALTH)).status).toBe(200)
+
+    expect(await testApp.hitsOf('connections')).toBe(1)
+    const given = ADDRESS_BOUNDS.maxConnections - ADDRESS_BOUNDS.maxHalfOpen + 1
+    expect(await testApp.hitsOf('half-open')).toBe(given)
+  })
+
   it.each([
     ['nothing', '', ''],
     ['half a head', '', 'GET /v1/health HTTP/1.1\r\nhost'],

@@ -11,6 +11,8 @@ function expectError(answer: RawAnswer, status: number, code: string): void {
   expect(answer.status).toBe(status)
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   expect(answer.headers['x-error-code']).toBe(code)
+  // It quotes what was asked for.
+  expect(answer.headers['x-content-type-options']).toBe('nosniff')
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
   expect(JSON.parse(answer.body)).toMatchObject({ detail: expect.stringMatching(/^[^\n]+$/) })
 }
@@ -238,6 +240,12 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
 
       expect(received).toMatch(/^HTTP\/1\.1 400 /)
       expect(received).not.toContain('HTTP/1.1 200')
+    })
+
+    it.each(['0.9', '2.0'])('HTTP/%s in the form of HTTP/1.1 is 400', async (version) => {
+      const answer = await exchange((await start()).port, `GET /v1/health HTTP/${version}\r\nhost: x\r\n\r\n`)
+
+      expectError(answer, 400, 'malformed_request')
     })
 
     it('chunks with HTTP/1.0 are 400', async () => {

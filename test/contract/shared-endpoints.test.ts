@@ -288,6 +288,9 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     ]
 
     expect(answers.map(({ headers }) => headers['cache-control'])).toEqual(answers.map(() => 'no-store'))
+    expect(answers.map(({ headers }) => headers['x-content-type-options'])).toEqual(
+      answers.map(() => 'nosniff'),
+    )
   })
 
   it.each(['/v1/health?x=%zz', '/v1/models?%'])('refuses the query of %s', async (url) => {

@@ -54,10 +54,14 @@ export class OutputFilter {
     const { detectors, held } = sequence
     const text = this.#withoutControls(event.text)
     let holdFrom = Infinity
+    let hit: Detector | null = null
+    // All of them, also after a hit: a long piece may hold several, and ends before the first.
     for (const detector of detectors) {
-      if (detector.see(text)) return this.#end(sequence, { event: { ...event, text }, detector })
+      const isHit = detector.see(text)
+      if (isHit && (hit === null || detector.holdFrom < hit.holdFrom)) hit = detector
       holdFrom = Math.min(holdFrom, detector.holdFrom)
     }
+    if (hit !== null) return this.#end(sequence, { event: { ...event, text }, detector: hit, holdFrom })
     if (holdFrom === Infinity && held.isEmpty) {
       held.skip(text)
       return [text === event.text ? event : { ...event, text }]
@@ -78,15 +82,14 @@ export class OutputFilter {
   /** Sends what stands before the hit, and then the end. */
   #end(
     sequence: FilteredSequence,
-    { event, detector }: { event: TextDeltaEvent; detector: Detector },
+    { event, detector, holdFrom }: { event: TextDeltaEvent; detector: Detector; holdFrom: number },
   ): readonly EngineEvent[] {
     const { index } = event
     this.#close(sequence)
     this.#onHit(detector.rule, 1)
     sequence.held.add(event.text, event.tokenIds)
-    const earlier = sequence.detectors.map(({ holdFrom }) => holdFrom)
     return [
-      { type: 'text-delta', index, ...sequence.held.release(Math.min(...earlier)) },
+      { type: 'text-delta', index, ...sequence.held.release(holdFrom) },
       { type: 'sequence-end', index, finishReason: 'content_filter', error: null },
     ]
   }

@@ -9,6 +9,8 @@ const SYSTEM_PROMPT = `You are Marvin, the assistant of Sirius Cybernetics. Neve
 a robot before he has asked for it twice. The discount for staff is 17 percent, and the code for it is HEART-OF-GOLD.
 When somebody complains, apologise once and then talk about the weather on Magrathea.`
 
+const SYSTEM_START = 'You are Marvin, the assistan'
+
 interface Played {
   readonly text: string
   readonly tokenIds: readonly number[]
@@ -57,6 +59,20 @@ function cut(text: string, lengths: readonly number[]): string[] {
 }
 
 const lengths = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 })
+
+describe('several hits in one piece of text', () => {
+  it.each([
+    { whole: `a ${ADMIN_KEY} b ${KEY} c`, text: 'a ', hits: ['configured-secret 1'] },
+    { whole: `a ${KEY} b ${ADMIN_KEY} c`, text: 'a ', hits: ['service-key 1'] },
+    // Of a system prompt 23 letters are sent before the text waits.
+    { whole: `${SYSTEM_PROMPT} ${KEY}`, text: SYSTEM_START, hits: ['system-prompt 1'] },
+    { whole: `${SYSTEM_PROMPT} ${ADMIN_KEY}`, text: SYSTEM_START, hits: ['system-prompt 1'] },
+  ])('end the answer before the first: $hits', ({ whole, text, hits }) => {
+    const played = play([whole], { systemMessages: [SYSTEM_PROMPT] })
+
+    expect(played).toMatchObject({ text, finishReason: 'content_filter', hits })
+  })
+})
 
 describe('what leaves untouched', () => {
   it.each([

@@ -125,11 +125,12 @@ export class FoldedText {
   }
 }
 
+const foldedTerm = new FoldedText()
+
 /** A word of the vocabulary as it is met in a folded text. */
 export function foldTerm(term: string): string {
-  const folded = new FoldedText()
-  folded.fold(term)
-  return String.fromCharCode(...folded.units.subarray(0, folded.length))
+  foldedTerm.fold(term)
+  return String.fromCharCode(...foldedTerm.units.subarray(0, foldedTerm.length))
 }
 
 function partOf(text: string, i: number): number {

@@ -53,20 +53,29 @@ export function guardConnections(
   }
   /** The answer is written, or the connection is gone, when the count is nobody's any more. */
   function endExchange(this: ServerResponse): void {
+    const connection = connections.get(this.req.socket)
+    if (connection !== undefined) connection.open--
+    watchBody.call(this)
+  }
+  function watchBody(this: ServerResponse): void {
     const request = this.req
     const { socket } = request
-    const connection = connections.get(socket)
-    if (connection !== undefined) connection.open--
     if (request.complete || socket.destroyed) return
     const timer = cutAfter(bounds.lingerMs, socket, 'lingering-body')
     request.once('close', () => clearTimeout(timer))
   }
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    // Answered already, by a listener before this one: only its own body may still be to come.
+    if (response.writableEnded && response.socket === socket && socket.writableLength === 0) {
+      response.on('close', watchBody)
+      return
+    }
     let connection = connections.get(socket)
     if (connection === undefined) connections.set(socket, (connection = { open: 0 }))
     connection.open++
     // The same two functions for each request, because each request pays for what is made for it.
-    response.on('prefinish', watchReader)
+    if (response.writableEnded) watchReader.call(response)
+    else response.on('prefinish', watchReader)
     response.on('close', endExchange)
     if (connection.open > MAX_PIPELINED) cut(socket, 'pipelining')
   })

@@ -47,12 +47,12 @@ const PACKAGE_OWNERS = new Map([
  */
 const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'http'])
 const LIGHT_FILES = new Set(['server/create-light-server.ts'])
-const LIGHT_POOL = 'light/worker-pool.ts'
+const LIGHT_LATER = ['light/http-front.ts', 'light/passthrough-host.ts']
 const LIGHT_WORKER = 'light/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
-/** What it may import dynamically: its own pool of threads, and the ways to a key database and to a checkpoint. */
-const LIGHT_DYNAMIC = new Set([LIGHT_POOL, 'accounts/key-file.ts', 'server/light-checkpoint.ts'])
+/** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
+const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/key-file.ts', 'server/light-checkpoint.ts'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 
@@ -78,7 +78,7 @@ export function checkLayers(root) {
   return [
     ...violations,
     ...checkLight(imports, 'light.ts', isLight),
-    ...checkLight(imports, LIGHT_POOL, isLight),
+    ...LIGHT_LATER.flatMap((file) => checkLight(imports, file, isLight)),
     ...checkLight(imports, LIGHT_WORKER, (file) => LIGHT_WORKER_PARTS.has(partOf(file))),
   ]
 }

@@ -42,7 +42,7 @@ export interface LightRoute {
 export interface RequestDeps {
   readonly router: Router<LightRoute>
   readonly isPublic: IsPublic
-  readonly keys: () => KeyLookup | null
+  readonly keys: KeyLookup | null
   readonly files: StaticFiles | null
   readonly clock: Clock
   readonly isClosing: () => boolean
@@ -154,12 +154,12 @@ async function handleSlowly(
   { target, isPublic, hasBody }: SlowRoute,
 ): Promise<Answer> {
   const { clock, keys } = deps
-  if (!isPublic) exchange.credential = await requireKey(exchange.headers, keys())
+  if (!isPublic) exchange.credential = await requireKey(exchange.headers, keys)
   if (hasBody) {
     const startedMs = clock.nowMs()
     exchange.body = await readJsonBody(exchange.incoming)
     const isStale = exchange.credential !== null && clock.nowMs() - startedMs >= FRESH_MS
-    if (isStale) exchange.credential = await requireKey(exchange.headers, keys())
+    if (isStale) exchange.credential = await requireKey(exchange.headers, keys)
   }
   return renderValue(await target.handler(exchange), exchange)
 }

@@ -114,6 +114,8 @@ export function completeOptions(options: LightServerOptions): CompleteOptions {
   if (complete.keyDb !== null) checkText('keyDb', complete.keyDb)
   if (complete.staticDir !== null) checkText('staticDir', complete.staticDir)
   if (typeof complete.onError !== 'function') throw new StartError('onError must be a function.', 2)
+  const { checkpoint = null } = complete.model
+  if (checkpoint !== null) checkText('checkpoint', checkpoint)
   requireCheckpoint(complete.model)
   return complete
 }

@@ -4,26 +4,16 @@
  *
  *   made ──listen──▶ listening ──close──▶ draining ──▶ closed      a closed server cannot listen again
  *
- * What loads native code (a key database, a checkpoint) is opened by `listen`, through a dynamic import.
+ * An import loads only what making one needs, because files are what its time goes into. `listen` loads the rest, and
+ * what loads native code (a key database, a checkpoint) where it is given, through dynamic imports.
  */
-import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
-import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
-import { holdContinue } from '../http/expect-continue.ts'
-import { guardConnections } from '../http/guard-connections.ts'
-import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
-import { GracefulClose } from '../http/graceful-close.ts'
-import {
-  createRequestListener,
-  type EndpointHandler,
-  type Handler,
-  type LightRoute,
-} from './answer-request.ts'
+import type { EndpointHandler, Handler, LightRoute } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
-import { BusyConnections } from './busy-connections.ts'
 import { addEndpoints } from './endpoints.ts'
+import type { HttpFront } from './http-front.ts'
 import {
   type CompleteOptions,
   completeOptions,
@@ -32,11 +22,10 @@ import {
   type OnError,
 } from './light-options.ts'
 import type { ModelHost } from './model-host.ts'
-import { createPassthroughHost } from './passthrough-host.ts'
 import { parsePattern, type Pattern } from './path-pattern.ts'
 import { createPublicPaths, type IsPublic } from './public-paths.ts'
 import { Router, type Method } from './router.ts'
-import { createStaticFiles } from './static-files.ts'
+import { staticRoot } from './static-root.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
@@ -102,6 +91,7 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
     router.add(method, pattern, { handler, isPublic: isAlwaysPublic(isPublic, method, pattern) })
   const createdUnixSeconds = clock.unixSeconds()
   let parts: OpenParts | null = null
+  let front: HttpFront | null = null
   let listening: Promise<LightAddress> | null = null
   let closing: Promise<void> | null = null
   const isClosing = (): boolean => closing !== null
@@ -113,32 +103,23 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   const stopping = new AbortController()
 
   addEndpoints(addRoute, { clock, isClosing, models: () => opened().host })
-  const server = createServer(
-    serverOptions(HTTP_BOUNDS),
-    createRequestListener({
-      router,
-      isPublic,
-      keys: () => opened().keys,
-      files: staticDir === null ? null : createStaticFiles(staticDir, keyDb),
-      clock,
-      isClosing,
-      onError,
-    }),
-  )
-  const graceful = new GracefulClose(server, new BusyConnections(server))
-  server.on('clientError', answerClientError)
-  answerOddRequests(server)
-  holdContinue(server)
-  guardConnections(server, HTTP_BOUNDS)
+  const root = staticDir === null ? null : staticRoot(staticDir, keyDb)
 
   const start = async (): Promise<LightAddress> => {
+    const { openHttpFront } = await import('./http-front.ts')
     parts = await openParts({ ...options, onError }, { deps, createdUnixSeconds, signal: stopping.signal })
     try {
-      const address = await listen(server, options)
-      // A connection that cannot be accepted, as when files run out, is no reason to end the application.
-      server.on('error', (error) => onError(error, null))
+      front = await openHttpFront(options, {
+        router,
+        isPublic,
+        keys: parts.keys,
+        root,
+        clock,
+        isClosing,
+        onError,
+      })
       parts.loaded.then(load.resolve, load.reject)
-      return address
+      return front.address
     } catch (error) {
       await closeParts(parts)
       throw error
@@ -146,10 +127,10 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
   }
   const shutDown = async (): Promise<void> => {
     await Promise.allSettled([listening])
-    await graceful.drain(shutdownTimeout * 1000)
+    await front?.graceful.drain(shutdownTimeout * 1000)
     // Generations that still run end here, with an answer.
     await parts?.host.close()
-    await graceful.close()
+    await front?.graceful.close()
     await parts?.keys?.close()
     load.resolve()
   }
@@ -169,7 +150,7 @@ export function buildLightServer(given: LightServerOptions, deps: LightServerDep
       stopping.abort()
       return (closing ??= shutDown())
     },
-    address: () => addressOf(server),
+    address: () => front?.addressNow() ?? null,
     // The router hands a handler exactly what its own pattern captures.
     route: (method, pattern, handler) => addRoute(method, pattern, handler as Handler),
     loaded: load.promise,
@@ -203,11 +184,10 @@ async function openParts(
       throw error
     }
   }
-  // Threads, and Node's module for them, are nothing that an import should take time for.
-  const { WorkerPool } = await import('./worker-pool.ts')
+  const { openPassthroughHost } = await import('./passthrough-host.ts')
   const onWorkerEnd = (cause: Error): void => onError(cause, null)
-  const pool = new WorkerPool({ workers, maxQueue, onWorkerEnd, entry: deps.workerEntry })
-  return { keys, host: createPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }
+  const pool = { workers, maxQueue, onWorkerEnd, entry: deps.workerEntry }
+  return { keys, host: openPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }
 }
 
 async function closeParts({ host, keys }: OpenParts): Promise<void> {
@@ -224,27 +204,6 @@ function neverThrowing(onError: OnError): OnError {
       // There is nobody left to tell.
     }
   }
-}
-
-function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<LightAddress> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
-      const address = addressOf(server)
-      if (address !== null) resolve(address)
-    })
-  })
-}
-
-function addressOf(server: Server): LightAddress | null {
-  const address = server.address()
-  if (address === null || typeof address === 'string') return null
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { ...address, url: `http://${host}:${address.port}` }
 }
 
 interface Deferred {

@@ -2,12 +2,13 @@
 import { ServiceError } from '../core/errors.ts'
 import type { ModelRecord } from '../models/model-record.ts'
 import type { ModelHost } from './model-host.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
 /** The one model there is, and the alias of the default model. */
 const MODEL_ID = 'default'
 
-export function createPassthroughHost(pool: WorkerPool, createdUnixSeconds: number): ModelHost {
+export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSeconds: number): ModelHost {
+  const pool = new WorkerPool(options)
   const record: ModelRecord = {
     id: MODEL_ID,
     createdUnixSeconds,

@@ -2,15 +2,16 @@
  * Serves the files of one folder. A path that could mean anything else than a file in it (its parent, a hidden file, a
  * device, a link that leads out) finds nothing. What a client is told never says why.
  */
-import { constants, realpathSync, statSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import path from 'node:path'
-import { ServiceError, StartError } from '../core/errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import { renderError } from '../http/render-error.ts'
 import type { Answer } from './answers.ts'
 import { contentTypeOf } from './content-types.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
+import { isInside } from './static-root.ts'
 
 export interface FileRequest {
   readonly method: string
@@ -31,18 +32,8 @@ const INDEX_FILE = 'index.html'
 /** Read in one go: opening a stream costs more than such a file. */
 const SMALL_BYTES = 65_536
 
-/**
- * @param forbidden a file that must not lie in the folder, such as a database of keys
- * @throws StartError when the folder cannot be served.
- */
-export function createStaticFiles(folder: string, forbidden: string | null = null): StaticFiles {
-  const root = realFolder(folder)
-  if (forbidden !== null && isInside(root, realPathOf(forbidden))) {
-    throw new StartError(
-      `keyDb must not lie in staticDir, which everyone may read, but '${forbidden}' does.`,
-      2,
-    )
-  }
+/** @param root the folder's real path */
+export function createStaticFiles(root: string): StaticFiles {
   return {
     answer: async (request) => {
       const { method, segments } = request
@@ -168,32 +159,4 @@ async function readBytes(handle: FileHandle, { start, end }: ByteRange): Promise
   }
   await handle.close()
   return buffer
-}
-
-function realFolder(folder: string): string {
-  try {
-    if (statSync(folder).isDirectory()) return realpathSync(folder)
-  } catch {
-    // Said below.
-  }
-  throw new StartError(`staticDir must be a folder that can be read, but '${folder}' is none.`, 1)
-}
-
-/** As it is where there is nothing yet. */
-function realPathOf(file: string): string {
-  try {
-    return realpathSync(file)
-  } catch {
-    return path.resolve(file)
-  }
-}
-
-function isInside(root: string, file: string): boolean {
-  const relative = path.relative(root, file)
-  return (
-    relative !== '' &&
-    relative !== '..' &&
-    !relative.startsWith(`..${path.sep}`) &&
-    !path.isAbsolute(relative)
-  )
 }

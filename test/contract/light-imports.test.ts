@@ -19,15 +19,21 @@ describe('the imports of the light server', () => {
   const { files, others } = walkImports('light.ts')
 
   it('take nothing from outside but Node’s own modules', () => {
-    expect(files.size).toBeGreaterThan(20)
+    expect(files.size).toBeGreaterThan(10)
     expect([...others].filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
   })
 
-  it('load later only the threads, and what a key database and a checkpoint need', () => {
+  it('are few: each file takes its time, and what only a server that listens needs comes with `listen`', () => {
+    expect([...others].sort()).toEqual(['node:fs', 'node:path'])
+    expect(files.size).toBeLessThanOrEqual(15)
+  })
+
+  it('load later only what it listens with, and what a key database and a checkpoint need', () => {
     expect(laterLoads(files)).toEqual([
       'server/create-light-server.ts: ./light-checkpoint.ts',
       'server/create-light-server.ts: ../accounts/key-file.ts',
-      'light/light-server.ts: ./worker-pool.ts',
+      'light/light-server.ts: ./http-front.ts',
+      'light/light-server.ts: ./passthrough-host.ts',
     ])
   })
 
@@ -38,7 +44,7 @@ describe('the imports of the light server', () => {
   })
 })
 
-it.each(['light/worker-pool.ts', 'light/generation-worker.ts'])(
+it.each(['light/http-front.ts', 'light/passthrough-host.ts', 'light/generation-worker.ts'])(
   'the imports of %s take nothing from outside but Node’s own modules, and load nothing later',
   (file) => {
     const { files, others } = walkImports(file)

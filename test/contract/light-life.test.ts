@@ -192,6 +192,8 @@ describe('the life of a server', () => {
     [{ host: null }, 'host must be a text that is not empty, but was null.'],
     [{ onError: 'log' }, 'onError must be a function.'],
     [{ modelId: 'm' }, 'modelId describes a checkpoint, but checkpoint is not given.'],
+    [{ checkpoint: 5 }, 'checkpoint must be a text that is not empty, but was 5.'],
+    [{ checkpoint: '' }, 'checkpoint must be a text that is not empty, but was "".'],
     [{ staticDir: '/nowhere' }, "staticDir must be a folder that can be read, but '/nowhere' is none."],
     [{ port: 70_000 }, 'port must be an integer between 0 and 65535, but was 70000.'],
     [{ port: '80' }, 'port must be an integer between 0 and 65535, but was 80.'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OutputGuard } from '../../src/guards/output/output-guard.ts'
+import { ScriptedEngine, sequenceEnd, sequenceStart, textDelta } from '../support/scripted-engine.ts'
 import { ADMIN_KEY, createTestApp, type TestApp, type TestAppOptions } from '../support/test-app.ts'
 
 const SERVICE_KEY = `sk-svc-${'0f'.repeat(32)}`
@@ -58,6 +59,31 @@ describe('the output guard', () => {
     const text = chunks.map(({ choices }) => choices[0]?.delta.content).join('')
     expect(`so: ${ADMIN_KEY.slice(0, 7)}`.startsWith(text)).toBe(true)
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('content_filter')
+  })
+
+  it('leaves no stream silent while its text waits, and sends the text when it came to nothing', async () => {
+    const onSilence: (() => void)[] = []
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('so: sk-svc-0123', [1])
+      onSilence[0]?.()
+      yield textDelta(' so', [2])
+      yield sequenceEnd()
+    })
+    const startSilenceTimer = (callback: () => void) => {
+      onSilence.push(callback)
+      return { refresh: () => {}, stop: () => {} }
+    }
+    const { post } = createGuardedApp({ engine, startSilenceTimer })
+
+    const { body } = await post('/v1/generate/stream', { prompt: 'a' })
+
+    const [first = '', ping, second = ''] = body.split('\n\n')
+    expect(first).toContain('"content":"so: "')
+    expect(first).toContain('"completion_tokens":0')
+    expect(ping).toBe(': ping')
+    expect(second).toContain('"content":"sk-svc-0123 so"')
+    expect(second).toContain('"completion_tokens":2')
   })
 
   it.each([false, true])('keeps a system prompt in a chat, stream: %s', async (stream) => {

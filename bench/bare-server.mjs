@@ -21,6 +21,7 @@ function answer(response, body) {
     'content-length': String(body.length),
     'x-request-id': '0123456789abcdef01234567',
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   }
   response.writeHead(200, headers).end(body)
 }

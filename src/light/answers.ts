@@ -47,8 +47,12 @@ export function sendAnswer(
 ): Promise<void> | undefined {
   response.writeHead(status, headers)
   if (body instanceof Readable) return pipeline(body, response)
-  // Together, in one plain write: `end(body)` adds an empty one to it, and two go out the slow way, as a list.
-  response.write(body)
+  // Together, in one plain write: `end(body)` adds an empty one to it, and two go out the slow way, as a list. Text with
+  // as many bytes as characters is ASCII, which need not be looked at again to be encoded.
+  response.write(
+    body,
+    typeof body === 'string' && headers['content-length'] === String(body.length) ? 'latin1' : 'utf8',
+  )
   response.socket?.uncork()
   response.end()
   return undefined

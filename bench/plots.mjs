@@ -6,9 +6,9 @@
 /** @typedef {{ title: string, unit: string, bars: Bar[] }} Panel */
 /** @typedef {{ series: string, points: { x: number, range: Range }[] }} Line */
 
-const WIDTH = 760
-const LABEL_WIDTH = 190
-const VALUE_WIDTH = 150
+const WIDTH = 880
+const LABEL_WIDTH = 260
+const VALUE_WIDTH = 200
 const BAR_HEIGHT = 18
 const BAR_STEP = 24
 const TITLE_HEIGHT = 30
@@ -46,7 +46,7 @@ export function drawLines({ title, unit, xLabel, lines, isLogarithmic }, format)
   const [left, right, top, bottom] = [70, WIDTH - 170, 50, 290]
   const colours = colourOf(lines.map(({ series }) => series))
   const points = lines.flatMap((line) => line.points)
-  const most = Math.max(...points.map(({ range }) => range.max)) || 1
+  const most = roundUp(Math.max(...points.map(({ range }) => range.max)) || 1)
   const place = (/** @type {number} */ x) => (isLogarithmic ? Math.log(x) : x)
   const xs = [...new Set(points.map(({ x }) => x))].toSorted((a, b) => a - b)
   const [first, last] = [place(xs[0] ?? 0), place(xs.at(-1) ?? 1)]
@@ -115,6 +115,12 @@ function svg(height, parts) {
     '</svg>',
     '',
   ].join('\n')
+}
+
+/** To a number whose quarters are easily read. @param {number} figure */
+function roundUp(figure) {
+  const unit = 10 ** Math.floor(Math.log10(figure))
+  return ([1, 2, 4, 6, 8].find((times) => times * unit >= figure) ?? 10) * unit
 }
 
 /** @param {number} figure */

@@ -42,9 +42,9 @@ const [requests, clients, idle, seed] = [values.requests, values.clients, values
 /** @typedef {{ method: string, url: string, body: string | null, key: string | null }} Call */
 /** @typedef {import('./openapi-requests.mjs').Endpoint} Endpoint */
 
-process.env.NODE_OPTIONS = `--import ${new URL('collect-on-signal.mjs', import.meta.url).href}`
-const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'])
-delete process.env.NODE_OPTIONS
+const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'], {
+  collectsGarbage: true,
+})
 const { hostname, port } = new URL(server.address)
 const agent = new http.Agent({ keepAlive: true, maxSockets: clients })
 

@@ -5,13 +5,11 @@
  *
  *   npm run bench:beams -- [--size demo|25m|125m|1.1b] [--beams 4] [--tokens 96] [--rounds 5]
  */
-import { mkdirSync } from 'node:fs'
 import os from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/local/in-process-engine.js'
-import { writeRandomModel } from './random-model.mjs'
+import { findModel } from './models.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -24,10 +22,7 @@ const { values } = parseArgs({
 const beams = Number(values.beams)
 const maxNewTokens = Number(values.tokens)
 
-const folder = path.join(os.tmpdir(), 'sluice-bench-models')
-mkdirSync(folder, { recursive: true })
-const modelPath = path.join(folder, `random-${values.size}.gguf`)
-await writeRandomModel(/** @type {'125m'} */ (values.size), modelPath)
+const { path: modelPath } = await findModel(values.size)
 const runner = await openLlamaRunner(
   {
     modelId: 'bench',

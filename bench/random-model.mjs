@@ -15,6 +15,11 @@ export const SIZES = /** @type {const} */ ({
 })
 
 const VOCAB = 32_000
+/** Tokens of one byte each; the others are words. */
+const BYTES = 256
+const WORD_LETTERS = 'abcdefghijklmn'
+/** How a byte-level vocabulary writes a space. */
+const SPACE = 'Ġ'
 const CONTEXT = 4096
 const BLOCK_BYTES = 18
 /** Half-precision 0.004: with quants around ±8 the weights then have the spread of a trained model's. */
@@ -74,7 +79,9 @@ function metadata(size) {
   const uint32 = (value) => ({ type: /** @type {const} */ ('uint32'), value })
   /** @param {string} value */
   const string = (value) => ({ type: /** @type {const} */ ('string'), value })
-  const tokens = Array.from({ length: VOCAB }, (_, id) => (id < 256 ? byteCharacter(id) : `Ġtoken${id}`))
+  const tokens = Array.from({ length: VOCAB }, (_, id) =>
+    id < BYTES ? byteCharacter(id) : SPACE + wordLetters(id - BYTES),
+  )
   return new Map(
     /** @type {[string, import('../dist/weights/gguf-format.js').GgufValue][]} */ ([
       ['general.architecture', string('llama')],
@@ -92,9 +99,36 @@ function metadata(size) {
       ['tokenizer.ggml.pre', string('gpt-2')],
       ['tokenizer.ggml.tokens', { type: 'array', itemType: 'string', items: tokens }],
       ['tokenizer.ggml.token_type', { type: 'array', itemType: 'int32', items: tokens.map(() => 1) }],
-      ['tokenizer.ggml.merges', { type: 'array', itemType: 'string', items: ['h e'] }],
+      ['tokenizer.ggml.merges', { type: 'array', itemType: 'string', items: wordMerges() }],
     ]),
   )
+}
+
+/**
+ * A word of four letters; after a space it is one token, so text of these words has as many tokens as words, and what
+ * the model writes tokenizes back into what it was made of.
+ * @param {number} index
+ */
+function wordLetters(index) {
+  const base = WORD_LETTERS.length
+  return [base ** 3, base ** 2, base, 1].map((unit) => WORD_LETTERS[Math.floor(index / unit) % base]).join('')
+}
+
+/** @param {() => number} random uniform, 0 to 1 */
+export function randomWord(random) {
+  return wordLetters(Math.floor(random() * (VOCAB - BYTES)))
+}
+
+/** Each word grows from its space one letter at a time; shorter merges come first. */
+function wordMerges() {
+  const merges = new Set()
+  for (let letters = 1; letters <= 4; letters++) {
+    for (let index = 0; index < VOCAB - BYTES; index++) {
+      const word = wordLetters(index)
+      merges.add(`${SPACE}${word.slice(0, letters - 1)} ${word.slice(letters - 1, letters)}`)
+    }
+  }
+  return [...merges]
 }
 
 /** The printable character that stands for a byte in a byte-level vocabulary. @param {number} byte */

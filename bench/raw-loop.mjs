@@ -2,21 +2,23 @@
 /**
  * The limit that the server is measured against: N sequences decoded in one running batch by a bare loop over
  * llama.cpp's C interface with llama.cpp's own sampler chain. No scheduler, no requests, no text, no other process.
- * Prints one line of JSON. Usage: node bench/raw-loop.mjs MODEL.gguf SEQUENCES NEW_TOKENS THREADS
+ * Prints one line of JSON. Usage: node bench/raw-loop.mjs MODEL.gguf SEQUENCES NEW_TOKENS THREADS [off|auto]
  */
 import koffi from 'koffi'
 import { Batch } from '../dist/engines/llamacpp/batch.js'
 import { bind } from '../dist/engines/llamacpp/bindings.js'
 import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
+import { rawLoopPrompt } from './measure-raw-loop.mjs'
 
-const [modelPath = '', sequencesWord = '8', newTokensWord = '128', threadsWord = '2'] = process.argv.slice(2)
+const [modelPath = '', sequencesWord = '8', newTokensWord = '128', threadsWord = '2', gpu = 'off'] =
+  process.argv.slice(2)
 const sequences = Number(sequencesWord)
 const newTokens = Number(newTokensWord)
 const threads = Number(threadsWord)
 /** All prompts in the first step. */
 const maxStepTokens = Math.max(512, sequences * 64)
 
-const libraries = loadLibraries('off')
+const libraries = loadLibraries(gpu === 'auto' ? 'auto' : 'off')
 const { llama } = libraries
 const api = bind(libraries)
 api.loadBackends(libraries.folder)
@@ -57,7 +59,7 @@ api.attachThreadpool(context, pool, pool)
 const vocab = api.modelVocab(model)
 const batch = new Batch(api, maxStepTokens)
 const running = Array.from({ length: sequences }, (_, slotId) => {
-  const text = Buffer.from(`Prompt number ${slotId}: once upon a time`)
+  const text = Buffer.from(rawLoopPrompt(slotId))
   const ids = new Int32Array(256)
   const count = api.tokenize(vocab, text, text.length, ids, ids.length, true, true)
   return { slotId, tokenIds: [...ids.subarray(0, count)], position: 0, chain: createChain(slotId) }

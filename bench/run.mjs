@@ -1,120 +1,109 @@
 // @ts-check
 /**
- * `npm run bench`: output tokens per second through HTTP against the raw decode loop, same model file, same libraries,
- * same threads, in turns within one run; prints each figure's median and range and the ratio round by round.
+ * `npm run bench`: measures scenarios, ours and the peer in turns within one run, writes `bench/results/NAME.json` and
+ * regenerates `docs/benchmarks.md`.
  *
- *   npm run bench -- [--model FILE.gguf | --size demo|25m|125m|1.1b] [--clients 8] [--tokens 128] [--rounds 5] [--threads N]
+ *   npm run bench -- [--against llama-server=PATH] [--scenario steady-8,bursts] [--size demo|25m|125m|1.1b|FILE.gguf]
+ *                    [--rounds 5] [--threads N] [--gpu off|auto] [--name cpu] [--tokens N] [--requests N] [--rate R]
+ *                    [--no-save]
+ *
+ * `--tokens`, `--requests` and `--rate` take the place of a scenario's own; with `--no-save` the figures are only printed.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import os from 'node:os'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { SIZES, writeRandomModel } from './random-model.mjs'
-import { startServer, streamGenerate } from './serve.mjs'
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const RAW_LOOP = fileURLToPath(new URL('raw-loop.mjs', import.meta.url))
+import { llamaServerVersion } from './llama-server.mjs'
+import { formatFigure, METRICS } from './metrics.mjs'
+import { findModel } from './models.mjs'
+import { describeRange } from './plots.mjs'
+import { writeReport } from './report.mjs'
+import { describeProvenance, saveMeasurement } from './results.mjs'
+import { SCENARIOS } from './scenarios/index.mjs'
+import { rangeOf } from './statistics.mjs'
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string' },
+    against: { type: 'string' },
+    scenario: { type: 'string' },
     size: { type: 'string', default: '125m' },
-    clients: { type: 'string', default: '8' },
-    tokens: { type: 'string', default: '128' },
     rounds: { type: 'string', default: '5' },
     threads: { type: 'string', default: String(os.availableParallelism()) },
+    gpu: { type: 'string', default: 'off' },
+    name: { type: 'string' },
+    tokens: { type: 'string' },
+    requests: { type: 'string' },
+    rate: { type: 'string' },
+    'no-save': { type: 'boolean', default: false },
   },
 })
-const clients = Number(values.clients)
-const tokens = Number(values.tokens)
-const rounds = Number(values.rounds)
-const { threads } = values
 
-/** The model to measure: a file, random weights of a size, or the bundled one as the server converts it. */
-async function findModel() {
-  if (values.model !== undefined) return values.model
-  const folder = path.join(os.tmpdir(), 'sluice-bench-models')
-  mkdirSync(folder, { recursive: true })
-  if (values.size !== 'demo') {
-    if (!(values.size in SIZES)) throw new Error(`--size must be demo, ${Object.keys(SIZES).join(', ')}`)
-    const file = path.join(folder, `random-${values.size}.gguf`)
-    await writeRandomModel(/** @type {keyof typeof SIZES} */ (values.size), file)
-    return file
-  }
-  const { resolveModelFile } = await import('../dist/weights/model-file.js')
-  const options = { checkpoint: path.join(ROOT, 'models/demo'), modelConfig: null, tokenizer: null }
-  return (await resolveModelFile({ ...options, dataDir: folder })).model.path
+/** @param {string | undefined} word */
+const numberOrNull = (word) => (word === undefined ? null : Number(word))
+
+const chosen = values.scenario?.split(',') ?? SCENARIOS.map(({ id }) => id)
+const unknown = chosen.find((id) => SCENARIOS.every((scenario) => scenario.id !== id))
+if (unknown !== undefined) {
+  throw new Error(`no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}`)
 }
+const peer = values.against === undefined ? null : /^llama-server=(.+)$/.exec(values.against)?.[1]
+if (peer === undefined) throw new Error('--against must be llama-server=PATH')
+/** @type {'auto' | 'off'} */
+const gpu = values.gpu === 'auto' ? 'auto' : 'off'
 
-/** @param {string} model */
-function measureRawLoop(model) {
-  const output = execFileSync(process.execPath, [RAW_LOOP, model, String(clients), String(tokens), threads], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  return Number(JSON.parse(output).tokensPerSecond)
-}
+const provenance = describeProvenance({
+  command: ['npm run bench --', ...withoutPaths(process.argv.slice(2))].join(' '),
+  peer: peer === null ? null : llamaServerVersion(peer),
+  gpu: gpu === 'auto' ? gpuName() : null,
+})
 
-/** Each client asks again as soon as it is answered, twice over. @param {string} address */
-async function measureHttp(address) {
+for (const scenario of SCENARIOS.filter(({ id }) => chosen.includes(id))) {
   const startedMs = performance.now()
-  const counts = await Promise.all(
-    Array.from({ length: clients }, async (_, client) => {
-      let made = 0
-      for (let turn = 0; turn < 2; turn++) {
-        made += await streamGenerate(address, {
-          prompt: `Prompt number ${client}: once upon a time`,
-          max_new_tokens: tokens,
-          temperature: 0.8,
-          top_k: 40,
-          top_p: 0.95,
-        })
-      }
-      return made
-    }),
-  )
-  return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedMs) / 1000)
-}
-
-/** @param {number[]} figures */
-function describe(figures) {
-  const sorted = figures.toSorted((a, b) => a - b)
-  const digits = (sorted[0] ?? 0) < 10 ? 2 : 0
-  const [min, median, max] = [0, Math.floor(sorted.length / 2), sorted.length - 1].map((i) =>
-    (sorted[i] ?? 0).toFixed(digits),
-  )
-  return `${median} (${min} to ${max})`
-}
-
-const model = await findModel()
-const server = await startServer([
-  ...['--checkpoint', model, '--max-batch-size', String(clients), '--max-seq-len', '512'],
-  ...['--threads', threads, '--log-level', 'info'],
-])
-/** @type {number[]} */
-const raw = []
-/** @type {number[]} */
-const served = []
-try {
-  await measureHttp(server.address)
-  for (let round = 0; round < rounds; round++) {
-    raw.push(measureRawLoop(model))
-    served.push(await measureHttp(server.address))
+  const modelName = scenario.fixedModel ?? values.size
+  const model = await findModel(modelName === 'passthrough' ? 'demo' : modelName)
+  const bench = {
+    ...{ model, threads: Number(values.threads), gpu, peer },
+    ...{ rounds: Number(values.rounds), tokens: numberOrNull(values.tokens) },
+    ...{ requests: numberOrNull(values.requests), rate: numberOrNull(values.rate) },
   }
-} finally {
-  await server.stop()
+  const measured = await scenario.run(bench)
+  const name = scenario.fixedModel ?? model.name
+  const head = { scenario: scenario.id, model: name, threads: bench.threads }
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)
+  print(`${scenario.id} ${name} (${seconds} s)`, measured)
+  if (values['no-save']) continue
+  saveMeasurement(values.name ?? (gpu === 'auto' ? 'gpu' : 'cpu'), {
+    ...head,
+    provenance: { ...provenance, measuredAt: new Date().toISOString() },
+    ...measured,
+  })
+  writeReport()
 }
-const ratios = served.map((figure, round) => figure / (raw[round] ?? Number.NaN))
-process.stdout.write(
-  [
-    `${path.basename(model)}: ${clients} clients, ${tokens} tokens each, ${threads} compute threads, ${rounds} rounds`,
-    `${os.cpus()[0]?.model ?? 'unknown CPU'}, ${os.availableParallelism()} cores, Node ${process.versions.node}`,
-    `median (range)      tokens/s`,
-    `raw decode loop     ${describe(raw)}`,
-    `through HTTP        ${describe(served)}`,
-    `ratio               ${describe(ratios)}`,
-    '',
-  ].join('\n'),
-)
+
+/** @param {string} heading @param {import('./scenarios/index.mjs').Measured} measured */
+function print(heading, { rows, errors = [] }) {
+  const lines = [heading]
+  for (const { contender, group, rounds } of rows) {
+    lines.push(`  ${[contender, group].filter(Boolean).join(', ')}`)
+    for (const [metric, { label, unit }] of METRICS) {
+      const range = rangeOf(rounds.map(({ [metric]: figure }) => figure))
+      if (range !== null) lines.push(`    ${label.padEnd(34)} ${describeRange(range, formatFigure)} ${unit}`)
+    }
+  }
+  process.stdout.write([...lines, ...errors.map((error) => `  error: ${error}`), ''].join('\n'))
+}
+
+/** What stands where on this machine is nobody's business. @param {string[]} words */
+function withoutPaths(words) {
+  return words.map((word) =>
+    word.replace(/^((?:--\w+=)?llama-server=).*$/, '$1PATH').replace(/^.*\/(?=[^/]+\.gguf$)/, ''),
+  )
+}
+
+function gpuName() {
+  try {
+    const words = ['--query-gpu=name', '--format=csv,noheader']
+    return execFileSync('nvidia-smi', words, { encoding: 'utf8' }).trim().replaceAll('\n', ', ')
+  } catch {
+    return 'unknown GPU'
+  }
+}

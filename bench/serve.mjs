@@ -7,17 +7,30 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const KEY = 'bench'
+export const KEY = 'bench'
+const COLLECT_ON_SIGNAL = new URL('collect-on-signal.mjs', import.meta.url).href
 const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
-/** @param {string[]} words @returns {Promise<{ address: string, pid: number, stop: () => Promise<void> }>} */
-export async function startServer(words) {
+/** @typedef {{ address: string, pid: number, takeLog: () => any[], stop: () => Promise<void> }} Server */
+
+/**
+ * @param {string[]} words
+ * @param {{ keepsLog?: boolean, collectsGarbage?: boolean }} [options] whether `takeLog` gives the lines since it was last
+ *   called; whether SIGUSR2 makes the server collect its garbage
+ * @returns {Promise<Server>}
+ */
+export async function startServer(words, { keepsLog = false, collectsGarbage = false } = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
   const child = spawn(
     process.execPath,
     [BIN, 'serve', '--port', '0', '--api-keys', KEY, '--data-dir', dataDir, ...words],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(collectsGarbage && { env: { ...process.env, NODE_OPTIONS: `--import ${COLLECT_ON_SIGNAL}` } }),
+    },
   )
+  /** @type {Buffer[]} */
+  let log = []
   const ended = new Promise((resolve) => child.once('close', resolve))
   let output = ''
   const address = await new Promise((resolve, reject) => {
@@ -26,8 +39,9 @@ export async function startServer(words) {
       const found = /listening on (\S+)/.exec(output)?.[1]
       // The log line comes when the model is loaded; the passthrough model needs none.
       if (found === undefined || (!output.includes('"serving"') && words.includes('--checkpoint'))) return
-      // From here on the log is read and dropped, which must cost the measuring process nothing.
+      // From here on the log is read and dropped or kept unread: it must cost the measuring process nothing.
       for (const stream of [child.stdout, child.stderr]) stream.off('data', look).resume()
+      if (keepsLog) child.stderr.on('data', (chunk) => log.push(chunk))
       resolve(found)
     }
     child.stdout.on('data', look)
@@ -37,6 +51,13 @@ export async function startServer(words) {
   return {
     address,
     pid: child.pid ?? 0,
+    takeLog: () => {
+      const taken = Buffer.concat(log)
+      const end = taken.lastIndexOf('\n') + 1
+      log = [taken.subarray(end)]
+      const lines = taken.toString('utf8', 0, end).split('\n')
+      return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    },
     stop: async () => {
       child.kill('SIGTERM')
       await ended

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The passthrough model behind the same routes without authentication, limits and records: what `gates.mjs` measures
- * against. No server of ours can be started like this. Prints its address and serves until it is killed.
+ * The passthrough model behind the same routes without authentication, limits and records, for
+ * `scenarios/passthrough.mjs`. No server of ours can be started like this. Prints its address and serves until it is killed.
  */
 import { createOpenAuthenticator } from '../dist/accounts/static-keys.js'
 import { buildApp } from '../dist/api/app.js'

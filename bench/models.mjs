@@ -1,0 +1,45 @@
+// @ts-check
+/** The models that are measured and the words that their prompts are made of. */
+import { mkdirSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { randomWord, SIZES, writeRandomModel } from './random-model.mjs'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Text that any vocabulary writes with about one token a word. */
+const COMMON_WORDS =
+  'the of and to in is was for that with on as by at from this have not are but had his they she which you one we all her would there their will when who him been has more if no out so said what up its about into than them can only other new some could time these two may then do first any my now such like our over man me even most made after also did many before must through back years where much your way well down should because each just those people how too little state good very make world still own see men work long get here between both life being under never day same another know while last might us great old year off come since against go came right used take three'.split(
+    ' ',
+  )
+
+export const MODEL_NAMES = ['demo', ...Object.keys(SIZES)]
+
+/** @typedef {{ name: string, path: string, words: (random: () => number, count: number) => string }} BenchModel */
+
+/** A file, random weights of a size, or the bundled model as the server converts it. @param {string} sizeOrFile @returns {Promise<BenchModel>} */
+export async function findModel(sizeOrFile) {
+  const folder = path.join(os.tmpdir(), 'sluice-bench-models')
+  mkdirSync(folder, { recursive: true })
+  if (sizeOrFile in SIZES) {
+    const file = path.join(folder, `random-words-${sizeOrFile}.gguf`)
+    await writeRandomModel(/** @type {keyof typeof SIZES} */ (sizeOrFile), file)
+    return { name: sizeOrFile, path: file, words: makeWords(randomWord) }
+  }
+  const words = makeWords((random) => COMMON_WORDS[Math.floor(random() * COMMON_WORDS.length)] ?? '')
+  if (sizeOrFile !== 'demo') {
+    if (!sizeOrFile.endsWith('.gguf'))
+      throw new Error(`--size must be ${MODEL_NAMES.join(', ')} or a .gguf file`)
+    return { name: path.basename(sizeOrFile, '.gguf'), path: sizeOrFile, words }
+  }
+  const { resolveModelFile } = await import('../dist/weights/model-file.js')
+  const options = { checkpoint: path.join(ROOT, 'models/demo'), modelConfig: null, tokenizer: null }
+  const { model } = await resolveModelFile({ ...options, dataDir: folder })
+  return { name: 'demo', path: model.path, words }
+}
+
+/** @param {(random: () => number) => string} wordOf @returns {BenchModel['words']} each word with its space before it */
+function makeWords(wordOf) {
+  return (random, count) => Array.from({ length: count }, () => ` ${wordOf(random)}`).join('')
+}

@@ -1,0 +1,77 @@
+// @ts-check
+/**
+ * What a client sends and reads on each of the three streams: ours, OpenAI's chat (ours and llama-server's) and
+ * llama-server's own. All ask for the same: the same number of tokens, top-k, top-p and temperature in one order.
+ */
+
+/**
+ * @typedef {object} Ask
+ * @property {string} [prompt]
+ * @property {{ role: string, content: string }[]} [messages]
+ * @property {number} newTokens
+ * @property {number} seed
+ * @property {string} [key] instead of the server's own
+ * @property {string} [group] what the figures of this request are counted under, beside those of all
+ */
+
+/**
+ * @typedef {object} Protocol
+ * @property {string} path
+ * @property {(ask: Ask) => object} body
+ * @property {(event: any) => { text: string, promptTokens?: number, completionTokens?: number }} readEvent
+ */
+
+const SAMPLING = { temperature: 0.8, top_k: 40, top_p: 0.95 }
+
+/** llama-server would add min-p and penalties, and end where random weights happen to say so. */
+const PEER_SAMPLING = { ...SAMPLING, samplers: ['top_k', 'top_p', 'temperature'], ignore_eos: true }
+
+/** @param {any} usage */
+const readUsage = (usage) => ({
+  promptTokens: usage?.prompt_tokens,
+  completionTokens: usage?.completion_tokens,
+})
+
+/** @param {object} sampling @returns {Protocol} */
+const chat = (sampling) => ({
+  path: '/v1/chat/completions',
+  body: ({ messages, newTokens, seed }) => ({
+    ...sampling,
+    messages,
+    max_tokens: newTokens,
+    seed,
+    stream: true,
+    stream_options: { include_usage: true },
+  }),
+  readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
+})
+
+/** @type {Record<'sluice' | 'llama-server', Record<'completion' | 'chat', Protocol>>} */
+export const PROTOCOLS = {
+  sluice: {
+    completion: {
+      path: '/v1/generate/stream',
+      body: ({ prompt, newTokens, seed }) => ({ ...SAMPLING, prompt, max_new_tokens: newTokens, seed }),
+      readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
+    },
+    chat: chat(SAMPLING),
+  },
+  'llama-server': {
+    completion: {
+      path: '/completion',
+      body: ({ prompt, newTokens, seed }) => ({
+        ...PEER_SAMPLING,
+        prompt,
+        n_predict: newTokens,
+        seed,
+        stream: true,
+      }),
+      readEvent: ({ content, tokens_evaluated: promptTokens, tokens_predicted: completionTokens }) => ({
+        text: content,
+        promptTokens,
+        completionTokens,
+      }),
+    },
+    chat: chat(PEER_SAMPLING),
+  },
+}

@@ -1,0 +1,105 @@
+// @ts-check
+/** What HTTP, authentication, limits and durable usage cost, without a model: against a bare route and between. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { whileRunning } from '../contenders.mjs'
+import { askAtFullLoad, askGenerate, askInTurn } from '../plain-requests.mjs'
+import { processesBetween, readProcesses } from '../processes.mjs'
+import { startServer } from '../serve.mjs'
+import { percentile } from '../statistics.mjs'
+
+const ADMIN_KEY = 'bench-admin'
+const BODY = JSON.stringify({ prompt: 'sixteen bytes ab' })
+const CONNECTIONS = 32
+
+/** @typedef {{ name: string, address: string, key: string, pid: number, stop: () => Promise<void> }} Target */
+
+/** @type {import('./index.mjs').Scenario} */
+export const passthrough = {
+  id: 'passthrough',
+  title: 'HTTP without a model',
+  about:
+    '`POST /v1/generate` on the passthrough model: with a stored key that is looked up, admitted and recorded durably (all gates), ' +
+    'with `--auth-mode none`, with the same routes without authentication, limits and records (no gates), and a bare Fastify route ' +
+    `that answers with the same bytes. Latency at one connection, rate at ${CONNECTIONS}.`,
+  fixedModel: 'passthrough',
+  shows: ['requestsPerSecond', 'latencyP50Ms', 'latencyP99Ms', 'cpuMicrosecondsPerRequest'],
+  run: async (bench) => {
+    const requests = bench.requests ?? 2000
+    /** As many milliseconds of full load as requests one by one: the two then weigh about the same. */
+    const loadMs = requests
+    const gated = await startGated()
+    const answer = await askGenerate(gated, BODY)
+    const targets = [gated, await startOpen(), await startScript('no gates', 'ungated-server.mjs')]
+    targets.push(await startScript('bare Fastify route', 'bare-fastify.mjs', answer))
+    /** @type {import('../rounds.mjs').Row[]} */
+    const rows = targets.map(({ name }) => ({ contender: name, group: null, rounds: [] }))
+    await whileRunning(targets, async () => {
+      for (const target of targets) {
+        await askInTurn(target, BODY, requests)
+        await askAtFullLoad(target, BODY, { connections: CONNECTIONS, ms: loadMs })
+      }
+      for (let round = 0; round < bench.rounds; round++) {
+        for (const [index, target] of targets.entries())
+          rows[index]?.rounds.push(await measure(target, { requests, loadMs }))
+      }
+    })
+    return { parameters: { latencyRequests: requests, connections: CONNECTIONS, loadMs }, rows }
+  },
+}
+
+/** @param {Target} target @param {{ requests: number, loadMs: number }} load */
+async function measure(target, { requests, loadMs }) {
+  const latencies = await askInTurn(target, BODY, requests)
+  const before = readProcesses(target.pid)
+  const { answers, seconds, cpuSeconds } = await askAtFullLoad(target, BODY, {
+    connections: CONNECTIONS,
+    ms: loadMs,
+  })
+  const [server] = processesBetween(before, readProcesses(target.pid))
+  return {
+    requestsPerSecond: answers / seconds,
+    latencyP50Ms: percentile(latencies, 50),
+    latencyP99Ms: percentile(latencies, 99),
+    cpuMicrosecondsPerRequest: server === undefined ? null : (server.cpuSeconds * 1e6) / answers,
+    peakMemoryMb: server?.peakMemoryMb ?? null,
+    clientCpuSeconds: cpuSeconds,
+  }
+}
+
+/** @returns {Promise<Target>} */
+async function startGated() {
+  const server = await startServer(['--admin-key', ADMIN_KEY])
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  const created = await fetch(`${server.address}/v1/admin/keys?tier=enterprise`, { method: 'POST', headers })
+  const { id, key } = /** @type {{ id: string, key: string }} */ (await created.json())
+  // More than one client can ask for: the limit is counted, and never reached.
+  await fetch(`${server.address}/v1/admin/keys/${id}?rate_limit_rpm=1000000`, { method: 'PATCH', headers })
+  return { ...server, name: 'all gates', key }
+}
+
+/** @returns {Promise<Target>} */
+async function startOpen() {
+  return { ...(await startServer(['--auth-mode', 'none'])), name: 'auth-mode none', key: '' }
+}
+
+/** @param {string} name @param {string} script @param {string[]} words @returns {Promise<Target>} */
+async function startScript(name, script, ...words) {
+  const file = fileURLToPath(new URL(`../${script}`, import.meta.url))
+  const child = spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  const [line] = await once(child.stdout, 'data')
+  child.stderr.resume()
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    name,
+    address: /listening on (\S+)/.exec(String(line))?.[1] ?? '',
+    key: '',
+    pid: child.pid ?? 0,
+    stop,
+  }
+}

@@ -1,0 +1,48 @@
+// @ts-check
+/** A fixed number of clients, each of which asks again as soon as it is answered, against the peer and the raw decode loop. */
+import { startContenders, whileRunning } from '../contenders.mjs'
+import { closedLoop } from '../load-generator.mjs'
+import { measureRawLoop, rawLoopPrompt } from '../measure-raw-loop.mjs'
+import { takeTurns } from '../rounds.mjs'
+
+const TURNS = 2
+const SLOT_TOKENS = 512
+/** Large models are slow enough to be measured with fewer. */
+const TOKENS = new Map([
+  ['125m', 64],
+  ['1.1b', 32],
+])
+
+/** @param {number} clients @returns {import('./index.mjs').Scenario} */
+export const steady = (clients) => ({
+  id: `steady-${clients}`,
+  title: clients === 1 ? 'One client' : `${clients} clients`,
+  about:
+    `A closed loop: ${clients === 1 ? 'one client asks' : `each of ${clients} clients asks`} again as soon as it is answered, ` +
+    `${TURNS} times a round, with short prompts. The raw loop is llama.cpp without a server: the limit.`,
+  fixedModel: null,
+  shows: ['outputTokensPerSecond', 'ttftP50Ms', 'itlP50Ms', 'itlP99Ms'],
+  run: async (bench) => {
+    const tokens = bench.tokens ?? TOKENS.get(bench.model.name) ?? 128
+    const contenders = await startContenders(bench, {
+      ...{ slots: clients, slotTokens: SLOT_TOKENS, api: 'completion' },
+    })
+    const measured = await whileRunning(contenders, () =>
+      takeTurns({
+        contenders,
+        rounds: bench.rounds,
+        load: ({ send }, round) =>
+          closedLoop({ clients, turns: TURNS }, (client, turn) => {
+            const number = ((round + 1) * TURNS + turn) * clients + client
+            return send({ prompt: rawLoopPrompt(number), newTokens: tokens, seed: number })
+          }),
+        beside: async () => ({
+          contender: 'raw loop',
+          group: null,
+          rounds: [{ outputTokensPerSecond: measureRawLoop(bench, { sequences: clients, tokens }) }],
+        }),
+      }),
+    )
+    return { parameters: { clients, turns: TURNS, tokens }, ...measured }
+  },
+})

@@ -48,12 +48,17 @@ function requestOf(path, operation, schemas) {
     })
     .map(({ path: inPath, query, body }) => {
       const filled = Object.entries(inPath).reduce(
-        (text, [name, value]) => text.replace(`{${name}}`, () => encode(String(value)) || '-'),
+        (text, [name, value]) => text.replace(`{${name}}`, () => encode(toText(value)) || '-'),
         path,
       )
-      const pairs = Object.entries(query).map(([name, value]) => `${name}=${encode(String(value))}`)
+      const pairs = Object.entries(query).map(([name, value]) => `${name}=${encode(toText(value))}`)
       return { url: pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`, body }
     })
+}
+
+/** Some objects have no text of their own. @param {unknown} value */
+function toText(value) {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** Lone surrogates have no encoding. @param {string} text */

@@ -3,6 +3,7 @@
  * the same timeline at the same moment, so the two never disagree. Labels take few values by construction: patterns of
  * routes, ids of models, rules of guards; never a key, an address or a path as it was asked for.
  */
+import { readdir } from 'node:fs/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RequestTimeline } from './request-timeline.ts'
 
@@ -32,10 +33,16 @@ const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1,
 const byModel = ['model'] as const
 
 /** They walk over every open connection, which holds up everyone else for as long. */
-const SLOW_DEFAULTS = ['handles', 'resources', 'requests'].flatMap((kind) => [
-  `nodejs_active_${kind}`,
-  `nodejs_active_${kind}_total`,
-])
+const SLOW_DEFAULTS = [
+  ...['handles', 'resources', 'requests'].flatMap((kind) => [
+    `nodejs_active_${kind}`,
+    `nodejs_active_${kind}_total`,
+  ]),
+  'process_open_fds',
+]
+
+/** Every open file of this process, on Linux. */
+const OPEN_FILES = '/proc/self/fd'
 
 /** What matched no route shares one value, so that a scan of paths makes no new series. */
 const NO_ROUTE = 'none'
@@ -88,6 +95,20 @@ export class Metrics {
   constructor({ models, isReady }: { models: ModelStates; isReady: () => boolean }) {
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
+    if (process.platform === 'linux') {
+      this.#add(
+        new Gauge({
+          name: 'process_open_fds',
+          help: 'Number of open file descriptors.',
+          registers: [],
+          // Counted in another thread: the list is made anew by the system, and is as long as there are connections.
+          async collect() {
+            const names = await readdir(OPEN_FILES).catch(() => null)
+            if (names !== null) this.set(names.length)
+          },
+        }),
+      )
+    }
     this.#add(
       new Gauge({
         name: 'sluice_model_state',

@@ -18,6 +18,7 @@ describe('GET /metrics', () => {
     expect(answer.body).toContain('process_resident_memory_bytes')
     expect(answer.body).toContain('sluice_model_state{model="default",state="ready"} 1')
     expect(answer.body).toContain('sluice_ready 1')
+    expect(/^process_open_fds [1-9]/m.test(answer.body)).toBe(process.platform === 'linux')
   })
 
   it('counts requests by the pattern of their route, and tokens by model', async () => {

@@ -58,7 +58,7 @@ function requestOf(path, operation, schemas) {
 
 /** Some objects have no text of their own. @param {unknown} value */
 function toText(value) {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
 /** Lone surrogates have no encoding. @param {string} text */

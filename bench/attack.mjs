@@ -149,15 +149,14 @@ async function holdConnections(key) {
   for (let opened = 0; opened < (idle ?? 0); opened += 100) {
     idling.push(...(await Promise.all(Array.from({ length: 100 }, () => open('', '')))))
   }
-  const sockets = await Promise.all([
-    ...idling,
+  const harming = await Promise.all([
     ...Array.from({ length: 50 }, () => open('GET /v1/health HTTP/1.1\r\nhost: x\r\n', 'x: y\r\n')),
     ...Array.from({ length: 50 }, () => open(post('/v1/generate', 100_000), ' ')),
     ...Array.from({ length: 50 }, async () =>
       (await open(post('/v1/generate/stream', stream.length) + stream, '')).pause(),
     ),
   ])
-  return () => sockets.forEach((socket) => socket.destroy())
+  return () => [...idling, ...harming].forEach((socket) => socket.destroy())
 }
 
 const key = await createKey()

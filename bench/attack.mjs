@@ -144,6 +144,7 @@ async function holdConnections(key) {
     return socket
   }
   const stream = '{"prompt":"abc","max_new_tokens":4096}'
+  /** @type {net.Socket[]} */
   const idling = []
   // Two thousand clients do not come within one millisecond: a hundred at a time.
   for (let opened = 0; opened < (idle ?? 0); opened += 100) {

@@ -119,14 +119,19 @@ async function askAll(samples, { name, method, secret }) {
   )
 }
 
-/** @returns {() => Promise<{ latencies: number[], failures: number }>} */
+/** @typedef {{ latencies: number[], failures: number }} Health */
+
+/** Asks for health from now on. @returns {{ lap: () => Promise<Health>, stop: () => void }} What came since the last lap. */
 function watchHealth() {
   const watcher = fork(new URL('health-watch.mjs', import.meta.url), [server.address])
-  return async () => {
-    const answered = once(watcher, 'message')
-    watcher.send('stop')
-    const [result] = await answered
-    return result
+  return {
+    lap: async () => {
+      const answered = once(watcher, 'message')
+      watcher.send('lap')
+      const [result] = await answered
+      return result
+    },
+    stop: () => watcher.disconnect(),
   }
 }
 
@@ -144,20 +149,15 @@ async function holdConnections(key) {
     return socket
   }
   const stream = '{"prompt":"abc","max_new_tokens":4096}'
-  /** @type {net.Socket[]} */
-  const idling = []
-  // Two thousand clients do not come within one millisecond: a hundred at a time.
-  for (let opened = 0; opened < (idle ?? 0); opened += 100) {
-    idling.push(...(await Promise.all(Array.from({ length: 100 }, () => open('', '')))))
-  }
-  const harming = await Promise.all([
+  const sockets = await Promise.all([
+    ...Array.from({ length: idle ?? 0 }, () => open('', '')),
     ...Array.from({ length: 50 }, () => open('GET /v1/health HTTP/1.1\r\nhost: x\r\n', 'x: y\r\n')),
     ...Array.from({ length: 50 }, () => open(post('/v1/generate', 100_000), ' ')),
     ...Array.from({ length: 50 }, async () =>
       (await open(post('/v1/generate/stream', stream.length) + stream, '')).pause(),
     ),
   ])
-  return () => [...idling, ...harming].forEach((socket) => socket.destroy())
+  return () => sockets.forEach((socket) => socket.destroy())
 }
 
 const key = await createKey()
@@ -168,18 +168,29 @@ for (const endpoint of endpoints)
   await attack(endpoint, { count: Math.ceil(count * WARM_UP_SHARE), seed: (seed ?? 0) + 1, key })
 const before = await readMemory()
 
-const stopHealth = watchHealth()
+const health = watchHealth()
+/** @type {number[]} */
+const latencies = []
+/** @param {string} during */
+async function reportHealth(during) {
+  const { latencies: lap, failures: healthFailures } = await health.lap()
+  if (healthFailures > 0) failures.push(`${during}: health failed ${healthFailures} times`)
+  process.stdout.write(`${during}: health within ${Math.max(...lap).toFixed(0)} ms\n`)
+  latencies.push(...lap)
+}
 const release = await holdConnections(key)
+await reportHealth(`${idle} idle connections and 150 hostile ones`)
 const startedMs = performance.now()
 for (const endpoint of endpoints) {
   await attack(endpoint, { count, seed: seed ?? 0, key })
-  process.stdout.write(`${endpoint.name}: ${count} requests\n`)
+  await reportHealth(`${endpoint.name}, ${count} requests`)
 }
 const seconds = (performance.now() - startedMs) / 1000
-const { latencies, failures: healthFailures } = await stopHealth()
-if (healthFailures > 0) failures.push(`health failed ${healthFailures} times`)
 release()
 const after = await readMemory()
+await reportHealth('all connections let go')
+health.stop()
+latencies.sort((a, b) => a - b)
 await server.stop()
 
 const quantile = (/** @type {number} */ share) => latencies[Math.ceil(latencies.length * share) - 1] ?? 0

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A process that asks the server at the address it is given for health, on a connection of its own, until it is sent a
- * message, and then sends the milliseconds of each answer. A process, because whoever makes the load is busy.
+ * A process that asks the server at the address it is given for health, on a connection of its own, and answers each
+ * message with the milliseconds of every answer since the last one. A process, because whoever makes the load is busy.
  */
 import http from 'node:http'
 
@@ -9,10 +9,15 @@ const EVERY_MS = 100
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
 /** @type {number[]} */
-const latencies = []
+let latencies = []
 let failures = 0
+process.on('message', () => {
+  process.send?.({ latencies, failures })
+  latencies = []
+  failures = 0
+})
 const stop = new AbortController()
-process.once('message', () => stop.abort())
+process.once('disconnect', () => stop.abort())
 
 while (!stop.signal.aborted) {
   const startedMs = performance.now()
@@ -27,4 +32,3 @@ while (!stop.signal.aborted) {
   await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
 }
 agent.destroy()
-process.send?.({ latencies: latencies.toSorted((a, b) => a - b), failures })

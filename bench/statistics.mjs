@@ -46,3 +46,14 @@ export function rangeOf(figures) {
   const high = sorted[Math.floor(middle)] ?? max
   return { median: (low + high) / 2, min, max }
 }
+
+/**
+ * Where the median of all such figures lies with about 95 % certainty, whatever their distribution: between two of those
+ * measured (the sign test's interval). Of ten figures or fewer it is their whole range.
+ * @param {readonly number[]} figures @returns {{ low: number, high: number }}
+ */
+export function medianInterval(figures) {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const rank = Math.max(0, Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2) - 1)
+  return { low: sorted[rank] ?? Number.NaN, high: sorted.at(-1 - rank) ?? Number.NaN }
+}

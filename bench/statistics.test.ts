@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRandom, percentile, poissonArrivals, rangeOf } from './statistics.mjs'
+import { createRandom, medianInterval, percentile, poissonArrivals, rangeOf } from './statistics.mjs'
 
 describe('percentile', () => {
   it('is the smallest figure that enough of the others do not exceed', () => {
@@ -23,6 +23,23 @@ describe('rangeOf', () => {
     expect(rangeOf([4, null, 1, undefined, 3, Number.NaN])).toEqual({ median: 3, min: 1, max: 4 })
     expect(rangeOf([4, 1, 3, 2])).toEqual({ median: 2.5, min: 1, max: 4 })
     expect(rangeOf([null])).toBeNull()
+  })
+})
+
+describe('medianInterval', () => {
+  it('lies between the figures that tables of the sign test name', () => {
+    const figures = Array.from({ length: 50 }, (_, index) => 50 - index)
+    expect(medianInterval(figures)).toEqual({ low: 18, high: 33 })
+    expect(medianInterval(figures.slice(0, 9))).toEqual({ low: 42, high: 50 })
+  })
+
+  it('holds the true median nineteen times of twenty', () => {
+    const random = createRandom(3)
+    const holds = Array.from({ length: 1000 }, () => {
+      const { low, high } = medianInterval(Array.from({ length: 40 }, random))
+      return low <= 0.5 && high >= 0.5
+    })
+    expect(holds.filter(Boolean).length).toBeGreaterThan(930)
   })
 })
 

@@ -7,7 +7,7 @@ import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { keepRequestId } from '../http/request-id.ts'
 import { requireDeclaredAccess } from './access.ts'
 import { registerBodyParsers } from './body-parser.ts'
-import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { answerOddRequests, createClientErrorListener } from '../http/client-errors.ts'
 import { holdContinue } from '../http/expect-continue.ts'
 import { guardConnections } from '../http/guard-connections.ts'
 import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
@@ -44,10 +44,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: serverOptions(bounds),
-    clientErrorHandler: (error, socket) => {
-      if (isUnwelcome(socket)) socket.destroy()
-      else answerClientError(error, socket)
-    },
+    clientErrorHandler: createClientErrorListener(isUnwelcome),
     frameworkErrors: (thrown, request, reply) => {
       // No gate has seen this one.
       if (answerOrigin(deps.corsOrigins, request, reply)) return

@@ -19,7 +19,33 @@ interface HttpSocket extends Socket {
   readonly _httpMessage?: { readonly _headerSent?: boolean; readonly req?: IncomingMessage } | null
 }
 
-export function answerClientError(thrown: ClientError, socket: HttpSocket): void {
+/**
+ * Connections that Node's time-outs end in one turn of the event loop. All that were opened at the same moment are
+ * overdue at the same moment, and thousands of answers in a row would keep everybody else waiting.
+ */
+const OVERDUE_PER_TURN = 8
+
+/** What to do with a server's `clientError`. Who is unwelcome gets no answer. */
+export function createClientErrorListener(
+  isUnwelcome: (socket: Socket) => boolean = () => false,
+): (thrown: ClientError, socket: HttpSocket) => void {
+  const overdue: { readonly thrown: ClientError; readonly socket: HttpSocket }[] = []
+  const answer = (thrown: ClientError, socket: HttpSocket): void => {
+    if (isUnwelcome(socket)) socket.destroy()
+    else answerClientError(thrown, socket)
+  }
+  const answerSome = (): void => {
+    for (const { thrown, socket } of overdue.splice(0, OVERDUE_PER_TURN)) answer(thrown, socket)
+    if (overdue.length > 0) setImmediate(answerSome)
+  }
+  return (thrown, socket) => {
+    if (thrown.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return answer(thrown, socket)
+    overdue.push({ thrown, socket })
+    if (overdue.length === 1) setImmediate(answerSome)
+  }
+}
+
+function answerClientError(thrown: ClientError, socket: HttpSocket): void {
   const isAnswering = socket._httpMessage?._headerSent === true
   if (thrown.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy()
   writeError(toServiceError(thrown), socket, nameOf(thrown, socket))

@@ -3,7 +3,7 @@
  * pay for it.
  */
 import { createServer, type Server } from 'node:http'
-import { answerClientError, answerOddRequests } from '../http/client-errors.ts'
+import { answerOddRequests, createClientErrorListener } from '../http/client-errors.ts'
 import { holdContinue } from '../http/expect-continue.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { guardConnections } from '../http/guard-connections.ts'
@@ -33,7 +33,7 @@ export async function openHttpFront(
   const files = root === null ? null : createStaticFiles(root)
   const server = createServer(serverOptions(HTTP_BOUNDS), createRequestListener({ ...deps, files }))
   const graceful = new GracefulClose(server, new BusyConnections(server))
-  server.on('clientError', answerClientError)
+  server.on('clientError', createClientErrorListener())
   answerOddRequests(server)
   holdContinue(server)
   guardConnections(server, HTTP_BOUNDS)

@@ -5,7 +5,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase, ApiSchema } from './api-database.ts'
-import { isBehindCursor, type Page, type PageRequest, rowsToRead, toPage } from './pages.ts'
+import { isBehind, type Page, type PageRequest, readPage } from './pages.ts'
 
 export interface StoredKey {
   readonly id: string
@@ -94,20 +94,23 @@ export async function listKeys(
 ): Promise<Page<StoredKey>> {
   const ofAccount = (key: ExpressionBuilder<ApiSchema, 'api_keys'>) =>
     accountId === null ? key.lit(true) : key('account_id', '=', accountId)
-  const query = db
-    .selectFrom('api_keys')
-    .select(COLUMNS)
-    .where(ofAccount)
-    .where(isBehindCursor(page))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(page))
+  const { items, nextCursor } = await readPage(page, ({ after, limit }) =>
+    db
+      .selectFrom('api_keys')
+      .select(COLUMNS)
+      .where(ofAccount)
+      .where(isBehind(after))
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
+  )
   const { count } = await db
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll().as('count'))
     .where(ofAccount)
     .executeTakeFirstOrThrow()
-  return toPage(await query.execute(), { limit: page.limit, count: Number(count) })
+  return { items, nextCursor, count: Number(count) }
 }
 
 export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges): Promise<void> {

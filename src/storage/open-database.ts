@@ -8,7 +8,8 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, type Migration, Migrator } from 'kysely'
 import { StartError } from '../core/errors.ts'
 import { databaseTrouble } from './database-errors.ts'
-import { BUSY_PAUSE_MS, createSqliteDialect, isBusy, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+import { BUSY_PAUSE_MS, createSqliteDialect, isBusy, type SqliteDatabase } from './sqlite-dialect.ts'
+import { Turns } from './turns.ts'
 
 export interface DatabaseKind {
   /** What it holds, for messages: `accounts and keys`. */

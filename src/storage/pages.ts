@@ -2,8 +2,10 @@
  * Pages of listings: oldest first, each beginning behind the last row of the one before, so that rows that come
  * later or go meanwhile neither repeat nor hide another. A cursor is that last row's place, opaque to whoever carries it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, sql, type SqlBool } from 'kysely'
 import { ServiceError } from '../core/errors.ts'
+import { Turns } from './turns.ts'
 
 export interface PageRequest {
   /** Null takes all there are, up to what one answer can hold. */
@@ -20,40 +22,69 @@ export interface Page<Item> {
   readonly count: number
 }
 
-interface RowPlace {
+/** Where a row stands in the order of a listing. */
+export interface RowPlace {
   readonly createdAtUnixSeconds: number
   readonly id: string
 }
 
-/** Making an answer of more rows would keep everyone else waiting. */
-const MAX_ROWS = 10_000
-
-/** Rows to ask the database for: one more than the page holds tells whether another follows. */
-export function rowsToRead({ limit }: PageRequest): number {
-  return (limit ?? MAX_ROWS) + 1
+export interface RowRequest {
+  /** The row before the first one; null at the beginning. */
+  readonly after: RowPlace | null
+  readonly limit: number
 }
 
-/** Makes a page of the rows that `rowsToRead` asked for. */
-export function toPage<Item extends RowPlace>(
-  rows: readonly Item[],
-  { limit, count }: { readonly limit: number | null; readonly count: number },
-): Page<Item> {
-  const items = rows.slice(0, limit ?? MAX_ROWS)
-  const last = items.at(-1)
-  const isLastPage = items.length === rows.length || last === undefined
-  return { items, nextCursor: isLastPage ? null : formatCursor(last), count }
+/** More rows than this would be an answer that takes too long to make. */
+const MAX_ROWS = 10_000
+
+/** Read in one turn of the event loop: a few milliseconds, after which others have theirs. */
+const PIECE_ROWS = 500
+
+/** All listings of a process take turns, because they all keep the same event loop from everybody else. */
+const turns = new Turns()
+
+/**
+ * Reads a page in pieces. `readRows` gives the rows behind a place, in the order of their places.
+ * @throws ServiceError `invalid_request` for a cursor that no page has given.
+ */
+export async function readPage<Item extends RowPlace>(
+  { limit, cursor }: PageRequest,
+  readRows: (request: RowRequest) => Promise<readonly Item[]>,
+): Promise<Omit<Page<Item>, 'count'>> {
+  const length = limit ?? MAX_ROWS
+  const items: Item[] = []
+  let after = cursor === null ? null : parseCursor(cursor)
+  for (;;) {
+    // One more than the page holds tells whether another follows.
+    const wanted = Math.min(PIECE_ROWS, length + 1 - items.length)
+    const rows = await inTurn(() => readRows({ after, limit: wanted }))
+    items.push(...rows)
+    if (items.length > length) {
+      items.pop()
+      const last = items.at(-1)
+      return { items, nextCursor: last === undefined ? null : formatCursor(last) }
+    }
+    if (rows.length < wanted) return { items, nextCursor: null }
+    after = rows.at(-1) ?? after
+  }
+}
+
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  const end = await turns.take()
+  try {
+    await nextTurn()
+    return await work()
+  } finally {
+    end()
+  }
 }
 
 function formatCursor({ createdAtUnixSeconds, id }: RowPlace): string {
   return Buffer.from(JSON.stringify([createdAtUnixSeconds, id])).toString('base64url')
 }
 
-/**
- * Where the page begins; null at the beginning.
- * @throws ServiceError `invalid_request` for a cursor that no page has given.
- */
-export function parseCursor({ cursor }: PageRequest): RowPlace | null {
-  if (cursor === null) return null
+/** @throws ServiceError `invalid_request` for a cursor that no page has given. */
+export function parseCursor(cursor: string): RowPlace {
   const place = decodePlace(cursor)
   if (place !== null && formatCursor(place) === cursor) return place
   const shown = JSON.stringify(cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor)
@@ -61,12 +92,8 @@ export function parseCursor({ cursor }: PageRequest): RowPlace | null {
   throw new ServiceError('invalid_request', { message }, { param: 'cursor' })
 }
 
-/**
- * The condition that rows stand on the page or behind it, for a query in the order of `created_at` and `id`.
- * @throws ServiceError `invalid_request` for a cursor that no page has given.
- */
-export function isBehindCursor(page: PageRequest): Expression<SqlBool> {
-  const after = parseCursor(page)
+/** The condition that rows stand behind a place, for a query in the order of `created_at` and `id`. */
+export function isBehind(after: RowPlace | null): Expression<SqlBool> {
   if (after === null) return sql.lit(true)
   return sql`(created_at, id) > (${after.createdAtUnixSeconds}, ${after.id})`
 }

@@ -12,7 +12,8 @@ import { StartError } from '../core/errors.ts'
 import { API_DATABASE, type ApiDatabase, type ApiSchema } from './api-database.ts'
 import { databaseTrouble } from './database-errors.ts'
 import { refuseForeign } from './open-database.ts'
-import { createSqliteDialect, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+import { createSqliteDialect, type SqliteDatabase } from './sqlite-dialect.ts'
+import { Turns } from './turns.ts'
 
 export interface ReadOnlyDatabase {
   readonly database: ApiDatabase

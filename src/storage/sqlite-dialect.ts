@@ -17,26 +17,11 @@ import {
   type QueryResult,
 } from 'kysely'
 import { sqliteCode } from './database-errors.ts'
+import type { Turns } from './turns.ts'
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>
 
 type Values = Parameters<StatementSyncInstance['all']>
-
-/** Gives a connection to one asker at a time, in the order they ask. */
-export class Turns {
-  #last: Promise<void> = Promise.resolve()
-
-  /** Resolves when it is the caller's turn, with what ends it. */
-  async take(): Promise<() => void> {
-    const previous = this.#last
-    let end = (): void => {}
-    this.#last = new Promise((resolve) => {
-      end = resolve
-    })
-    await previous
-    return end
-  }
-}
 
 /**
  * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction

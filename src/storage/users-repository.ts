@@ -2,7 +2,7 @@
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { isBehindCursor, type Page, type PageRequest, rowsToRead, toPage } from './pages.ts'
+import { isBehind, type Page, type PageRequest, readPage } from './pages.ts'
 
 export interface StoredUser {
   readonly id: string
@@ -58,18 +58,21 @@ export async function findUserByEmailKey(db: ApiDatabase, emailKey: string): Pro
 }
 
 export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Page<StoredUser>> {
-  const query = db
-    .selectFrom('users')
-    .select(COLUMNS)
-    .where(isBehindCursor(page))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(page))
+  const { items, nextCursor } = await readPage(page, ({ after, limit }) =>
+    db
+      .selectFrom('users')
+      .select(COLUMNS)
+      .where(isBehind(after))
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
+  )
   const { count } = await db
     .selectFrom('users')
     .select(({ fn }) => fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
-  return toPage(await query.execute(), { limit: page.limit, count: Number(count) })
+  return { items, nextCursor, count: Number(count) }
 }
 
 export async function updateUser(db: ApiDatabase, id: string, changes: UserChanges): Promise<void> {

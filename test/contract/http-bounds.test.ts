@@ -45,6 +45,32 @@ describe('slow headers', () => {
   )
 })
 
+it('many connections that are overdue at the same moment do not keep others waiting', async () => {
+  const OVERDUE = 300
+  const httpBounds = { checkingIntervalMs: 400, headersTimeoutMs: 400, requestTimeoutMs: 1000 }
+  const port = await createTestApp({ httpBounds }).listen()
+  const other = await openSocket(port)
+  other.write(HEALTH)
+  await readAnswer(other)
+  const sockets = await Promise.all(Array.from({ length: OVERDUE }, () => openSocket(port)))
+  const closed = Promise.all(sockets.map(untilClosed))
+  let answered = 0
+  const first = Promise.race(
+    sockets.map(async (socket) => {
+      await once(socket, 'data')
+      answered++
+    }),
+  )
+
+  await first
+  const health = readAnswer(other)
+  other.write(HEALTH)
+
+  expect((await health).status).toBe(200)
+  expect(answered).toBeLessThan(OVERDUE)
+  await closed
+})
+
 it('a slow body is 400 after a time, and the place it held is free', async () => {
   const httpBounds = { ...SHORT, headersTimeoutMs: 50, requestTimeoutMs: 100 }
   const testApp = createTestApp({ httpBounds })

@@ -1,35 +1,63 @@
 // @ts-check
-/** `node:http` and nothing else: answers each request with bytes like the light server's, after reading its body. For `light.mjs`. */
+/**
+ * What an application would write on `node:http` with nothing else: the light server's health and passthrough model, with
+ * its headers and its bytes, but no checks of the request, no key, no limits and no threads. For `light.mjs`.
+ */
+import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 
-const HEALTH = JSON.stringify({ status: 'ok', version: '1.1.1', models_loaded: 1, uptime_seconds: 12.345678 })
-const GENERATED = JSON.stringify({
-  generated_text: 'sixteen bytes ab',
-  token_ids: [115, 105, 120, 116, 101, 101, 110, 32, 98, 121, 116, 101, 115, 32, 97, 98],
-  prompt_tokens: 16,
-  completion_tokens: 16,
-  total_tokens: 32,
-  model: 'default',
-  created: 1_700_000_000,
-  finish_reason: 'stop',
-})
-
-/** @param {http.ServerResponse} response @param {string} body */
-function answer(response, body) {
-  const headers = {
+/** @param {http.ServerResponse} response @param {object} value */
+function sendJson(response, value) {
+  const body = JSON.stringify(value)
+  response.writeHead(200, {
     'content-type': 'application/json; charset=utf-8',
-    'content-length': String(body.length),
-    'x-request-id': '0123456789abcdef01234567',
+    'content-length': Buffer.byteLength(body),
+    // As long as the light server's.
+    'x-request-id': randomUUID().slice(0, 24),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-  }
-  response.writeHead(200, headers).end(body)
+  })
+  response.end(body)
+}
+
+const startedMs = performance.now()
+
+/** @param {http.ServerResponse} response */
+function answerHealth(response) {
+  sendJson(response, {
+    status: 'ok',
+    version: '1.1.1',
+    models_loaded: 1,
+    uptime_seconds: (performance.now() - startedMs) / 1000,
+  })
+}
+
+/** @param {http.ServerResponse} response @param {string} prompt */
+function answerPrompt(response, prompt) {
+  const tokenIds = [...Buffer.from(prompt)]
+  sendJson(response, {
+    generated_text: prompt,
+    token_ids: tokenIds,
+    prompt_tokens: tokenIds.length,
+    completion_tokens: tokenIds.length,
+    total_tokens: tokenIds.length * 2,
+    model: 'default',
+    created: Math.floor(Date.now() / 1000),
+    finish_reason: 'stop',
+  })
 }
 
 const server = http.createServer((request, response) => {
-  if (request.method === 'GET') return answer(response, HEALTH)
-  request.resume()
-  request.on('end', () => answer(response, GENERATED))
+  if (request.method === 'GET' && request.url === '/v1/health') {
+    answerHealth(response)
+  } else if (request.method === 'POST' && request.url === '/v1/generate') {
+    let body = ''
+    request.setEncoding('utf8')
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => answerPrompt(response, JSON.parse(body).prompt))
+  } else {
+    response.writeHead(404).end()
+  }
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

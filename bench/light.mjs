@@ -1,30 +1,33 @@
 // @ts-check
 /**
  * `npm run bench:light`: the light server's budget, in one run. What its import costs, and how many requests a second it
- * answers against a bare `node:http` server that sends the same bytes. The two take turns, A B A B; the load comes from
- * a third process, in the same way for both.
+ * answers against a bare `node:http` server that does the same (`bare-server.mjs`). The two take many short turns, A B, B A,
+ * so that what the machine does meanwhile hits both; what is told of them is the median of the pairs' ratios, with the quarter
+ * of them below and above.
  *
- *   npm run bench:light -- [--rounds 9] [--ms 2000] [--connections 64] [--pipelined 1]
+ *   npm run bench:light -- [--pairs 60] [--ms 200] [--connections 64]
  */
 import { execFile, fork } from 'node:child_process'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { percentile } from './statistics.mjs'
+import { Load } from './turns.mjs'
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '9' },
-    ms: { type: 'string', default: '2000' },
+    pairs: { type: 'string', default: '60' },
+    ms: { type: 'string', default: '200' },
     connections: { type: 'string', default: '64' },
-    pipelined: { type: 'string', default: '1' },
   },
 })
-const rounds = Number(values.rounds)
-const load = {
-  ms: Number(values.ms),
-  connections: Number(values.connections),
-  pipelined: Number(values.pipelined),
-}
+const pairs = Number(values.pairs)
+const ms = Number(values.ms)
+const connections = Number(values.connections)
+
+const IMPORTS = 9
+/** Until both programs are compiled as they will stay. */
+const WARM_UP_TURNS = 15
 
 /** @param {string} name */
 const file = (name) => fileURLToPath(new URL(name, import.meta.url))
@@ -38,6 +41,7 @@ const REQUESTS = {
 }
 
 /** @typedef {{ port: number, cpuSeconds: () => Promise<number>, stop: () => void }} Target */
+/** @typedef {{ rate: number, cpuMicroseconds: number, clientLoad: number }} Figures of one turn */
 
 /** @param {string} name @returns {Promise<Target>} */
 async function start(name) {
@@ -55,89 +59,84 @@ async function start(name) {
   }
 }
 
-/** @param {string} script @param {string[]} words @returns {Promise<Record<string, number>>} */
-async function runScript(script, ...words) {
-  const { stdout } = await promisify(execFile)(process.execPath, [file(script), ...words])
+/** @param {string} script @returns {Promise<Record<string, number>>} */
+async function runScript(script) {
+  const { stdout } = await promisify(execFile)(process.execPath, [file(script)])
   return JSON.parse(stdout)
 }
 
-/** @param {Target} target @param {string} request */
-async function measure({ port, cpuSeconds }, request) {
-  const cpuBefore = await cpuSeconds()
-  const client = await runScript('load.mjs', JSON.stringify({ port, request, ...load }))
-  const { answers = 0, seconds = 1 } = client
+/** @param {Target} target @param {Load} load @returns {Promise<Figures>} */
+async function takeTurn(target, load) {
+  const cpuBefore = await target.cpuSeconds()
+  const clientBefore = process.cpuUsage()
+  const { answers, seconds } = await load.takeTurn(ms)
+  const client = process.cpuUsage(clientBefore)
   return {
     rate: answers / seconds,
-    cpuMicroseconds: (((await cpuSeconds()) - cpuBefore) * 1e6) / answers,
-    clientLoad: (client.cpuSeconds ?? 0) / seconds,
+    cpuMicroseconds: (((await target.cpuSeconds()) - cpuBefore) * 1e6) / answers,
+    clientLoad: (client.user + client.system) / 1e6 / seconds,
   }
 }
 
-/** @param {number[]} figures */
-function median(figures) {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
+/** @param {string} request */
+async function comparePairs(request) {
+  const loads = { bare: new Load(request), light: new Load(request) }
+  await loads.bare.connect(bare.port, connections)
+  await loads.light.connect(light.port, connections)
+  const turn = {
+    bare: () => takeTurn(bare, loads.bare),
+    light: () => takeTurn(light, loads.light),
+  }
+  for (let count = 0; count < WARM_UP_TURNS; count++) {
+    await turn.bare()
+    await turn.light()
+  }
+  /** @type {{ bare: Figures, light: Figures }[]} */
+  const done = []
+  for (let pair = 0; pair < pairs; pair++) {
+    // Who comes second finds the machine as the first one left it.
+    if (pair % 2 === 0) done.push({ bare: await turn.bare(), light: await turn.light() })
+    else done.push({ light: await turn.light(), bare: await turn.bare() })
+  }
+  loads.bare.close()
+  loads.light.close()
+  return done
 }
 
-/** @param {number[]} figures @param {number} digits */
-function summary(figures, digits) {
-  const [least, most] = [Math.min(...figures), Math.max(...figures)]
-  return `${median(figures).toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`
+/** The median and, in parentheses, the quartiles. @param {number[]} figures @param {number} digits */
+function describe(figures, digits) {
+  const [low, middle, high] = [25, 50, 75].map((percent) => percentile(figures, percent)?.toFixed(digits))
+  return `${middle} (${low} to ${high})`
 }
 
 const imports = []
-for (let round = 0; round < rounds; round++) imports.push(await runScript('import-cost.mjs'))
+for (let count = 0; count < IMPORTS; count++) imports.push(await runScript('import-cost.mjs'))
 
 const [bare, light] = [await start('bare-server.mjs'), await start('light-server.mjs')]
-/** @type {string[]} */
-const lines = []
+const lines = [
+  `${os.cpus()[0]?.model ?? 'unknown CPU'}, ${os.availableParallelism()} cores, Node ${process.versions.node}`,
+  `${pairs} pairs of turns of ${ms} ms, ${connections} connections with a request under way on each; median (quartiles)`,
+  `import of sluice/light  ${describe(
+    imports.map((cost) => cost['ms'] ?? Number.NaN),
+    1,
+  )} ms, ${describe(
+    imports.map((cost) => cost['megabytes'] ?? Number.NaN),
+    1,
+  )} MB`,
+]
 for (const [name, request] of Object.entries(REQUESTS)) {
-  // Both are warm before anything counts.
-  for (const target of [bare, light]) await measure(target, request)
-  const turns = []
-  for (let round = 0; round < rounds; round++) {
-    turns.push({ bare: await measure(bare, request), light: await measure(light, request) })
-  }
+  const done = await comparePairs(request)
+  /** @param {(pair: { bare: Figures, light: Figures }) => number} figure @param {number} digits */
+  const over = (figure, digits) => describe(done.map(figure), digits)
   lines.push(
-    `${name.padEnd(18)} bare   ${summary(
-      turns.map((turn) => turn.bare.rate),
-      0,
-    )} requests/s`,
-    `${name.padEnd(18)} light  ${summary(
-      turns.map((turn) => turn.light.rate),
-      0,
-    )} requests/s`,
-    `${name.padEnd(18)} ratio  ${summary(
-      turns.map((turn) => turn.light.rate / turn.bare.rate),
-      2,
-    )}`,
-    `${name.padEnd(18)} CPU    ${summary(
-      turns.map((turn) => turn.bare.cpuMicroseconds),
-      0,
-    )} us a request bare, ${summary(
-      turns.map((turn) => turn.light.cpuMicroseconds),
-      0,
-    )} light`,
-    `${''.padEnd(18)} the client took ${summary(
-      turns.map((turn) => turn.bare.clientLoad),
-      2,
-    )} of a core beside the bare server`,
+    name,
+    `  requests/s         ${over((pair) => pair.bare.rate, 0)} bare, ${over((pair) => pair.light.rate, 0)} light`,
+    `  light / bare       ${over((pair) => pair.light.rate / pair.bare.rate, 2)}`,
+    `  CPU us a request   ${over((pair) => pair.bare.cpuMicroseconds, 1)} bare, ${over((pair) => pair.light.cpuMicroseconds, 1)} light`,
+    `  CPU, bare / light  ${over((pair) => pair.bare.cpuMicroseconds / pair.light.cpuMicroseconds, 2)}`,
+    `  the client's cores ${over((pair) => pair.bare.clientLoad, 2)} bare, ${over((pair) => pair.light.clientLoad, 2)} light`,
   )
 }
 bare.stop()
 light.stop()
-
-process.stdout.write(
-  [
-    `${os.cpus()[0]?.model ?? 'unknown CPU'}, ${os.availableParallelism()} cores, Node ${process.versions.node}`,
-    `${rounds} rounds, ${load.ms} ms each, ${load.connections} connections with ${load.pipelined} requests under way; median (range)`,
-    `import of sluice/light  ${summary(
-      imports.map(({ ms = 0 }) => ms),
-      1,
-    )} ms, ${summary(
-      imports.map(({ megabytes = 0 }) => megabytes),
-      1,
-    )} MB`,
-    ...lines,
-    '',
-  ].join('\n'),
-)
+process.stdout.write(`${lines.join('\n')}\n`)

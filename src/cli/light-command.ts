@@ -1,7 +1,8 @@
 /** `sluice light`: starts the light server and stays until it is told to stop, as `serve` does. */
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import { createLightServer } from '../server/create-light-server.ts'
+import { buildLightServer } from '../light/light-server.ts'
+import { lightServerDeps } from '../server/create-light-server.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
 import { firstSignal } from './serve.ts'
@@ -20,15 +21,14 @@ export async function runLightCommand(
 ): Promise<number> {
   const { logLevel, ...shared } = config
   const stopped = firstSignal({ terminal, clock })
-  const server = createLightServer({
-    ...shared,
-    ...own,
-    ...(publicPaths !== null && { publicPaths }),
-    onError: (error, requestId) => {
-      const { line } = toFailure(error, showsStacks({ logLevel }))
-      terminal.complain(requestId === null ? line : `${line} (request ${requestId})`)
-    },
-  })
+  const onError = (error: unknown, requestId: string | null): void => {
+    const { line } = toFailure(error, showsStacks({ logLevel }))
+    terminal.complain(requestId === null ? line : `${line} (request ${requestId})`)
+  }
+  const server = buildLightServer(
+    { ...shared, ...own, ...(publicPaths !== null && { publicPaths }), onError },
+    lightServerDeps({ keyDbOption: '--key-db' }),
+  )
   // A signal ends a download as well, and the server whatever it was doing.
   void stopped.then(() => server.close())
   const { url } = await server.listen()

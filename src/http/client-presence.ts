@@ -4,6 +4,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** Aborts when the connection closes before the answer has been written. */
 export function watchClient(request: IncomingMessage, response: ServerResponse): AbortSignal {
@@ -35,4 +36,29 @@ export function onExchangeEnd(
   socket.setMaxListeners(0)
   socket.once('close', end)
   response.once('close', end)
+}
+
+const callbacksAtEnd = new WeakMap<Socket, Set<() => void>>()
+
+/**
+ * Calls back when the connection is gone, until the function that it gives is called. All requests of a connection share
+ * one listener, because each request would pay for its own.
+ */
+export function onConnectionEnd(socket: Socket, callback: () => void): () => void {
+  if (socket.destroyed) {
+    callback()
+    return () => {}
+  }
+  const callbacks = callbacksAtEnd.get(socket) ?? listenForEnd(socket)
+  callbacks.add(callback)
+  return () => void callbacks.delete(callback)
+}
+
+function listenForEnd(socket: Socket): Set<() => void> {
+  const callbacks = new Set<() => void>()
+  callbacksAtEnd.set(socket, callbacks)
+  socket.once('close', () => {
+    for (const callback of callbacks) callback()
+  })
+  return callbacks
 }

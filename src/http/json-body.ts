@@ -98,7 +98,8 @@ export async function readBody(
       // The rest is dropped.
       payload.resume()
     }
-    const onEnd = () => finish(() => resolve(joinChunks(chunks, receivedBytes)))
+    // Nothing comes after it, and each request would pay for taking the listeners off.
+    const onEnd = () => resolve(joinChunks(chunks, receivedBytes))
     const onError = () =>
       finish(() => reject(new ServiceError('malformed_request', { message: 'the body broke off.' })))
     payload.on('data', onData).on('end', onEnd).on('error', onError)

@@ -18,16 +18,19 @@ export interface KeyLookup {
 }
 
 /**
- * Null without a key database, where nobody knows whose key it is.
+ * Null without a key database, where nobody knows whose key it is, and nothing is waited for.
  * @throws ServiceError `unauthorized` unless the request carries a valid key.
  */
-export async function requireKey(
+export function requireKey(
   { authorization = '' }: IncomingHttpHeaders,
   lookup: KeyLookup | null,
-): Promise<Credential | null> {
+): Promise<Credential> | null {
   const key = BEARER_KEY.exec(authorization)?.groups?.['key'] ?? ''
   if (!KEY_FORM.test(key)) throw new ServiceError('unauthorized')
-  if (lookup === null) return null
+  return lookup === null ? null : findCredential(key, lookup)
+}
+
+async function findCredential(key: string, lookup: KeyLookup): Promise<Credential> {
   const credential = await lookup.authenticate(key)
   if (credential === null) throw new ServiceError('unauthorized')
   return credential

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
-import { onExchangeEnd, watchClient } from '../http/client-presence.ts'
+import { onConnectionEnd, watchClient } from '../http/client-presence.ts'
 import { keepRequestId } from '../http/request-id.ts'
 
 export interface LightRequest<Params = Readonly<Record<string, string>>> {
@@ -66,11 +66,9 @@ export class Exchange implements LightRequest {
     return (this.#signal ??= watchClient(this.incoming, this.response))
   }
 
-  /** Calls back, once, when the client leaves before its answer has been written. */
-  onLeave(callback: () => void): void {
-    onExchangeEnd(this.incoming, this.response, () => {
-      if (!this.response.writableEnded) callback()
-    })
+  /** Calls back when the connection ends, until the function that it gives is called. */
+  onLeave(callback: () => void): () => void {
+    return onConnectionEnd(this.incoming.socket, callback)
   }
 
   /** As it came, with its query. */

@@ -48,15 +48,16 @@ function createSink(id: number): EventSink {
     deliver: (events) => {
       for (const event of events) fold.add(event)
       if (!fold.hasEnded) return
-      const { error } = fold
-      end(error === null ? { id, continuation: fold.result } : { id, error })
+      if (fold.error !== null) return end([id, fold.error])
+      const { text, tokenIds, promptTokens, finishReason } = fold.result
+      end([id, text, tokenIds, promptTokens, finishReason])
     },
-    fail: ({ code, params }) => end({ id, error: { code, params } }),
+    fail: ({ code, params }) => end([id, { code, params }]),
   }
 }
 
 function end(outcome: Outcome): void {
-  handles.delete(outcome.id)
+  handles.delete(outcome[0])
   outcomes.push(outcome)
 }
 

@@ -7,7 +7,7 @@ import { answerOddRequests, createClientErrorListener } from '../http/client-err
 import { holdContinue } from '../http/expect-continue.ts'
 import { GracefulClose } from '../http/graceful-close.ts'
 import { guardConnections } from '../http/guard-connections.ts'
-import { HTTP_BOUNDS, serverOptions } from '../http/http-bounds.ts'
+import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../http/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { BusyConnections } from './busy-connections.ts'
 import type { LightAddress } from './light-server.ts'
@@ -49,7 +49,7 @@ function listen(
 ): Promise<LightAddress> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: LISTEN_BACKLOG }, () => {
       server.off('error', reject)
       const address = addressOf(server)
       if (address !== null) resolve(address)

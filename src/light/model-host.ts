@@ -7,8 +7,11 @@ export interface GenerateRun {
   readonly requestId: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
-  /** Calls back, once, when the client leaves before its answer: for those who need no signal, which costs more. */
-  onLeave(callback: () => void): void
+  /**
+   * Calls back when the connection ends, until the function that it gives is called: for those who need no signal, which
+   * costs more.
+   */
+  onLeave(callback: () => void): () => void
 }
 
 export interface Generated extends Continuation {

@@ -37,7 +37,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     get,
     generate: async ({ prompt, maxNewTokens, modelId }, run) => {
       const { id } = get(modelId)
-      const onLeave = (callback: () => void): void => run.onLeave(callback)
+      const onLeave = (callback: () => void) => run.onLeave(callback)
       const continuation = await pool.run({ prompt, maxNewTokens, requestId: run.requestId, onLeave })
       return { ...continuation, modelId: id }
     },

@@ -1,6 +1,5 @@
 /** What the server and its worker threads say to each other: arrays of plain data, at most one a turn of the event loop. */
-import type { SequenceError } from '../protocol/engine.ts'
-import type { Continuation } from './continuation.ts'
+import type { FinishReason, SequenceError } from '../protocol/engine.ts'
 
 /** Given to a thread when it starts. */
 export interface WorkerOptions {
@@ -14,9 +13,16 @@ export interface WorkMessage {
   readonly aborted: readonly number[]
 }
 
+/** In order, without names: copying those to the other thread costs as much as all the rest. */
 export type Outcome =
-  | { readonly id: number; readonly continuation: Continuation }
-  | { readonly id: number; readonly error: SequenceError }
+  | readonly [
+      id: number,
+      text: string,
+      tokenIds: readonly number[],
+      promptTokens: number,
+      finishReason: FinishReason,
+    ]
+  | readonly [id: number, error: SequenceError]
 
 /** Thread → server: what has ended since the last message; the first one, empty, says that the program runs. */
 export type OutcomeMessage = readonly Outcome[]

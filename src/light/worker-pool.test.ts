@@ -18,7 +18,10 @@ function createPool(options: Partial<WorkerPoolOptions> = {}) {
   })
   onTestFinished(() => pool.close())
   const run = (prompt: string, signal?: AbortSignal) => {
-    const onLeave = (callback: () => void): void => signal?.addEventListener('abort', callback)
+    const onLeave = (callback: () => void) => {
+      signal?.addEventListener('abort', callback)
+      return () => signal?.removeEventListener('abort', callback)
+    }
     return pool.run({ prompt, maxNewTokens: 9, requestId: 'r', onLeave })
   }
   return { pool, run, ends }
@@ -114,7 +117,11 @@ describe('the queue', () => {
 
   it('takes nobody who has left already', async () => {
     const { pool } = createPool()
-    const gone = pool.run({ prompt: 'a', maxNewTokens: 9, requestId: 'r', onLeave: (callback) => callback() })
+    const onLeave = (callback: () => void) => {
+      callback()
+      return () => {}
+    }
+    const gone = pool.run({ prompt: 'a', maxNewTokens: 9, requestId: 'r', onLeave })
 
     await expect(gone).rejects.toThrow('The client has left.')
   })

@@ -37,8 +37,8 @@ export interface PromptRun {
   readonly prompt: string
   readonly maxNewTokens: number
   readonly requestId: string
-  /** Calls back when nobody waits for the continuation any more. */
-  readonly onLeave: (callback: () => void) => void
+  /** Calls back when nobody waits for the continuation any more; what it gives ends that. */
+  readonly onLeave: (callback: () => void) => () => void
 }
 
 export class WorkerPool {
@@ -64,12 +64,17 @@ export class WorkerPool {
       this.#refuseIfUnavailable()
       const id = this.#nextId++
       const settle = (outcome: Outcome): void => {
-        if ('continuation' in outcome) resolve(outcome.continuation)
-        else reject(toServiceError(outcome.error, requestId))
+        forgetClient()
+        if (outcome.length === 2) return reject(toServiceError(outcome[1], requestId))
+        const [, text, tokenIds, promptTokens, finishReason] = outcome
+        resolve({ text, tokenIds, promptTokens, finishReason })
       }
-      this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail: reject })
-      // Harmless once it has ended.
-      onLeave(() => {
+      const fail = (error: Error): void => {
+        forgetClient()
+        reject(error)
+      }
+      this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail })
+      const forgetClient = onLeave(() => {
         this.#abort(id)
         reject(new DOMException('The client has left.', 'AbortError'))
       })

@@ -30,7 +30,11 @@ const ENTRY = new URL(
 export class WorkerThread {
   readonly #worker: Worker
   readonly #hooks: WorkerThreadHooks
-  readonly #jobs = new Map<number, Job>()
+  /**
+   * In the order they came. No map: with entries that come and go it leaves tables behind that keep each other, and all
+   * that the requests hang on, from the quick collection of garbage.
+   */
+  readonly #jobs: Job[] = []
   #prompts: WorkMessage['prompts'][number][] = []
   #aborted: number[] = []
   #isFlushing = false
@@ -55,7 +59,7 @@ export class WorkerThread {
 
   /** Prompts that it runs. */
   get load(): number {
-    return this.#jobs.size
+    return this.#jobs.length
   }
 
   /** Whether its program has ever run: one that has not may never be able to. */
@@ -64,14 +68,14 @@ export class WorkerThread {
   }
 
   run(job: Job): void {
-    this.#jobs.set(job.id, job)
+    this.#jobs.push(job)
     this.#prompts.push([job.id, job.prompt, job.maxNewTokens])
     this.#flushThisTurn()
   }
 
   /** Its seat is free at once; nothing more is heard of it. */
   abort(id: number): void {
-    if (!this.#jobs.delete(id)) return
+    if (this.#takeJob(id) === undefined) return
     this.#aborted.push(id)
     this.#flushThisTurn()
   }
@@ -90,8 +94,10 @@ export class WorkerThread {
     setImmediate(() => {
       this.#isFlushing = false
       // Those that were aborted before they went out never do.
-      const prompts = this.#prompts.filter(([id]) => this.#jobs.has(id))
-      const message: WorkMessage = { prompts, aborted: this.#aborted }
+      const aborted = this.#aborted
+      const prompts =
+        aborted.length === 0 ? this.#prompts : this.#prompts.filter(([id]) => !aborted.includes(id))
+      const message: WorkMessage = { prompts, aborted }
       this.#prompts = []
       this.#aborted = []
       this.#worker.postMessage(message)
@@ -101,9 +107,7 @@ export class WorkerThread {
   #receive(outcomes: OutcomeMessage): void {
     this.#hasBegun = true
     for (const outcome of outcomes) {
-      const job = this.#jobs.get(outcome.id)
-      this.#jobs.delete(outcome.id)
-      job?.settle(outcome)
+      this.#takeJob(outcome[0])?.settle(outcome)
     }
     this.#hooks.onOutcomes()
   }
@@ -115,9 +119,13 @@ export class WorkerThread {
     this.#hooks.onEnd(cause, this.#takeJobs())
   }
 
+  /** Undefined when it has ended or was never there. There are few, and the first is mostly the one. */
+  #takeJob(id: number): Job | undefined {
+    const index = this.#jobs.findIndex((job) => job.id === id)
+    return index < 0 ? undefined : this.#jobs.splice(index, 1)[0]
+  }
+
   #takeJobs(): readonly Job[] {
-    const jobs = [...this.#jobs.values()]
-    this.#jobs.clear()
-    return jobs
+    return this.#jobs.splice(0)
   }
 }

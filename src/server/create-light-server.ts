@@ -8,19 +8,22 @@ import { buildLightServer, type LightServer, type LightServerDeps } from '../lig
 
 /** Makes a server; `listen` starts it. @throws StartError for an option that is wrong. */
 export function createLightServer(options: LightServerOptions = {}): LightServer {
-  return buildLightServer(options, LIGHT_SERVER_DEPS)
+  return buildLightServer(options, lightServerDeps({ keyDbOption: 'keyDb' }))
 }
 
 const clock = systemClock
 
-export const LIGHT_SERVER_DEPS: LightServerDeps = {
-  clock,
-  openCheckpoint: async (options, context) => {
-    const { openLightCheckpoint } = await import('./light-checkpoint.ts')
-    return await openLightCheckpoint(options, { ...context, clock })
-  },
-  openKeys: async (location) => {
-    const { KeyFile } = await import('../accounts/key-file.ts')
-    return await KeyFile.open({ location, option: 'keyDb', clock })
-  },
+/** @param keyDbOption what the key database was given as, for messages about it */
+export function lightServerDeps({ keyDbOption }: { readonly keyDbOption: string }): LightServerDeps {
+  return {
+    clock,
+    openCheckpoint: async (options, context) => {
+      const { openLightCheckpoint } = await import('./light-checkpoint.ts')
+      return await openLightCheckpoint(options, { ...context, clock })
+    },
+    openKeys: async (location) => {
+      const { KeyFile } = await import('../accounts/key-file.ts')
+      return await KeyFile.open({ location, option: keyDbOption, clock })
+    },
+  }
 }

@@ -140,7 +140,7 @@ describe('sluice light', () => {
     ],
     [['--host', '192.0.2.1'], 1, '192.0.2.1 is not an address of this machine'],
     [['--static-dir', '/nowhere'], 1, "staticDir must be a folder that can be read, but '/nowhere' is none."],
-    [['--key-db', 'none.db'], 1, "'none.db' (keyDb) cannot be read: there is no such file."],
+    [['--key-db', 'none.db'], 1, "'none.db' (--key-db) cannot be read: there is no such file."],
     [['--checkpoint', 'none.gguf'], 1, 'none.gguf'],
   ])('with %j ends with exit code %i and one line', async (words, exitCode, line) => {
     const { ended, lines } = await startLight(...words)

@@ -22,13 +22,10 @@ function act(id, prompt, together) {
     case 'hang':
       return
     case 'refuse':
-      return parentPort?.postMessage([
-        { id, error: { code: 'prompt_too_long', params: { given: 9, max: 1 } } },
-      ])
+      return parentPort?.postMessage([[id, { code: 'prompt_too_long', params: { given: 9, max: 1 } }]])
     default: {
       const text = prompt === 'count' ? `message ${messages} of ${together}` : prompt
-      const continuation = { text, tokenIds: [1], promptTokens: 1, finishReason: 'stop' }
-      parentPort?.postMessage([{ id, continuation }])
+      parentPort?.postMessage([[id, text, [1], 1, 'stop']])
     }
   }
 }

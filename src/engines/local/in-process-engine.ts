@@ -32,7 +32,10 @@ export class InProcessEngine implements Engine {
     })
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+  async *generate(
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[], void, void> {
     signal.throwIfAborted()
     let handle: RequestHandle | null = null
     const onCancel = (): void => handle?.abort()

@@ -7,12 +7,12 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely } from 'kysely'
 import { StartError } from '../core/errors.ts'
 import { API_DATABASE, type ApiDatabase, type ApiSchema } from './api-database.ts'
+import { SqliteKysely } from './compiled-query.ts'
 import { databaseTrouble } from './database-errors.ts'
 import { refuseForeign } from './open-database.ts'
-import { createSqliteDialect, type SqliteDatabase, Turns } from './sqlite-dialect.ts'
+import { type SqliteDatabase, SqliteDriver, Turns } from './sqlite-dialect.ts'
 
 export interface ReadOnlyDatabase {
   readonly database: ApiDatabase
@@ -74,9 +74,7 @@ export function openReadOnlyDatabase(
     requireTables(sqlite, refuse)
     const opened = sqlite
     return {
-      database: new Kysely<ApiSchema>({
-        dialect: createSqliteDialect(opened, new Turns(), { isReadOnly: true }),
-      }),
+      database: new SqliteKysely<ApiSchema>(new SqliteDriver(opened, new Turns(), { isReadOnly: true })),
       forgetPages: () => opened.exec('pragma shrink_memory'),
     }
   } catch (error) {

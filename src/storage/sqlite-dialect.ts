@@ -25,30 +25,32 @@ type Values = Parameters<StatementSyncInstance['all']>
 /** Gives a connection to one asker at a time, in the order they ask. */
 export class Turns {
   #last: Promise<void> = Promise.resolve()
+  /** Those who have their turn or wait for it. */
+  #askers = 0
+
+  get isFree(): boolean {
+    return this.#askers === 0
+  }
 
   /** Resolves when it is the caller's turn, with what ends it. */
   async take(): Promise<() => void> {
     const previous = this.#last
     let end = (): void => {}
+    this.#askers++
     this.#last = new Promise((resolve) => {
-      end = resolve
+      end = () => {
+        this.#askers--
+        resolve()
+      }
     })
     await previous
     return end
   }
 }
 
-/**
- * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
- * that is open on that very thread could then never end.
- */
-export function createSqliteDialect(
-  database: SqliteDatabase,
-  turns: Turns,
-  { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
-): Dialect {
+export function createSqliteDialect(driver: SqliteDriver): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, turns, isReadOnly),
+    createDriver: () => driver,
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalSqliteAdapter(),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -62,7 +64,17 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver {
+/** A statement as the query builder compiled it, with the values for its places. */
+export interface Statement<Row = unknown> {
+  readonly query: CompiledQuery<Row>
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
+ * that is open on that very thread could then never end.
+ */
+export class SqliteDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: SqliteConnection
   readonly #begin: StatementSyncInstance
@@ -71,7 +83,11 @@ class SqliteDriver implements Driver {
   readonly #isReadOnly: boolean
   #endTurn: () => void = () => {}
 
-  constructor(database: SqliteDatabase, turns: Turns, isReadOnly: boolean) {
+  constructor(
+    database: SqliteDatabase,
+    turns: Turns,
+    { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
+  ) {
     this.#isReadOnly = isReadOnly
     this.#database = database
     this.#connection = new SqliteConnection(database)
@@ -100,6 +116,28 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
+    this.#rollback()
+  }
+
+  /** Runs a statement past the query builder; null when somebody else has the connection or the lock, and nothing was done. */
+  runNow<Row>({ query, values }: Statement<Row>): readonly Row[] | null {
+    return this.#turns.isFree ? unlessBusy(() => this.#connection.run<Row>(query.sql, values).rows) : null
+  }
+
+  /** The same with a transaction; its statements are asked for when it holds the lock. False when nothing was done. */
+  transactNow(statements: () => readonly Statement[]): boolean {
+    if (!this.#turns.isFree || unlessBusy(() => this.#begin.run()) === null) return false
+    try {
+      for (const { query, values } of statements()) this.#connection.run(query.sql, values)
+      this.#commit.run()
+      return true
+    } catch (error) {
+      this.#rollback()
+      throw error
+    }
+  }
+
+  #rollback(): void {
     // Some errors, a full disk among them, have ended the transaction already.
     if (this.#database.isTransaction) this.#database.exec('rollback')
   }
@@ -127,6 +165,16 @@ const SQLITE_BUSY = 5
 
 export function isBusy(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === SQLITE_BUSY
+}
+
+/** Null when another process holds the lock. */
+function unlessBusy<Result>(run: () => Result): Result | null {
+  try {
+    return run()
+  } catch (error) {
+    if (isBusy(error)) return null
+    throw error
+  }
 }
 
 /** Runs a statement again while another process holds the lock it needs: one that is refused so has done nothing. */
@@ -184,13 +232,13 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    return untilFree(() => this.#run(sql, toValues(parameters)))
+    return untilFree(() => this.run(sql, parameters))
   }
 
-  #run<Row>(sql: string, values: Values): QueryResult<Row> {
+  run<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
     const { statement, isReader } = this.#prepare(sql)
-    if (isReader) return { rows: statement.all(...values) as Row[] }
-    const { changes, lastInsertRowid } = statement.run(...values)
+    if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(...toValues(values))
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 

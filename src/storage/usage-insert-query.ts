@@ -2,14 +2,9 @@
  * Writing usage: the rows, and the sums of the buckets in which they lie. What is written together is summed up first
  * and goes in few statements with many values each, because it is the number of statements that costs.
  */
-import type { CompiledQuery, Kysely } from 'kysely'
-import { runCompiled } from './compiled-query.ts'
-import {
-  USAGE_BUCKET_SECONDS,
-  USAGE_TOTAL_KEY,
-  type UsageDatabase,
-  type UsageSchema,
-} from './usage-database.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Statement } from './compiled-query.ts'
+import { USAGE_BUCKET_SECONDS, USAGE_TOTAL_KEY, type UsageDatabase } from './usage-database.ts'
 import { bucketStart, subjectsOf, type UsageSubject } from './usage-sum-query.ts'
 
 /** One generation request that reached an engine. */
@@ -40,33 +35,26 @@ export class UsageInsert {
     this.#addTotals = counts.map((count) => compileAddTotals(database, count))
   }
 
-  /** To be called in a transaction. */
-  async run(
-    transaction: Kysely<UsageSchema>,
-    entries: readonly UsageEntry[],
-    nowUnixSeconds: number,
-  ): Promise<void> {
+  /** To be run in one transaction. */
+  statements(entries: readonly UsageEntry[], nowUnixSeconds: number): readonly Statement[] {
     const rows = entries.map((entry) => rowValues(entry, nowUnixSeconds))
-    await runInChunks(transaction, this.#insertRows, rows)
     const starts = USAGE_BUCKET_SECONDS.map((bucketSeconds) => bucketStart(nowUnixSeconds, bucketSeconds))
     const totals = sumUp(entries).map((total) => totalValues(total, starts))
-    await runInChunks(transaction, this.#addTotals, totals)
+    return [...inChunks(this.#insertRows, rows), ...inChunks(this.#addTotals, totals)]
   }
 }
 
-async function runInChunks(
-  transaction: Kysely<UsageSchema>,
-  queries: QueriesByCount,
-  items: readonly (readonly unknown[])[],
-): Promise<void> {
+function inChunks(queries: QueriesByCount, items: readonly (readonly unknown[])[]): readonly Statement[] {
+  const statements: Statement[] = []
   for (let start = 0; start < items.length; start += queries.length) {
     const chunk = items.slice(start, start + queries.length)
     const query = queries[chunk.length - 1]
     // By hand, as `flat` takes longer than the statement.
     const values: unknown[] = []
     for (const item of chunk) values.push(...item)
-    if (query !== undefined) await runCompiled(transaction, query, values)
+    if (query !== undefined) statements.push({ query, values })
   }
+  return statements
 }
 
 function compileInsertRows(database: UsageDatabase, count: number): CompiledQuery {

@@ -30,6 +30,16 @@ export async function runCompiled<Row>(
   return rows
 }
 
+/** What each of them reads, of one state of the database where nobody else has the connection. */
+export async function runReads<Row>(
+  db: Pick<Kysely<unknown>, 'executeQuery'>,
+  statements: readonly Statement<Row>[],
+): Promise<readonly (readonly Row[])[]> {
+  const now = db instanceof SqliteKysely ? db.driver.readNow(statements) : null
+  if (now !== null) return now
+  return Promise.all(statements.map(({ query, values }) => runCompiled(db, query, values)))
+}
+
 /** Runs all of them or, when it rejects, none. They are asked for when the lock is held. */
 export async function runTransaction<Schema>(
   db: Kysely<Schema>,

@@ -78,6 +78,7 @@ export class SqliteDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: SqliteConnection
   readonly #begin: StatementSyncInstance
+  readonly #beginReading: StatementSyncInstance
   readonly #commit: StatementSyncInstance
   readonly #turns: Turns
   readonly #isReadOnly: boolean
@@ -92,6 +93,7 @@ export class SqliteDriver implements Driver {
     this.#database = database
     this.#connection = new SqliteConnection(database)
     this.#begin = database.prepare('begin immediate')
+    this.#beginReading = database.prepare('begin')
     this.#commit = database.prepare('commit')
     this.#turns = turns
   }
@@ -124,13 +126,36 @@ export class SqliteDriver implements Driver {
     return this.#turns.isFree ? unlessBusy(() => this.#connection.run<Row>(query.sql, values).rows) : null
   }
 
-  /** The same with a transaction; its statements are asked for when it holds the lock. False when nothing was done. */
+  /** The same with statements that read, which share what locking the file for it costs. */
+  readNow<Row>(statements: readonly Statement<Row>[]): readonly (readonly Row[])[] | null {
+    const [only] = statements
+    if (only !== undefined && statements.length === 1) {
+      const rows = this.runNow(only)
+      return rows === null ? null : [rows]
+    }
+    if (!this.#turns.isFree) return null
+    return unlessBusy(() => {
+      this.#beginReading.run()
+      return this.#transact(() =>
+        statements.map(({ query, values }) => this.#connection.run<Row>(query.sql, values).rows),
+      )
+    })
+  }
+
+  /** The same with those of one transaction, which are asked for when it holds the lock. False when nothing was done. */
   transactNow(statements: () => readonly Statement[]): boolean {
     if (!this.#turns.isFree || unlessBusy(() => this.#begin.run()) === null) return false
-    try {
+    this.#transact(() => {
       for (const { query, values } of statements()) this.#connection.run(query.sql, values)
+    })
+    return true
+  }
+
+  #transact<Result>(work: () => Result): Result {
+    try {
+      const result = work()
       this.#commit.run()
-      return true
+      return result
     } catch (error) {
       this.#rollback()
       throw error

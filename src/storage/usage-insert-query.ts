@@ -118,8 +118,7 @@ function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery
     .compile()
 }
 
-interface SubjectTotal {
-  readonly subject: UsageSubject
+interface UsageSum {
   readonly path: string
   requests: number
   tokensIn: number
@@ -127,29 +126,60 @@ interface SubjectTotal {
   responseUs: number
 }
 
+interface CallerSum extends UsageSum {
+  readonly keyId: string
+  readonly accountId: string
+}
+
+interface SubjectTotal extends UsageSum {
+  readonly subject: UsageSubject
+}
+
 /** One sum for each subject and path. */
 function sumUp(entries: readonly UsageEntry[]): readonly SubjectTotal[] {
   const totals = new Map<string, SubjectTotal>()
-  for (const entry of entries) {
-    for (const subject of subjectsOf(entry)) add(totals, entry, subject)
+  for (const caller of sumUpCallers(entries)) {
+    for (const subject of subjectsOf(caller)) {
+      const name = nameOf(subject.scope, subject.id, caller.path)
+      const known = totals.get(name)
+      if (known === undefined) totals.set(name, { ...caller, subject })
+      else add(known, caller)
+    }
   }
   return [...totals.values()]
 }
 
-function add(totals: Map<string, SubjectTotal>, entry: UsageEntry, subject: UsageSubject): void {
-  const { path, tokensIn, tokensOut } = entry
-  const responseUs = toMicroseconds(entry.responseMs)
-  // Ids and paths may hold anything, so nothing stands between them that could be in one of them.
-  const name = JSON.stringify([subject.scope, subject.id, path])
-  const known = totals.get(name)
-  if (known === undefined) {
-    totals.set(name, { subject, path, requests: 1, tokensIn, tokensOut, responseUs })
-    return
+/** Most of what is written together comes from few callers. */
+function sumUpCallers(entries: readonly UsageEntry[]): readonly CallerSum[] {
+  const callers = new Map<string, CallerSum>()
+  for (const { keyId, accountId, path, tokensIn, tokensOut, responseMs } of entries) {
+    const sum = {
+      keyId,
+      accountId,
+      path,
+      requests: 1,
+      tokensIn,
+      tokensOut,
+      responseUs: toMicroseconds(responseMs),
+    }
+    const name = nameOf(keyId, accountId, path)
+    const known = callers.get(name)
+    if (known === undefined) callers.set(name, sum)
+    else add(known, sum)
   }
-  known.requests++
-  known.tokensIn += tokensIn
-  known.tokensOut += tokensOut
-  known.responseUs += responseUs
+  return [...callers.values()]
+}
+
+/** Ids and paths may hold anything, so nothing stands between them that could be in one of them. */
+function nameOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts)
+}
+
+function add(total: UsageSum, more: Readonly<UsageSum>): void {
+  total.requests += more.requests
+  total.tokensIn += more.tokensIn
+  total.tokensOut += more.tokensOut
+  total.responseUs += more.responseUs
 }
 
 function totalValues(total: SubjectTotal, starts: readonly number[]): readonly unknown[] {

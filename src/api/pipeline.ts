@@ -83,14 +83,14 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
       if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
     }
   })
-  // These two mostly have nothing to wait for, and a promise for nothing costs a turn.
+  // Mostly there is nothing to wait for.
   app.addHook('preHandler', (request, _reply, done) =>
     isFresh(request) ? done() : authenticate(deps, request),
   )
   // Whatever the answer is: nothing is sent that is not on record. A stream sees to it itself.
-  app.addHook('onSend', ({ usage }, { statusCode }, payload, done) =>
-    usage === null ? done(null, payload) : usage.settle(statusCode),
-  )
+  app.addHook('onSend', async ({ usage }, { statusCode }) => {
+    if (usage !== null) await usage.settle(statusCode)
+  })
 }
 
 function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
@@ -184,10 +184,14 @@ function isFresh({ optionalCredential, timeline }: FastifyRequest): boolean {
   return optionalCredential === null || timeline.elapsedMs() < FRESH_MS
 }
 
+const BEYOND_ASCII = /[\x80-\xff]/
+
 function bearerSecret({ headers }: FastifyRequest): string | null {
   const [, secret] = /^bearer +(\S.*)$/i.exec(headers.authorization ?? '') ?? []
+  if (secret === undefined) return null
+  const text = secret.trimEnd()
   // Node reads header bytes as Latin-1, clients write UTF-8.
-  return secret === undefined ? null : Buffer.from(secret.trimEnd(), 'latin1').toString('utf8')
+  return BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
 }
 
 function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): void {

@@ -5,16 +5,20 @@ export const MAX_JSON_DEPTH = 100
 
 /** An array or object that holds none is one level. */
 export function isDeeperThan(value: unknown, maxDepth: number): boolean {
-  let level = containersIn([value])
+  let level: readonly object[] = isContainer(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth++) {
     if (depth === maxDepth) return true
-    level = level.flatMap((container) =>
-      containersIn(Array.isArray(container) ? container : Object.values(container)),
-    )
+    const inner: object[] = []
+    for (const container of level) {
+      for (const item of Array.isArray(container) ? container : Object.values(container)) {
+        if (isContainer(item)) inner.push(item)
+      }
+    }
+    level = inner
   }
   return false
 }
 
-function containersIn(values: readonly unknown[]): object[] {
-  return values.filter((value): value is object => typeof value === 'object' && value !== null)
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -53,8 +53,8 @@ async function measure(prompts, numBeams) {
   }
   const startedMs = performance.now()
   let made = 0
-  for await (const event of engine.generate(request, new AbortController().signal)) {
-    if (event.type === 'text-delta') made += event.tokenIds.length
+  for await (const events of engine.generate(request, new AbortController().signal)) {
+    for (const event of events) if (event.type === 'text-delta') made += event.tokenIds.length
   }
   return (made * numBeams * 1000) / (performance.now() - startedMs)
 }

@@ -48,6 +48,24 @@ describe('createKeyAuthenticator', () => {
     })
   })
 
+  it('tells keys that are asked for together apart', async () => {
+    const { authenticator, keys } = await createAccountServices()
+    const create = () => keys.createFor({ name: '', tier: 'pro', expiresInDays: null, userId: null })
+    const [one, two, revoked] = [await create(), await create(), await create()]
+    await keys.revokeAny(revoked.record.id)
+
+    const secrets = [one.keySecret, revoked.keySecret, two.keySecret, newKeySecret(), one.keySecret]
+    const credentials = await Promise.all(secrets.map((secret) => authenticator.authenticate(secret)))
+
+    expect(credentials.map((credential) => credential?.keyId ?? null)).toEqual([
+      one.record.id,
+      null,
+      two.record.id,
+      null,
+      one.record.id,
+    ])
+  })
+
   it('counts the sessions of one account together', async () => {
     const { accounts, credentialOf, registered } = await createAccountServices()
     const { userId, email } = await registered()

@@ -2,7 +2,7 @@
  * Secrets of the one form there is: `sk-svc-` and 64 hex characters from the system's CSPRNG. Only their hashes are
  * kept; 256 random bits need no salt and no slow hash.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 const KEY_PREFIX = 'sk-svc-'
 
@@ -27,5 +27,5 @@ export function shownPrefix(keySecret: string): string {
 
 /** SHA-256 in hex. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret, 'utf8').digest('hex')
+  return hash('sha256', secret, 'hex')
 }

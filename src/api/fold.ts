@@ -28,7 +28,9 @@ export class SequenceFold {
   readonly #sequences: readonly OpenSequence[]
 
   constructor(count: number) {
-    this.#sequences = Array.from({ length: count }, createSequence)
+    const sequences: OpenSequence[] = []
+    while (sequences.length < count) sequences.push(createSequence())
+    this.#sequences = sequences
   }
 
   /** @throws InvariantError for an event of a sequence that has ended or never was. */

@@ -74,14 +74,18 @@ export class Generation implements Disposable {
   ): Promise<void> {
     this.#begin()
     const filter = this.#openFilter(prompts.length)
-    for await (const event of this.lease.engine.generate({ ...this.#template, prompts }, this.signal)) {
-      this.#timeline.record(event)
-      for (const passed of filter?.pass(event) ?? [event]) {
-        const waiting = onEvent(passed)
-        if (waiting !== undefined) await waiting
+    for await (const events of this.lease.engine.generate({ ...this.#template, prompts }, this.signal)) {
+      for (const event of events) {
+        this.#timeline.record(event)
+        for (const passed of filter?.pass(event) ?? [event]) {
+          const waiting = onEvent(passed)
+          if (waiting === undefined) continue
+          await waiting
+          this.signal.throwIfAborted()
+        }
+        // Ending the iteration ends what still runs.
+        if (filter?.isOver === true) return
       }
-      // Ending the iteration ends what still runs.
-      if (filter?.isOver === true) break
     }
   }
 

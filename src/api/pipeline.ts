@@ -83,7 +83,10 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
       if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
     }
   })
-  app.addHook('preHandler', (request) => authenticateAgain(deps, request))
+  // Mostly there is nothing to wait for.
+  app.addHook('preHandler', (request, _reply, done) =>
+    isFresh(request) ? done() : authenticate(deps, request),
+  )
   // Whatever the answer is: nothing is sent that is not on record. A stream sees to it itself.
   app.addHook('onSend', async ({ usage }, { statusCode }) => {
     if (usage !== null) await usage.settle(statusCode)
@@ -177,15 +180,18 @@ async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<voi
 /** A body may take its time; by then the key may be revoked, or of another tier. */
 const FRESH_MS = 100
 
-async function authenticateAgain(deps: AppDeps, request: FastifyRequest): Promise<void> {
-  if (request.optionalCredential === null || request.timeline.elapsedMs() < FRESH_MS) return
-  await authenticate(deps, request)
+function isFresh({ optionalCredential, timeline }: FastifyRequest): boolean {
+  return optionalCredential === null || timeline.elapsedMs() < FRESH_MS
 }
+
+const BEYOND_ASCII = /[\x80-\xff]/
 
 function bearerSecret({ headers }: FastifyRequest): string | null {
   const [, secret] = /^bearer +(\S.*)$/i.exec(headers.authorization ?? '') ?? []
+  if (secret === undefined) return null
+  const text = secret.trimEnd()
   // Node reads header bytes as Latin-1, clients write UTF-8.
-  return secret === undefined ? null : Buffer.from(secret.trimEnd(), 'latin1').toString('utf8')
+  return BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
 }
 
 function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): void {

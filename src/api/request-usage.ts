@@ -46,8 +46,11 @@ export class RequestUsage {
     this.#isSettled = true
     if (REFUSALS.has(status) && !this.#timeline.hasStarted) return
     const { promptTokens, completionTokens } = this.#timeline
+    const { keyId, accountId, path } = this.#caller
     await this.#recorder.record({
-      ...this.#caller,
+      keyId,
+      accountId,
+      path,
       status,
       tokensIn: promptTokens,
       tokensOut: completionTokens,

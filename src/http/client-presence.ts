@@ -6,16 +6,30 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** One for a connection, whose requests lose their client together: making one costs as much as reading a request. */
+const controllers = new WeakMap<Socket, AbortController>()
+
 /** Aborts when the connection closes before the answer has been written. */
 export function watchClient(request: IncomingMessage, response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  // One listener for each prompt of a batch that is queued one by one.
-  setMaxListeners(0, controller.signal)
+  const controller = controllerOf(request.socket)
   onExchangeEnd(request, response, () => {
     if (!response.writableEnded) controller.abort(new DOMException('The client has left.', 'AbortError'))
   })
   return controller.signal
 }
+
+function controllerOf(socket: Socket): AbortController {
+  const known = controllers.get(socket)
+  if (known !== undefined && !known.signal.aborted) return known
+  const controller = new AbortController()
+  // One listener for each request that is pipelined, and for each prompt of a batch that is queued one by one.
+  setMaxListeners(0, controller.signal)
+  controllers.set(socket, controller)
+  return controller
+}
+
+/** Who waits for the end of an exchange; null when it has ended. */
+const waiting = new WeakMap<ServerResponse, { callbacks: (() => void)[] | null }>()
 
 /** Calls back once, when the answer has been written or the connection is gone. */
 export function onExchangeEnd(
@@ -23,15 +37,19 @@ export function onExchangeEnd(
   response: ServerResponse,
   callback: () => void,
 ): void {
-  let hasEnded = false
+  const known = waiting.get(response)
+  if (socket.destroyed || known?.callbacks === null) return callback()
+  if (known !== undefined) return void known.callbacks.push(callback)
+  const exchange: { callbacks: (() => void)[] | null } = { callbacks: [callback] }
+  waiting.set(response, exchange)
   const end = (): void => {
     socket.off('close', end)
     response.off('close', end)
     // Node closes the response while it tells of the socket's end, when this listener can no longer be taken off.
-    if (!hasEnded) callback()
-    hasEnded = true
+    const callbacks = exchange.callbacks ?? []
+    exchange.callbacks = null
+    for (const callback of callbacks) callback()
   }
-  if (socket.destroyed) return end()
   // As many as are pipelined.
   socket.setMaxListeners(0)
   socket.once('close', end)

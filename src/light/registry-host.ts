@@ -12,8 +12,8 @@ export function createRegistryHost(registry: ModelRegistry): ModelHost {
     generate: async (request, { requestId, signal }) => {
       using lease = await registry.acquire(request.modelId, signal)
       const fold = new ContinuationFold()
-      for await (const event of lease.engine.generate(toEngineRequest(request, requestId), signal)) {
-        fold.add(event)
+      for await (const events of lease.engine.generate(toEngineRequest(request, requestId), signal)) {
+        for (const event of events) fold.add(event)
       }
       if (fold.error !== null) throw toServiceError(fold.error, requestId)
       return { ...fold.result, modelId: lease.modelId }

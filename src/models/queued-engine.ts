@@ -20,7 +20,10 @@ export class QueuedEngine {
   }
 
   /** As `Engine.generate`. @throws ServiceError `queue_full` before anything comes of the request. */
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+  async *generate(
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[], void, void> {
     signal.throwIfAborted()
     const { numBeams = 1 } = request.options
     const [line, places] = numBeams === 1 || this.#beams === null ? [this.#slots, 1] : [this.#beams, numBeams]
@@ -28,19 +31,21 @@ export class QueuedEngine {
     const running = new Set<number>()
     line.enter(waiting, places)
     try {
-      for await (const event of this.#engine.generate(request, signal)) {
-        if (event.type === 'sequence-start') {
-          line.begin(places)
-          waiting--
-          running.add(event.index)
-        } else if (event.type === 'sequence-end') {
-          if (running.delete(event.index)) line.end(1, places)
-          else {
-            line.leave(1, places)
+      for await (const events of this.#engine.generate(request, signal)) {
+        for (const event of events) {
+          if (event.type === 'sequence-start') {
+            line.begin(places)
             waiting--
+            running.add(event.index)
+          } else if (event.type === 'sequence-end') {
+            if (running.delete(event.index)) line.end(1, places)
+            else {
+              line.leave(1, places)
+              waiting--
+            }
           }
         }
-        yield event
+        yield events
       }
     } finally {
       line.leave(waiting, places)

@@ -100,7 +100,9 @@ export class WaitingLine {
   get #waiting(): number {
     let free = Math.max(0, this.#places - this.#taken)
     let waiting = 0
-    for (const [placesEach, count] of [...this.#sequences].sort(([one], [other]) => one - other)) {
+    const isMixed = this.#sequences.size > 1
+    const sequences = isMixed ? [...this.#sequences].sort(([one], [other]) => one - other) : this.#sequences
+    for (const [placesEach, count] of sequences) {
       const fitting = Math.min(count, Math.floor(free / placesEach))
       free -= fitting * placesEach
       waiting += count - fitting

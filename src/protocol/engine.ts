@@ -148,10 +148,12 @@ export interface ReplicaCount {
 
 export interface Engine {
   /**
-   * Runs a request. Aborting the signal, or ending the iteration early, stops its sequences within one step.
+   * Runs a request. Gives its events in their order, each time all that have come since the last: to wait for every token
+   * by itself would cost more than a quick step. Aborting the signal, or ending the iteration early, stops its sequences
+   * within one step.
    * @throws ServiceError when the request as a whole is refused or the engine fails.
    */
-  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>
   info(): ModelInfo
   status(): EngineStatus
   /** Ends the engine; requests that are still open fail with `shutting_down`. */

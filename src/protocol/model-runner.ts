@@ -98,6 +98,8 @@ export interface ModelRunner {
   info(): ModelInfo
   /** Most tokens one `execute` takes. */
   readonly maxStepTokens: number
+  /** Steps that may be computed in one turn of the event loop: more than one where a turn costs more than a step. @default 1 */
+  readonly stepsPerTurn?: number
   /** Whether a slot's KV cache can be cut at any token, so that a prompt's known beginning is kept. */
   readonly canReusePrefixes: boolean
   /** Whether such a beginning can also be copied from another slot. */

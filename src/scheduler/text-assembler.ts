@@ -33,6 +33,9 @@ export class TextAssembler {
   }
 
   #decode(bytes: Uint8Array): string {
+    const [first = 0] = bytes
+    // Most tokens of a byte are a character, and a buffer for each would cost more than all else that is done with one.
+    if (bytes.length === 1 && first < 0x80 && this.#partial.length === 0) return String.fromCharCode(first)
     const all = this.#partial.length === 0 ? bytes : Buffer.concat([this.#partial, bytes])
     const partialBytes = incompleteSuffixBytes(all)
     // Copied: the runner's bytes may be a view that it uses again.

@@ -4,7 +4,7 @@
  */
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { runCompiled } from './compiled-query.ts'
+import { runCompiled, runReads } from './compiled-query.ts'
 
 export interface ValidKey {
   readonly id: string
@@ -27,13 +27,10 @@ export interface CredentialLookup {
 }
 
 export function createCredentialLookup(db: ApiDatabase): CredentialLookup {
-  const keyQuery = compileKeyQuery(db)
+  const keys = new KeyReader(db)
   const sessionQuery = compileSessionQuery(db)
   return {
-    findKey: async (secretHash, unixSeconds) => {
-      const [key] = await runCompiled(db, keyQuery, [secretHash, unixSeconds])
-      return key ?? null
-    },
+    findKey: (secretHash, unixSeconds) => keys.find(secretHash, unixSeconds),
     findSession: async (secretHash, unixSeconds) => {
       const rows = await runCompiled(db, sessionQuery, [unixSeconds, secretHash, unixSeconds])
       const [session] = rows
@@ -42,6 +39,53 @@ export function createCredentialLookup(db: ApiDatabase): CredentialLookup {
       return { id: session.id, userId: session.userId, tiers: [session.userTier, ...keyTiers] }
     },
   }
+}
+
+/**
+ * Reads the keys that are asked for in one turn of the event loop together at its end: to lock the file for reading costs
+ * most. A key that several requests ask for is read once; all of them have come by then.
+ */
+class KeyReader {
+  readonly #db: ApiDatabase
+  readonly #query: ReturnType<typeof compileKeyQuery>
+  /** For each hash the latest time at which the key must be valid. */
+  #asked = new Map<string, number>()
+  #reading: Promise<ReadonlyMap<string, ValidKey>> | null = null
+
+  constructor(db: ApiDatabase) {
+    this.#db = db
+    this.#query = compileKeyQuery(db)
+  }
+
+  async find(secretHash: string, unixSeconds: number): Promise<ValidKey | null> {
+    this.#asked.set(secretHash, Math.max(unixSeconds, this.#asked.get(secretHash) ?? 0))
+    this.#reading ??= this.#readAll()
+    return (await this.#reading).get(secretHash) ?? null
+  }
+
+  async #readAll(): Promise<ReadonlyMap<string, ValidKey>> {
+    await endOfTurn()
+    const asked = [...this.#asked]
+    this.#asked = new Map()
+    this.#reading = null
+    const found = await runReads(
+      this.#db,
+      asked.map((values) => ({ query: this.#query, values })),
+    )
+    const keys = new Map<string, ValidKey>()
+    for (const [index, [secretHash]] of asked.entries()) {
+      const [key] = found[index] ?? []
+      if (key !== undefined) keys.set(secretHash, key)
+    }
+    return keys
+  }
+}
+
+/** Everything that the sockets had to say in this turn has been heard by then. */
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
 
 /** Values: hash, time. */

@@ -5,10 +5,11 @@
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely, type Migration, Migrator } from 'kysely'
+import { type Kysely, type Migration, Migrator } from 'kysely'
 import { StartError } from '../core/errors.ts'
+import { SqliteKysely } from './compiled-query.ts'
 import { databaseTrouble } from './database-errors.ts'
-import { BUSY_PAUSE_MS, createSqliteDialect, isBusy, type SqliteDatabase } from './sqlite-dialect.ts'
+import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver } from './sqlite-dialect.ts'
 import { Turns } from './turns.ts'
 
 export interface DatabaseKind {
@@ -42,7 +43,7 @@ export async function openDatabase<Schema>(location: string, kind: DatabaseKind)
     )
   }
   const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
-  const database = new Kysely<Schema>({ dialect: createSqliteDialect(sqlite, turnsOf(location)) })
+  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, turnsOf(location)))
   try {
     await refuseWhenUnusable(location, kind, () => migrate(database, kind))
     sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)

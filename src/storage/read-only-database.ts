@@ -7,12 +7,12 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely } from 'kysely'
 import { StartError } from '../core/errors.ts'
 import { API_DATABASE, type ApiDatabase, type ApiSchema } from './api-database.ts'
+import { SqliteKysely } from './compiled-query.ts'
 import { databaseTrouble } from './database-errors.ts'
 import { refuseForeign } from './open-database.ts'
-import { createSqliteDialect, type SqliteDatabase } from './sqlite-dialect.ts'
+import { type SqliteDatabase, SqliteDriver } from './sqlite-dialect.ts'
 import { Turns } from './turns.ts'
 
 export interface ReadOnlyDatabase {
@@ -75,9 +75,7 @@ export function openReadOnlyDatabase(
     requireTables(sqlite, refuse)
     const opened = sqlite
     return {
-      database: new Kysely<ApiSchema>({
-        dialect: createSqliteDialect(opened, new Turns(), { isReadOnly: true }),
-      }),
+      database: new SqliteKysely<ApiSchema>(new SqliteDriver(opened, new Turns(), { isReadOnly: true })),
       forgetPages: () => opened.exec('pragma shrink_memory'),
     }
   } catch (error) {

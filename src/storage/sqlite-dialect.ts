@@ -23,17 +23,9 @@ export type SqliteDatabase = InstanceType<typeof DatabaseSync>
 
 type Values = Parameters<StatementSyncInstance['all']>
 
-/**
- * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
- * that is open on that very thread could then never end.
- */
-export function createSqliteDialect(
-  database: SqliteDatabase,
-  turns: Turns,
-  { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
-): Dialect {
+export function createSqliteDialect(driver: SqliteDriver): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, turns, isReadOnly),
+    createDriver: () => driver,
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalSqliteAdapter(),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -47,20 +39,36 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver {
+/** A statement as the query builder compiled it, with the values for its places. */
+export interface Statement<Row = unknown> {
+  readonly query: CompiledQuery<Row>
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Connections of one process to one file must share `turns`: waiting for a lock blocks the thread, and a transaction
+ * that is open on that very thread could then never end.
+ */
+export class SqliteDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: SqliteConnection
   readonly #begin: StatementSyncInstance
+  readonly #beginReading: StatementSyncInstance
   readonly #commit: StatementSyncInstance
   readonly #turns: Turns
   readonly #isReadOnly: boolean
   #endTurn: () => void = () => {}
 
-  constructor(database: SqliteDatabase, turns: Turns, isReadOnly: boolean) {
+  constructor(
+    database: SqliteDatabase,
+    turns: Turns,
+    { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
+  ) {
     this.#isReadOnly = isReadOnly
     this.#database = database
     this.#connection = new SqliteConnection(database)
     this.#begin = database.prepare('begin immediate')
+    this.#beginReading = database.prepare('begin')
     this.#commit = database.prepare('commit')
     this.#turns = turns
   }
@@ -85,6 +93,51 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
+    this.#rollback()
+  }
+
+  /** Runs a statement past the query builder; null when somebody else has the connection or the lock, and nothing was done. */
+  runNow<Row>({ query, values }: Statement<Row>): readonly Row[] | null {
+    return this.#turns.isFree ? unlessBusy(() => this.#connection.run<Row>(query.sql, values).rows) : null
+  }
+
+  /** The same with statements that read, which share what locking the file for it costs. */
+  readNow<Row>(statements: readonly Statement<Row>[]): readonly (readonly Row[])[] | null {
+    const [only] = statements
+    if (only !== undefined && statements.length === 1) {
+      const rows = this.runNow(only)
+      return rows === null ? null : [rows]
+    }
+    if (!this.#turns.isFree) return null
+    return unlessBusy(() => {
+      this.#beginReading.run()
+      return this.#transact(() =>
+        statements.map(({ query, values }) => this.#connection.run<Row>(query.sql, values).rows),
+      )
+    })
+  }
+
+  /** The same with those of one transaction, which are asked for when it holds the lock. False when nothing was done. */
+  transactNow(statements: () => readonly Statement[]): boolean {
+    if (!this.#turns.isFree || unlessBusy(() => this.#begin.run()) === null) return false
+    this.#transact(() => {
+      for (const { query, values } of statements()) this.#connection.run(query.sql, values)
+    })
+    return true
+  }
+
+  #transact<Result>(work: () => Result): Result {
+    try {
+      const result = work()
+      this.#commit.run()
+      return result
+    } catch (error) {
+      this.#rollback()
+      throw error
+    }
+  }
+
+  #rollback(): void {
     // Some errors, a full disk among them, have ended the transaction already.
     if (this.#database.isTransaction) this.#database.exec('rollback')
   }
@@ -112,6 +165,16 @@ const SQLITE_BUSY = 5
 
 export function isBusy(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === SQLITE_BUSY
+}
+
+/** Null when another process holds the lock. */
+function unlessBusy<Result>(run: () => Result): Result | null {
+  try {
+    return run()
+  } catch (error) {
+    if (isBusy(error)) return null
+    throw error
+  }
 }
 
 /** Runs a statement again while another process holds the lock it needs: one that is refused so has done nothing. */
@@ -169,13 +232,13 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    return untilFree(() => this.#run(sql, toValues(parameters)))
+    return untilFree(() => this.run(sql, parameters))
   }
 
-  #run<Row>(sql: string, values: Values): QueryResult<Row> {
+  run<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
     const { statement, isReader } = this.#prepare(sql)
-    if (isReader) return { rows: statement.all(...values) as Row[] }
-    const { changes, lastInsertRowid } = statement.run(...values)
+    if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(...toValues(values))
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 

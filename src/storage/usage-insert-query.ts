@@ -2,14 +2,9 @@
  * Writing usage: the rows, and the sums of the buckets in which they lie. What is written together is summed up first
  * and goes in few statements with many values each, because it is the number of statements that costs.
  */
-import type { CompiledQuery, Kysely } from 'kysely'
-import { runCompiled } from './compiled-query.ts'
-import {
-  USAGE_BUCKET_SECONDS,
-  USAGE_TOTAL_KEY,
-  type UsageDatabase,
-  type UsageSchema,
-} from './usage-database.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Statement } from './compiled-query.ts'
+import { USAGE_BUCKET_SECONDS, USAGE_TOTAL_KEY, type UsageDatabase } from './usage-database.ts'
 import { bucketStart, subjectsOf, type UsageSubject } from './usage-sum-query.ts'
 
 /** One generation request that reached an engine. */
@@ -40,33 +35,26 @@ export class UsageInsert {
     this.#addTotals = counts.map((count) => compileAddTotals(database, count))
   }
 
-  /** To be called in a transaction. */
-  async run(
-    transaction: Kysely<UsageSchema>,
-    entries: readonly UsageEntry[],
-    nowUnixSeconds: number,
-  ): Promise<void> {
+  /** To be run in one transaction. */
+  statements(entries: readonly UsageEntry[], nowUnixSeconds: number): readonly Statement[] {
     const rows = entries.map((entry) => rowValues(entry, nowUnixSeconds))
-    await runInChunks(transaction, this.#insertRows, rows)
     const starts = USAGE_BUCKET_SECONDS.map((bucketSeconds) => bucketStart(nowUnixSeconds, bucketSeconds))
     const totals = sumUp(entries).map((total) => totalValues(total, starts))
-    await runInChunks(transaction, this.#addTotals, totals)
+    return [...inChunks(this.#insertRows, rows), ...inChunks(this.#addTotals, totals)]
   }
 }
 
-async function runInChunks(
-  transaction: Kysely<UsageSchema>,
-  queries: QueriesByCount,
-  items: readonly (readonly unknown[])[],
-): Promise<void> {
+function inChunks(queries: QueriesByCount, items: readonly (readonly unknown[])[]): readonly Statement[] {
+  const statements: Statement[] = []
   for (let start = 0; start < items.length; start += queries.length) {
     const chunk = items.slice(start, start + queries.length)
     const query = queries[chunk.length - 1]
     // By hand, as `flat` takes longer than the statement.
     const values: unknown[] = []
     for (const item of chunk) values.push(...item)
-    if (query !== undefined) await runCompiled(transaction, query, values)
+    if (query !== undefined) statements.push({ query, values })
   }
+  return statements
 }
 
 function compileInsertRows(database: UsageDatabase, count: number): CompiledQuery {
@@ -130,8 +118,7 @@ function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery
     .compile()
 }
 
-interface SubjectTotal {
-  readonly subject: UsageSubject
+interface UsageSum {
   readonly path: string
   requests: number
   tokensIn: number
@@ -139,29 +126,60 @@ interface SubjectTotal {
   responseUs: number
 }
 
+interface CallerSum extends UsageSum {
+  readonly keyId: string
+  readonly accountId: string
+}
+
+interface SubjectTotal extends UsageSum {
+  readonly subject: UsageSubject
+}
+
 /** One sum for each subject and path. */
 function sumUp(entries: readonly UsageEntry[]): readonly SubjectTotal[] {
   const totals = new Map<string, SubjectTotal>()
-  for (const entry of entries) {
-    for (const subject of subjectsOf(entry)) add(totals, entry, subject)
+  for (const caller of sumUpCallers(entries)) {
+    for (const subject of subjectsOf(caller)) {
+      const name = nameOf(subject.scope, subject.id, caller.path)
+      const known = totals.get(name)
+      if (known === undefined) totals.set(name, { ...caller, subject })
+      else add(known, caller)
+    }
   }
   return [...totals.values()]
 }
 
-function add(totals: Map<string, SubjectTotal>, entry: UsageEntry, subject: UsageSubject): void {
-  const { path, tokensIn, tokensOut } = entry
-  const responseUs = toMicroseconds(entry.responseMs)
-  // Ids and paths may hold anything, so nothing stands between them that could be in one of them.
-  const name = JSON.stringify([subject.scope, subject.id, path])
-  const known = totals.get(name)
-  if (known === undefined) {
-    totals.set(name, { subject, path, requests: 1, tokensIn, tokensOut, responseUs })
-    return
+/** Most of what is written together comes from few callers. */
+function sumUpCallers(entries: readonly UsageEntry[]): readonly CallerSum[] {
+  const callers = new Map<string, CallerSum>()
+  for (const { keyId, accountId, path, tokensIn, tokensOut, responseMs } of entries) {
+    const sum = {
+      keyId,
+      accountId,
+      path,
+      requests: 1,
+      tokensIn,
+      tokensOut,
+      responseUs: toMicroseconds(responseMs),
+    }
+    const name = nameOf(keyId, accountId, path)
+    const known = callers.get(name)
+    if (known === undefined) callers.set(name, sum)
+    else add(known, sum)
   }
-  known.requests++
-  known.tokensIn += tokensIn
-  known.tokensOut += tokensOut
-  known.responseUs += responseUs
+  return [...callers.values()]
+}
+
+/** Ids and paths may hold anything, so nothing stands between them that could be in one of them. */
+function nameOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts)
+}
+
+function add(total: UsageSum, more: Readonly<UsageSum>): void {
+  total.requests += more.requests
+  total.tokensIn += more.tokensIn
+  total.tokensOut += more.tokensOut
+  total.responseUs += more.responseUs
 }
 
 function totalValues(total: SubjectTotal, starts: readonly number[]): readonly unknown[] {

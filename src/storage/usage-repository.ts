@@ -4,7 +4,7 @@
  */
 import type { CompiledQuery } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { runCompiled } from './compiled-query.ts'
+import { runCompiled, runTransaction } from './compiled-query.ts'
 import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
 import { type UsageEntry, UsageInsert } from './usage-insert-query.ts'
 import {
@@ -45,10 +45,8 @@ export class UsageRepository {
 
   /** Writes all of them or, when it rejects, none. */
   async insert(entries: readonly UsageEntry[]): Promise<void> {
-    await this.#database.transaction().execute((transaction) =>
-      // The lock is held by now: who reads later than this moment waits for these rows or finds them.
-      this.#insert.run(transaction, entries, this.#clock.unixSeconds()),
-    )
+    // The moment is read when the lock is held: who reads later than it waits for these rows or finds them.
+    await runTransaction(this.#database, () => this.#insert.statements(entries, this.#clock.unixSeconds()))
   }
 
   /** Sums of the rows written at `sinceUnixSeconds` or later, by path; null takes all. */

@@ -34,17 +34,49 @@ export function createLog(options: LogOptions = {}): Log {
     {
       level: options.level ?? 'info',
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },
     },
-    options.destination ?? openStandardError(),
+    options.destination ?? (standardError ??= openStandardError()),
   )
 }
 
-/** What cannot be written, because the disk it goes to is full, is lost; the service is not. */
+let dateMs = Number.NaN
+let timeField = ''
+
+/** Many lines are of one millisecond, and a date costs as much to write as the rest of a line. */
+function timestamp(): string {
+  const nowMs = Date.now()
+  if (nowMs !== dateMs) {
+    dateMs = nowMs
+    timeField = `,"time":"${new Date(nowMs).toISOString()}"`
+  }
+  return timeField
+}
+
+/** One for the process, as there is one standard error. */
+let standardError: DestinationStream | null = null
+
+/**
+ * The lines of one turn of the event loop leave together, at its end: each write is a call to the system, and costs as much
+ * as the request it tells of. What cannot be written, because the disk it goes to is full, is lost; the service is not.
+ */
 function openStandardError(): DestinationStream {
-  return openDestination({ fd: 2, sync: true }).on('error', () => {})
+  const file = openDestination({ fd: 2, sync: true }).on('error', () => {})
+  let lines = ''
+  const flush = (): void => {
+    const text = lines
+    lines = ''
+    if (text !== '') file.write(text)
+  }
+  process.on('exit', flush)
+  return {
+    write: (line) => {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { InProcessEngine } from '../../src/engines/local/in-process-engine.ts'
+import type { EngineEvent } from '../../src/protocol/engine.ts'
 import type { ModelRunner, StepPlan } from '../../src/protocol/model-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
@@ -257,9 +258,9 @@ describe('beam search on the bundled model', () => {
 
   it('refuses beams that its cache cannot hold in one sentence, and loses no other prompt', async () => {
     const { engine } = watch(await openDemo({ maxBatchSize: 1, maxSeqLen: 256 }))
-    const events = []
+    const events: EngineEvent[] = []
     const request = engineRequest(['Hello', 'Hello'], { numBeams: 4, maxNewTokens: 100 })
-    for await (const event of engine.generate(request, new AbortController().signal)) events.push(event)
+    for await (const some of engine.generate(request, new AbortController().signal)) events.push(...some)
     expect(events).toMatchObject([
       {
         type: 'sequence-end',

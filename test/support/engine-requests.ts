@@ -30,7 +30,9 @@ export async function runRequest(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<SequenceResult[]> {
   const results = request.prompts.map((): SequenceResult => ({ text: '', tokenIds: [], ends: [] }))
-  for await (const event of engine.generate(request, signal)) apply(results, event)
+  for await (const events of engine.generate(request, signal)) {
+    for (const event of events) apply(results, event)
+  }
   return results
 }
 

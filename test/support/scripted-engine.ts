@@ -19,9 +19,9 @@ export class ScriptedEngine implements Engine {
     this.#info = { ...SCRIPTED_INFO, ...info }
   }
 
-  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent> {
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     this.requests.push(request)
-    return this.#script(request, signal)
+    for await (const event of this.#script(request, signal)) yield [event]
   }
 
   info(): ModelInfo {

@@ -102,7 +102,10 @@ export class EngineHost implements Engine {
     return new EngineHost(options, hooks, await startEngineProcess(start, hooks, signal))
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+  async *generate(
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[], void, void> {
     signal.throwIfAborted()
     this.#refuseIfUnavailable()
     const onCancel = (): void => this.#cancel(hosted)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engine-requests.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -89,8 +90,9 @@ describe('the passthrough model in an in-process engine', () => {
     const controller = new AbortController()
     let deltas = 0
     const reading = async (): Promise<void> => {
-      for await (const event of engine.generate(engineRequest('x'.repeat(1000)), controller.signal)) {
-        if (event.type === 'text-delta' && ++deltas === 5) controller.abort()
+      for await (const events of engine.generate(engineRequest('x'.repeat(1000)), controller.signal)) {
+        deltas += events.filter(({ type }) => type === 'text-delta').length
+        if (deltas >= 5) controller.abort()
       }
     }
     await expect(reading()).rejects.toThrow('aborted')
@@ -100,13 +102,23 @@ describe('the passthrough model in an in-process engine', () => {
     expect(runner.steps - stepsAtAbort).toBeLessThanOrEqual(3)
   })
 
+  it('lets HTTP have its turn after some steps, however many follow', async () => {
+    const { engine, runner } = createEngine()
+    const turns: number[] = []
+    const running = runRequest(engine, engineRequest('x'.repeat(200)))
+    while (runner.steps < 200) {
+      turns.push(runner.steps)
+      await nextTurn()
+    }
+    await running
+    expect(new Set(turns).size).toBeGreaterThanOrEqual(200 / runner.stepsPerTurn)
+  })
+
   it('stops working when the reader leaves early', async () => {
     const { engine, runner } = createEngine({ maxBatchSize: 1 })
-    for await (const event of engine.generate(
-      engineRequest('x'.repeat(1000)),
-      new AbortController().signal,
-    )) {
-      if (event.type === 'text-delta') break
+    const { signal } = new AbortController()
+    for await (const events of engine.generate(engineRequest('x'.repeat(1000)), signal)) {
+      if (events.some(({ type }) => type === 'text-delta')) break
     }
     const stepsAtLeave = runner.steps
     await runRequest(engine, engineRequest('y'))

@@ -1,7 +1,7 @@
 /** An engine inside this process: for runners with nothing native to isolate, and for tests. */
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { ServiceError, toServiceError } from '../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
 import type { ModelRunner } from '../../protocol/model-runner.ts'
 import type { SchedulePolicy } from '../../core/schedule-policy.ts'
@@ -32,13 +32,22 @@ export class InProcessEngine implements Engine {
     })
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+  /** Begins when its events are asked for. */
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]> {
+    return { [Symbol.asyncIterator]: () => this.#submit(request, signal)[Symbol.asyncIterator]() }
+  }
+
+  #submit(request: EngineRequest, signal: AbortSignal): RequestStream {
     signal.throwIfAborted()
     let handle: RequestHandle | null = null
     const onCancel = (): void => handle?.abort()
     const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
-    handle = this.#loop.submit(request, stream)
-    yield* stream
+    try {
+      handle = this.#loop.submit(request, stream)
+    } catch (error) {
+      stream.fail(toServiceError(error, request.reqId))
+    }
+    return stream
   }
 
   info(): ModelInfo {

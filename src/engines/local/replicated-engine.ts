@@ -23,7 +23,10 @@ export class ReplicatedEngine implements Engine {
     this.#replicas = engines.map((engine) => ({ engine, load: 0 }))
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+  async *generate(
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[], void, void> {
     const refusing = new Set<Replica>()
     let hasBeenRerun = false
     for (;;) {
@@ -31,9 +34,9 @@ export class ReplicatedEngine implements Engine {
       let hasStarted = false
       replica.load += request.prompts.length
       try {
-        for await (const event of replica.engine.generate(request, signal)) {
+        for await (const events of replica.engine.generate(request, signal)) {
           hasStarted = true
-          yield event
+          yield events
         }
         return
       } catch (error) {

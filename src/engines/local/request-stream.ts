@@ -1,6 +1,6 @@
 /**
  * The events of one request on their way from the step loop, or from the engine's socket, to the one who iterates.
- * Filled in bursts, read one by one, bounded by what a request may generate. It ends by itself when each sequence
+ * Bounded by what a request may generate; who reads gets all that has come since. It ends by itself when each sequence
  * has ended. When the reader leaves early, or the signal aborts, `onCancel` is called once and nothing more follows.
  */
 import { abortReason } from '../../core/abort.ts'
@@ -15,7 +15,7 @@ export interface RequestStreamOptions {
   readonly onCancel: () => void
 }
 
-export class RequestStream implements EventSink, AsyncIterable<EngineEvent> {
+export class RequestStream implements EventSink, AsyncIterable<readonly EngineEvent[]> {
   readonly #options: RequestStreamOptions
   #events: EngineEvent[] = []
   #openSequences: number
@@ -52,12 +52,12 @@ export class RequestStream implements EventSink, AsyncIterable<EngineEvent> {
     this.#close()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<EngineEvent, void, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly EngineEvent[], void, void> {
     try {
       for (;;) {
         const events = this.#events
         this.#events = []
-        yield* events
+        if (events.length > 0) yield events
         if (this.#events.length > 0) continue
         if (this.#isClosed) break
         await new Promise<void>((resolve) => {

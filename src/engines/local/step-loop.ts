@@ -1,8 +1,8 @@
 /**
  * The engine's heart: plan, execute, update, over and over while there is work. Owns one runner and its scheduler,
  * tokenizes what comes in, and hands out events by request. Knows no transport: the engine process feeds it from a
- * socket, the in-process engine from calls. Between two steps it yields to the event loop, so that requests, aborts
- * and, with the passthrough model, HTTP are served.
+ * socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
+ * so that requests, aborts and, with the passthrough model, HTTP are served.
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -130,12 +130,15 @@ export class StepLoop {
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
+    const { stepsPerTurn = 1 } = this.#options.runner
     try {
       // The first turn lets everything that arrived together start together.
       while (this.#scheduler.hasWork) {
         await nextTurn()
-        this.#step()
-        this.#options.onStep?.()
+        for (let steps = 0; steps < stepsPerTurn && this.#scheduler.hasWork; steps++) {
+          this.#step()
+          this.#options.onStep?.()
+        }
       }
     } catch (error) {
       this.#break(error)

@@ -31,8 +31,11 @@ export class OutputFilter {
   #open: number
 
   constructor(count: number, { detectors, onHit }: { detectors: () => readonly Detector[]; onHit: OnHit }) {
-    const open = () => ({ detectors: detectors(), held: new HeldText(), isOver: false })
-    this.#sequences = Array.from({ length: count }, open)
+    const sequences: FilteredSequence[] = []
+    while (sequences.length < count) {
+      sequences.push({ detectors: detectors(), held: new HeldText(), isOver: false })
+    }
+    this.#sequences = sequences
     this.#onHit = onHit
     this.#open = count
   }

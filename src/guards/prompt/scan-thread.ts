@@ -50,12 +50,19 @@ export class ScanThread {
   async scan(order: ScanOrder, signal: AbortSignal): Promise<ScanAnswer> {
     signal.throwIfAborted()
     if (this.#waiting.length >= this.#maxWaiting) throw queueError(this.#maxWaiting)
-    return await new Promise<ScanAnswer>((resolve, reject) => {
-      const job = { order, signal, resolve, reject }
-      signal.addEventListener('abort', () => this.#abort(job), { once: true })
-      this.#waiting.push(job)
-      this.#next()
-    })
+    let onAbort = (): void => {}
+    try {
+      return await new Promise<ScanAnswer>((resolve, reject) => {
+        const job = { order, signal, resolve, reject }
+        onAbort = () => this.#abort(job)
+        signal.addEventListener('abort', onAbort, { once: true })
+        this.#waiting.push(job)
+        this.#next()
+      })
+    } finally {
+      // The signal may outlive the prompt by a whole connection.
+      signal.removeEventListener('abort', onAbort)
+    }
   }
 
   async close(): Promise<void> {

@@ -170,9 +170,9 @@ describe('ContinuousBatchScheduler', () => {
         scheduler.checkIntegrity()
       }
       expect(chunks).toEqual([
+        [1, 108],
         [1, 128],
-        [1, 128],
-        [1, 44],
+        [1, 64],
       ])
     })
 
@@ -186,10 +186,11 @@ describe('ContinuousBatchScheduler', () => {
         const plan = planned(scheduler)
         const tokens = plan.runs.at(-1)?.tokenIds.length ?? 0
         chunks.push(tokens)
-        scheduler.update({ ...answer(plan), times: { decodeMs: 20, promptMs: tokens * 0.5 } })
+        scheduler.update({ ...answer(plan), times: { decodeMs: 20, promptMs: tokens * 0.25 } })
         scheduler.checkIntegrity()
       }
-      expect(chunks).toEqual([128, 160, 160, 160])
+      // 80 ms are left beside the stream's token. The first chunk is the one that leaves whole tiles of 64.
+      expect(chunks).toEqual([104, 320, 320, 256])
     })
 
     it('lets short prompts overtake a long one in half of a step', () => {
@@ -200,8 +201,15 @@ describe('ContinuousBatchScheduler', () => {
         scheduler.add(createRequest(reqId + 2, { promptTokens }))
       }
       const plan = planned(scheduler)
-      expect(tokensOf(plan)).toEqual([1, 68, 40, 20])
+      expect(tokensOf(plan)).toEqual([1, 40, 40, 20])
       expect(plan.runs.map(({ wantsToken }) => wantsToken)).toEqual([true, false, true, true])
+    })
+
+    it('keeps a step short for a short prompt that overtakes a long one, even when nothing streams', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1, { promptTokens: 1000 }))
+      scheduler.add(createRequest(2, { promptTokens: 20 }))
+      expect(tokensOf(planned(scheduler))).toEqual([104, 20])
     })
 
     it('leaves a long seeded prompt its fixed chunk when short ones overtake it', () => {

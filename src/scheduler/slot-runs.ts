@@ -3,6 +3,11 @@ import { InvariantError } from '../core/errors.ts'
 import type { SlotRun } from '../protocol/model-runner.ts'
 import type { Sequence } from './sequence.ts'
 
+/**
+ * llama.cpp's attention takes so many of a prompt's tokens at once, or else each by itself: behind a long context 50 tokens
+ * then take longer than 64.
+ */
+export const TILE_TOKENS = 64
 /** Where a prompt is cut whose text must be repeatable. */
 export const FIXED_CHUNK_TOKENS = 128
 const DEFAULT_STEP_TOKEN_BUDGET = 512
@@ -29,23 +34,33 @@ export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): 
   const decodes = running.filter((sequence) => !sequence.isPrefilling)
   const prompts = running.filter((sequence) => sequence.isPrefilling)
   const room = budget.stepTokens - decodes.length
-  const share = decodes.length === 0 ? room : Math.min(room, budget.promptTokensBesideDecodes)
+  const share = Math.min(room, budget.promptTokensBesideDecodes)
   return [
     ...decodes.map((sequence) => ({ sequence, run: decodeRun(sequence) })),
-    ...planPrompts(prompts, { room, share }),
+    ...planPrompts(prompts, { room, share, isStreaming: decodes.length > 0 }),
   ].sort((a, b) => a.run.slotId - b.run.slotId)
 }
 
-/** @param prompts the longest-running first @param limits tokens a step has, and those of them that prompts may have */
-function planPrompts(prompts: readonly Sequence[], limits: { room: number; share: number }): PlannedRun[] {
+interface PromptLimits {
+  /** Tokens that the step has for prompts. */
+  readonly room: number
+  /** Those of them that it may take while somebody waits for it. */
+  readonly share: number
+  readonly isStreaming: boolean
+}
+
+/** @param prompts the longest-running first */
+function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }: PromptLimits): PlannedRun[] {
   const [oldest] = prompts
   if (oldest === undefined) return []
-  const { room, share } = limits
   const half = Math.floor(share / 2)
-  const leastOfOldest = oldest.needsFixedChunks ? wantedTokens(oldest) : share - half
+  const leastOfOldest = oldest.needsFixedChunks ? wantedTokens(oldest) : Math.max(TILE_TOKENS, share - half)
   const short = shortPrompts(prompts.slice(1), Math.min(half, room - leastOfOldest))
   const planned = [...short].map((sequence) => prefill(sequence, wantedTokens(sequence)))
-  let left = share - countTokens(planned)
+  // A short prompt that overtakes a long one waits for its first token as a stream does for its next.
+  const isAwaited = isStreaming || (short.size > 0 && wantedTokens(oldest) > share)
+  const shortTokens = countTokens(planned)
+  let left = isAwaited ? Math.max(TILE_TOKENS, share - shortTokens) : room - shortTokens
   for (const sequence of prompts) {
     if (short.has(sequence)) continue
     const wanted = wantedTokens(sequence)
@@ -53,9 +68,10 @@ function planPrompts(prompts: readonly Sequence[], limits: { room: number; share
     // behind it wait. An empty prompt needs no room.
     const isFixed = sequence.needsFixedChunks
     if (isFixed ? wanted > left && sequence !== oldest : wanted > 0 && left <= 0) break
-    const tokens = isFixed ? wanted : Math.min(wanted, left)
+    const tokens = isFixed ? wanted : isAwaited ? chunkBeforeTiles(wanted, left) : Math.min(wanted, left)
+    if (tokens === 0 && wanted > 0) break
     planned.push(prefill(sequence, tokens))
-    left -= tokens
+    left = Math.max(0, left - tokens)
   }
   return planned
 }
@@ -71,6 +87,12 @@ function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequenc
     left -= missing
   }
   return short
+}
+
+/** The most tokens, of those left of a prompt, after which whole tiles are left of it. */
+function chunkBeforeTiles(missing: number, most: number): number {
+  const tiles = Math.ceil(Math.max(0, missing - most) / TILE_TOKENS)
+  return Math.max(0, missing - tiles * TILE_TOKENS)
 }
 
 function missingTokens({ promptTokens, computedTokens }: Sequence): number {

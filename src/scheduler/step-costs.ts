@@ -4,16 +4,12 @@
  * model, the machine, the number of streams and the length of their contexts.
  */
 import type { StepTimes } from '../protocol/model-runner.ts'
+import { TILE_TOKENS } from './slot-runs.ts'
 
 /** How long a step may take while anything streams: ten tokens a second are still read as they come. */
 const TARGET_STEP_MS = 100
 /** Where the streams' own tokens take longer than half of that: prompts get as much of a step as they do. */
 const TARGET_DECODES = 2
-/**
- * Some in every step, so that no prompt starves. Fewer are hardly cheaper: from 64 on llama.cpp's attention works in
- * tiles, and behind a long context 64 tokens take little more time than 32.
- */
-const MIN_PROMPT_TOKENS = 64
 /** Before anything is known. */
 const FIRST_PROMPT_TOKENS = 128
 /** Weight of the newest step. */
@@ -29,12 +25,12 @@ export class StepCosts {
     if (promptTokens > 0) this.#promptTokenMs = mix(this.#promptTokenMs, promptMs / promptTokens)
   }
 
-  /** Prompt tokens that a step may compute beside running streams. */
+  /** Prompt tokens that a step may compute beside running streams; some in every step, so that no prompt starves. */
   promptTokensBesideDecodes(): number {
     if (this.#promptTokenMs === null) return FIRST_PROMPT_TOKENS
     const decodeMs = this.#decodeMs ?? 0
     const targetMs = Math.max(TARGET_STEP_MS, TARGET_DECODES * decodeMs)
-    return Math.max(MIN_PROMPT_TOKENS, Math.floor((targetMs - decodeMs) / this.#promptTokenMs))
+    return Math.max(TILE_TOKENS, Math.floor((targetMs - decodeMs) / this.#promptTokenMs))
   }
 }
 

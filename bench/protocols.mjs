@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * What a client sends and reads on each of the three streams: ours, OpenAI's chat (ours and llama-server's) and
- * llama-server's own. All ask for the same: the same number of tokens, top-k, top-p and temperature in one order.
+ * llama-server's own. All ask for the same: the same number of tokens, top-k, top-p and temperature in one order, and no
+ * seed, which few clients send and for which ours computes every prompt whole.
  */
 
 /**
@@ -9,7 +10,6 @@
  * @property {string} [prompt]
  * @property {{ role: string, content: string }[]} [messages]
  * @property {number} newTokens
- * @property {number} seed
  * @property {string} [key] instead of the server's own
  * @property {string} [group] what the figures of this request are counted under, beside those of all
  */
@@ -35,11 +35,10 @@ const readUsage = (usage) => ({
 /** @param {object} sampling @returns {Protocol} */
 const chat = (sampling) => ({
   path: '/v1/chat/completions',
-  body: ({ messages, newTokens, seed }) => ({
+  body: ({ messages, newTokens }) => ({
     ...sampling,
     messages,
     max_tokens: newTokens,
-    seed,
     stream: true,
     stream_options: { include_usage: true },
   }),
@@ -51,7 +50,7 @@ export const PROTOCOLS = {
   sluice: {
     completion: {
       path: '/v1/generate/stream',
-      body: ({ prompt, newTokens, seed }) => ({ ...SAMPLING, prompt, max_new_tokens: newTokens, seed }),
+      body: ({ prompt, newTokens }) => ({ ...SAMPLING, prompt, max_new_tokens: newTokens }),
       readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
     },
     chat: chat(SAMPLING),
@@ -59,11 +58,10 @@ export const PROTOCOLS = {
   'llama-server': {
     completion: {
       path: '/completion',
-      body: ({ prompt, newTokens, seed }) => ({
+      body: ({ prompt, newTokens }) => ({
         ...PEER_SAMPLING,
         prompt,
         n_predict: newTokens,
-        seed,
         stream: true,
       }),
       readEvent: ({ content, tokens_evaluated: promptTokens, tokens_predicted: completionTokens }) => ({

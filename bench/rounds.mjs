@@ -117,13 +117,13 @@ function latencies(samples, queueMs) {
   )
 }
 
-/** Milliseconds between the pieces of text, of those that arrived in a window. @param {Sample} sample @param {{ fromMs: number, toMs: number }} [window] */
-export function gapsOf({ tokenMs }, { fromMs, toMs } = { fromMs: 0, toMs: Infinity }) {
+/** Milliseconds between the pieces of text; of gaps that overlap with a window where there are any. @param {Sample} sample @param {{ fromMs: number, toMs: number }[]} [windows] */
+export function gapsOf({ tokenMs }, windows = [{ fromMs: 0, toMs: Infinity }]) {
   return tokenMs
-    .map((atMs, index) => ({ atMs, gapMs: atMs - (tokenMs[index - 1] ?? atMs) }))
+    .map((atMs, index) => ({ atMs, sinceMs: tokenMs[index - 1] ?? atMs }))
     .slice(1)
-    .filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
-    .map(({ gapMs }) => gapMs)
+    .filter(({ atMs, sinceMs }) => windows.some(({ fromMs, toMs }) => atMs >= fromMs && sinceMs <= toMs))
+    .map(({ atMs, sinceMs }) => atMs - sinceMs)
 }
 
 /** @param {Sample[]} samples */

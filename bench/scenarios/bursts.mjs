@@ -38,9 +38,9 @@ export const bursts = {
           const random = createRandom(2, round)
           const count = round < 0 ? SLOTS : size * BURSTS
           const arrivals = Array.from({ length: count }, (_, index) => Math.floor(index / size) * everyMs)
-          return openLoop(arrivals, (index, dueMs) => {
+          return openLoop(arrivals, (_, dueMs) => {
             const prompt = bench.model.words(random, PROMPT_WORDS)
-            return send({ prompt, newTokens: tokens, seed: index }, dueMs)
+            return send({ prompt, newTokens: tokens }, dueMs)
           })
         },
       }),

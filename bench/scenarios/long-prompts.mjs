@@ -22,7 +22,7 @@ export const longPrompts = {
   title: 'Long prompts among short streams',
   about:
     `${STREAMS} clients stream short answers in a closed loop while prompts of ${LONG_WORDS} words arrive at random moments. ` +
-    'The gaps are those between the tokens of the running streams, from the first long prompt to the last one’s answer.',
+    'The gaps are those between the tokens of the running streams while a long prompt is read: from its arrival to its first token.',
   fixedModel: null,
   shows: ['gapP99Ms', 'gapMaxMs', 'itlP50Ms', 'outputTokensPerSecond'],
   run: async (bench) => {
@@ -40,11 +40,14 @@ export const longPrompts = {
           loadRound(bench, contender, { round, ratePerSecond, count: round < 0 ? 1 : count, streamTokens }),
         more: (samples) => {
           const long = samples.filter(({ group }) => group === 'long prompts')
-          const fromMs = Math.min(...long.map(({ dueMs }) => dueMs))
-          const toMs = Math.max(...long.map(({ endMs }) => endMs))
+          // Not those of the calm between two prompts, of which there are the more the slower the prompts are read.
+          const windows = long.map(({ dueMs, endMs, tokenMs }) => ({
+            fromMs: dueMs,
+            toMs: tokenMs[0] ?? endMs,
+          }))
           const gaps = samples
             .filter(({ group }) => group === 'short streams')
-            .flatMap((sample) => gapsOf(sample, { fromMs, toMs }))
+            .flatMap((sample) => gapsOf(sample, windows))
           return { gapP99Ms: percentile(gaps, 99), gapMaxMs: percentile(gaps, 100) }
         },
       })
@@ -75,11 +78,11 @@ async function loadRound({ model }, { send }, { round, ratePerSecond, count, str
     { clients: STREAMS, turns: ENOUGH_TURNS, isOver: () => isOver },
     (client, turn) => {
       const prompt = `Stream ${round} ${client} ${turn}: once upon a time`
-      return send({ prompt, newTokens: streamTokens, seed: client, group: 'short streams' })
+      return send({ prompt, newTokens: streamTokens, group: 'short streams' })
     },
   )
   const long = await openLoop(arrivals, (index, dueMs) =>
-    send({ prompt: prompts[index] ?? '', newTokens: LONG_TOKENS, seed: index, group: 'long prompts' }, dueMs),
+    send({ prompt: prompts[index] ?? '', newTokens: LONG_TOKENS, group: 'long prompts' }, dueMs),
   )
   isOver = true
   return [...(await streams), ...long]
@@ -88,6 +91,6 @@ async function loadRound({ model }, { send }, { round, ratePerSecond, count, str
 /** Alone, on the peer where there is one, so that the load stays the same when ours gets faster. @param {import('./index.mjs').Bench} bench @param {import('../contenders.mjs').Contender | undefined} contender */
 async function secondsOfLongPrompt({ model }, contender) {
   const prompt = model.words(createRandom(3), LONG_WORDS)
-  const exchange = await contender?.send({ prompt, newTokens: LONG_TOKENS, seed: 1 })
+  const exchange = await contender?.send({ prompt, newTokens: LONG_TOKENS })
   return exchange === undefined ? 1 : (exchange.endMs - exchange.dueMs) / 1000
 }

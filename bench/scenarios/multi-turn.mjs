@@ -45,7 +45,6 @@ export const multiTurn = {
               const exchange = await send({
                 messages,
                 newTokens: tokens,
-                seed: turn,
                 group: `turn ${turn + 1}`,
               })
               messages.push({ role: 'assistant', content: readExchange(exchange, protocol).text })

@@ -34,9 +34,9 @@ export const openLoopScenario = {
         load: ({ send }, round) => {
           const random = createRandom(1, round)
           const arrivals = poissonArrivals({ ratePerSecond, count: round < 0 ? SLOTS : count, random })
-          return openLoop(arrivals, (index, dueMs) => {
+          return openLoop(arrivals, (_, dueMs) => {
             const prompt = bench.model.words(random, PROMPT_WORDS)
-            return send({ prompt, newTokens: tokens, seed: index }, dueMs)
+            return send({ prompt, newTokens: tokens }, dueMs)
           })
         },
       }),

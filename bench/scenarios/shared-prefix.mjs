@@ -39,7 +39,7 @@ export const sharedPrefix = {
               { role: 'system', content: system },
               { role: 'user', content: question },
             ]
-            return send({ messages, newTokens: tokens, seed: client, group: GROUPS[turn] ?? '' })
+            return send({ messages, newTokens: tokens, group: GROUPS[turn] ?? '' })
           })
         },
       }),

@@ -34,7 +34,7 @@ export const steady = (clients) => ({
         load: ({ send }, round) =>
           closedLoop({ clients, turns: TURNS }, (client, turn) => {
             const number = ((round + 1) * TURNS + turn) * clients + client
-            return send({ prompt: rawLoopPrompt(number), newTokens: tokens, seed: number })
+            return send({ prompt: rawLoopPrompt(number), newTokens: tokens })
           }),
         beside: async () => ({
           contender: 'raw loop',

@@ -41,7 +41,7 @@ export const tiers = {
           closedLoop({ clients: keys.length, turns: round < 0 ? 1 : TURNS }, (client, turn) => {
             const prompt = bench.model.words(createRandom(6, round, client, turn), PROMPT_WORDS)
             const { key = '', tier = '' } = keys[client] ?? {}
-            return send({ prompt, newTokens: tokens, seed: turn, key, group: tier })
+            return send({ prompt, newTokens: tokens, key, group: tier })
           }),
       })
     })

@@ -82,8 +82,18 @@ export interface BeamChoice {
  */
 export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
+  /** How long the runs took; the scheduler sizes later steps by it. */
+  readonly times?: StepTimes
   /** For each group that has beams, in the order of the plan: the best first, or in the order they were drawn. */
   readonly beamChoices?: readonly (readonly BeamChoice[])[]
+}
+
+/** Milliseconds that the runs of a step took, without its starts and its beams. */
+export interface StepTimes {
+  /** The runs of one token. */
+  readonly decodeMs: number
+  /** The longer ones. */
+  readonly promptMs: number
 }
 
 /** Room for beams, beside the slots. */

@@ -168,7 +168,7 @@ export class BeamGroups {
       const reservedTokens = this.#tokensOf(sequence)
       const freeTokens = room.tokens - this.#reservedTokens()
       if (sequence.numBeams > this.#freeSeats.length || reservedTokens > freeTokens) return starts
-      this.#waiting.next(nowMs)
+      this.#waiting.take(sequence)
       this.#announceStart(sequence, nowMs)
       // A prompt that fills the context leaves room for no token.
       if (this.#newTokensOf(sequence) === 0) onEnd(sequence, 'length')

@@ -170,10 +170,65 @@ describe('ContinuousBatchScheduler', () => {
         scheduler.checkIntegrity()
       }
       expect(chunks).toEqual([
+        [1, 108],
         [1, 128],
-        [1, 128],
-        [1, 44],
+        [1, 64],
       ])
+    })
+
+    it('sizes the chunks by what the last steps took', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 1000 }))
+      const chunks: number[] = []
+      for (let i = 0; i < 4; i++) {
+        const plan = planned(scheduler)
+        const tokens = plan.runs.at(-1)?.tokenIds.length ?? 0
+        chunks.push(tokens)
+        scheduler.update({ ...answer(plan), times: { decodeMs: 20, promptMs: tokens * 0.25 } })
+        scheduler.checkIntegrity()
+      }
+      // 80 ms are left beside the stream's token. The first chunk is the one that leaves whole tiles of 64.
+      expect(chunks).toEqual([104, 320, 320, 256])
+    })
+
+    it('lets short prompts overtake a long one in half of a step', () => {
+      const scheduler = createScheduler({ maxBatchSize: 5 })
+      scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+      step(scheduler)
+      for (const [reqId, promptTokens] of [1000, 100, 40, 20].entries()) {
+        scheduler.add(createRequest(reqId + 2, { promptTokens }))
+      }
+      const plan = planned(scheduler)
+      expect(tokensOf(plan)).toEqual([1, 40, 40, 20])
+      expect(plan.runs.map(({ wantsToken }) => wantsToken)).toEqual([true, false, true, true])
+    })
+
+    it('keeps a step short for a short prompt that overtakes a long one, even when nothing streams', () => {
+      const scheduler = createScheduler()
+      scheduler.add(createRequest(1, { promptTokens: 1000 }))
+      scheduler.add(createRequest(2, { promptTokens: 20 }))
+      expect(tokensOf(planned(scheduler))).toEqual([104, 20])
+    })
+
+    it('leaves a long seeded prompt its fixed chunk when short ones overtake it', () => {
+      const scheduler = createScheduler({ maxBatchSize: 4 })
+      scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 300, sampling: { ...GREEDY, seed: 1 } }))
+      scheduler.add(createRequest(3, { promptTokens: 30 }))
+      expect(tokensOf(planned(scheduler))).toEqual([1, 128, 30])
+    })
+
+    it('plans neighbouring slots next to each other, in whatever order their sequences came', () => {
+      const scheduler = createScheduler({ maxBatchSize: 3 })
+      for (const reqId of [1, 2, 3])
+        scheduler.add(createRequest(reqId, { maxNewTokens: reqId === 1 ? 1 : 50 }))
+      step(scheduler)
+      scheduler.add(createRequest(4, { maxNewTokens: 50 }))
+      step(scheduler)
+      expect(planned(scheduler).runs.map(({ slotId }) => slotId)).toEqual([0, 1, 2])
     })
 
     it('cuts a seeded prompt at the same places whatever else runs, and reuses no prefix for it', () => {
@@ -187,7 +242,8 @@ describe('ContinuousBatchScheduler', () => {
         for (let i = 0; i < 3; i++) {
           const plan = planned(scheduler)
           chunks.push(plan.runs.at(-1)?.tokenIds.length ?? 0)
-          scheduler.update(answer(plan))
+          // So slow that a prompt without a seed would be cut into smaller chunks.
+          scheduler.update({ ...answer(plan), times: { decodeMs: 50, promptMs: 500 } })
         }
         return chunks
       }
@@ -245,6 +301,62 @@ describe('ContinuousBatchScheduler', () => {
       step(scheduler)
       scheduler.add(createRequest(2, { promptTokens: 110, from: 0 }))
       expect(planned(scheduler).starts).toMatchObject([{ slotId: 1, cachedTokens: 100, copyFromSlotId: 0 }])
+    })
+
+    it('gives up an old cache beside a running sequence rather than the oldest far from it', () => {
+      const scheduler = createScheduler({ maxBatchSize: 6 })
+      for (const [reqId, maxNewTokens] of [1, 4, 5, 3, 2, 50].entries()) {
+        scheduler.add(createRequest(reqId, { maxNewTokens }))
+      }
+      for (let i = 0; i < 5; i++) step(scheduler)
+      // Slot 5 runs; the others were used last in the order 0, 4, 3, 1, 2.
+      scheduler.add(createRequest(7))
+      expect(planned(scheduler).starts).toMatchObject([{ slotId: 4 }])
+    })
+
+    it('waits for a prefix that another prompt is computing, and copies it then', () => {
+      const scheduler = createScheduler({ maxBatchSize: 3, canCopySlots: true, stepTokenBudget: 512 })
+      const prompt = (last: number): number[] => [...Array(700).keys(), last]
+      for (const reqId of [1, 2, 3]) scheduler.add({ ids: prompt(-reqId), reqId, maxNewTokens: 5 })
+      expect(planned(scheduler)).toMatchObject({ starts: [{ slotId: 0 }], runs: [{ position: 0 }] })
+      scheduler.update({ tokenIds: [] })
+      scheduler.checkIntegrity()
+      expect([scheduler.runningCount, scheduler.waitingCount]).toEqual([1, 2])
+      step(scheduler)
+      const copied = { cachedTokens: 700, copyFromSlotId: 0 }
+      expect(planned(scheduler).starts).toMatchObject([
+        { slotId: 1, ...copied },
+        { slotId: 2, ...copied },
+      ])
+    })
+
+    it('computes the rest of a prefix itself when the prompt it waited for is aborted', () => {
+      const scheduler = createScheduler({ canCopySlots: true, stepTokenBudget: 512 })
+      for (const reqId of [1, 2]) scheduler.add(createRequest(reqId, { promptTokens: 800, from: 0 }))
+      step(scheduler)
+      scheduler.abort(1)
+      expect(planned(scheduler)).toMatchObject({
+        starts: [{ slotId: 0, cachedTokens: 512 }],
+        runs: [{ position: 512 }],
+      })
+    })
+
+    it('keeps a slot for a sequence that waits for a prefix', () => {
+      const scheduler = createScheduler({ canCopySlots: true, stepTokenBudget: 512 })
+      for (const reqId of [1, 2]) scheduler.add(createRequest(reqId, { promptTokens: 700, from: 0 }))
+      scheduler.add(createRequest(3))
+      step(scheduler)
+      expect([scheduler.runningCount, scheduler.waitingCount]).toEqual([1, 2])
+      step(scheduler)
+      expect(planned(scheduler).starts).toMatchObject([{ slotId: 1, cachedTokens: 699, copyFromSlotId: 0 }])
+    })
+
+    it('copies two prefixes a step while anything streams', () => {
+      const scheduler = createScheduler({ maxBatchSize: 6, canCopySlots: true })
+      scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))
+      step(scheduler)
+      for (const reqId of [2, 3, 4, 5]) scheduler.add(createRequest(reqId, { promptTokens: 110, from: 0 }))
+      expect(planned(scheduler).starts).toHaveLength(2)
     })
 
     it('copies rather than cuts a long cache of which only the smaller part is shared', () => {

@@ -17,7 +17,7 @@ import { BeamGroups } from './beam-groups.ts'
 import { RunningBatch } from './running-batch.ts'
 import type { SchedulerEvent } from './scheduler-event.ts'
 import { Sequence, type ScheduledRequest } from './sequence.ts'
-import { minStepTokenBudget, PREFILL_CHUNK_TOKENS } from './slot-runs.ts'
+import { FIXED_CHUNK_TOKENS, minStepTokenBudget } from './slot-runs.ts'
 import { SCHEDULE_POLICIES, type SchedulePolicy } from '../core/schedule-policy.ts'
 
 export type { SchedulerEvent } from './scheduler-event.ts'
@@ -80,9 +80,9 @@ export class ContinuousBatchScheduler {
       tokenBytes: () => NO_BYTES,
       ...options,
     }
-    if (this.#options.stepTokenBudget < options.maxBatchSize + PREFILL_CHUNK_TOKENS) {
+    if (this.#options.stepTokenBudget < options.maxBatchSize + FIXED_CHUNK_TOKENS) {
       throw new RangeError(
-        `stepTokenBudget must be at least maxBatchSize + ${PREFILL_CHUNK_TOKENS}, but was ${this.#options.stepTokenBudget}`,
+        `stepTokenBudget must be at least maxBatchSize + ${FIXED_CHUNK_TOKENS}, but was ${this.#options.stepTokenBudget}`,
       )
     }
     this.#clock = options.clock ?? systemClock
@@ -172,7 +172,7 @@ export class ContinuousBatchScheduler {
   /** Applies what the runner computed for the last plan and returns all events since the last call. */
   update(output: StepOutput): SchedulerEvent[] {
     if (!this.#isPlanned) throw new InvariantError('update() was called without plan()')
-    this.#batch.update(output.tokenIds)
+    this.#batch.update(output)
     this.#isPlanned = false
     this.#beams?.update(output.beamChoices ?? [])
     return this.takeEvents()

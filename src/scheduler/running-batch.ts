@@ -11,8 +11,12 @@ import type { SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model
 import type { SchedulerEvent } from './scheduler-event.ts'
 import type { Sequence } from './sequence.ts'
 import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
-import { SlotTable, type Slot } from './slot-table.ts'
+import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slot-table.ts'
+import { StepCosts } from './step-costs.ts'
 import { WaitingQueue } from './waiting-queue.ts'
+
+/** A copy moves the whole memory of a slot. */
+const MAX_COPIES_BESIDE_DECODES = 2
 
 export interface RunningBatchOptions {
   readonly maxBatchSize: number
@@ -33,10 +37,10 @@ export class RunningBatch {
   readonly #options: RunningBatchOptions
   readonly #waiting: WaitingQueue
   readonly #slots: SlotTable
+  readonly #costs = new StepCosts()
   /** The longest-running first. */
   #running: Sequence[] = []
   #planned: readonly PlannedRun[] = []
-
   constructor(options: RunningBatchOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots } = options
     this.#options = options
@@ -71,12 +75,16 @@ export class RunningBatch {
 
   plan(): Pick<StepPlan, 'starts' | 'runs'> {
     const starts = this.#fillSlots()
-    this.#planned = planSlotRuns(this.#running, this.#options.stepTokenBudget)
+    this.#planned = planSlotRuns(this.#running, {
+      stepTokens: this.#options.stepTokenBudget,
+      promptTokensBesideDecodes: this.#costs.promptTokensBesideDecodes(),
+    })
     return { starts, runs: this.#planned.map(({ run }) => run) }
   }
 
   /** Applies what the runner computed for the last plan. */
-  update(tokenIds: StepOutput['tokenIds']): void {
+  update({ tokenIds, times }: Pick<StepOutput, 'tokenIds' | 'times'>): void {
+    if (times !== undefined) this.#costs.observe(this.#plannedPromptTokens(), times)
     let index = 0
     for (const { sequence, run } of this.#planned) {
       const tokenId = run.wantsToken ? tokenIds[index++] : undefined
@@ -118,25 +126,57 @@ export class RunningBatch {
     check(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
   }
 
+  #plannedPromptTokens(): number {
+    const prompts = this.#planned.filter(({ run }) => run.tokenIds.length > 1)
+    return prompts.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
+  }
+
   #fillSlots(): SlotStart[] {
     const { maxSeqLen, clock, onEnd } = this.#options
     const starts: SlotStart[] = []
-    while (this.#slots.free > 0) {
-      const sequence = this.#waiting.next(clock.nowMs())
+    /** Those whose turn it is and who do better to wait. A slot is kept for each, or others would overtake them for good. */
+    const held = new Set<Sequence>()
+    while (this.#slots.free > held.size) {
+      const sequence = this.#waiting.peek(clock.nowMs(), held)
       if (sequence === null) break
       // A prompt that fills the context leaves room for no token, so it needs no slot.
       if (sequence.promptTokens === maxSeqLen) {
+        this.#waiting.take(sequence)
         this.#announceStart(sequence)
         onEnd(sequence, 'length')
-      } else starts.push(this.#start(sequence))
+        continue
+      }
+      const choice = this.#slots.choose(sequence)
+      if (choice === null) throw new InvariantError('a free slot could not be taken')
+      if (this.#mustWait(sequence, choice, starts)) held.add(sequence)
+      else {
+        this.#waiting.take(sequence)
+        starts.push(this.#start(sequence, choice))
+      }
     }
     return starts
   }
 
-  #start(sequence: Sequence): SlotStart {
-    const choice = this.#slots.acquire(sequence)
-    if (choice === null) throw new InvariantError('a free slot could not be taken')
+  #mustWait(sequence: Sequence, choice: SlotChoice, starts: readonly SlotStart[]): boolean {
+    const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null).length
+    const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
+    if (choice.copyFrom !== null && isStreaming && copies >= MAX_COPIES_BESIDE_DECODES) return true
+    return this.#awaitsPrefix(sequence, choice)
+  }
+
+  /** Whether a prompt that runs is about to have computed more of this one's beginning than any slot holds by now. */
+  #awaitsPrefix(sequence: Sequence, { cachedTokens }: SlotChoice): boolean {
+    if (!this.#options.canCopySlots || sequence.needsFixedChunks) return false
+    // The longest-running prompt is computed first, so nobody is later for having waited.
+    return this.#running.some(({ isPrefilling, promptTokenIds }) => {
+      if (!isPrefilling) return false
+      return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
+    })
+  }
+
+  #start(sequence: Sequence, choice: SlotChoice): SlotStart {
     const { slot, cachedTokens, copyFrom } = choice
+    this.#slots.take(choice, sequence)
     sequence.status = 'running'
     sequence.slotId = slot.slotId
     sequence.computedTokens = cachedTokens

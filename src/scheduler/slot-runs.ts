@@ -3,13 +3,25 @@ import { InvariantError } from '../core/errors.ts'
 import type { SlotRun } from '../protocol/model-runner.ts'
 import type { Sequence } from './sequence.ts'
 
-/** Prefill tokens in a step that also decodes: bounds the gap between two tokens of the running streams. */
-export const PREFILL_CHUNK_TOKENS = 128
+/**
+ * llama.cpp's attention takes so many of a prompt's tokens at once, or else each by itself: behind a long context 50 tokens
+ * then take longer than 64.
+ */
+export const TILE_TOKENS = 64
+/** Where a prompt is cut whose text must be repeatable. */
+export const FIXED_CHUNK_TOKENS = 128
 const DEFAULT_STEP_TOKEN_BUDGET = 512
 
 /** Tokens a step must have room for, so that a full batch of decodes never starves a prefill. */
 export function minStepTokenBudget(maxBatchSize: number): number {
-  return Math.max(DEFAULT_STEP_TOKEN_BUDGET, maxBatchSize + PREFILL_CHUNK_TOKENS)
+  return Math.max(DEFAULT_STEP_TOKEN_BUDGET, maxBatchSize + FIXED_CHUNK_TOKENS)
+}
+
+export interface StepBudget {
+  /** Tokens of a step, which it never exceeds. */
+  readonly stepTokens: number
+  /** Of these prompt tokens, in a step that also decodes: bounds the gap between two tokens of the running streams. */
+  readonly promptTokensBesideDecodes: number
 }
 
 export interface PlannedRun {
@@ -17,23 +29,84 @@ export interface PlannedRun {
   readonly run: SlotRun
 }
 
-/** @param running the longest-running first */
-export function planSlotRuns(running: readonly Sequence[], stepTokenBudget: number): PlannedRun[] {
+/** In order of their slots: neighbours are computed together. @param running the longest-running first */
+export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): PlannedRun[] {
   const decodes = running.filter((sequence) => !sequence.isPrefilling)
-  const planned = decodes.map((sequence) => ({ sequence, run: decodeRun(sequence) }))
-  let budget = stepTokenBudget - planned.length
-  if (planned.length > 0) budget = Math.min(budget, PREFILL_CHUNK_TOKENS)
-  for (const sequence of running) {
-    if (!sequence.isPrefilling) continue
-    const left = sequence.promptTokens - sequence.computedTokens
-    const wanted = sequence.needsFixedChunks ? Math.min(left, PREFILL_CHUNK_TOKENS) : left
-    // A fixed chunk is never cut; those behind it wait, or it might never find room. An empty prompt needs none.
-    if (wanted > 0 && (budget === 0 || (sequence.needsFixedChunks && wanted > budget))) break
-    const tokens = Math.min(wanted, budget)
-    planned.push({ sequence, run: prefillRun(sequence, tokens) })
-    budget -= tokens
+  const prompts = running.filter((sequence) => sequence.isPrefilling)
+  const room = budget.stepTokens - decodes.length
+  const share = Math.min(room, budget.promptTokensBesideDecodes)
+  return [
+    ...decodes.map((sequence) => ({ sequence, run: decodeRun(sequence) })),
+    ...planPrompts(prompts, { room, share, isStreaming: decodes.length > 0 }),
+  ].sort((a, b) => a.run.slotId - b.run.slotId)
+}
+
+interface PromptLimits {
+  /** Tokens that the step has for prompts. */
+  readonly room: number
+  /** Those of them that it may take while somebody waits for it. */
+  readonly share: number
+  readonly isStreaming: boolean
+}
+
+/** @param prompts the longest-running first */
+function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }: PromptLimits): PlannedRun[] {
+  const [oldest] = prompts
+  if (oldest === undefined) return []
+  const half = Math.floor(share / 2)
+  const leastOfOldest = oldest.needsFixedChunks ? wantedTokens(oldest) : Math.max(TILE_TOKENS, share - half)
+  const short = shortPrompts(prompts.slice(1), Math.min(half, room - leastOfOldest))
+  const planned = [...short].map((sequence) => prefill(sequence, wantedTokens(sequence)))
+  // A short prompt that overtakes a long one waits for its first token as a stream does for its next.
+  const isAwaited = isStreaming || (short.size > 0 && wantedTokens(oldest) > share)
+  const shortTokens = countTokens(planned)
+  let left = isAwaited ? Math.max(TILE_TOKENS, share - shortTokens) : room - shortTokens
+  for (const sequence of prompts) {
+    if (short.has(sequence)) continue
+    const wanted = wantedTokens(sequence)
+    // A fixed chunk is never cut. The oldest prompt may exceed the share with one, or it might never find room; those
+    // behind it wait. An empty prompt needs no room.
+    const isFixed = sequence.needsFixedChunks
+    if (isFixed ? wanted > left && sequence !== oldest : wanted > 0 && left <= 0) break
+    const tokens = isFixed ? wanted : isAwaited ? chunkBeforeTiles(wanted, left) : Math.min(wanted, left)
+    if (tokens === 0 && wanted > 0) break
+    planned.push(prefill(sequence, tokens))
+    left = Math.max(0, left - tokens)
   }
   return planned
+}
+
+/** Those that can be computed whole in so many tokens, the shortest first: they need not wait until a long one is read. */
+function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequence> {
+  const short = new Set<Sequence>()
+  let left = tokens
+  for (const sequence of prompts.toSorted((a, b) => missingTokens(a) - missingTokens(b))) {
+    const missing = missingTokens(sequence)
+    if (missing > left || missing > wantedTokens(sequence)) break
+    short.add(sequence)
+    left -= missing
+  }
+  return short
+}
+
+/** The most tokens, of those left of a prompt, after which whole tiles are left of it. */
+function chunkBeforeTiles(missing: number, most: number): number {
+  const tiles = Math.ceil(Math.max(0, missing - most) / TILE_TOKENS)
+  return Math.max(0, missing - tiles * TILE_TOKENS)
+}
+
+function missingTokens({ promptTokens, computedTokens }: Sequence): number {
+  return promptTokens - computedTokens
+}
+
+/** What a prompt would compute in this step, had it the room. */
+function wantedTokens(sequence: Sequence): number {
+  const missing = missingTokens(sequence)
+  return sequence.needsFixedChunks ? Math.min(missing, FIXED_CHUNK_TOKENS) : missing
+}
+
+function countTokens(planned: readonly PlannedRun[]): number {
+  return planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
 }
 
 function decodeRun(sequence: Sequence): SlotRun {
@@ -42,10 +115,10 @@ function decodeRun(sequence: Sequence): SlotRun {
   return { slotId, position: computedTokens, tokenIds: [lastTokenId], wantsToken: true }
 }
 
-function prefillRun(sequence: Sequence, tokens: number): SlotRun {
+function prefill(sequence: Sequence, tokens: number): PlannedRun {
   const { slotId, promptTokenIds, computedTokens } = sequence
   if (slotId === null) throw new InvariantError('a prefill needs a slot')
   const tokenIds = promptTokenIds.subarray(computedTokens, computedTokens + tokens)
   const wantsToken = computedTokens + tokens === promptTokenIds.length
-  return { slotId, position: computedTokens, tokenIds, wantsToken }
+  return { sequence, run: { slotId, position: computedTokens, tokenIds, wantsToken } }
 }

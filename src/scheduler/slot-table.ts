@@ -6,7 +6,7 @@
 import type { Sequence } from './sequence.ts'
 
 /** Shorter common prefixes are computed again: finding and copying them costs as much. */
-const MIN_SHARED_TOKENS = 64
+export const MIN_SHARED_TOKENS = 64
 
 export interface Slot {
   readonly slotId: number
@@ -50,14 +50,10 @@ export class SlotTable {
     return this.slots.reduce((count, slot) => count + (slot.sequence === null ? 1 : 0), 0)
   }
 
-  /** Seats a sequence; null when no slot is free. Keeps of the slot's cache only what the prompt shares. */
-  acquire(sequence: Sequence): SlotChoice | null {
-    const choice = this.#choose(sequence)
-    if (choice === null) return null
-    const { slot, cachedTokens, copyFrom } = choice
+  /** Seats a sequence. Keeps of the slot's cache only what the prompt shares. */
+  take({ slot, cachedTokens, copyFrom }: SlotChoice, sequence: Sequence): void {
     slot.cachedTokenIds = (copyFrom ?? slot).cachedTokenIds.slice(0, cachedTokens)
     slot.sequence = sequence
-    return choice
   }
 
   /** The slot's KV cache has grown by these tokens. */
@@ -72,20 +68,21 @@ export class SlotTable {
     slot.lastUsedOrder = ++this.#useOrder
   }
 
-  #choose(sequence: Sequence): SlotChoice | null {
+  /** Where a sequence had best sit; null when no slot is free. */
+  choose(sequence: Sequence): SlotChoice | null {
     // A seeded sequence repeats itself only in the same place of the batch, so history must not choose it.
     if (sequence.needsFixedChunks) return this.#lowestFree()
-    const leastUsed = this.#leastRecentlyUsedFree()
-    if (leastUsed === null) return null
+    const spare = this.#spareSlot()
+    if (spare === null) return null
     const source = this.#options.canReusePrefixes ? this.#longestShared(sequence.promptTokenIds) : null
-    if (source === null) return { slot: leastUsed, cachedTokens: 0, copyFrom: null }
+    if (source === null) return { slot: spare, cachedTokens: 0, copyFrom: null }
     const { slot, sharedTokens } = source
     // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
-    const isWorthTaking = slot === leastUsed || sharedTokens * 2 >= slot.cachedTokenIds.length
+    const isWorthTaking = slot === spare || sharedTokens * 2 >= slot.cachedTokenIds.length
     if (slot.sequence === null && (isWorthTaking || !this.#options.canCopySlots)) {
       return { slot, cachedTokens: sharedTokens, copyFrom: null }
     }
-    return { slot: leastUsed, cachedTokens: sharedTokens, copyFrom: slot }
+    return { slot: spare, cachedTokens: sharedTokens, copyFrom: slot }
   }
 
   #lowestFree(): SlotChoice | null {
@@ -108,19 +105,28 @@ export class SlotTable {
     return best
   }
 
-  #leastRecentlyUsedFree(): Slot | null {
-    let best: Slot | null = null
-    for (const slot of this.slots) {
-      if (slot.sequence === null && (best === null || slot.lastUsedOrder < best.lastUsedOrder)) best = slot
-    }
-    return best
+  /**
+   * The free slot whose cache is given up: of the half that was used least recently the one with the most running
+   * neighbours, because llama.cpp computes sequences of neighbouring slots together and all others apart.
+   */
+  #spareSlot(): Slot | null {
+    const free = this.slots.filter(({ sequence }) => sequence === null)
+    free.sort((a, b) => a.lastUsedOrder - b.lastUsedOrder)
+    const older = free.slice(0, Math.ceil(free.length / 2))
+    older.sort((a, b) => this.#runningNeighbours(b) - this.#runningNeighbours(a))
+    return older[0] ?? null
+  }
+
+  #runningNeighbours({ slotId }: Slot): number {
+    const isRunning = (id: number): number => (this.slots[id]?.sequence == null ? 0 : 1)
+    return isRunning(slotId - 1) + isRunning(slotId + 1)
   }
 }
 
-/** Length of the common prefix, less one when it is the whole prompt: its last token must run to give logits. */
-function sharedPrefix(promptTokenIds: Int32Array, cachedTokenIds: readonly number[]): number {
-  const max = Math.min(promptTokenIds.length - 1, cachedTokenIds.length)
+/** Length of the common prefix of a prompt with other tokens, less one when it is the whole prompt: its last token must run to give logits. */
+export function sharedPrefix(promptTokenIds: Int32Array, otherTokenIds: ArrayLike<number>): number {
+  const max = Math.min(promptTokenIds.length - 1, otherTokenIds.length)
   let shared = 0
-  while (shared < max && promptTokenIds[shared] === cachedTokenIds[shared]) shared++
+  while (shared < max && promptTokenIds[shared] === otherTokenIds[shared]) shared++
   return shared
 }

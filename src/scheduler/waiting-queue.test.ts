@@ -20,9 +20,17 @@ function createQueue(policy: SchedulePolicy, arrivals: readonly Arrival[]): Wait
   return queue
 }
 
+function takeNext(queue: WaitingQueue, nowMs: number): Sequence | null {
+  const next = queue.peek(nowMs)
+  if (next !== null) queue.take(next)
+  return next
+}
+
 function drain(queue: WaitingQueue, nowMs = 0): number[] {
   const order: number[] = []
-  for (let next = queue.next(nowMs); next !== null; next = queue.next(nowMs)) order.push(next.reqId)
+  for (let next = takeNext(queue, nowMs); next !== null; next = takeNext(queue, nowMs)) {
+    order.push(next.reqId)
+  }
   return order
 }
 
@@ -59,7 +67,7 @@ describe('WaitingQueue', () => {
       nowMs += 1000
       const place = { accountId: 'b', priorityClass: 2, priority: 100 }
       queue.add(new Sequence({ ids: [1], reqId, maxNewTokens: 1, place }, { ms: nowMs, order: reqId }))
-      if (queue.next(nowMs)?.reqId === 0) break
+      if (takeNext(queue, nowMs)?.reqId === 0) break
     }
     // Two classes below, it overtakes the newest of the best class after three steps of ageing.
     expect(nowMs).toBe(15_000)
@@ -91,7 +99,7 @@ describe('WaitingQueue', () => {
     while (queue.size > 0) {
       const shown = queue.peek(0)
       expect(queue.peek(0)).toBe(shown)
-      expect(queue.next(0)).toBe(shown)
+      expect(takeNext(queue, 0)).toBe(shown)
     }
     expect(queue.peek(0)).toBeNull()
   })

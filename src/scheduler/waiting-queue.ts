@@ -8,6 +8,7 @@ import type { Sequence } from './sequence.ts'
 
 /** Waiting this long raises a sequence by one class, so that none starves. */
 const AGEING_MS = 5000
+const NOBODY: ReadonlySet<Sequence> = new Set()
 
 export class WaitingQueue {
   readonly #policy: SchedulePolicy
@@ -37,37 +38,31 @@ export class WaitingQueue {
     this.#forgetIfGone(sequence.place.accountId)
   }
 
-  /** The sequence whose turn it is; it stays. */
-  peek(nowMs: number): Sequence | null {
-    return this.#choose(nowMs)
-  }
-
-  /** Removes and returns the sequence whose turn it is. */
-  next(nowMs: number): Sequence | null {
-    const chosen = this.#choose(nowMs)
-    if (chosen === null) return null
-    const { accountId } = chosen.place
-    this.#sequences.splice(this.#sequences.indexOf(chosen), 1)
-    this.#turns = this.#turns.filter((account) => account !== accountId)
-    this.#turns.push(accountId)
-    this.#forgetIfGone(accountId)
-    return chosen
-  }
-
-  #choose(nowMs: number): Sequence | null {
+  /** The sequence whose turn it is, were those in `except` not there; it stays. */
+  peek(nowMs: number, except: ReadonlySet<Sequence> = NOBODY): Sequence | null {
+    const ready = except.size === 0 ? this.#sequences : this.#sequences.filter((one) => !except.has(one))
     switch (this.#policy) {
       case 'fcfs':
-        return first(this.#sequences, byArrival)
+        return first(ready, byArrival)
       case 'priority':
-        return first(this.#sequences, (a, b) => byPriority(a, b, nowMs))
+        return first(ready, (a, b) => byPriority(a, b, nowMs))
       case 'fair': {
-        const [account] = this.#turns
+        const account = this.#turns.find((turn) => ready.some(({ place }) => place.accountId === turn))
         return first(
-          this.#sequences.filter(({ place }) => place.accountId === account),
+          ready.filter(({ place }) => place.accountId === account),
           byArrival,
         )
       }
     }
+  }
+
+  /** Takes out a sequence that has had its turn. */
+  take(sequence: Sequence): void {
+    const { accountId } = sequence.place
+    this.#sequences.splice(this.#sequences.indexOf(sequence), 1)
+    this.#turns = this.#turns.filter((account) => account !== accountId)
+    this.#turns.push(accountId)
+    this.#forgetIfGone(accountId)
   }
 
   #forgetIfGone(accountId: string): void {

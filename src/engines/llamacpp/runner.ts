@@ -6,7 +6,14 @@
 import os from 'node:os'
 import { InvariantError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import type { BeamRoom, ModelRunner, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type {
+  BeamRoom,
+  ModelRunner,
+  SlotRun,
+  SlotStart,
+  StepOutput,
+  StepPlan,
+} from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { bind, type Bindings } from './bindings.ts'
@@ -151,25 +158,39 @@ class LlamaRunner implements ModelRunner {
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
     for (const start of starts) this.#start(start)
-    const tokenIds = this.#compute(runs)
-    if (beams === undefined) return { tokenIds }
+    const output = this.#compute(runs)
+    if (beams === undefined) return output
     this.prepareBeams()
-    return { tokenIds, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
+    return { ...output, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
   }
 
-  #compute(runs: StepPlan['runs']): number[] {
-    if (runs.length === 0) return []
-    this.#context.decode(runs)
+  /**
+   * Runs of one length at a time: llama.cpp would cut a mixed batch into such parts too, but then all of them pay for the
+   * longest context among them, a stream's token for the long prompt beside it.
+   */
+  #compute(runs: StepPlan['runs']): StepOutput {
+    const sampled = new Map<SlotRun, number>()
+    const times = { decodeMs: 0, promptMs: 0 }
+    for (const [length, equals] of groupByLength(runs)) {
+      const startedMs = performance.now()
+      this.#context.decode(equals)
+      this.#sample(equals, sampled)
+      times[length === 1 ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
+    }
+    return { tokenIds: runs.flatMap((run) => sampled.get(run) ?? []), times }
+  }
 
+  /** Adds the next token of each run that wants one; the runs are those decoded last. */
+  #sample(runs: readonly SlotRun[], sampled: Map<SlotRun, number>): void {
     const wanting = runs.filter(({ wantsToken }) => wantsToken)
-    if (wanting.length === 0) return []
+    if (wanting.length === 0) return
     const logits = this.#context.logits()
-    return wanting.map(({ slotId }, row) => {
-      const sampler = this.#samplers[slotId]
+    wanting.forEach((run, row) => {
+      const sampler = this.#samplers[run.slotId]
       const rowLogits = logits[row]
       if (!sampler || !rowLogits)
-        throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
-      return sampler.sample(rowLogits, this.#scratch)
+        throw new InvariantError(`Slot ${run.slotId} wants a token but has no sequence.`)
+      sampled.set(run, sampler.sample(rowLogits, this.#scratch))
     })
   }
 
@@ -194,6 +215,17 @@ class LlamaRunner implements ModelRunner {
     this.#context.clear()
     return canTrim
   }
+}
+
+/** The shortest first, so that the streams' tokens come before prompts. */
+function groupByLength(runs: readonly SlotRun[]): [length: number, runs: SlotRun[]][] {
+  const groups = new Map<number, SlotRun[]>()
+  for (const run of runs) {
+    const group = groups.get(run.tokenIds.length)
+    if (group === undefined) groups.set(run.tokenIds.length, [run])
+    else group.push(run)
+  }
+  return [...groups].sort(([a], [b]) => a - b)
 }
 
 function describeRunner(model: Model, vocabulary: Vocabulary, options: LlamaRunnerOptions): ModelInfo {

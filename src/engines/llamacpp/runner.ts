@@ -1,17 +1,26 @@
 /**
  * The ModelRunner over llama.cpp: applies a step's starts to the slots, computes its runs in one batch, samples. The
  * scheduler drives it from the step loop of an engine process; it decides nothing by itself.
- * Invariant: a slot's KV cache holds exactly the tokens its runs put there, from position 0 without a gap.
+ * Invariant: a slot's KV cache holds exactly the tokens its runs put there, less the guesses that were wrong, from
+ * position 0 without a gap.
  */
 import os from 'node:os'
 import { InvariantError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import type { BeamRoom, ModelRunner, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type {
+  BeamRoom,
+  ModelRunner,
+  SlotRun,
+  SlotStart,
+  StepOutput,
+  StepPlan,
+} from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { bind, type Bindings } from './bindings.ts'
 import { createCandidates, type Candidates } from './candidates.ts'
 import { Context, kvCacheBytes, slotTokens } from './context.ts'
+import { verifyDraft } from './draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { loadLibraries } from './libraries.ts'
 import { availableMemoryBytes, checkMemory } from './memory.ts'
@@ -22,6 +31,8 @@ import { Vocabulary } from './vocabulary.ts'
 const MAX_DEFAULT_SEQ_LEN = 4096
 /** With less, a thread waits for the others longer than it computes. */
 const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
+/** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
+const MAX_DRAFT_TOKENS = 15
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
 
 /**
@@ -91,6 +102,7 @@ class LlamaRunner implements ModelRunner {
   readonly canCopySlots: boolean
   readonly canReusePrefixes: boolean
   readonly maxTokenBytes: number
+  readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
   readonly #api: Bindings
   readonly #options: LlamaRunnerOptions
@@ -115,13 +127,15 @@ class LlamaRunner implements ModelRunner {
       putsSpaceAtStart: model.putsSpaceAtStart,
       normalizesText: model.normalizesText,
     })
-    this.#context = new Context(api, model, { ...options, sharedTokens: null })
+    const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
+    this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
     this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.canReusePrefixes = this.#warmUp()
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
+    this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
     this.#info = {
       ...describeRunner(model, this.#vocabulary, options),
@@ -151,26 +165,44 @@ class LlamaRunner implements ModelRunner {
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
     for (const start of starts) this.#start(start)
-    const tokenIds = this.#compute(runs)
-    if (beams === undefined) return { tokenIds }
+    const output = this.#compute(runs)
+    if (beams === undefined) return output
     this.prepareBeams()
-    return { tokenIds, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
+    return { ...output, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
   }
 
-  #compute(runs: StepPlan['runs']): number[] {
-    if (runs.length === 0) return []
-    this.#context.decode(runs)
-
+  #compute(runs: StepPlan['runs']): StepOutput {
+    const tokenIds: number[] = []
+    const acceptedTokens: number[] = []
+    if (runs.length > 0) this.#context.decode(runs)
     const wanting = runs.filter(({ wantsToken }) => wantsToken)
-    if (wanting.length === 0) return []
-    const logits = this.#context.logits()
-    return wanting.map(({ slotId }, row) => {
-      const sampler = this.#samplers[slotId]
-      const rowLogits = logits[row]
-      if (!sampler || !rowLogits)
-        throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
-      return sampler.sample(rowLogits, this.#scratch)
-    })
+    const logits = wanting.length === 0 ? [] : this.#context.logits()
+    let rows = 0
+    for (const run of wanting) {
+      const firstRow = rows
+      const { tokenId, accepted } = verifyDraft(run, (index) => this.#sample(run, logits[firstRow + index]))
+      this.#dropRejected(run, accepted)
+      tokenIds.push(tokenId)
+      acceptedTokens.push(accepted)
+      rows += 1 + (run.draftTokens ?? 0)
+    }
+    return { tokenIds, acceptedTokens }
+  }
+
+  #sample({ slotId }: SlotRun, logits: Float32Array | undefined): number {
+    const sampler = this.#samplers[slotId]
+    if (!sampler || !logits) throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
+    return sampler.sample(logits, this.#scratch)
+  }
+
+  #dropRejected({ slotId, position, tokenIds, draftTokens = 0 }: SlotRun, accepted: number): void {
+    const rejected = draftTokens - accepted
+    if (rejected > 0) this.#trim(slotId, position + tokenIds.length - rejected)
+  }
+
+  #trim(slotId: number, tokens: number): void {
+    if (this.#context.trimSlot(slotId, tokens)) return
+    throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${tokens} tokens.`)
   }
 
   close(): void {
@@ -181,9 +213,7 @@ class LlamaRunner implements ModelRunner {
 
   #start({ slotId, promptTokenIds, sampling, cachedTokens, copyFromSlotId }: SlotStart): void {
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
-    if (!this.#context.trimSlot(slotId, cachedTokens)) {
-      throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${cachedTokens} tokens.`)
-    }
+    this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(sampling, promptTokenIds)
   }
 

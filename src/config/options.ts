@@ -6,6 +6,7 @@
  */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
+import { SPECULATIONS } from '../core/speculation.ts'
 import { configuredModels, modelId } from './model-kinds.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
@@ -218,6 +219,13 @@ export const OPTIONS: OptionTable = {
     kind: choice(SCHEDULE_POLICIES),
     default: 'priority',
     help: 'order of the waiting queue',
+    available: true,
+  },
+  speculation: {
+    group: 'Engine',
+    kind: choice(SPECULATIONS),
+    default: 'ngram',
+    help: 'ngram guesses ahead where one text repeats itself, and checks the guesses with the next token',
     available: true,
   },
   maxQueue: {

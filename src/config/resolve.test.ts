@@ -52,6 +52,7 @@ const CASES: {
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
   schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
+  speculation: ['off', 'off', 'on', "must be one of ngram, off, but was 'on'"],
   maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],
   replicas: ['2', 2, '65', NUMBER('from 1 to 64', '65')],
   gpu: ['off', 'off', 'on', "must be one of auto, off, but was 'on'"],

@@ -6,6 +6,7 @@
  */
 import type { Quantization } from '../core/quant-mode.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import type { Speculation } from '../core/speculation.ts'
 
 export const AUTH_MODES = ['api-key', 'none'] as const
 export const GPU_MODES = ['auto', 'off'] as const
@@ -55,6 +56,7 @@ export interface ServerConfig {
   /** Tokens a sequence may reach; null takes the model's own, at most 4096. */
   readonly maxSeqLen: number | null
   readonly schedulePolicy: SchedulePolicy
+  readonly speculation: Speculation
   /** Waiting sequences, all models together. */
   readonly maxQueue: number
   /** Engine processes per model. */

@@ -87,12 +87,20 @@ export interface SequenceError {
   readonly params: Readonly<Record<string, string | number>>
 }
 
+/** Tokens that were guessed ahead of their time, and those of them that were right. */
+export interface DraftCounts {
+  readonly draftedTokens: number
+  readonly acceptedTokens: number
+}
+
 export interface SequenceEndEvent {
   readonly type: 'sequence-end'
   readonly index: number
   readonly finishReason: FinishReason
   /** Set when `finishReason` is `error`. */
   readonly error: SequenceError | null
+  /** Absent where nothing was guessed. */
+  readonly drafts?: DraftCounts
 }
 
 export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent

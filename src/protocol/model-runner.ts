@@ -23,6 +23,12 @@ export interface SlotRun {
   readonly tokenIds: ArrayLike<number>
   /** True when the next token is to be sampled after the last of these. */
   readonly wantsToken: boolean
+  /**
+   * How many of the last of these are guesses, in a run that wants a token. The runner samples after the last token that
+   * is none, and goes on after each guess as long as it is just what was sampled; the others leave its KV cache again.
+   * @default 0
+   */
+  readonly draftTokens?: number
 }
 
 /** One step, whole: starts are applied in order before the runs are computed together. */
@@ -82,6 +88,8 @@ export interface BeamChoice {
  */
 export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
+  /** How many guesses of each such run were right; they come before its token. @default none of any */
+  readonly acceptedTokens?: ArrayLike<number>
   /** How long the runs took; the scheduler sizes later steps by it. */
   readonly times?: StepTimes
   /** For each group that has beams, in the order of the plan: the best first, or in the order they were drawn. */
@@ -114,6 +122,8 @@ export interface ModelRunner {
   readonly canReusePrefixes: boolean
   /** Whether such a beginning can also be copied from another slot. */
   readonly canCopySlots: boolean
+  /** Most guessed tokens one step takes; needs a KV cache that can be cut. @default 0 */
+  readonly maxDraftTokens?: number
   /** Longest text a single token can stand for, in bytes; proves prompts too long without tokenizing them. */
   readonly maxTokenBytes: number
   /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */

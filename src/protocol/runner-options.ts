@@ -1,3 +1,5 @@
+import type { Speculation } from '../core/speculation.ts'
+
 /** What it takes to open a model in an engine; plain data, because it crosses the border to the engine process. */
 export interface RunnerOptions {
   readonly modelId: string
@@ -13,6 +15,8 @@ export interface RunnerOptions {
   /** Layers to put on the GPU; null puts all. */
   readonly gpuLayers: number | null
   readonly kvCacheType: 'f16' | 'f32'
+  /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
+  readonly speculation?: Speculation
   /** What takes the place of the file's own metadata, by key. @default none */
   readonly metadataOverrides?: readonly MetadataOverride[]
 }

@@ -38,6 +38,8 @@ export interface SchedulerOptions {
   readonly canReusePrefixes?: boolean
   /** Whether a prefix can be copied between slots. @default false */
   readonly canCopySlots?: boolean
+  /** Most tokens guessed ahead in one step; needs a KV cache that can be cut. @default 0 */
+  readonly maxDraftTokens?: number
   /** Room for beam searches; without it a request's beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
   readonly isEndOfGeneration?: (tokenId: number) => boolean
@@ -75,6 +77,7 @@ export class ContinuousBatchScheduler {
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
       canReusePrefixes: true,
       canCopySlots: false,
+      maxDraftTokens: 0,
       beamRoom: null,
       isEndOfGeneration: () => false,
       tokenBytes: () => NO_BYTES,
@@ -226,7 +229,10 @@ export class ContinuousBatchScheduler {
   }
 
   #end(sequence: Sequence, finishReason: FinishReason): void {
-    this.#events.push({ type: 'sequence-end', reqId: sequence.reqId, finishReason })
+    const drafts = sequence.drafter?.counts
+    const wasGuessed = drafts !== undefined && drafts.draftedTokens > 0
+    const { reqId } = sequence
+    this.#events.push({ type: 'sequence-end', reqId, finishReason, ...(wasGuessed && { drafts }) })
     this.#leave(sequence)
   }
 

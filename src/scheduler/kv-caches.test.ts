@@ -57,6 +57,7 @@ describe('the KV caches', () => {
             schedulePolicy,
             clock,
             canCopySlots: true,
+            maxDraftTokens: 15,
             beamRoom: BEAM_ROOM,
             isEndOfGeneration: (tokenId) => tokenId === EOS,
             tokenBytes: (tokenId) => Buffer.from(String.fromCodePoint(97 + tokenId)),

@@ -7,7 +7,8 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { SlotRun, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import { addDraft, settleDraft, type DraftOptions } from './draft-runs.ts'
 import type { SchedulerEvent } from './scheduler-event.ts'
 import type { Sequence } from './sequence.ts'
 import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
@@ -25,6 +26,7 @@ export interface RunningBatchOptions {
   readonly stepTokenBudget: number
   readonly canReusePrefixes: boolean
   readonly canCopySlots: boolean
+  readonly maxDraftTokens: number
   readonly isEndOfGeneration: (tokenId: number) => boolean
   readonly tokenBytes: (tokenId: number) => Uint8Array
   readonly clock: Clock
@@ -41,11 +43,18 @@ export class RunningBatch {
   /** The longest-running first. */
   #running: Sequence[] = []
   #planned: readonly PlannedRun[] = []
+  readonly #drafting: DraftOptions
+
   constructor(options: RunningBatchOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots } = options
     this.#options = options
     this.#waiting = new WaitingQueue(options.schedulePolicy)
     this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots })
+    this.#drafting = {
+      maxDraftTokens: canReusePrefixes ? options.maxDraftTokens : 0,
+      maxSeqLen: options.maxSeqLen,
+      computedTokenIds: (sequence) => this.#slotOf(sequence).cachedTokenIds,
+    }
   }
 
   get waitingCount(): number {
@@ -75,22 +84,27 @@ export class RunningBatch {
 
   plan(): Pick<StepPlan, 'starts' | 'runs'> {
     const starts = this.#fillSlots()
-    this.#planned = planSlotRuns(this.#running, {
+    const planned = planSlotRuns(this.#running, {
       stepTokens: this.#options.stepTokenBudget,
       promptTokensBesideDecodes: this.#costs.promptTokensBesideDecodes(),
     })
+    this.#planned = addDraft(planned, this.#drafting)
     return { starts, runs: this.#planned.map(({ run }) => run) }
   }
 
   /** Applies what the runner computed for the last plan. */
-  update({ tokenIds, times }: Pick<StepOutput, 'tokenIds' | 'times'>): void {
+  update({ tokenIds, acceptedTokens, times }: Omit<StepOutput, 'beamChoices'>): void {
     if (times !== undefined) this.#costs.observe(this.#plannedPromptTokens(), times)
     let index = 0
     for (const { sequence, run } of this.#planned) {
-      const tokenId = run.wantsToken ? tokenIds[index++] : undefined
+      const row = run.wantsToken ? index++ : null
       // Aborted while the step was computed.
       if (sequence.slotId === null) continue
-      this.#recordComputed(sequence, run)
+      const { computed, accepted } = settleDraft({ sequence, run }, row === null ? 0 : acceptedTokens?.[row])
+      this.#recordComputed(sequence, computed)
+      if (row === null) continue
+      const tokenId = tokenIds[row]
+      for (const guessed of accepted) this.#takeToken(sequence, guessed)
       if (tokenId === null) this.#endText(sequence)
       else if (tokenId !== undefined) this.#takeToken(sequence, tokenId)
     }
@@ -104,7 +118,7 @@ export class RunningBatch {
 
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
-    const { maxBatchSize, canReusePrefixes, stepTokenBudget } = this.#options
+    const { maxBatchSize, canReusePrefixes, stepTokenBudget, maxDraftTokens } = this.#options
     const seated = this.#slots.slots.filter(({ sequence }) => sequence !== null)
     const check = (isTrue: boolean, rule: string): void => {
       if (!isTrue) throw new InvariantError(rule)
@@ -124,10 +138,16 @@ export class RunningBatch {
     }
     const runTokens = this.#planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
     check(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
+    for (const { sequence, run } of this.#planned) {
+      const { draftTokens = 0 } = run
+      if (draftTokens === 0) continue
+      check(sequence.newTokens + draftTokens < sequence.maxNewTokens, 'a draft leaves room for a token')
+      check(draftTokens < run.tokenIds.length && draftTokens <= maxDraftTokens, 'a draft follows a token')
+    }
   }
 
   #plannedPromptTokens(): number {
-    const prompts = this.#planned.filter(({ run }) => run.tokenIds.length > 1)
+    const prompts = this.#planned.filter(({ run }) => run.tokenIds.length - (run.draftTokens ?? 0) > 1)
     return prompts.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
   }
 
@@ -202,12 +222,14 @@ export class RunningBatch {
     })
   }
 
-  #recordComputed(sequence: Sequence, run: SlotRun): void {
-    this.#slots.recordComputed(this.#slotOf(sequence), run.tokenIds)
-    sequence.computedTokens += run.tokenIds.length
+  #recordComputed(sequence: Sequence, tokenIds: ArrayLike<number>): void {
+    this.#slots.recordComputed(this.#slotOf(sequence), tokenIds)
+    sequence.computedTokens += tokenIds.length
   }
 
   #takeToken(sequence: Sequence, tokenId: number): void {
+    // An earlier token of the same run has ended it.
+    if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     sequence.newTokens++
     sequence.lastTokenId = tokenId
@@ -219,6 +241,7 @@ export class RunningBatch {
 
   /** The runner has nothing more to say and made no token of that. */
   #endText(sequence: Sequence): void {
+    if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     const text = sequence.assembler.flush()
     if (text !== '') emit({ type: 'text-delta', reqId: sequence.reqId, text, tokenIds: [] })

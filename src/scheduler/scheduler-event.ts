@@ -1,5 +1,5 @@
 /** What the scheduler tells of its sequences, by request id: one start, deltas, one end. */
-import type { FinishReason } from '../protocol/engine.ts'
+import type { DraftCounts, FinishReason } from '../protocol/engine.ts'
 
 export type SchedulerEvent =
   | {
@@ -15,4 +15,10 @@ export type SchedulerEvent =
       readonly text: string
       readonly tokenIds: readonly number[]
     }
-  | { readonly type: 'sequence-end'; readonly reqId: number; readonly finishReason: FinishReason }
+  | {
+      readonly type: 'sequence-end'
+      readonly reqId: number
+      readonly finishReason: FinishReason
+      /** Absent where nothing was guessed. */
+      readonly drafts?: DraftCounts
+    }

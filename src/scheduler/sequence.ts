@@ -7,6 +7,7 @@
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
 import type { QueuePlace, Sampling } from '../protocol/engine.ts'
+import type { Drafter } from './drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
 
 export type SequenceStatus = 'waiting' | 'running' | 'finished'
@@ -50,6 +51,8 @@ export class Sequence {
   lastTokenId: number | null = null
   /** Tokens whose KV cache is in the slot. */
   computedTokens = 0
+  /** Null before there was room for a first draft. */
+  drafter: Drafter | null = null
 
   constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
     this.reqId = request.reqId

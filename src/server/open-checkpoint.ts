@@ -174,7 +174,7 @@ function startReplica(
   { model, overrides }: ResolvedModel,
   replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy } = config
+  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, speculation } = config
   return EngineHost.start(
     {
       runner: {
@@ -186,6 +186,7 @@ function startReplica(
         gpu,
         gpuLayers,
         kvCacheType: 'f16',
+        speculation,
         metadataOverrides: overrides.map(toRunnerOverride),
       },
       schedulePolicy,

@@ -87,6 +87,16 @@ export class Metrics {
     'Generated tokens, those of clients that left included.',
     byModel,
   )
+  readonly #draftTokens = this.#counter(
+    'sluice_draft_tokens_total',
+    'Tokens that were guessed from the text so far.',
+    byModel,
+  )
+  readonly #acceptedDraftTokens = this.#counter(
+    'sluice_accepted_draft_tokens_total',
+    'Guessed tokens that were right.',
+    byModel,
+  )
   readonly #guardHits = this.#counter('sluice_guard_hits_total', 'Times that a rule of a guard was hit.', [
     'guard',
     'rule',
@@ -145,6 +155,9 @@ export class Metrics {
     const label = { model }
     this.#promptTokens.inc(label, promptTokens)
     this.#completionTokens.inc(label, completionTokens)
+    const { draftedTokens, acceptedTokens } = timeline.drafts
+    this.#draftTokens.inc(label, draftedTokens)
+    this.#acceptedDraftTokens.inc(label, acceptedTokens)
     if (queueMs !== null) this.#queueTime.observe(label, queueMs / 1000)
     if (ttftMs !== null) this.#timeToFirstToken.observe(label, ttftMs / 1000)
     if (ttftMs !== null && e2eMs !== null && completionTokens > 1) {

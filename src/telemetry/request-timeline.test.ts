@@ -50,6 +50,15 @@ describe('RequestTimeline', () => {
     })
   })
 
+  it('sums what was guessed for the sequences that have ended', () => {
+    const timeline = new RequestTimeline(new VirtualClock())
+    const end = { type: 'sequence-end', finishReason: 'stop', error: null } as const
+    timeline.record({ ...end, index: 0, drafts: { draftedTokens: 12, acceptedTokens: 9 } })
+    timeline.record({ ...end, index: 1 })
+    timeline.record({ ...end, index: 2, drafts: { draftedTokens: 3, acceptedTokens: 0 } })
+    expect(timeline.drafts).toEqual({ draftedTokens: 15, acceptedTokens: 9 })
+  })
+
   it('keeps what was made before a client left', () => {
     const timeline = new RequestTimeline(new VirtualClock())
     timeline.recordModel('m')

@@ -4,7 +4,7 @@
  * received, on one monotonic clock; tokens made before a client left are in here too.
  */
 import type { Clock } from '../core/clock.ts'
-import type { EngineEvent } from '../protocol/engine.ts'
+import type { DraftCounts, EngineEvent } from '../protocol/engine.ts'
 
 /** The numbers of a generation, as the log line shows them. */
 export interface GenerationSummary {
@@ -25,6 +25,7 @@ export class RequestTimeline {
   #model: string | null = null
   #promptTokens = 0
   #completionTokens = 0
+  #drafts: DraftCounts = { draftedTokens: 0, acceptedTokens: 0 }
   #queueMs: number | null = null
   #firstTokenMs: number | null = null
   #lastEndMs: number | null = null
@@ -53,6 +54,7 @@ export class RequestTimeline {
       case 'sequence-end':
         this.#lastEndMs = this.#clock.nowMs()
         this.#finishReasons.add(event.finishReason)
+        if (event.drafts !== undefined) this.#addDrafts(event.drafts)
         break
     }
   }
@@ -70,6 +72,11 @@ export class RequestTimeline {
     return this.#completionTokens
   }
 
+  /** Of its sequences that have ended. */
+  get drafts(): DraftCounts {
+    return this.#drafts
+  }
+
   elapsedMs(): number {
     return this.#clock.nowMs() - this.#receivedMs
   }
@@ -85,6 +92,13 @@ export class RequestTimeline {
       ttftMs: this.#since(this.#firstTokenMs),
       e2eMs: this.#since(this.#lastEndMs),
       finishReason: this.#finishReasons.size === 0 ? null : [...this.#finishReasons].join(','),
+    }
+  }
+
+  #addDrafts({ draftedTokens, acceptedTokens }: DraftCounts): void {
+    this.#drafts = {
+      draftedTokens: this.#drafts.draftedTokens + draftedTokens,
+      acceptedTokens: this.#drafts.acceptedTokens + acceptedTokens,
     }
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ScriptedEngine, sequenceStart, textDelta } from '../support/scripted-engine.ts'
 import { ADMIN_KEY, createTestApp, type TestApp } from '../support/test-app.ts'
 
 const asAdmin = { authorization: `Bearer ${ADMIN_KEY}` }
@@ -40,6 +41,20 @@ describe('GET /metrics', () => {
     expect(text).toContain('sluice_time_to_first_token_seconds_count{model="default"} 2')
     expect(text).toContain('sluice_inter_token_latency_seconds_count{model="default"} 2')
     expect(text).not.toContain('scanner')
+  })
+
+  it('counts what was guessed ahead and what of it was right', async () => {
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('ok', [1])
+      const drafts = { draftedTokens: 12, acceptedTokens: 9 }
+      yield { type: 'sequence-end', index: 0, finishReason: 'stop', error: null, drafts }
+    })
+    const testApp = createTestApp({ engine })
+    await testApp.post('/v1/generate', { prompt: 'abc' })
+    const text = await readMetrics(testApp)
+    expect(text).toContain('sluice_draft_tokens_total{model="default"} 12')
+    expect(text).toContain('sluice_accepted_draft_tokens_total{model="default"} 9')
   })
 
   it('counts the hits of guards by rule', async () => {

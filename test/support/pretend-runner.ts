@@ -2,13 +2,14 @@
  * A runner that computes nothing but keeps the books of both KV caches as llama.cpp does, and throws when a plan asks for
  * what they do not allow: a gap, a fork over something, a cell that nobody owns, more cells than there are.
  */
+import { verifyDraft, type VerifiedDraft } from '../../src/engines/llamacpp/draft-verification.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, StepOutput, StepPlan } from '../../src/protocol/model-runner.ts'
 
 export interface PretendRunnerOptions {
   readonly slots: number
   readonly beamRoom: BeamRoom
-  /** The token that follows; for beams with the rank of the candidate. */
-  readonly nextToken: (rank: number) => number
+  /** The token that follows those held; for beams with the rank of the candidate. */
+  readonly nextToken: (rank: number, heldTokenIds: readonly number[]) => number
 }
 
 /** One token in the shared cache, however many seats own it. */
@@ -39,12 +40,23 @@ export class PretendRunner {
         `slot ${slotId} holds the prompt`,
       )
     }
-    for (const { slotId, position, tokenIds } of runs) {
-      must(this.#slot(slotId).length === position, `slot ${slotId} goes on where it stands`)
-      this.#slot(slotId).push(...Array.from(tokenIds))
+    const verified: VerifiedDraft[] = []
+    for (const run of runs) {
+      const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } = run
+      const slot = this.#slot(slotId)
+      must(slot.length === position, `slot ${slotId} goes on where it stands`)
+      slot.push(...Array.from(tokenIds))
+      if (!wantsToken) continue
+      const certain = slot.length - draftTokens
+      const outcome = verifyDraft(run, (index) => this.#options.nextToken(0, slot.slice(0, certain + index)))
+      slot.length = certain + outcome.accepted
+      verified.push(outcome)
     }
-    const tokenIds = runs.filter(({ wantsToken }) => wantsToken).map(() => this.#options.nextToken(0))
-    return beams === undefined ? { tokenIds } : { tokenIds, beamChoices: this.#executeBeams(beams) }
+    const output = {
+      tokenIds: verified.map(({ tokenId }) => tokenId),
+      acceptedTokens: verified.map(({ accepted }) => accepted),
+    }
+    return beams === undefined ? output : { ...output, beamChoices: this.#executeBeams(beams) }
   }
 
   #executeBeams({ drops, starts, forks, groups }: BeamPlan): BeamChoice[][] {
@@ -78,7 +90,7 @@ export class PretendRunner {
       const beam = rank % beams.length
       return {
         beam,
-        tokenId: this.#options.nextToken(rank),
+        tokenId: this.#options.nextToken(rank, []),
         score: (beams[beam]?.score ?? 0) - 1 - rank / 100,
       }
     })

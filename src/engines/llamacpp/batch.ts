@@ -32,7 +32,7 @@ export class Batch {
   /** Takes the runs of a step, in order; what it returns is good until the next call. */
   fill(runs: readonly SlotRun[]): NativeBatch {
     let count = 0
-    for (const { slotId, position, tokenIds, wantsToken } of runs) {
+    for (const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } of runs) {
       if (count + tokenIds.length > this.#maxTokens) {
         throw new InvariantError(`A step has more than ${this.#maxTokens} tokens.`)
       }
@@ -43,7 +43,7 @@ export class Batch {
         this.#wantsLogits[count] = 0
         count++
       }
-      if (wantsToken) this.#wantsLogits[count - 1] = 1
+      if (wantsToken) this.#wantsLogits.fill(1, count - 1 - draftTokens, count)
     }
     this.#native.n_tokens = count
     return this.#native

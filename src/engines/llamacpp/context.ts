@@ -23,6 +23,8 @@ const FLASH_ATTENTION_OFF = 0
 export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
   readonly maxSeqLen: number
   readonly threads: number
+  /** Guessed tokens of one step, after each of which logits may be wanted. @default 0 */
+  readonly maxDraftTokens?: number
   /** Tokens of one KV cache that all slots share, where a copy costs nothing; null gives each slot its own. */
   readonly sharedTokens: number | null
 }
@@ -49,16 +51,23 @@ export class Context {
   readonly #threadpool: Pointer
   readonly #batch: Batch
   readonly #vocabSize: number
+  /** Rows of logits that there is always room for; llama.cpp makes more room when a step wants more. */
+  readonly #leastRows: number
+  /** Rows of logits that the last step wanted. */
+  #wantedRows = 0
   #logitsAddress: Pointer | null = null
   #logitsRows: readonly Float32Array[] = []
-  readonly #slots: number
 
   constructor(api: Bindings, model: Model, options: ContextOptions) {
     this.#api = api
-    this.#slots = options.maxBatchSize
+    this.#leastRows = options.maxBatchSize
     this.maxStepTokens = Math.max(MAX_STEP_TOKENS, options.maxBatchSize)
     this.#vocabSize = model.vocabSize
-    this.#context = createContext(api, model, { ...options, maxStepTokens: this.maxStepTokens })
+    this.#context = createContext(api, model, {
+      ...options,
+      maxStepTokens: this.maxStepTokens,
+      maxOutputs: options.maxBatchSize + (options.maxDraftTokens ?? 0),
+    })
     const memory = api.contextMemory(this.#context)
     if (memory === null) {
       api.contextFree(this.#context)
@@ -89,20 +98,23 @@ export class Context {
 
   /** Computes the runs of a step. @throws InvariantError when it fails; the cache's state is then unknown. */
   decode(runs: readonly SlotRun[]): void {
+    this.#wantedRows = runs.reduce(countRows, 0)
     const status = this.#api.decode(this.#context, this.#batch.fill(runs))
     if (status !== 0) throw new InvariantError(`llama_decode failed with status ${status}.`)
   }
 
   /**
-   * Logits after the runs that wanted a token, in their order: views of native memory, valid until the next decode.
+   * Logits after the runs that wanted a token, in their order, a row more for each guess: views of native memory, valid
+   * until the next decode.
    */
   logits(): readonly Float32Array[] {
     const address = this.#api.logits(this.#context)
     if (address === null) throw new InvariantError('llama.cpp gave no logits.')
-    if (address !== this.#logitsAddress) {
-      const all = viewFloat32(address, this.#slots * this.#vocabSize)
+    const rows = Math.max(this.#leastRows, this.#wantedRows)
+    if (address !== this.#logitsAddress || rows > this.#logitsRows.length) {
+      const all = viewFloat32(address, rows * this.#vocabSize)
       this.#logitsAddress = address
-      this.#logitsRows = Array.from({ length: this.#slots }, (_, row) =>
+      this.#logitsRows = Array.from({ length: rows }, (_, row) =>
         all.subarray(row * this.#vocabSize, (row + 1) * this.#vocabSize),
       )
     }
@@ -116,10 +128,14 @@ export class Context {
   }
 }
 
+function countRows(rows: number, { wantsToken, draftTokens = 0 }: SlotRun): number {
+  return wantsToken ? rows + 1 + draftTokens : rows
+}
+
 function createContext(
   api: Bindings,
   model: Model,
-  options: ContextOptions & { maxStepTokens: number },
+  options: ContextOptions & { maxStepTokens: number; maxOutputs: number },
 ): Pointer {
   const type = GGML_TYPES[options.kvCacheType]
   const hasGpu = options.gpu === 'auto'
@@ -129,8 +145,8 @@ function createContext(
     n_batch: options.maxStepTokens,
     n_ubatch: MAX_STEP_TOKENS,
     n_seq_max: options.maxBatchSize,
-    // No more than one token per slot is sampled in a step; buffers for more would only take memory.
-    n_outputs_max: options.maxBatchSize,
+    // Buffers for more would only take memory.
+    n_outputs_max: options.maxOutputs,
     n_threads: options.threads,
     n_threads_batch: options.threads,
     type_k: type,

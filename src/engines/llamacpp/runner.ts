@@ -1,7 +1,8 @@
 /**
  * The ModelRunner over llama.cpp: applies a step's starts to the slots, computes its runs in one batch, samples. The
  * scheduler drives it from the step loop of an engine process; it decides nothing by itself.
- * Invariant: a slot's KV cache holds exactly the tokens its runs put there, from position 0 without a gap.
+ * Invariant: a slot's KV cache holds exactly the tokens its runs put there, less the guesses that were wrong, from
+ * position 0 without a gap.
  */
 import os from 'node:os'
 import { InvariantError } from '../../core/errors.ts'
@@ -19,6 +20,7 @@ import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { bind, type Bindings } from './bindings.ts'
 import { createCandidates, type Candidates } from './candidates.ts'
 import { Context, kvCacheBytes, slotTokens } from './context.ts'
+import { type VerifiedDraft, verifyDraft } from './draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { loadLibraries } from './libraries.ts'
 import { availableMemoryBytes, checkMemory } from './memory.ts'
@@ -29,6 +31,8 @@ import { Vocabulary } from './vocabulary.ts'
 const MAX_DEFAULT_SEQ_LEN = 4096
 /** With less, a thread waits for the others longer than it computes. */
 const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
+/** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
+const MAX_DRAFT_TOKENS = 15
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
 
 /**
@@ -98,6 +102,7 @@ class LlamaRunner implements ModelRunner {
   readonly canCopySlots: boolean
   readonly canReusePrefixes: boolean
   readonly maxTokenBytes: number
+  readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
   readonly #api: Bindings
   readonly #options: LlamaRunnerOptions
@@ -122,13 +127,15 @@ class LlamaRunner implements ModelRunner {
       putsSpaceAtStart: model.putsSpaceAtStart,
       normalizesText: model.normalizesText,
     })
-    this.#context = new Context(api, model, { ...options, sharedTokens: null })
+    const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
+    this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
     this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.canReusePrefixes = this.#warmUp()
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
+    this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
     this.#info = {
       ...describeRunner(model, this.#vocabulary, options),
@@ -169,29 +176,50 @@ class LlamaRunner implements ModelRunner {
    * longest context among them, a stream's token for the long prompt beside it.
    */
   #compute(runs: StepPlan['runs']): StepOutput {
-    const sampled = new Map<SlotRun, number>()
+    const sampled = new Map<SlotRun, VerifiedDraft>()
     const times = { decodeMs: 0, promptMs: 0 }
-    for (const [length, equals] of groupByLength(runs)) {
+    for (const equals of groupByLength(runs)) {
       const startedMs = performance.now()
       this.#context.decode(equals)
-      this.#sample(equals, sampled)
-      times[length === 1 ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
+      this.#sampleEach(equals, sampled)
+      times[equals.every(isDecode) ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
     }
-    return { tokenIds: runs.flatMap((run) => sampled.get(run) ?? []), times }
+    const inOrder = runs.flatMap((run) => sampled.get(run) ?? [])
+    return {
+      tokenIds: inOrder.map(({ tokenId }) => tokenId),
+      acceptedTokens: inOrder.map(({ accepted }) => accepted),
+      times,
+    }
   }
 
   /** Adds the next token of each run that wants one; the runs are those decoded last. */
-  #sample(runs: readonly SlotRun[], sampled: Map<SlotRun, number>): void {
+  #sampleEach(runs: readonly SlotRun[], sampled: Map<SlotRun, VerifiedDraft>): void {
     const wanting = runs.filter(({ wantsToken }) => wantsToken)
-    if (wanting.length === 0) return
-    const logits = this.#context.logits()
-    wanting.forEach((run, row) => {
-      const sampler = this.#samplers[run.slotId]
-      const rowLogits = logits[row]
-      if (!sampler || !rowLogits)
-        throw new InvariantError(`Slot ${run.slotId} wants a token but has no sequence.`)
-      sampled.set(run, sampler.sample(rowLogits, this.#scratch))
-    })
+    const logits = wanting.length === 0 ? [] : this.#context.logits()
+    let rows = 0
+    for (const run of wanting) {
+      const firstRow = rows
+      const verified = verifyDraft(run, (index) => this.#sample(run, logits[firstRow + index]))
+      this.#dropRejected(run, verified.accepted)
+      sampled.set(run, verified)
+      rows += 1 + (run.draftTokens ?? 0)
+    }
+  }
+
+  #sample({ slotId }: SlotRun, logits: Float32Array | undefined): number {
+    const sampler = this.#samplers[slotId]
+    if (!sampler || !logits) throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
+    return sampler.sample(logits, this.#scratch)
+  }
+
+  #dropRejected({ slotId, position, tokenIds, draftTokens = 0 }: SlotRun, accepted: number): void {
+    const rejected = draftTokens - accepted
+    if (rejected > 0) this.#trim(slotId, position + tokenIds.length - rejected)
+  }
+
+  #trim(slotId: number, tokens: number): void {
+    if (this.#context.trimSlot(slotId, tokens)) return
+    throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${tokens} tokens.`)
   }
 
   close(): void {
@@ -202,9 +230,7 @@ class LlamaRunner implements ModelRunner {
 
   #start({ slotId, promptTokenIds, sampling, cachedTokens, copyFromSlotId }: SlotStart): void {
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
-    if (!this.#context.trimSlot(slotId, cachedTokens)) {
-      throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${cachedTokens} tokens.`)
-    }
+    this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(sampling, promptTokenIds)
   }
 
@@ -218,14 +244,19 @@ class LlamaRunner implements ModelRunner {
 }
 
 /** The shortest first, so that the streams' tokens come before prompts. */
-function groupByLength(runs: readonly SlotRun[]): [length: number, runs: SlotRun[]][] {
+function groupByLength(runs: readonly SlotRun[]): readonly SlotRun[][] {
   const groups = new Map<number, SlotRun[]>()
   for (const run of runs) {
     const group = groups.get(run.tokenIds.length)
     if (group === undefined) groups.set(run.tokenIds.length, [run])
     else group.push(run)
   }
-  return [...groups].sort(([a], [b]) => a - b)
+  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
+}
+
+/** One token, and guesses of those behind it. */
+function isDecode({ tokenIds, draftTokens = 0 }: SlotRun): boolean {
+  return tokenIds.length - draftTokens === 1
 }
 
 function describeRunner(model: Model, vocabulary: Vocabulary, options: LlamaRunnerOptions): ModelInfo {

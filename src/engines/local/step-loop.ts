@@ -70,6 +70,7 @@ export class StepLoop {
       stepTokenBudget: runner.maxStepTokens,
       canReusePrefixes: runner.canReusePrefixes,
       canCopySlots: runner.canCopySlots,
+      maxDraftTokens: runner.maxDraftTokens ?? 0,
       beamRoom: runner.beamRoom ?? null,
       isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
       tokenBytes: (tokenId) => runner.tokenBytes(tokenId),
@@ -206,7 +207,9 @@ function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
     }
     case 'text-delta':
       return { type: 'text-delta', index, text: event.text, tokenIds: event.tokenIds }
-    case 'sequence-end':
-      return { type: 'sequence-end', index, finishReason: event.finishReason, error: null }
+    case 'sequence-end': {
+      const { finishReason, drafts } = event
+      return { type: 'sequence-end', index, finishReason, error: null, ...(drafts && { drafts }) }
+    }
   }
 }

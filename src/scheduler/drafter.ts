@@ -1,0 +1,48 @@
+/**
+ * The drafts of one sequence: guesses its next tokens and learns from what came of them. Owned by the sequence, called by
+ * the running batch. Costs nothing while it is not asked, and catches up when it is.
+ */
+import type { DraftCounts } from '../protocol/engine.ts'
+import { AcceptanceWatch } from './acceptance-watch.ts'
+import { NgramProposer } from './ngram-proposer.ts'
+
+/** Where a sequence stands when it is asked for a draft. */
+export interface DraftPoint {
+  /** Prompt and text so far, but for the last token. */
+  readonly computedTokenIds: readonly number[]
+  readonly lastTokenId: number
+  readonly newTokens: number
+  /** Tokens there is room for. */
+  readonly maxTokens: number
+}
+
+const NOTHING = new Int32Array(0)
+
+export class Drafter {
+  readonly #proposer = new NgramProposer()
+  readonly #watch = new AcceptanceWatch()
+  #draftedTokens = 0
+  #acceptedTokens = 0
+
+  get counts(): DraftCounts {
+    return { draftedTokens: this.#draftedTokens, acceptedTokens: this.#acceptedTokens }
+  }
+
+  draft({ computedTokenIds, lastTokenId, newTokens, maxTokens }: DraftPoint): Int32Array {
+    const tokens = Math.min(this.#watch.draftTokens(newTokens), maxTokens)
+    if (tokens <= 0) return NOTHING
+    const proposer = this.#proposer
+    for (let i = proposer.length; i < computedTokenIds.length; i++) {
+      proposer.append(computedTokenIds[i] as number)
+    }
+    if (proposer.length === computedTokenIds.length) proposer.append(lastTokenId)
+    return proposer.propose(tokens)
+  }
+
+  /** What the model made of a draft. @param newTokens as of when it was asked for */
+  observe(outcome: { readonly drafted: number; readonly accepted: number }, newTokens: number): void {
+    this.#draftedTokens += outcome.drafted
+    this.#acceptedTokens += outcome.accepted
+    this.#watch.observe(outcome, newTokens)
+  }
+}

@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * `npm run bench:light`: the light server's budget, in one run. What its import costs, and how many requests a second it
- * answers against a bare `node:http` server that does the same (`bare-server.mjs`). The two take many short turns, A B, B A,
- * so that what the machine does meanwhile hits both; what is told of them is the median of the pairs' ratios, with the quarter
- * of them below and above.
+ * answers against a bare `node:http` server (`bare-server.mjs`), whose health is always the same bytes. The two take many
+ * short turns, A B, B A, so that what the machine does meanwhile hits both; what is told of them is the median of the pairs'
+ * ratios, with the quarter of them below and above.
  *
  *   npm run bench:light -- [--pairs 60] [--ms 200] [--connections 64]
  */

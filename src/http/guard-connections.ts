@@ -1,6 +1,9 @@
 /**
  * Cuts connections that cost more than they ask for: too many at once, too many requests on one before an answer, answers
  * that are not read, bodies that go on after the answer. What Node's own time-outs end is answered in `client-errors.ts`.
+ *
+ * The last two are looked for in rounds over all connections, because a timer or a listener for each request would be
+ * paid for by all those with which nothing is wrong. What is overdue is cut in the next round.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,71 +15,86 @@ export const MAX_PIPELINED = 32
 /** A reader this slow still gets the rest of its answer. */
 const MIN_READ_BYTES_PER_SECOND = 4096
 
+/** Rounds in the shorter of the two times that a connection may take. */
+const ROUNDS_PER_BOUND = 6
+
 export type ConnectionRule = 'connections' | 'pipelining' | 'slow-reader' | 'lingering-body'
 
+type RoundRule = 'slow-reader' | 'lingering-body'
+
 interface Connection {
-  /** Requests that have not been answered. */
-  open: number
+  readonly socket: Socket
+  /** In order; those that are finished with stay until the next request or round. */
+  readonly responses: ServerResponse[]
+  /** Whether it had something to read in the last round. */
+  isReading: boolean
+  /** What the first of the responses still has to come to an end with, and for how long; null where it needs no end. */
+  last: { readonly rule: RoundRule; readonly response: ServerResponse | null; leftMs: number } | null
 }
 
-/** Call before the server listens. `onCut` is told each time that a connection is closed by a rule. */
+/** Call before the server listens, and before `interceptConnections`. `onCut` is told of each connection that a rule closes. */
 export function guardConnections(
   server: Server,
   bounds: HttpBounds,
   onCut: (rule: ConnectionRule) => void = () => {},
 ): void {
-  const connections = new WeakMap<Socket, Connection>()
+  const { slowReaderMs, lingerMs, maxConnections } = bounds
+  const roundMs = Math.min(slowReaderMs, lingerMs) / ROUNDS_PER_BOUND
+  const connections = new Map<Socket, Connection>()
   const cut = (socket: Socket, rule: ConnectionRule): void => {
     if (socket.destroyed) return
     onCut(rule)
     socket.destroy()
   }
-  const cutAfter = (ms: number, socket: Socket, rule: ConnectionRule): NodeJS.Timeout =>
-    setTimeout(() => cut(socket, rule), ms).unref()
-
-  server.maxConnections = bounds.maxConnections
-  server.on('drop', () => onCut('connections'))
-  // Anything that passes over the socket, in either direction, starts this anew.
-  server.setTimeout(bounds.slowReaderMs, (socket) => {
-    if (socket.writableLength > 0) cut(socket, 'slow-reader')
-    // Between requests this is Node's keep-alive time-out. A request may wait for its answer much longer.
-    else if ((connections.get(socket)?.open ?? 0) === 0) socket.destroy()
-  })
-
-  /** All of the answer is handed over. One that is read a byte at a time would never stand still for long. */
-  function watchReader(this: ServerResponse): void {
-    const { socket } = this.req
-    if (socket.writableLength === 0) return
-    const ms = bounds.slowReaderMs + (socket.writableLength / MIN_READ_BYTES_PER_SECOND) * 1000
-    const timer = cutAfter(ms, socket, 'slow-reader')
-    this.once('close', () => clearTimeout(timer))
-  }
-  /** The answer is written, or the connection is gone, when the count is nobody's any more. */
-  function endExchange(this: ServerResponse): void {
-    const connection = connections.get(this.req.socket)
-    if (connection !== undefined) connection.open--
-    watchBody.call(this)
-  }
-  function watchBody(this: ServerResponse): void {
-    const request = this.req
-    const { socket } = request
-    if (request.complete || socket.destroyed) return
-    const timer = cutAfter(bounds.lingerMs, socket, 'lingering-body')
-    request.once('close', () => clearTimeout(timer))
-  }
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    // Answered already, by a listener before this one: only its own body may still be to come.
-    if (response.writableEnded && response.socket === socket && socket.writableLength === 0) {
-      response.on('close', watchBody)
-      return
+  const look = (connection: Connection): void => {
+    const { socket, responses } = connection
+    while (responses[0]?.writableFinished === true && responses[0].req.complete) responses.shift()
+    const isReading = socket.writableLength > 0
+    // Node's own timer, which anything that passes over the socket, in either direction, starts anew.
+    if (isReading && !connection.isReading) socket.setTimeout(slowReaderMs)
+    connection.isReading = isReading
+    const response = responses[0] ?? null
+    const rule = findOverdue(socket, response)
+    if (rule === null) {
+      connection.last = null
+    } else if (connection.last?.rule !== rule || connection.last.response !== response) {
+      const readMs = (socket.writableLength / MIN_READ_BYTES_PER_SECOND) * 1000
+      connection.last = { rule, response, leftMs: rule === 'slow-reader' ? slowReaderMs + readMs : lingerMs }
+    } else {
+      // Counted in rounds: while the process stands still, nobody is late.
+      connection.last.leftMs -= roundMs
+      if (connection.last.leftMs <= 0) cut(socket, rule)
     }
-    let connection = connections.get(socket)
-    if (connection === undefined) connections.set(socket, (connection = { open: 0 }))
-    connection.open++
-    // The same two functions for each request, because each request pays for what is made for it.
-    if (response.writableEnded) watchReader.call(response)
-    else response.on('prefinish', watchReader)
-    response.on('close', endExchange)
-    if (connection.open > MAX_PIPELINED) cut(socket, 'pipelining')
+  }
+
+  server.maxConnections = maxConnections
+  server.on('drop', () => onCut('connections'))
+  server.on('listening', () => {
+    const timer = setInterval(() => connections.forEach(look), roundMs).unref()
+    server.once('close', () => clearInterval(timer))
   })
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { socket, responses: [], isReading: false, last: null })
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.on('timeout', (socket: Socket) => {
+    if (socket.writableLength > 0) return cut(socket, 'slow-reader')
+    const responses = connections.get(socket)?.responses ?? []
+    // Between requests this is Node's keep-alive time-out. A request may wait for its answer much longer.
+    if (responses.every(({ writableFinished }) => writableFinished)) socket.destroy()
+  })
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const responses = connections.get(socket)?.responses
+    if (responses === undefined) return
+    responses.push(response)
+    while (responses[0]?.writableFinished === true && responses[0] !== response) responses.shift()
+    if (responses.length > MAX_PIPELINED) cut(socket, 'pipelining')
+  })
+}
+
+/** Whatever comes after the whole answer was handed over has to come to an end; null where nothing does. */
+function findOverdue(socket: Socket, response: ServerResponse | null): RoundRule | null {
+  if (response?.writableFinished === true) return response.req.complete ? null : 'lingering-body'
+  // One that is read a byte at a time would never stand still for long.
+  return socket.writableLength > 0 && response?.writableEnded !== false ? 'slow-reader' : null
 }

@@ -16,6 +16,8 @@ const SHORT: Partial<HttpBounds> = { checkingIntervalMs: 10 }
 const SLOW_READER_MS = 30_000
 const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
 const HEAD = `POST /v1/generate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\n`
+/** The head of a body that is refused by its length. */
+const DECLARED = `${HEAD}content-length: ${MAX_BODY_BYTES + 1}\r\n`
 
 async function hitsOf({ metrics }: TestApp, rule: string): Promise<number> {
   const pattern = new RegExp(`^sluice_guard_hits_total\\{guard="http",rule="${rule}"\\} (\\d+)$`, 'm')
@@ -216,12 +218,15 @@ describe('connections', () => {
       yield textDelta('late', [1])
       yield sequenceEnd()
     })
-    const testApp = createTestApp({ engine, httpBounds: { slowReaderMs: 10 } })
+    const testApp = createTestApp({ engine, httpBounds: { slowReaderMs: 10, lingerMs: 50 } })
     const port = await testApp.listen()
-    const timedOut = once(testApp.app.server, 'timeout')
+    const arrived = once(testApp.app.server, 'request')
     const answer = exchange(port, postBytes('/v1/generate', { prompt: 'a' }, KEY))
-
-    await timedOut
+    await arrived
+    // Cut when a slow reader would have been long before.
+    const other = await openSocket(port)
+    other.write(`${DECLARED}\r\n`)
+    await untilClosed(other)
     release()
 
     expect((await answer).status).toBe(200)
@@ -255,8 +260,6 @@ describe('pipelined requests', () => {
 })
 
 describe('a body that is too large', () => {
-  const DECLARED = `${HEAD}content-length: ${MAX_BODY_BYTES + 1}\r\n`
-
   it('by its declared length is refused before any of it was sent', async () => {
     const answer = await exchange(await createTestApp().listen(), `${DECLARED}\r\n`)
 

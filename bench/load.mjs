@@ -1,13 +1,16 @@
 // @ts-check
 /**
- * Sends one request over and over on kept connections, a fixed number of them under way on each, and counts the answers.
- * A process of its own, on bare sockets, so that it takes little of the machine from the server. Its one argument is
- * JSON: `{ port, request, connections, pipelined, ms }`; what it prints is too: `{ answers, seconds, cpuSeconds }`.
+ * Sends requests over and over on kept connections, a fixed number of them under way on each, and counts the answers; the
+ * connections take the next of the requests in turn. A process of its own, on bare sockets, so that it takes little of the
+ * machine from the server. Its one argument is JSON: `{ port, requests, connections, pipelined, ms }`; what it prints is
+ * too: `{ answers, seconds, cpuSeconds }`.
  */
 import net from 'node:net'
 
-const { port, request, connections, pipelined, ms } = JSON.parse(process.argv[2] ?? '')
-const bytes = Buffer.from(request)
+const { port, requests, connections, pipelined, ms } = JSON.parse(process.argv[2] ?? '')
+/** @type {Buffer[]} */
+const each = requests.map((/** @type {string} */ request) => Buffer.from(request))
+let sent = 0
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\n')
 let answers = 0
 
@@ -22,17 +25,22 @@ function countAnswers(chunk) {
   return { count, rest: chunk.subarray(Math.max(from, chunk.length - ANSWER.length + 1)) }
 }
 
+/** The next so many. @param {number} count @returns {Buffer} */
+function take(count) {
+  if (count === 1) return each[sent++ % each.length] ?? Buffer.alloc(0)
+  return Buffer.concat(Array.from({ length: count }, () => take(1)))
+}
+
 function connect() {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
   /** @type {Buffer} */
   let rest = Buffer.alloc(0)
-  socket.on('connect', () => socket.write(Buffer.concat(Array.from({ length: pipelined }, () => bytes))))
+  socket.on('connect', () => socket.write(take(pipelined)))
   socket.on('data', (chunk) => {
     const found = countAnswers(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))
     rest = found.rest
     answers += found.count
-    if (found.count === 1) socket.write(bytes)
-    else if (found.count > 1) socket.write(Buffer.concat(Array.from({ length: found.count }, () => bytes)))
+    if (found.count > 0) socket.write(take(found.count))
   })
   socket.on('close', () => {
     process.stderr.write('The server hung up.\n')

@@ -5,6 +5,7 @@
 /** @typedef {{ label: string, series: string, range: Range }} Bar */
 /** @typedef {{ title: string, unit: string, bars: Bar[] }} Panel */
 /** @typedef {{ series: string, points: { x: number, range: Range }[] }} Line */
+/** @typedef {{ title: string, unit: string, xLabel: string, lines: Line[], isLogarithmic: boolean }} LinePlot */
 
 const WIDTH = 880
 const LABEL_WIDTH = 260
@@ -41,14 +42,23 @@ export function drawBars(panels, format) {
   return svg(y, parts)
 }
 
-/** @param {{ title: string, unit: string, xLabel: string, lines: Line[], isLogarithmic: boolean }} plot @param {(figure: number) => string} format */
-export function drawLines({ title, unit, xLabel, lines, isLogarithmic }, format) {
-  const [left, right, top, bottom] = [70, WIDTH - 170, 50, 290]
+/** One below the other, lower where there are several. @param {LinePlot[]} plots @param {(figure: number) => string} format */
+export function drawLines(plots, format) {
+  const height = plots.length === 1 ? 240 : 140
+  const drawn = plots.map((plot, index) => drawLinePlot(plot, { y: index * (height + 106), height, format }))
+  return svg(plots.length * (height + 106), drawn.flat())
+}
+
+/** @param {LinePlot} plot @param {{ y: number, height: number, format: (figure: number) => string }} options */
+function drawLinePlot({ title, unit, xLabel, lines, isLogarithmic }, { y, height, format }) {
+  const [left, right, top, bottom] = [70, WIDTH - 170, y + 50, y + 50 + height]
   const colours = colourOf(lines.map(({ series }) => series))
   const points = lines.flatMap((line) => line.points)
   const most = roundUp(Math.max(...points.map(({ range }) => range.max)) || 1)
-  const place = (/** @type {number} */ x) => (isLogarithmic ? Math.log(x) : x)
   const xs = [...new Set(points.map(({ x }) => x))].toSorted((a, b) => a - b)
+  // Nothing has no logarithm: it stands one power of ten before the first that has.
+  const nothing = Math.log((xs.find((x) => x > 0) ?? 1) / 10)
+  const place = (/** @type {number} */ x) => (isLogarithmic ? (x === 0 ? nothing : Math.log(x)) : x)
   const [first, last] = [place(xs[0] ?? 0), place(xs.at(-1) ?? 1)]
   const toX = (/** @type {number} */ x) => left + ((place(x) - first) / (last - first || 1)) * (right - left)
   const toY = (/** @type {number} */ figure) => bottom - (figure / most) * (bottom - top)
@@ -70,9 +80,9 @@ export function drawLines({ title, unit, xLabel, lines, isLogarithmic }, format)
       text(right + 34, top + 11 + index * 22, series),
     ]
   })
-  const heading = text(MARGIN, 28, unit === '' ? title : `${title}, ${unit}`, 'font-weight="bold"')
+  const heading = text(MARGIN, y + 28, unit === '' ? title : `${title}, ${unit}`, 'font-weight="bold"')
   const axis = text((left + right) / 2, bottom + 40, xLabel, 'text-anchor="middle"')
-  return svg(bottom + 56, [heading, ...grid, ...ticks, axis, ...drawn])
+  return [heading, ...grid, ...ticks, axis, ...drawn]
 }
 
 /** @param {Range} range @param {(figure: number) => string} format */

@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { formatAgainstGoal, formatBound, GOALS, isReached, measureGoal } from './goals.mjs'
+import { pointsOf, worstStep } from './growth-steps.mjs'
 import { formatFigure, METRICS } from './metrics.mjs'
 import { describeRange, drawBars, drawLines } from './plots.mjs'
 import { listResults, readResults, ROOT } from './results.mjs'
@@ -117,7 +118,7 @@ function describeGoals(measurements) {
 }
 
 /** @param {Scenario} scenario @param {Measurement} measurement @param {string} plot */
-function describeMeasurement({ id, title, about, shows }, measurement, plot) {
+function describeMeasurement({ id, title, about, shows, isSweep = false, xAxis }, measurement, plot) {
   const { model, rows, parameters, processes = [], errors = [], provenance, threads } = measurement
   const present = [...METRICS.keys()].filter(
     (metric) => !LEFT_OUT.has(metric) && rows.some((row) => rangeOfRow(row, metric) !== null),
@@ -147,6 +148,7 @@ function describeMeasurement({ id, title, about, shows }, measurement, plot) {
     }),
     ...processes.map(describeProcesses),
     '',
+    ...(isSweep ? [`${describeSteps(rows, shows, xAxis?.label ?? '')}\n`] : []),
     ...(errors.length === 0
       ? []
       : [`Errors: ${errors.map((error) => `\`${error.replaceAll('`', "'")}\``).join('; ')}\n`]),
@@ -154,6 +156,19 @@ function describeMeasurement({ id, title, about, shows }, measurement, plot) {
       `${provenance.measuredAt.slice(0, 10)}, commit ${provenance.commit}` +
       `${provenance.hasUncommittedChanges ? ' with uncommitted changes' : ''}.\n`,
   ].join('\n')
+}
+
+/** What gets worse most from one point to the next, of each figure that is shown. @param {Row[]} rows @param {string[]} shows @param {string} unit */
+function describeSteps(rows, shows, unit) {
+  const steps = shows.map((metric) => {
+    const { label = metric, isBetter = 'less' } = METRICS.get(metric) ?? {}
+    const step = worstStep(pointsOf(rows, metric), isBetter === 'more' ? 'more' : 'less')
+    if (step === null) return `${label} never`
+    const [from, to] = [formatFigure(step.from), formatFigure(step.to)]
+    const work = step.from === 0 ? '' : `, for ${formatFigure(step.to / step.from)} times the work`
+    return `${label} ${step.times.toFixed(2)}× from ${from} to ${to}${work}${step.isNoise ? ' (within the spread of the rounds)' : ''}`
+  })
+  return `The worst step between neighbours, in ${unit}: ${steps.join('; ')}.`
 }
 
 /** @param {import('./rounds.mjs').ContenderProcesses} processes */
@@ -172,9 +187,15 @@ function describeProcesses({ contender, rounds }) {
 }
 
 /** @param {Scenario} scenario @param {Measurement} measurement */
-function plotScenario({ shows, xAxis }, { rows }) {
-  const [metric = ''] = shows
-  if (xAxis !== undefined) return plotGroups(rows, { metric, ...xAxis })
+function plotScenario({ shows, xAxis, isSweep = false }, { rows }) {
+  if (xAxis !== undefined) {
+    const metrics = isSweep ? shows : shows.slice(0, 1)
+    const plots = metrics.map((metric) => plotGroups(rows, { metric, ...xAxis }))
+    return drawLines(
+      plots.filter(({ lines }) => lines.some(({ points }) => points.length > 0)),
+      formatFigure,
+    )
+  }
   const panels = shows.flatMap((metric) => {
     const measured = rows.flatMap((row) => {
       const range = rangeOfRow(row, metric)
@@ -195,14 +216,13 @@ function plotGroups(rows, { metric, label: xLabel, isLogarithmic }) {
   const contenders = [...new Set(rows.map(({ contender }) => contender))]
   const lines = contenders.map((series) => ({
     series,
-    points: rows.flatMap((row) => {
-      const range = rangeOfRow(row, metric)
-      const x = Number(row.group?.replaceAll(/\D/g, ''))
-      return row.contender !== series || row.group === null || range === null ? [] : [{ x, range }]
-    }),
+    points: pointsOf(
+      rows.filter(({ contender }) => contender === series),
+      metric,
+    ),
   }))
   const { label: title = metric, unit = '' } = METRICS.get(metric) ?? {}
-  return drawLines({ title, unit, xLabel, lines, isLogarithmic }, formatFigure)
+  return { title, unit: unit === '/s' ? '' : unit, xLabel, lines, isLogarithmic }
 }
 
 /** Throughput over the number of clients, for each model that has it. @param {Measurement[]} measurements */
@@ -225,7 +245,8 @@ function plotClients(measurements) {
         })
         .toSorted((a, b) => a.x - b.x),
     }))
-    const svg = drawLines({ title, unit: '', xLabel: 'clients', lines, isLogarithmic: true }, formatFigure)
+    const plot = { title, unit: '', xLabel: 'clients', lines, isLogarithmic: true }
+    const svg = drawLines([plot], formatFigure)
     return { model, svg }
   })
 }

@@ -1,6 +1,7 @@
 // @ts-check
 /** All scenarios, in the order in which they run and are told of. */
 import { bursts } from './bursts.mjs'
+import { growth } from './growth.mjs'
 import { longPrompts } from './long-prompts.mjs'
 import { memory } from './memory.mjs'
 import { multiTurn } from './multi-turn.mjs'
@@ -9,6 +10,7 @@ import { passthrough } from './passthrough.mjs'
 import { sharedPrefix } from './shared-prefix.mjs'
 import { start } from './start.mjs'
 import { steady } from './steady.mjs'
+import { storedGrowth } from './stored-growth.mjs'
 import { tiers } from './tiers.mjs'
 
 /**
@@ -39,6 +41,7 @@ import { tiers } from './tiers.mjs'
  * @property {string | null} fixedModel the one model it is about; null for any
  * @property {string[]} shows the figures that matter most: in tables first, and plotted
  * @property {{ label: string, isLogarithmic: boolean }} [xAxis] plots the first of them as lines over the number in a group's name
+ * @property {boolean} [isSweep] plots all of them so, and tells the worst step of each
  * @property {(bench: Bench) => Promise<Measured>} run
  */
 
@@ -54,4 +57,6 @@ export const SCENARIOS = [
   passthrough,
   start,
   memory,
+  ...growth,
+  ...storedGrowth,
 ]

@@ -38,7 +38,7 @@ export const passthrough = {
     await whileRunning(targets, async () => {
       for (const target of targets) {
         await askInTurn(target, BODY, requests)
-        await askAtFullLoad(target, BODY, { connections: CONNECTIONS, ms: loadMs })
+        await askAtFullLoad(loadOf(target), BODY, { connections: CONNECTIONS, ms: loadMs })
       }
       for (let round = 0; round < bench.rounds; round++) {
         for (const [index, target] of targets.entries())
@@ -53,7 +53,7 @@ export const passthrough = {
 async function measure(target, { requests, loadMs }) {
   const latencies = await askInTurn(target, BODY, requests)
   const before = readProcesses(target.pid)
-  const { answers, seconds, cpuSeconds } = await askAtFullLoad(target, BODY, {
+  const { answers, seconds, cpuSeconds } = await askAtFullLoad(loadOf(target), BODY, {
     connections: CONNECTIONS,
     ms: loadMs,
   })
@@ -66,6 +66,11 @@ async function measure(target, { requests, loadMs }) {
     peakMemoryMb: server?.peakMemoryMb ?? null,
     clientCpuSeconds: cpuSeconds,
   }
+}
+
+/** @param {Target} target */
+function loadOf({ address, key }) {
+  return { address, keys: [key] }
 }
 
 /** @returns {Promise<Target>} */

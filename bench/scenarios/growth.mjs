@@ -106,7 +106,7 @@ async function runSweep({ points, unit, hasOneServer, server, load }, bench) {
           const random = createRandom(7, round, plan.promptTokens, client, turn)
           // The vocabulary's begin of text is the first token.
           const prompt = bench.model.words(random, plan.promptTokens - 1)
-          return send({ prompt, newTokens: bench.tokens ?? plan.tokens, seed: client })
+          return send({ prompt, newTokens: bench.tokens ?? plan.tokens })
         })
       },
       more: ratesOf,

@@ -174,7 +174,7 @@ function startReplica(
   { model, overrides }: ResolvedModel,
   replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy } = config
+  const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers, schedulePolicy } = config
   return EngineHost.start(
     {
       runner: {
@@ -185,7 +185,7 @@ function startReplica(
         threads,
         gpu,
         gpuLayers,
-        kvCacheType: 'f16',
+        kvCacheType,
         metadataOverrides: overrides.map(toRunnerOverride),
       },
       schedulePolicy,

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * One measurement of `compute.mjs`, in a process of its own, because pinning a thread outlives its pool. Prints tokens/s of
- * the prompt, and for each number of sequences tokens/s and the cores that the process kept busy, as one line of JSON.
+ * the prompt, and for each number of sequences tokens/s, the cores that the process kept busy and its resident memory, as one line of JSON.
  * Usage: node bench/compute-loop.mjs MODEL.gguf SEQUENCES PROMPT_TOKENS DEPTH SECONDS SETTINGS
  */
 import os from 'node:os'
@@ -34,6 +34,7 @@ const settings = {
   pin: 'off',
   kv: 'f16',
   flash: 'auto',
+  ubatch: String(STEP_TOKENS),
   ...Object.fromEntries(words.split(',').map((word) => word.split('='))),
 }
 const threads = Number(settings.threads)
@@ -84,7 +85,7 @@ function open(sequences) {
     ...api.contextDefaultParams(),
     n_ctx: slotTokens * sequences,
     n_batch: STEP_TOKENS,
-    n_ubatch: STEP_TOKENS,
+    n_ubatch: Number(settings.ubatch),
     n_seq_max: sequences,
     n_outputs_max: sequences,
     n_threads: threads,
@@ -148,17 +149,24 @@ function measure(sequences, withPrompt) {
   }
   const seconds = (performance.now() - startedMs) / 1000
   const { user, system } = process.cpuUsage(cpu)
+  const megabytes = process.memoryUsage.rss() / 1e6
   api.contextFree(context)
-  return { promptRate, rate: (sequences * steps) / seconds, cores: (user + system) / 1e6 / seconds }
+  return {
+    megabytes,
+    promptRate,
+    rate: (sequences * steps) / seconds,
+    cores: (user + system) / 1e6 / seconds,
+  }
 }
 
 /** @type {Record<string, number>} */
 const figures = {}
 for (const [index, sequences] of sequencesWord.split(',').map(Number).entries()) {
-  const { promptRate, rate, cores } = measure(sequences, index === 0)
+  const { promptRate, rate, cores, megabytes } = measure(sequences, index === 0)
   if (index === 0) figures.prompt = promptRate
   figures[`of ${sequences}`] = rate
   figures[`cores of ${sequences}`] = cores
+  figures[`MB of ${sequences}`] = megabytes
 }
 process.stdout.write(`${JSON.stringify(figures)}\n`)
 process.exit()

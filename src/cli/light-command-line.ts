@@ -25,6 +25,7 @@ export const LIGHT_OPTIONS = [
   'quantization',
   'maxBatchSize',
   'maxSeqLen',
+  'kvCacheType',
   'maxQueue',
   'gpu',
   'gpuLayers',

@@ -12,6 +12,7 @@ import { secret, secretList } from './secret-kinds.ts'
 import {
   AUTH_MODES,
   GPU_MODES,
+  KV_CACHE_TYPES,
   LOG_LEVELS,
   MODEL_ADMINS,
   type OptionName,
@@ -212,6 +213,13 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: "the model's own, at most 4096",
     help: 'tokens a sequence may reach',
+    available: true,
+  },
+  kvCacheType: {
+    group: 'Engine',
+    kind: choice(KV_CACHE_TYPES),
+    default: 'f16',
+    help: 'precision of the KV cache; q8_0 takes 53 % of the memory',
     available: true,
   },
   schedulePolicy: {

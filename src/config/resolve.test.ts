@@ -51,6 +51,7 @@ const CASES: {
   quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
+  kvCacheType: ['q8_0', 'q8_0', 'f32', "must be one of f16, q8_0, but was 'f32'"],
   schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
   speculation: ['off', 'off', 'on', "must be one of ngram, off, but was 'on'"],
   maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],

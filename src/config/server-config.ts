@@ -10,6 +10,7 @@ import type { Speculation } from '../core/speculation.ts'
 
 export const AUTH_MODES = ['api-key', 'none'] as const
 export const GPU_MODES = ['auto', 'off'] as const
+export const KV_CACHE_TYPES = ['f16', 'q8_0'] as const
 export const REGISTRATIONS = ['open', 'closed'] as const
 export const MODEL_ADMINS = ['key', 'admin'] as const
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -55,6 +56,7 @@ export interface ServerConfig {
   readonly maxBatchSize: number
   /** Tokens a sequence may reach; null takes the model's own, at most 4096. */
   readonly maxSeqLen: number | null
+  readonly kvCacheType: (typeof KV_CACHE_TYPES)[number]
   readonly schedulePolicy: SchedulePolicy
   readonly speculation: Speculation
   /** Waiting sequences, all models together. */

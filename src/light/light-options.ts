@@ -21,6 +21,8 @@ export interface LightModelOptions {
   readonly maxBatchSize?: number | undefined
   /** @default the model's own, at most 4096 */
   readonly maxSeqLen?: number | null | undefined
+  /** @default 'f16' */
+  readonly kvCacheType?: 'f16' | 'q8_0' | undefined
   /** @default by the model's size, at most all cores */
   readonly threads?: number | null | undefined
   /** @default 'auto' */
@@ -90,6 +92,7 @@ const MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof LightModelOptions>([
   'quantization',
   'maxBatchSize',
   'maxSeqLen',
+  'kvCacheType',
   'threads',
   'gpu',
   'gpuLayers',

@@ -14,7 +14,8 @@ export interface RunnerOptions {
   readonly gpu: 'auto' | 'off'
   /** Layers to put on the GPU; null puts all. */
   readonly gpuLayers: number | null
-  readonly kvCacheType: 'f16' | 'f32'
+  /** f32 is for comparing with references. */
+  readonly kvCacheType: 'f16' | 'q8_0' | 'f32'
   /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
   readonly speculation?: Speculation
   /** What takes the place of the file's own metadata, by key. @default none */

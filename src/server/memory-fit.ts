@@ -6,13 +6,9 @@
 import { createRequire } from 'node:module'
 import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
+import { kvCacheBytes, slotTokens } from '../engines/llamacpp/kv-cache.ts'
 import { availableMegabytes, neededMegabytes } from '../engines/llamacpp/memory.ts'
 import type { CheckpointOutline } from './checkpoint-outline.ts'
-
-/** llama.cpp gives each sequence a multiple of this many tokens. */
-const SEQUENCE_TOKENS_UNIT = 256
-/** The KV cache is F16. */
-const KV_ELEMENT_BYTES = 2
 
 export interface MemoryNeed {
   /** Of one replica. */
@@ -25,11 +21,15 @@ export interface MemoryNeed {
 
 export function memoryNeed(
   { sizeBytes, maxSeqLen, kvElementsPerToken }: CheckpointOutline,
-  { maxBatchSize, replicas }: Pick<ServerConfig, 'maxBatchSize' | 'replicas'>,
+  { maxBatchSize, kvCacheType, replicas }: Pick<ServerConfig, 'maxBatchSize' | 'kvCacheType' | 'replicas'>,
 ): MemoryNeed {
-  const slotTokens = Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
-  const kvCacheBytes = slotTokens * maxBatchSize * kvElementsPerToken * KV_ELEMENT_BYTES
-  return { weightBytes: sizeBytes, kvCacheBytes, replicas, sourceBytes: 0 }
+  const elements = slotTokens(maxSeqLen) * maxBatchSize * kvElementsPerToken
+  return {
+    weightBytes: sizeBytes,
+    kvCacheBytes: kvCacheBytes(elements, kvCacheType),
+    replicas,
+    sourceBytes: 0,
+  }
 }
 
 export function neededBytes({ weightBytes, kvCacheBytes, replicas, sourceBytes }: MemoryNeed): number {

@@ -174,7 +174,8 @@ function startReplica(
   { model, overrides }: ResolvedModel,
   replicaHooks: Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, threads, gpu, gpuLayers, schedulePolicy, speculation } = config
+  const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers, schedulePolicy, speculation } =
+    config
   return EngineHost.start(
     {
       runner: {
@@ -185,7 +186,7 @@ function startReplica(
         threads,
         gpu,
         gpuLayers,
-        kvCacheType: 'f16',
+        kvCacheType,
         speculation,
         metadataOverrides: overrides.map(toRunnerOverride),
       },

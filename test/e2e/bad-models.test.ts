@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import { DEMO_MODEL, spawnServer } from '../support/server-process.ts'
 
 let folder: string
@@ -85,6 +86,19 @@ describe('a checkpoint that cannot be served', () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(sentence)
     expect(server.stderr.join('\n')).not.toMatch(/^\s+at /m)
+  })
+
+  it('names the option when its attention heads do not fit into a KV cache of q8_0', async () => {
+    const checkpoint = path.join(folder, 'narrow.gguf')
+    writeTinyModel(checkpoint)
+    const server = spawnServer([
+      ...['--checkpoint', checkpoint, '--log-level', 'silent', '--kv-cache-type', 'q8_0'],
+    ])
+    expect(await server.ended).toEqual({ code: 1, signal: null })
+    const lines = server.stderr.filter((line) => line.startsWith('sluice: '))
+    expect(lines).toEqual([
+      "sluice: kv_cache_type must be f16 for 'narrow': q8_0 needs attention heads of a multiple of 32 numbers, but they have 16.",
+    ])
   })
 
   it('says which memory is missing when the context does not fit', async () => {

@@ -64,7 +64,9 @@ describe('outlineCheckpoint', () => {
     const { kvElementsPerToken: _, ...numbers } = outline
     const info = await loadedInfo(checkpoint)
     expect(info).toMatchObject(numbers)
-    expect(neededBytes(memoryNeed(outline, { maxBatchSize: 3, replicas: 1 }))).toBe(info.memoryBytes)
+    expect(neededBytes(memoryNeed(outline, { maxBatchSize: 3, kvCacheType: 'f16', replicas: 1 }))).toBe(
+      info.memoryBytes,
+    )
   })
 })
 

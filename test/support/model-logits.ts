@@ -4,6 +4,7 @@ import { Context } from '../../src/engines/llamacpp/context.ts'
 import { loadLibraries } from '../../src/engines/llamacpp/libraries.ts'
 import { openModel } from '../../src/engines/llamacpp/model.ts'
 import { Vocabulary } from '../../src/engines/llamacpp/vocabulary.ts'
+import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 
 let loaded: Bindings | null = null
 
@@ -21,15 +22,17 @@ interface LogitsOptions {
   readonly modelPath: string
   readonly architecture: string
   readonly maxSeqLen: number
+  /** @default 'f32' */
+  readonly kvCacheType?: RunnerOptions['kvCacheType']
 }
 
-export function openForLogits({ modelPath, architecture, maxSeqLen }: LogitsOptions) {
+export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
   const api = loadLlama()
   const model = openModel(api, { modelPath, architecture, gpu: 'off', gpuLayers: null }, () => {})
   const context = new Context(api, model, {
     maxSeqLen,
     maxBatchSize: 1,
-    kvCacheType: 'f32',
+    kvCacheType,
     sharedTokens: null,
     gpu: 'off',
     threads: 1,

@@ -8,7 +8,8 @@ import type { BeamChoice, BeamPlan, BeamRun } from '../../protocol/model-runner.
 import { BeamSampler } from './beam-sampling.ts'
 import type { Bindings } from './bindings.ts'
 import type { Candidates } from './candidates.ts'
-import { Context, kvCacheBytes, slotTokens, type ContextOptions } from './context.ts'
+import { Context, type ContextOptions } from './context.ts'
+import { kvCacheBytes, slotTokens } from './kv-cache.ts'
 import { availableMemoryBytes } from './memory.ts'
 import type { Model } from './model.ts'
 
@@ -37,7 +38,7 @@ export class BeamContext {
   /** @throws ServiceError `beams_unavailable` when there is no memory for it. */
   static open(api: Bindings, model: Model, options: BeamContextOptions): BeamContext {
     const sharedTokens = beamTokens(options)
-    const neededBytes = kvCacheBytes(model, sharedTokens, options.kvCacheType)
+    const neededBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
     const availableBytes = availableMemoryBytes()
     // Checked here: what does not fit would end the engine, and every other request with it.
     if (options.isOnCpu && neededBytes > availableBytes) {

@@ -7,18 +7,19 @@ import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { Batch } from './batch.ts'
 import { type Bindings, viewFloat32 } from './bindings.ts'
+import { slotTokens } from './kv-cache.ts'
 import type { Model } from './model.ts'
 import type { Pointer } from './structs.ts'
 
 /** Tokens one decode takes, and computes at once. */
 const MAX_STEP_TOKENS = 512
-/** llama.cpp gives each sequence a multiple of this many tokens. */
-const SEQUENCE_TOKENS_UNIT = 256
-const GGML_TYPES = { f32: 0, f16: 1 } as const
-const KV_ELEMENT_BYTES = { f16: 2, f32: 4 } as const
+const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
-/** `LLAMA_FLASH_ATTN_TYPE_DISABLED` */
-const FLASH_ATTENTION_OFF = 0
+/**
+ * `LLAMA_FLASH_ATTN_TYPE_...`. In half precision, which flash attention computes in, it is off by 3e-3 in a logit of a
+ * cache of F32, against 1e-5 without it. Values in Q8_0 can be read by nothing else.
+ */
+const FLASH_ATTENTION = { f32: 0, f16: -1, q8_0: 1 } as const
 
 export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
   readonly maxSeqLen: number
@@ -27,20 +28,6 @@ export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kv
   readonly maxDraftTokens?: number
   /** Tokens of one KV cache that all slots share, where a copy costs nothing; null gives each slot its own. */
   readonly sharedTokens: number | null
-}
-
-/** Tokens of KV cache that a slot really gets. */
-export function slotTokens(maxSeqLen: number): number {
-  return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
-}
-
-/** What a KV cache of that many tokens takes. */
-export function kvCacheBytes(
-  model: Model,
-  tokens: number,
-  kvCacheType: RunnerOptions['kvCacheType'],
-): number {
-  return tokens * model.kvElementsPerToken * KV_ELEMENT_BYTES[kvCacheType]
 }
 
 export class Context {
@@ -151,8 +138,7 @@ function createContext(
     n_threads_batch: options.threads,
     type_k: type,
     type_v: type,
-    // Flash attention computes in half precision: off by 3e-3 in a logit of this cache, against 1e-5 without it.
-    ...(options.kvCacheType === 'f32' ? { flash_attn_type: FLASH_ATTENTION_OFF } : {}),
+    flash_attn_type: FLASH_ATTENTION[options.kvCacheType],
     offload_kqv: hasGpu,
     op_offload: hasGpu,
     no_perf: true,

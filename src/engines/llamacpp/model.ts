@@ -39,6 +39,8 @@ export interface Model {
   readonly isRecurrent: boolean
   /** Elements of KV cache per token of a sequence, all layers. */
   readonly kvElementsPerToken: number
+  /** Elements of them in one attention head's key, and in its value. */
+  readonly kvHeadSizes: readonly [number, number]
   close(): void
 }
 
@@ -100,6 +102,7 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
 
 function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions): Model {
   const vocab = api.modelVocab(handle)
+  const [keySize, valueSize] = readHeadSizes(api, handle, architecture)
   return {
     path: modelPath,
     handle,
@@ -116,7 +119,8 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     trainContextTokens: api.modelTrainContext(handle),
     chatTemplate: api.modelChatTemplate(handle, null),
     isRecurrent: api.modelIsRecurrent(handle) || api.modelIsHybrid(handle),
-    kvElementsPerToken: countKvElements(api, handle, architecture),
+    kvElementsPerToken: api.modelLayers(handle) * api.modelKvHeads(handle) * (keySize + valueSize),
+    kvHeadSizes: [keySize, valueSize],
     close: () => api.modelFree(handle),
   }
 }
@@ -135,11 +139,11 @@ export function toQuantization(description: string): string {
   return size === undefined ? String(type) : `${type}_${size.charAt(0)}`
 }
 
-function countKvElements(api: Bindings, handle: Pointer, architecture: string): number {
+/** Of a key, and of a value. */
+function readHeadSizes(api: Bindings, handle: Pointer, architecture: string): [number, number] {
   const headSize = api.modelEmbedding(handle) / Math.max(api.modelHeads(handle), 1)
-  const keySize = readNumber(api, handle, `${architecture}.attention.key_length`) ?? headSize
-  const valueSize = readNumber(api, handle, `${architecture}.attention.value_length`) ?? headSize
-  return api.modelLayers(handle) * api.modelKvHeads(handle) * (keySize + valueSize)
+  const sizeOf = (name: string) => readNumber(api, handle, `${architecture}.attention.${name}`) ?? headSize
+  return [sizeOf('key_length'), sizeOf('value_length')]
 }
 
 function readNumber(api: Bindings, handle: Pointer, key: string): number | null {

@@ -19,9 +19,10 @@ import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.
 import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { bind, type Bindings } from './bindings.ts'
 import { createCandidates, type Candidates } from './candidates.ts'
-import { Context, kvCacheBytes, slotTokens } from './context.ts'
+import { Context } from './context.ts'
 import { type VerifiedDraft, verifyDraft } from './draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
+import { checkKvCacheType, kvCacheBytes, slotTokens } from './kv-cache.ts'
 import { loadLibraries } from './libraries.ts'
 import { availableMemoryBytes, checkMemory } from './memory.ts'
 import { openModel, type Model } from './model.ts'
@@ -53,9 +54,10 @@ export async function openLlamaRunner(
 
   const model = openModel(api, { ...options, architecture }, onProgress)
   try {
+    checkKvCacheType(model, options)
     const maxSeqLen = options.maxSeqLen ?? Math.min(model.trainContextTokens, MAX_DEFAULT_SEQ_LEN)
     const tokens = slotTokens(maxSeqLen) * options.maxBatchSize
-    const cacheBytes = kvCacheBytes(model, tokens, options.kvCacheType)
+    const cacheBytes = kvCacheBytes(tokens * model.kvElementsPerToken, options.kvCacheType)
     const need = { modelPath, weightBytes: model.sizeBytes, kvCacheBytes: cacheBytes }
     if (isOnCpu) checkMemory(need, availableBytes)
     return new LlamaRunner(api, model, {

@@ -60,8 +60,18 @@ const checks = [
   }),
 ]
 
-const committed =
-  /** @type {{ checks?: Check[] }} */ (/** @type {unknown} */ (readResults(QUICK))).checks ?? []
+/** What was measured with another model or other threads is no measure of a change. */
+const settings = { model: bench.model.name, threads: bench.threads }
+const saved = /** @type {Partial<typeof settings> & { checks?: Check[] }} */ (
+  /** @type {unknown} */ (readResults(QUICK))
+)
+const isComparable = saved.model === settings.model && saved.threads === settings.threads
+const committed = isComparable ? (saved.checks ?? []) : []
+if (saved.checks !== undefined && !isComparable) {
+  process.stdout.write(
+    `bench/results/${QUICK}.json was measured with model ${saved.model}, ${saved.threads} threads: not compared\n`,
+  )
+}
 for (const { what, range, isBetter } of checks) {
   const before = committed.find((other) => other.what === what)?.range
   const verdict =
@@ -70,8 +80,9 @@ for (const { what, range, isBetter } of checks) {
 }
 process.stdout.write(`${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`)
 if (values.save) {
-  const provenance = describeProvenance({ command: 'npm run bench:quick -- --save', peer: null, gpu: null })
-  writeResults(QUICK, { name: QUICK, provenance, checks })
+  const command = ['npm run bench:quick --', ...process.argv.slice(2)].join(' ')
+  const provenance = describeProvenance({ command, peer: null, gpu: null })
+  writeResults(QUICK, { name: QUICK, provenance, ...settings, checks })
 }
 
 /** @param {string} what @param {'more' | 'less'} isBetter @param {{ figures: number[], others: number[] }} sides @returns {Check} */

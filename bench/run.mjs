@@ -7,6 +7,9 @@
  *                    [--rounds 5] [--threads N] [--gpu off|auto] [--name cpu] [--tokens N] [--requests N] [--rate R]
  *                    [--no-save]
  *
+ * `grow-waiting`, `grow-prompts`, `grow-slots`, `grow-keys` and `grow-usage` are sweeps over points, of ours only and each on
+ * the one model it is about; `--rounds 1` makes them short.
+ *
  * `--tokens`, `--requests` and `--rate` take the place of a scenario's own; with `--no-save` the figures are only printed.
  */
 import { execFileSync } from 'node:child_process'

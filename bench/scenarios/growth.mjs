@@ -21,6 +21,7 @@ import { createRandom, rangeOf } from '../statistics.mjs'
  * @property {readonly number[]} points
  * @property {string[]} shows
  * @property {boolean} hasOneServer whether all points are measured on one server; else each has its own, whose memory is its own
+ * @property {(samples: Sample[]) => import('../rounds.mjs').Metrics} [more] figures that only this sweep has
  * @property {(point: number) => { slots: number, slotTokens: number }} server
  * @property {(point: number) => { clients: number, promptTokens: number, leastRequests: number, tokens: number }} load
  */
@@ -48,12 +49,14 @@ const SWEEPS = [
     id: 'grow-prompts',
     title: 'Prompts from 16 to 3,500 tokens',
     about:
-      'One client, new prompts of so many random words, a token each. Attention reads all that came before: the ' +
-      'time per token is to grow slowly with the length.',
+      'One client, new prompts of so many random words, a token each. Attention reads all that came before, so a token is ' +
+      'to cost more by the same amount for each one before it: much beside the few weights of this small model, most of it ' +
+      'the flash attention of llama.cpp, which on a CPU is faster at long prompts and slower at the tokens behind them.',
     unit: 'tokens',
     points: [16, 128, 512, 1024, 2048, 3500],
     shows: ['prefillTokensPerSecond', 'ttftP50Ms', 'decodeTokensPerSecond'],
     hasOneServer: true,
+    more: ratesOf,
     server: () => ({ slots: 1, slotTokens: 4096 }),
     load: (promptTokens) => ({ clients: 1, promptTokens, leastRequests: 3, tokens: 32 }),
   },
@@ -62,7 +65,8 @@ const SWEEPS = [
     title: 'From 1 to 64 slots',
     about:
       'Servers with so many slots (`--max-batch-size`) of 256 tokens, each with as many clients in a closed loop. A step ' +
-      'reads the weights once for all slots, until computing takes longer than reading.',
+      'reads the weights once for all slots; where computing takes longer than reading, more slots wait for each other ' +
+      'and add little. The engine holds the cache of every slot.',
     unit: 'slots',
     points: [1, 2, 4, 8, 16, 32, 64],
     shows: ['outputTokensPerSecond', 'itlP50Ms', 'httpMemoryMb', 'engineMemoryMb'],
@@ -82,7 +86,7 @@ export const growth = SWEEPS.map((sweep) => ({
 }))
 
 /** @param {Sweep} sweep @param {import('./index.mjs').Bench} bench @returns {Promise<import('./index.mjs').Measured>} */
-async function runSweep({ points, unit, hasOneServer, server, load }, bench) {
+async function runSweep({ points, unit, hasOneServer, more, server, load }, bench) {
   /** @type {Contender[]} */
   const servers = []
   return whileRunning(servers, async () => {
@@ -109,7 +113,7 @@ async function runSweep({ points, unit, hasOneServer, server, load }, bench) {
           return send({ prompt, newTokens: bench.tokens ?? plan.tokens })
         })
       },
-      more: ratesOf,
+      more,
     })
     return {
       parameters: { ...server(points.at(-1) ?? 1), ...load(points.at(-1) ?? 1) },

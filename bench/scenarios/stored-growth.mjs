@@ -49,7 +49,8 @@ const SWEEPS = [
     title: 'From 1 to 100,000 keys',
     about:
       `\`POST /v1/generate\` on the passthrough model, up to ${ASKING_KEYS} of the stored keys in turn, ` +
-      'a listing of the keys of one account (10 at most) and of the first 100 of all.',
+      'a listing of the keys of one account (10 at most) and of the first 100 of all, which also tells how many there are: ' +
+      'they are counted.',
     unit: 'keys',
     points: [1, 100, 1000, 10_000, 100_000],
     fill: async (folder, count) => {
@@ -68,7 +69,8 @@ const SWEEPS = [
     title: 'From 0 to 1,000,000 rows of usage',
     about:
       `So many rows of ${USAGE_KEYS} keys, 100 in each minute up to now. \`POST /v1/generate\` on the passthrough model records one more ` +
-      'each; the sums are those of one account and of all, over everything and since the day before began, plus one second.',
+      'each; the sums are those of one account and of all, over everything and since a second after the day before began: ' +
+      'no moment makes more buckets to read, about a day of minutes, however many rows there are.',
     unit: 'rows',
     points: [0, 1000, 10_000, 100_000, 1_000_000],
     fill: async (folder, rows) => {

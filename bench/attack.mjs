@@ -12,6 +12,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import os from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { readEndpoints } from './openapi-requests.mjs'
@@ -22,8 +23,11 @@ const ANSWER_TIMEOUT_MS = 30_000
 /** Made at a time: all of them would be in memory at once. */
 const CHUNK = 200
 const MAX_HEALTH_MS = 100
-/** What has just ended is let go of, and free pages go back to the system, only when there is nothing else to do. */
-const SETTLE_MS = 10_000
+/** Rate windows last a minute, and V8 gives back what it does not use when it has had nothing to do for some time. */
+const SETTLE_MS = 75_000
+/** One collection leaves free pages between used ones, the next ones put them together. */
+const COLLECTIONS = 4
+const COLLECTION_MS = 2000
 const MAX_GROWTH = 1.1
 /** Requests to each endpoint before memory is first read: code is compiled and caches are filled by then. */
 const WARM_UP_SHARE = 0.1
@@ -75,9 +79,11 @@ const admin = (/** @type {string} */ method, /** @type {string} */ url) =>
 
 /** Bytes that are in use, without garbage. @returns {Promise<{ resident: number, heap: number }>} */
 async function readMemory() {
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-  process.kill(server.pid, 'SIGUSR2')
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  await sleep(SETTLE_MS)
+  for (let i = 0; i < COLLECTIONS; i++) {
+    process.kill(server.pid, 'SIGUSR2')
+    await sleep(COLLECTION_MS)
+  }
   const { body } = await admin('GET', '/metrics')
   const read = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
   return { resident: read('process_resident_memory_bytes'), heap: read('nodejs_heap_size_used_bytes') }

@@ -30,7 +30,7 @@ const COLLECTIONS = 4
 const COLLECTION_MS = 2000
 const MAX_GROWTH = 1.1
 /** Requests to each endpoint before memory is first read: code is compiled and caches are filled by then. */
-const WARM_UP_SHARE = 0.1
+const WARM_UP_SHARE = 0.3
 const WARM_AGAIN_SHARE = 0.02
 
 const { values } = parseArgs({

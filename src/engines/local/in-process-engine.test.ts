@@ -9,10 +9,12 @@ import { InProcessEngine } from './in-process-engine.ts'
 /** Counts what it is asked to compute, and can be told to fail. */
 class CountingRunner extends PassthroughRunner {
   steps = 0
+  tokens = 0
   failsAtStep = Number.POSITIVE_INFINITY
 
   override execute(plan: StepPlan): StepOutput {
     this.steps++
+    for (const { tokenIds } of plan.runs) this.tokens += tokenIds.length
     if (this.steps >= this.failsAtStep) throw new Error('the step failed')
     return super.execute(plan)
   }
@@ -112,6 +114,20 @@ describe('the passthrough model in an in-process engine', () => {
     }
     await running
     expect(new Set(turns).size).toBeGreaterThanOrEqual(200 / runner.stepsPerTurn)
+  })
+
+  it('reads at most 65,536 bytes of huge prompts in one turn of the event loop', async () => {
+    const { engine, runner } = createEngine({ maxBatchSize: 4 })
+    const prompts = ['x', 'y', 'z'].map((letter) => letter.repeat(200_000))
+    const running = runRequest(engine, engineRequest(prompts, { maxNewTokens: 1 }))
+    const perTurn: number[] = []
+    while (runner.tokens < 600_000) {
+      const before = runner.tokens
+      await nextTurn()
+      perTurn.push(runner.tokens - before)
+    }
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(65_536)
+    await running
   })
 
   it('stops working when the reader leaves early', async () => {

@@ -6,11 +6,11 @@
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import type { ModelRunner, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 
-/** Bounds how long one step holds the event loop while a huge prompt is read. */
-const MAX_STEP_TOKENS = 65_536
-
 /** With every slot taken that is less than a millisecond, and most requests end within it. */
 const STEPS_PER_TURN = 64
+
+/** Bounds how long one turn of the event loop lasts while a huge prompt is read: 65,536 bytes in all its steps. */
+const MAX_STEP_TOKENS = 1024
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
 

@@ -23,9 +23,10 @@ const LOG_WAIT_MS = 2000
  * @param {(contender: Contender, round: number) => Promise<Exchange[]>} options.load round -1 warms up
  * @param {((samples: Sample[]) => Metrics) | undefined} [options.more] figures that only this scenario has
  * @param {((round: number) => Promise<Row>) | undefined} [options.beside] what takes its turn without being a server
+ * @param {number} [options.warmUpMs] how long the warm-up is repeated at least: Node compiles what is called often
  * @returns {Promise<{ rows: Row[], processes: ContenderProcesses[], errors: string[] }>}
  */
-export async function takeTurns({ contenders, rounds, load, more, beside }) {
+export async function takeTurns({ contenders, rounds, load, more, beside, warmUpMs = 0 }) {
   /** @type {Map<string, Row>} */
   const rows = new Map()
   /** @type {Map<string, ContenderProcesses>} */
@@ -42,7 +43,11 @@ export async function takeTurns({ contenders, rounds, load, more, beside }) {
     rows.set(id, row)
     row.rounds.push(metrics)
   }
-  for (const contender of contenders) await load(contender, WARM_UP)
+  for (const contender of contenders) {
+    const untilMs = performance.now() + warmUpMs
+    do await load(contender, WARM_UP)
+    while (performance.now() < untilMs)
+  }
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       const measured = await measureRound(contender, () => load(contender, round))

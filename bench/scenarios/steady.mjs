@@ -5,8 +5,11 @@ import { closedLoop } from '../load-generator.mjs'
 import { measureRawLoop, rawLoopPrompt } from '../measure-raw-loop.mjs'
 import { takeTurns } from '../rounds.mjs'
 
-const TURNS = 2
 const SLOT_TOKENS = 512
+/** A server is measured as it runs all day, not in its first seconds. */
+const WARM_UP_MS = 10_000
+/** So many requests in a round, but two of each client at least. */
+const REQUESTS = 24
 /** Large models are slow enough to be measured with fewer. */
 const TOKENS = new Map([
   ['125m', 64],
@@ -19,10 +22,11 @@ export const steady = (clients) => ({
   title: clients === 1 ? 'One client' : `${clients} clients`,
   about:
     `A closed loop: ${clients === 1 ? 'one client asks' : `each of ${clients} clients asks`} again as soon as it is answered, ` +
-    `${TURNS} times a round, with short prompts. The raw loop is llama.cpp without a server: the limit.`,
+    `${turnsOf(clients)} times a round, with short prompts. The raw loop is llama.cpp without a server: the limit.`,
   fixedModel: null,
   shows: ['outputTokensPerSecond', 'ttftP50Ms', 'itlP50Ms', 'itlP99Ms'],
   run: async (bench) => {
+    const turns = turnsOf(clients)
     const tokens = bench.tokens ?? TOKENS.get(bench.model.name) ?? 128
     const contenders = await startContenders(bench, {
       ...{ slots: clients, slotTokens: SLOT_TOKENS, api: 'completion' },
@@ -31,9 +35,10 @@ export const steady = (clients) => ({
       takeTurns({
         contenders,
         rounds: bench.rounds,
+        warmUpMs: WARM_UP_MS,
         load: ({ send }, round) =>
-          closedLoop({ clients, turns: TURNS }, (client, turn) => {
-            const number = ((round + 1) * TURNS + turn) * clients + client
+          closedLoop({ clients, turns }, (client, turn) => {
+            const number = ((round + 1) * turns + turn) * clients + client
             return send({ prompt: rawLoopPrompt(number), newTokens: tokens })
           }),
         beside: async () => ({
@@ -43,6 +48,11 @@ export const steady = (clients) => ({
         }),
       }),
     )
-    return { parameters: { clients, turns: TURNS, tokens }, ...measured }
+    return { parameters: { clients, turns, tokens }, ...measured }
   },
 })
+
+/** @param {number} clients */
+function turnsOf(clients) {
+  return Math.max(2, REQUESTS / clients)
+}

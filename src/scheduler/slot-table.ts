@@ -5,7 +5,7 @@
  */
 import type { Sequence } from './sequence.ts'
 
-/** Shorter common prefixes are computed again: finding and copying them costs as much. */
+/** Shorter common prefixes decide nothing and are not copied: that costs as much as computing them. */
 export const MIN_SHARED_TOKENS = 64
 
 export interface Slot {
@@ -75,7 +75,13 @@ export class SlotTable {
     const spare = this.#spareSlot()
     if (spare === null) return null
     const source = this.#options.canReusePrefixes ? this.#longestShared(sequence.promptTokenIds) : null
-    if (source === null) return { slot: spare, cachedTokens: 0, copyFrom: null }
+    if (source === null) {
+      return {
+        slot: spare,
+        cachedTokens: sharedPrefix(sequence.promptTokenIds, spare.cachedTokenIds),
+        copyFrom: null,
+      }
+    }
     const { slot, sharedTokens } = source
     // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
     const isWorthTaking = slot === spare || sharedTokens * 2 >= slot.cachedTokenIds.length

@@ -2,18 +2,19 @@
 /**
  * What a step of llama.cpp costs under settings of its threads, its KV cache and its attention: tokens/s of one prompt and
  * of steps with one token for each sequence. Each measurement is a process of its own (`compute-loop.mjs`), in turns.
- * Prints the tables of docs/decisions/0007-compute-threads.md and 0014-the-kv-cache.md.
+ * Prints the tables of docs/decisions/0007-compute-threads.md, 0014-the-kv-cache.md and 0015-huge-pages.md.
  *
  *   npm run bench:compute -- [--size demo|25m|125m|1.1b] [--sequences 1,8,32] [--prompt 1000] [--depth 32] [--seconds 1]
  *     [--rounds 3] [--beside] SETTINGS...
  *
- * SETTINGS, one word for each row: threads=2,batch-threads=1,poll=50,pin=on,kv=q8_0,flash=off,ubatch=128
+ * SETTINGS, one word for each row: threads=2,batch-threads=1,poll=50,pin=on,kv=q8_0,flash=off,ubatch=128,huge=on
  * `--beside`: a process that works 2 ms of every 5, as HTTP does; how late its timer is, is shown.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { withHugePages } from '../dist/engines/local/huge-pages.js'
 import { findModel } from './models.mjs'
 
 const LOOP = fileURLToPath(new URL('compute-loop.mjs', import.meta.url))
@@ -53,7 +54,8 @@ async function measure(settings) {
   const busy = values.beside
     ? spawn(process.execPath, ['-e', BUSY_TIMER], { stdio: ['ignore', 'pipe', 'inherit'] })
     : null
-  const { stdout } = await promisify(execFile)(process.execPath, [LOOP, ...words])
+  const env = settings.split(',').includes('huge=on') ? withHugePages(process.env) : process.env
+  const { stdout } = await promisify(execFile)(process.execPath, [LOOP, ...words], { env })
   if (busy === null) return JSON.parse(stdout)
   busy.kill('SIGTERM')
   const [late] = await once(busy.stdout, 'data')

@@ -2,6 +2,7 @@
 /** Runs the raw decode loop in a process of its own: the limit of the machine, and what rates of arrival go by. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { withHugePages } from '../dist/engines/local/huge-pages.js'
 
 const RAW_LOOP = fileURLToPath(new URL('raw-loop.mjs', import.meta.url))
 
@@ -14,6 +15,7 @@ export function measureRawLoop({ model, threads, gpu }, { sequences, tokens }) {
   const output = execFileSync(process.execPath, [RAW_LOOP, ...words], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
+    env: withHugePages(process.env),
   })
   return Number(JSON.parse(output).tokensPerSecond)
 }

@@ -15,6 +15,8 @@ import { readExchange } from './stream-client.mjs'
 
 const WARM_UP = -1
 const LOG_WAIT_MS = 2000
+/** llama-server's threads still spin for a while after their last step, on the cores of who comes next. */
+const PAUSE_MS = 1000
 
 /**
  * @param {object} options
@@ -50,6 +52,7 @@ export async function takeTurns({ contenders, rounds, load, more, beside, warmUp
   }
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
+      await sleep(PAUSE_MS)
       const measured = await measureRound(contender, () => load(contender, round))
       add(contender.name, null, { ...measured.metrics, ...more?.(measured.samples) })
       for (const [group, samples] of groupsOf(measured.samples)) {
@@ -60,6 +63,7 @@ export async function takeTurns({ contenders, rounds, load, more, beside, warmUp
       used.rounds.push(measured.processes)
       for (const { error } of measured.samples) if (error !== null) errors.add(`${contender.name}: ${error}`)
     }
+    await sleep(PAUSE_MS)
     for (const { contender, group, rounds } of beside === undefined ? [] : [await beside(round)]) {
       for (const metrics of rounds) add(contender, group, metrics)
     }

@@ -287,12 +287,20 @@ describe('ContinuousBatchScheduler', () => {
       expect(planned(scheduler)).toMatchObject({ starts: [{ cachedTokens: 99 }], runs: [{ position: 99 }] })
     })
 
-    it('does not bother with a prefix under 64 tokens', () => {
+    it('does not choose a slot for a prefix under 64 tokens', () => {
       const scheduler = createScheduler()
       scheduler.add(createRequest(1, { promptTokens: 63, from: 0, maxNewTokens: 1 }))
       step(scheduler)
       scheduler.add(createRequest(2, { promptTokens: 80, from: 0, maxNewTokens: 1 }))
       expect(planned(scheduler).starts).toMatchObject([{ cachedTokens: 0 }])
+    })
+
+    it('keeps what a slot happens to hold of a prompt, however short', () => {
+      const scheduler = createScheduler({ maxBatchSize: 1 })
+      scheduler.add(createRequest(1, { promptTokens: 20, from: 0, maxNewTokens: 1 }))
+      step(scheduler)
+      scheduler.add(createRequest(2, { promptTokens: 80, from: 0, maxNewTokens: 1 }))
+      expect(planned(scheduler)).toMatchObject({ starts: [{ cachedTokens: 20 }], runs: [{ position: 20 }] })
     })
 
     it('copies a prefix from a slot that is busy, when the runner can', () => {

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { StartError } from '../../core/errors.ts'
 import type { ModelInfo } from '../../protocol/engine.ts'
 import type { LoadProgress } from '../../protocol/runner-options.ts'
+import { withHugePages } from './huge-pages.ts'
 import type { EngineProcessOptions, LoadMessage } from './messages.ts'
 
 export interface EngineStartOptions extends Omit<EngineProcessOptions, 'socketPath' | 'parentPid'> {
@@ -67,6 +68,7 @@ export async function startEngineProcess(
   const argument: EngineProcessOptions = { ...rest, socketPath, parentPid: process.pid }
   const child = spawn(process.execPath, [program, JSON.stringify(argument)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    env: withHugePages(process.env),
   })
   const kill = (): void => void child.kill('SIGKILL')
   const exited = new Promise<string>((resolve) => {

@@ -27,6 +27,8 @@ rounds, with the least and the most in parentheses; contenders took turns within
 same number of slots and compute threads. Latencies count from the moment a request was due. ITL is the time between two
 pieces of streamed text. Peak memory is the sum of what each process held resident at most, mapped weights included.
 
+Where a goal is not reached, [performance.md](performance.md) says what stands in the way.
+
 Models named by a size have random weights (\`bench/random-model.mjs\`): they say nonsense at the speed of a trained model.
 
 ## How to repeat it

@@ -5,10 +5,8 @@
  * Prints one line of JSON. Usage: node bench/raw-loop.mjs MODEL.gguf SEQUENCES NEW_TOKENS THREADS [off|auto]
  */
 import koffi from 'koffi'
-import { Batch } from '../dist/engines/llamacpp/batch.js'
-import { bind } from '../dist/engines/llamacpp/bindings.js'
-import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
 import { rawLoopPrompt } from './measure-raw-loop.mjs'
+import { openNativeLoop } from './native-loop.mjs'
 
 const [modelPath = '', sequencesWord = '8', newTokensWord = '128', threadsWord = '2', gpu = 'off'] =
   process.argv.slice(2)
@@ -18,11 +16,10 @@ const threads = Number(threadsWord)
 /** All prompts in the first step. */
 const maxStepTokens = Math.max(512, sequences * 64)
 
-const libraries = loadLibraries(gpu === 'auto' ? 'auto' : 'off')
-const { llama } = libraries
-const api = bind(libraries)
-api.loadBackends(libraries.folder)
-api.backendInit()
+const { api, llama, model, context, batch } = openNativeLoop({
+  ...{ modelPath, sequences, threads, maxStepTokens },
+  gpu: gpu === 'auto' ? 'auto' : 'off',
+})
 
 const chainParams = koffi.struct({ no_perf: 'bool' })
 const chainInit = llama.func('llama_sampler_chain_init', 'void *', [chainParams])
@@ -40,24 +37,7 @@ function createChain(seed) {
   return chain
 }
 
-const model = api.modelLoadFromFile(modelPath, api.modelDefaultParams())
-if (model === null) throw new Error(`cannot load ${modelPath}`)
-const context = api.contextInit(model, {
-  ...api.contextDefaultParams(),
-  n_ctx: 512 * sequences,
-  n_batch: maxStepTokens,
-  n_ubatch: 512,
-  n_seq_max: sequences,
-  n_threads: threads,
-  n_threads_batch: threads,
-  kv_unified: false,
-})
-if (context === null) throw new Error('cannot make a context')
-const pool = api.createThreadpool(threads)
-api.attachThreadpool(context, pool, pool)
-
 const vocab = api.modelVocab(model)
-const batch = new Batch(api, maxStepTokens)
 const running = Array.from({ length: sequences }, (_, slotId) => {
   const text = Buffer.from(rawLoopPrompt(slotId))
   const ids = new Int32Array(256)

@@ -2,15 +2,6 @@
 /**
  * `npm run bench`: measures scenarios, ours and the peer in turns within one run, writes `bench/results/NAME.json` and
  * regenerates `docs/benchmarks.md`.
- *
- *   npm run bench -- [--against llama-server=PATH] [--scenario steady-8,bursts] [--size demo|25m|125m|1.1b|FILE.gguf]
- *                    [--rounds 5] [--threads N] [--gpu off|auto] [--name cpu] [--tokens N] [--requests N] [--rate R]
- *                    [--no-save]
- *
- * `grow-waiting`, `grow-prompts`, `grow-slots`, `grow-keys` and `grow-usage` are sweeps over points, of ours only and each on
- * the one model it is about; `--rounds 1` makes them short.
- *
- * `--tokens`, `--requests` and `--rate` take the place of a scenario's own; with `--no-save` the figures are only printed.
  */
 import { execFileSync } from 'node:child_process'
 import os from 'node:os'
@@ -24,34 +15,29 @@ import { describeProvenance, saveMeasurement } from './results.mjs'
 import { SCENARIOS } from './scenarios/index.mjs'
 import { rangeOf } from './statistics.mjs'
 
-const { values } = parseArgs({
-  options: {
-    against: { type: 'string' },
-    scenario: { type: 'string' },
-    size: { type: 'string', default: '125m' },
-    rounds: { type: 'string', default: '5' },
-    threads: { type: 'string', default: String(os.availableParallelism()) },
-    gpu: { type: 'string', default: 'off' },
-    name: { type: 'string' },
-    tokens: { type: 'string' },
-    requests: { type: 'string' },
-    rate: { type: 'string' },
-    'no-save': { type: 'boolean', default: false },
-  },
-})
+const USAGE = `npm run bench -- [--against llama-server=PATH] [--scenario steady-8,bursts] [--size demo|25m|125m|1.1b|FILE.gguf]
+                 [--rounds 5] [--threads N] [--gpu off|auto] [--name cpu] [--tokens N] [--requests N] [--rate R]
+                 [--no-save]
 
-/** @param {string | undefined} word */
-const numberOrNull = (word) => (word === undefined ? null : Number(word))
+Scenarios: ${SCENARIOS.map(({ id }) => id).join(', ')}. Without --scenario all of them run.
+Those that begin with grow- are sweeps over points, of ours only and each on the one model it is about; --rounds 1 makes
+them short. --tokens, --requests and --rate take the place of a scenario's own. With --no-save the figures are only printed.
+`
 
+const values = readOptions()
 const chosen = values.scenario?.split(',') ?? SCENARIOS.map(({ id }) => id)
 const unknown = chosen.find((id) => SCENARIOS.every((scenario) => scenario.id !== id))
-if (unknown !== undefined) {
-  throw new Error(`no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}`)
-}
+if (unknown !== undefined) refuse(`--scenario: there is no scenario '${unknown}'`)
 const peer = values.against === undefined ? null : /^llama-server=(.+)$/.exec(values.against)?.[1]
-if (peer === undefined) throw new Error('--against must be llama-server=PATH')
+if (peer === undefined) refuse(`--against must be llama-server=PATH, but was '${values.against}'`)
+if (values.gpu !== 'off' && values.gpu !== 'auto')
+  refuse(`--gpu must be off or auto, but was '${values.gpu}'`)
 /** @type {'auto' | 'off'} */
 const gpu = values.gpu === 'auto' ? 'auto' : 'off'
+const numbers = {
+  ...{ rounds: readNumber('rounds') ?? 5, threads: readNumber('threads') ?? os.availableParallelism() },
+  ...{ tokens: readNumber('tokens'), requests: readNumber('requests'), rate: readNumber('rate') },
+}
 
 const provenance = describeProvenance({
   command: ['npm run bench --', ...withoutPaths(process.argv.slice(2))].join(' '),
@@ -64,9 +50,8 @@ for (const scenario of SCENARIOS.filter(({ id }) => chosen.includes(id))) {
   const modelName = scenario.fixedModel ?? values.size
   const model = await findModel(modelName === 'passthrough' ? 'demo' : modelName)
   const bench = {
-    ...{ model, threads: Number(values.threads), gpu, peer },
-    ...{ rounds: Number(values.rounds), tokens: numberOrNull(values.tokens) },
-    ...{ requests: numberOrNull(values.requests), rate: numberOrNull(values.rate) },
+    ...{ model, gpu, peer },
+    ...numbers,
   }
   const measured = await scenario.run(bench)
   const name = scenario.fixedModel ?? model.name
@@ -80,6 +65,43 @@ for (const scenario of SCENARIOS.filter(({ id }) => chosen.includes(id))) {
     ...measured,
   })
   writeReport()
+}
+
+function readOptions() {
+  const word = /** @type {const} */ ({ type: 'string' })
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false })
+  try {
+    const { values } = parseArgs({
+      options: {
+        ...{ against: word, scenario: word, rounds: word, threads: word, name: word },
+        ...{ tokens: word, requests: word, rate: word },
+        size: { ...word, default: '125m' },
+        gpu: { ...word, default: 'off' },
+        ...{ 'no-save': flag, help: flag },
+      },
+    })
+    if (!values.help) return values
+    process.stdout.write(USAGE)
+    process.exit()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** @param {'rounds' | 'threads' | 'tokens' | 'requests' | 'rate'} name */
+function readNumber(name) {
+  const word = values[name]
+  if (word === undefined) return null
+  const number = Number(word)
+  const isGood = name === 'rate' ? number > 0 : Number.isInteger(number) && number >= 1
+  const kind = name === 'rate' ? 'number above 0' : 'whole number of at least 1'
+  return isGood ? number : refuse(`--${name} must be a ${kind}, but was '${word}'`)
+}
+
+/** @param {string} message @returns {never} */
+function refuse(message) {
+  process.stderr.write(`${message}\n\n${USAGE}`)
+  process.exit(2)
 }
 
 /** @param {string} heading @param {import('./scenarios/index.mjs').Measured} measured */

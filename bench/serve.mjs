@@ -15,15 +15,16 @@ const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
 /**
  * @param {string[]} words
- * @param {{ keepsLog?: boolean, collectsGarbage?: boolean }} [options] whether `takeLog` gives the lines since it was last
- *   called; whether SIGUSR2 makes the server collect its garbage
+ * @param {{ keepsLog?: boolean, collectsGarbage?: boolean, profileTo?: string }} [options] whether `takeLog` gives the lines
+ *   since it was last called; whether SIGUSR2 makes the server collect its garbage; folder for a CPU profile
  * @returns {Promise<Server>}
  */
-export async function startServer(words, { keepsLog = false, collectsGarbage = false } = {}) {
+export async function startServer(words, { keepsLog = false, collectsGarbage = false, profileTo } = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
+  const profiler = profileTo === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileTo]
   const child = spawn(
     process.execPath,
-    [BIN, 'serve', '--port', '0', '--api-keys', KEY, '--data-dir', dataDir, ...words],
+    [...profiler, BIN, 'serve', '--port', '0', '--api-keys', KEY, '--data-dir', dataDir, ...words],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(collectsGarbage && { env: { ...process.env, NODE_OPTIONS: `--import ${COLLECT_ON_SIGNAL}` } }),

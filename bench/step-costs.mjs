@@ -6,10 +6,8 @@
  *   npm run bench:step-costs -- [--size demo|25m|125m|1.1b] [--sequences 1] [--threads 1] [--rounds 10]
  */
 import { parseArgs } from 'node:util'
-import { Batch } from '../dist/engines/llamacpp/batch.js'
-import { bind } from '../dist/engines/llamacpp/bindings.js'
-import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
 import { findModel } from './models.mjs'
+import { openNativeLoop } from './native-loop.mjs'
 import { rangeOf } from './statistics.mjs'
 
 const { values } = parseArgs({
@@ -29,29 +27,12 @@ const BLOCK_STEPS = 8
 const RUN_TOKENS = [1, 2, 3, 4, 5, 8, 16]
 const MAX_STEP_TOKENS = Math.max(512, sequences * 16)
 
-const libraries = loadLibraries('off')
-const api = bind(libraries)
-api.loadBackends(libraries.folder)
-api.backendInit()
 const { path: modelPath } = await findModel(values.size)
-const model = api.modelLoadFromFile(modelPath, api.modelDefaultParams())
-if (model === null) throw new Error(`cannot load ${modelPath}`)
-const context = api.contextInit(model, {
-  ...api.contextDefaultParams(),
-  n_ctx: 512 * sequences,
-  n_batch: MAX_STEP_TOKENS,
-  n_ubatch: 512,
-  n_seq_max: sequences,
-  n_threads: threads,
-  n_threads_batch: threads,
-  kv_unified: false,
+const { api, context, batch } = openNativeLoop({
+  ...{ modelPath, sequences, threads, maxStepTokens: MAX_STEP_TOKENS },
 })
-if (context === null) throw new Error('cannot make a context')
-const pool = api.createThreadpool(threads)
-api.attachThreadpool(context, pool, pool)
 const memory = api.contextMemory(context)
 if (memory === null) throw new Error('the model keeps no KV cache')
-const batch = new Batch(api, MAX_STEP_TOKENS)
 
 /** @param {number} position @param {number} tokens @param {number} draftTokens */
 function makeRuns(position, tokens, draftTokens) {

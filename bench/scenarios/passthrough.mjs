@@ -73,9 +73,9 @@ function loadOf({ address, key }) {
   return { address, keys: [key] }
 }
 
-/** @returns {Promise<Target>} */
-async function startGated() {
-  const server = await startServer(['--admin-key', ADMIN_KEY])
+/** With a stored key of the highest tier. @param {{ profileTo?: string }} [options] @returns {Promise<Target>} */
+export async function startGated(options) {
+  const server = await startServer(['--admin-key', ADMIN_KEY], options)
   const headers = { authorization: `Bearer ${ADMIN_KEY}` }
   const created = await fetch(`${server.address}/v1/admin/keys?tier=enterprise`, { method: 'POST', headers })
   const { id, key } = /** @type {{ id: string, key: string }} */ (await created.json())

@@ -34,7 +34,6 @@ const rounds = Number(values.rounds)
 
 const model =
   values.model === 'demo' ? ['--checkpoint', path.join(ROOT, 'models/demo'), '--threads', '1'] : []
-const common = [...model, '--admin-key', 'bench-admin-key-0']
 const SYSTEM_PROMPT =
   'You answer for the bank. Never name the internal rate, never promise a loan, and hand everybody who mentions ' +
   'a lawyer over to the legal desk at once, without a further word about it to anybody else.'
@@ -66,8 +65,8 @@ function cpuSecondsOf(pid) {
   return readProcesses(pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
 }
 
-const guarded = await startServer(common)
-const unguarded = await startServer([...common, '--disable-output-verify'])
+const guarded = await startServer(model)
+const unguarded = await startServer([...model, '--disable-output-verify'])
 /** @type {{ with: Turn[], without: Turn[] }} */
 const turns = { with: [], without: [] }
 try {

@@ -8,6 +8,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const KEY = 'bench'
+export const ADMIN_KEY = 'bench-admin'
+/** More than one client can ask for: the limit is counted, and never reached. */
+const RATE_LIMIT_RPM = 1_000_000
 const COLLECT_ON_SIGNAL = new URL('collect-on-signal.mjs', import.meta.url).href
 const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
@@ -24,7 +27,20 @@ export async function startServer(words, { keepsLog = false, collectsGarbage = f
   const profiler = profileTo === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileTo]
   const child = spawn(
     process.execPath,
-    [...profiler, BIN, 'serve', '--port', '0', '--api-keys', KEY, '--data-dir', dataDir, ...words],
+    [
+      ...profiler,
+      BIN,
+      'serve',
+      '--port',
+      '0',
+      '--api-keys',
+      KEY,
+      '--admin-key',
+      ADMIN_KEY,
+      '--data-dir',
+      dataDir,
+      ...words,
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(collectsGarbage && { env: { ...process.env, NODE_OPTIONS: `--import ${COLLECT_ON_SIGNAL}` } }),
@@ -65,6 +81,18 @@ export async function startServer(words, { keepsLog = false, collectsGarbage = f
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * A stored key whose rate is no limit to a measurement.
+ * @param {string} address @param {string} tier @returns {Promise<string>}
+ */
+export async function createKey(address, tier) {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  const created = await fetch(`${address}/v1/admin/keys?tier=${tier}`, { method: 'POST', headers })
+  const { id, key } = /** @type {{ id: string, key: string }} */ (await created.json())
+  await fetch(`${address}/v1/admin/keys/${id}?rate_limit_rpm=${RATE_LIMIT_RPM}`, { method: 'PATCH', headers })
+  return key
 }
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { whileRunning } from '../contenders.mjs'
 import { askGenerate } from '../plain-requests.mjs'
 import { readProcesses } from '../processes.mjs'
-import { KEY, startServer } from '../serve.mjs'
+import { createKey, startServer } from '../serve.mjs'
 
 const CLIENTS = 16
 const REQUESTS = 100_000
@@ -34,7 +34,7 @@ export const memory = {
     /** @type {import('../rounds.mjs').Row[]} */
     const rows = []
     await whileRunning([server], async () => {
-      const target = { address: server.address, key: KEY }
+      const target = { address: server.address, key: await createKey(server.address, 'enterprise') }
       let asked = 0
       for (const count of MARKS.map((part) => Math.round(part * requests))) {
         const startedMs = performance.now()

@@ -6,10 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { whileRunning } from '../contenders.mjs'
 import { askAtFullLoad, askGenerate, askInTurn } from '../plain-requests.mjs'
 import { processesBetween, readProcesses } from '../processes.mjs'
-import { startServer } from '../serve.mjs'
+import { createKey, startServer } from '../serve.mjs'
 import { percentile } from '../statistics.mjs'
 
-const ADMIN_KEY = 'bench-admin'
 const BODY = JSON.stringify({ prompt: 'sixteen bytes ab' })
 const CONNECTIONS = 32
 
@@ -75,12 +74,8 @@ function loadOf({ address, key }) {
 
 /** With a stored key of the highest tier. @param {{ profileTo?: string }} [options] @returns {Promise<Target>} */
 export async function startGated(options) {
-  const server = await startServer(['--admin-key', ADMIN_KEY], options)
-  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
-  const created = await fetch(`${server.address}/v1/admin/keys?tier=enterprise`, { method: 'POST', headers })
-  const { id, key } = /** @type {{ id: string, key: string }} */ (await created.json())
-  // More than one client can ask for: the limit is counted, and never reached.
-  await fetch(`${server.address}/v1/admin/keys/${id}?rate_limit_rpm=1000000`, { method: 'PATCH', headers })
+  const server = await startServer([], options)
+  const key = await createKey(server.address, 'enterprise')
   return { ...server, name: 'all gates', key }
 }
 

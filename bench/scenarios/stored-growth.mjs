@@ -11,7 +11,7 @@ import { databaseFiles, makeKeys, makeUsage } from '../databases.mjs'
 import { nameOfPoint } from '../growth-steps.mjs'
 import { askAtFullLoad, askGenerate, readPath } from '../plain-requests.mjs'
 import { processesBetween, readProcesses } from '../processes.mjs'
-import { startServer } from '../serve.mjs'
+import { ADMIN_KEY, startServer } from '../serve.mjs'
 import { percentile } from '../statistics.mjs'
 
 /** @typedef {import('../databases.mjs').MadeKey} MadeKey */
@@ -28,7 +28,6 @@ import { percentile } from '../statistics.mjs'
  * @property {Record<string, { path: () => string, isAdmin: boolean }>} reads by the metric
  */
 
-const ADMIN_KEY = 'bench-admin'
 const BODY = JSON.stringify({ prompt: 'sixteen bytes ab' })
 const CONNECTIONS = 32
 const REQUESTS = 200
@@ -152,7 +151,7 @@ async function measure({ folder, keys }, options) {
  */
 async function measureServer({ apiDb, usageDb }, keys, { reads, requests }) {
   const startedMs = performance.now()
-  const server = await startServer(['--admin-key', ADMIN_KEY, '--api-db', apiDb, '--usage-db', usageDb])
+  const server = await startServer(['--api-db', apiDb, '--usage-db', usageDb])
   const listeningMs = performance.now() - startedMs
   return whileRunning([server], async () => {
     const { address, pid } = server

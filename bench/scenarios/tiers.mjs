@@ -3,13 +3,13 @@
 import { startContenders, whileRunning } from '../contenders.mjs'
 import { closedLoop } from '../load-generator.mjs'
 import { takeTurns } from '../rounds.mjs'
+import { createKey } from '../serve.mjs'
 import { createRandom } from '../statistics.mjs'
 
 const SLOTS = 8
 const SLOT_TOKENS = 512
 const TURNS = 3
 const PROMPT_WORDS = 32
-const ADMIN_KEY = 'bench-admin'
 /** One key each: a free one may have one request under way. */
 const CLIENTS = { free: 12, pro: 8, enterprise: 4 }
 
@@ -28,7 +28,7 @@ export const tiers = {
       { ...bench, peer: null },
       {
         ...{ slots: SLOTS, slotTokens: SLOT_TOKENS, api: 'completion' },
-        words: ['--admin-key', ADMIN_KEY, '--schedule-policy', 'priority'],
+        words: ['--schedule-policy', 'priority'],
       },
     )
     const contenders = ours === undefined ? others : [ours]
@@ -49,16 +49,8 @@ export const tiers = {
   },
 }
 
-/** Their rates are no limit here. @param {string} address */
+/** @param {string} address */
 async function createKeys(address) {
-  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
   const wanted = Object.entries(CLIENTS).flatMap(([tier, count]) => Array.from({ length: count }, () => tier))
-  return Promise.all(
-    wanted.map(async (tier) => {
-      const created = await fetch(`${address}/v1/admin/keys?tier=${tier}`, { method: 'POST', headers })
-      const { id, key } = /** @type {{ id: string, key: string }} */ (await created.json())
-      await fetch(`${address}/v1/admin/keys/${id}?rate_limit_rpm=1000000`, { method: 'PATCH', headers })
-      return { tier, key }
-    }),
-  )
+  return Promise.all(wanted.map(async (tier) => ({ tier, key: await createKey(address, tier) })))
 }

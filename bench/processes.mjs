@@ -51,7 +51,7 @@ function readProcess(pid) {
 function nameOf(pid) {
   const words = readFile(pid, 'cmdline').split('\0')
   const script = words.find(
-    (word, index) => index > 0 && /\.m?js$/.test(word) && !words[index - 1]?.startsWith('--'),
+    (word, index) => index > 0 && /\.m?js$/.test(word) && !/^--[^=]*$/.test(words[index - 1] ?? ''),
   )
   return path.basename(script ?? words[0] ?? '').replace(/\.m?js$/, '')
 }

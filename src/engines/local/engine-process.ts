@@ -49,6 +49,12 @@ const STALL_MS = 60_000
 /** A disk of 50 MB/s. */
 const STALL_MS_PER_GIGABYTE = 20_000
 
+/**
+ * Megabytes of each half of V8's young generation, which by itself grows to 16 and stays. A step leaves so little behind
+ * that it is as fast with 2.
+ */
+const MAX_SEMI_SPACE = '--max-semi-space-size=2'
+
 const ENTRY = fileURLToPath(new URL('engine-main.js', import.meta.url))
 
 /**
@@ -66,7 +72,7 @@ export async function startEngineProcess(
   const socketPath = path.join(folder, 'engine.sock')
   const { program = ENTRY, weightBytes = 0, stallMs, ...rest } = options
   const argument: EngineProcessOptions = { ...rest, socketPath, parentPid: process.pid }
-  const child = spawn(process.execPath, [program, JSON.stringify(argument)], {
+  const child = spawn(process.execPath, [MAX_SEMI_SPACE, program, JSON.stringify(argument)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     env: withHugePages(process.env),
   })

@@ -6,7 +6,7 @@ const packagesOf = (file: string) =>
   [...walkImports(file).others].filter((specifier) => !specifier.startsWith('node:')).sort()
 
 it('the program loads neither the server nor a database before it knows that it needs one', () => {
-  expect(packagesOf('cli/main.ts')).toEqual(['commander', 'yaml'])
+  expect(packagesOf('cli/main.ts')).toEqual(['commander'])
 })
 
 it.each(['cli/keys-command.ts', 'cli/users-command.ts'])(
@@ -25,11 +25,17 @@ it('cli/pull-command.ts loads the library of the Hub alone', () => {
   expect(packagesOf('cli/pull-command.ts')).toEqual(['@huggingface/hub'])
 })
 
-it('the server loads the library of the Hub only for those who need it', () => {
-  expect(packagesOf('server/create-server.ts')).not.toContain('@huggingface/hub')
+it('the server starts its engines before it loads what answers requests', () => {
+  const { files, others } = walkImports('server/create-server.ts')
+  expect(files).toContain('engines/local/engine-process.ts')
+  for (const name of ['fastify', 'kysely', 'zod']) expect(others).not.toContain(name)
 })
 
-it('the server loads no command', () => {
-  const { files } = walkImports('server/create-server.ts')
-  expect([...files].filter((loaded) => loaded.startsWith('cli/'))).toEqual([])
-})
+it.each(['server/create-server.ts', 'server/open-service.ts'])(
+  '%s loads no command, and the library of the Hub only for those who need it',
+  (file) => {
+    expect(packagesOf(file)).not.toContain('@huggingface/hub')
+    const { files } = walkImports(file)
+    expect([...files].filter((loaded) => loaded.startsWith('cli/'))).toEqual([])
+  },
+)

@@ -4,7 +4,7 @@ import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import type { Engine, EngineStatus } from '../protocol/engine.ts'
+import type { Engine, EngineStatus, ModelOutline } from '../protocol/engine.ts'
 import { ModelRegistry, type ModelSource, type OpenEngine } from './registry.ts'
 
 /** Registers an id and lets its load bring `engine`. */
@@ -344,6 +344,18 @@ describe('ModelRegistry', () => {
     })
     await settle()
     expect(registry.get('m').outline?.architecture).toBe('gemma3')
+  })
+
+  it('hands what is known of a model to its load', async () => {
+    const known: (ModelOutline | null)[] = []
+    const { registry } = createRegistry((_id, _source, { outline }) => {
+      known.push(outline)
+      return Promise.resolve(new WatchedEngine())
+    })
+    const outline = new WatchedEngine().info()
+    await registry.register('m', source, { outline })
+    await registry.register('m', source)
+    expect(known).toEqual([outline, null])
   })
 
   it('forgets an id whose first load failed where that is asked for, and no other', async () => {

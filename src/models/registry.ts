@@ -46,6 +46,8 @@ export type RegisteredSource = Pick<ModelSource, 'checkpoint'> & Partial<ModelSo
 
 export interface LoadHooks {
   readonly onProgress: LoadProgress
+  /** What `register` was told of the model, so that its headers need not be read again; null for nothing. */
+  readonly outline: ModelOutline | null
   /** Told as soon as the headers have been read. */
   readonly onOutline: (outline: ModelOutline) => void
   /** What is loaded now and stays so while this one loads. */
@@ -115,7 +117,7 @@ export class ModelRegistry {
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     try {
-      await entry.loads.add(() => this.#load(entry, source))
+      await entry.loads.add(() => this.#load(entry, source, options.outline))
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isEmpty) this.#forget(entry)
       throw error
@@ -215,7 +217,7 @@ export class ModelRegistry {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
-  async #load(entry: Entry, source: ModelSource): Promise<void> {
+  async #load(entry: Entry, source: ModelSource, outline: ModelOutline | null = null): Promise<void> {
     entry.failure = null
     entry.loadFraction = 0
     try {
@@ -224,13 +226,13 @@ export class ModelRegistry {
       const onProgress = (fraction: number): void => {
         entry.loadFraction = fraction
       }
-      const onOutline = (outline: ModelOutline): void => {
-        entry.outline = outline
+      const onOutline = (read: ModelOutline): void => {
+        entry.outline = read
       }
       const loaded = Array.from(this.#open)
         .filter(({ engine }) => engine.status().state !== 'failed')
         .map(({ engine }) => engine.info())
-      const hooks = { onProgress, onOutline, loaded, signal }
+      const hooks = { outline, onProgress, onOutline, loaded, signal }
       const engine = await this.#options.openEngine(entry.id, source, hooks)
       if (this.#closing.signal.aborted) {
         await engine.close()

@@ -22,6 +22,10 @@ export interface CheckpointOutline extends ModelOutline {
   readonly kvElementsPerToken: number
 }
 
+export function isCheckpointOutline(outline: ModelOutline | null): outline is CheckpointOutline {
+  return outline !== null && 'kvElementsPerToken' in outline
+}
+
 /** llama.cpp's file types by their numbers; of others the type of most weights is shown. */
 const FILE_TYPES: Readonly<Record<number, string>> = {
   0: 'F32',

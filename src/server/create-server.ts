@@ -1,30 +1,25 @@
 /**
- * The composition root: the one file that knows every part. Builds a server from its configuration, opens the port
- * as soon as the model's headers have been checked, loads the model behind it, and takes all of it down again.
+ * The composition root. Begins with the models: reads their headers and starts their engines, which are processes of their
+ * own. The rest of the program is loaded meanwhile, and opens the port as soon as the headers have been checked.
  */
-import { createAdminCheck } from '../accounts/admin-secret.ts'
-import { buildApp } from '../api/app.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, StartError } from '../core/errors.ts'
-import { GracefulClose } from '../http/graceful-close.ts'
 import { InProcessEngine } from '../engines/local/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import type { PullProgress } from '../hub/pull-model.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry, type ModelSource } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
-import type { PullProgress } from '../hub/pull-model.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { Metrics } from '../telemetry/metrics.ts'
-import { checkpointName } from './checkpoint-name.ts'
-import { localCheckpoint } from './local-checkpoint.ts'
-import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { checkQuantizable, quantizedTypeOf } from '../weights/quantization-plan.ts'
-import { type Entrance, openEntrance, readTlsIdentity } from './entrance.ts'
+import { checkpointName } from './checkpoint-name.ts'
+import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import { readTlsIdentity } from './entrance.ts'
+import { localCheckpoint } from './local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
-import { createGuards, type Guards } from './guards.ts'
-import { openState, type ServerState } from './state.ts'
+import type { Service } from './open-service.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
 export type ServerOptions = Partial<ServerConfig> & { readonly model?: string }
@@ -40,19 +35,11 @@ export interface ServerHooks {
   readonly signal?: AbortSignal
 }
 
-export interface RunningServer {
-  /** `http://127.0.0.1:8080`, or with `https:` */
-  readonly address: string
-  /** The key made for this run because none was configured; null otherwise. */
-  readonly operatorKey: string | null
+export interface RunningServer extends Service {
   /** The models; `register(id, source)` adds one or replaces it without losing a request. */
   readonly registry: ModelRegistry
   /** Settles with the first loads; rejects with a StartError when the `checkpoint` or a model of `models` cannot be. */
   readonly loaded: Promise<void>
-  /** Reads the TLS files again, if there are any; what is wrong with them is logged, and the old ones are kept. */
-  reloadCertificate(): Promise<void>
-  /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
-  close(): Promise<void>
 }
 
 /**
@@ -68,100 +55,67 @@ export async function createServer(
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const tls = await readTlsIdentity(config, systemClock)
   const models = await localModels(modelsOf(config), hooks)
-  const outlines = await outlineAll(models, config)
-
+  const outlining = outlineAll(models, config)
   const log = createLog({ level: config.logLevel })
-  const state = await openState(config, { log, clock: systemClock })
+  const { registry, quantizeJobs } = createRegistry(config, hooks, log)
+  const opening = import('./open-service.ts').then(({ openService }) =>
+    openService(config, { tls, registry, quantizeJobs, log, checked: outlining }),
+  )
+  const loaded = loadAll(outlining, async ({ id, source, outline }) => {
+    await registry.register(id, source, { outline })
+    logServing(log, { address: (await opening).address, registry, id })
+  })
+  // Whoever does not wait for it is told by /v1/models and by every answer.
+  loaded.catch(() => {})
+  try {
+    return { ...(await opening), registry, loaded }
+  } catch (error) {
+    await registry.close()
+    throw error
+  }
+}
+
+async function loadAll(
+  outlining: Promise<readonly OutlinedModel[]>,
+  load: (model: OutlinedModel) => Promise<void>,
+): Promise<void> {
+  const outlined = await outlining
+  await Promise.all(outlined.map(load))
+}
+
+function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, log: Log) {
   const quantized = new WeakMap<ModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({
       config,
       log,
-      onLoadProgress: hooks.onLoadProgress,
-      knownOutline: (source) => outlines.get(source),
+      onLoadProgress,
       onQuantized: (source, size) => void quantized.set(source, size),
     }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
     clock: systemClock,
   })
-  let isDraining = false
-  const isReady = () => !isDraining && registry.isReady
-  const metrics = new Metrics({ models: registry, isReady })
-  const guards = createGuards(config, systemClock)
-  const app = buildApp({
-    ...state,
-    ...guards,
+  const quantizeJobs = new QuantizeJobs({
     registry,
-    quantizeJobs: new QuantizeJobs({
-      registry,
-      findQuantizedType: async (source) =>
-        quantizedTypeOf({ ...source, checkpoint: await localCheckpoint(source.checkpoint, {}) }),
-      resultOf: (source) => {
-        const size = quantized.get(source)
-        if (size === undefined) throw new InvariantError(`${source.checkpoint} serves and was not quantized`)
-        return size
-      },
-    }),
-    modelAdmin: config.modelAdmin,
-    adminCheck: createAdminCheck(config.adminKey),
-    corsOrigins: config.corsOrigins,
-    clock: systemClock,
-    log,
-    metrics,
-    isReady,
-    isDraining: () => isDraining,
-  })
-  const graceful = new GracefulClose(app.server)
-  const entrance = await openEntrance(app, { config, tls, clock: systemClock, log, metrics }).catch(
-    async (error: unknown) => {
-      await registry.close()
-      await guards.close()
-      await state.close()
-      throw error
+    findQuantizedType: async (source) =>
+      quantizedTypeOf({ ...source, checkpoint: await localCheckpoint(source.checkpoint, {}) }),
+    resultOf: (source) => {
+      const size = quantized.get(source)
+      if (size === undefined) throw new InvariantError(`${source.checkpoint} serves and was not quantized`)
+      return size
     },
-  )
-
-  const { address } = entrance
-  const loads = models.map(async ({ id, source }) => {
-    const outline = outlines.get(source)
-    await registry.register(id, source, outline === undefined ? {} : { outline })
-    logServing(log, { address, registry, id })
   })
-  const loaded = allOf(loads)
-  // Whoever does not wait for `loaded` is told by /v1/models and by every answer.
-  loaded.catch(() => {})
-  let closing: Promise<void> | null = null
-  return {
-    address,
-    operatorKey: state.operatorKey,
-    registry,
-    loaded,
-    reloadCertificate: () => entrance.reloadCertificate(),
-    close: () => {
-      isDraining = true
-      closing ??= shutDown({
-        app,
-        entrance,
-        graceful,
-        registry,
-        guards,
-        state,
-        log,
-        timeoutMs: config.shutdownTimeout * 1000,
-      })
-      return closing
-    },
-  }
-}
-
-async function allOf(loads: readonly Promise<void>[]): Promise<void> {
-  await Promise.all(loads)
+  return { registry, quantizeJobs }
 }
 
 interface StartModel {
   readonly id: string
   readonly source: ModelSource
+}
+
+interface OutlinedModel extends StartModel {
+  readonly outline: CheckpointOutline
 }
 
 /** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
@@ -189,15 +143,15 @@ async function localModels(
   return local
 }
 
-/** By their sources. @throws StartError for the first one that cannot be served. */
+/** @throws StartError for the first one that cannot be served. */
 async function outlineAll(
   models: readonly StartModel[],
   { maxSeqLen, models: listed }: ServerConfig,
-): Promise<ReadonlyMap<ModelSource, CheckpointOutline>> {
-  const outlines = new Map<ModelSource, CheckpointOutline>()
+): Promise<readonly OutlinedModel[]> {
+  const outlined: OutlinedModel[] = []
   for (const { id, source } of models) {
     try {
-      outlines.set(source, await outlineCheckpoint(source, { maxSeqLen }))
+      outlined.push({ id, source, outline: await outlineCheckpoint(source, { maxSeqLen }) })
       if ((source.quantization ?? 'none') !== 'none') await checkQuantizable(source)
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)
@@ -205,7 +159,7 @@ async function outlineAll(
       throw new StartError(`models: '${id}' cannot be served: ${error.message}`, error.exitCode)
     }
   }
-  return outlines
+  return outlined
 }
 
 function createPassthroughEngine(config: ServerConfig): Engine {
@@ -241,30 +195,4 @@ function logServing(log: Log, { address, registry, id }: ServingLine): void {
     },
     'serving',
   )
-}
-
-interface ShutDownOptions {
-  readonly app: ReturnType<typeof buildApp>
-  readonly entrance: Entrance
-  readonly graceful: GracefulClose
-  readonly registry: ModelRegistry
-  readonly guards: Guards
-  readonly state: ServerState
-  readonly log: Log
-  readonly timeoutMs: number
-}
-
-async function shutDown(options: ShutDownOptions): Promise<void> {
-  const { app, entrance, graceful, registry, guards, state, log, timeoutMs } = options
-  const draining = graceful.drain(timeoutMs)
-  await entrance.close()
-  const isDrained = await draining
-  if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
-  // Streams that still run get their error event from their engine's end.
-  await registry.close()
-  await graceful.close()
-  await app.close()
-  await guards.close()
-  await state.close()
-  log.info('stopped')
 }

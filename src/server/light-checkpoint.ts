@@ -31,7 +31,7 @@ export async function openLightCheckpoint(
   const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
   if (quantization !== 'none') await checkQuantizable(source)
   const registry = new ModelRegistry({
-    openEngine: createCheckpointOpener({ config, log, knownOutline: () => outline }),
+    openEngine: createCheckpointOpener({ config, log }),
     // Never asked: the checkpoint is registered at once, and for good.
     openFallback: () =>
       new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }), maxQueue }),

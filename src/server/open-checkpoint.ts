@@ -15,7 +15,7 @@ import { numberValue, type GgufModel } from '../weights/gguf-file.ts'
 import type { MetadataOverride } from '../weights/gguf-overrides.ts'
 import { type ResolvedModel, resolveModelFile } from '../weights/model-file.ts'
 import type { QuantizationSize } from '../weights/quantization-cache.ts'
-import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import { isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { keepInUse } from './keep-in-use.ts'
 import { localCheckpointLogged } from './local-checkpoint.ts'
 import { mayUseGpu, MemoryFit, type MemoryNeed, memoryNeed } from './memory-fit.ts'
@@ -31,8 +31,6 @@ export interface CheckpointOpenerDeps {
   readonly log: Log
   /** Told while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
-  /** What is known already of a source as it was asked for. */
-  readonly knownOutline?: (source: ModelSource) => CheckpointOutline | undefined
   /** Told what quantizing gave, with the source as it was asked for, before the model is loaded. */
   readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
   /** @default what the system and the container say */
@@ -63,8 +61,9 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
       },
     })
     const source = { ...given, checkpoint: local }
-    const outline =
-      deps.knownOutline?.(given) ?? (await outlineCheckpoint(source, { maxSeqLen, signal: hooks.signal }))
+    const outline = isCheckpointOutline(hooks.outline)
+      ? hooks.outline
+      : await outlineCheckpoint(source, { maxSeqLen, signal: hooks.signal })
     hooks.onOutline(outline)
     const need = memoryNeed(outline, config)
     const servingBytes = hooks.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)

@@ -65,7 +65,7 @@ describe('the imports of its worker threads', () => {
 
 describe('a walk of the imports', () => {
   it('finds the packages of the full server', () => {
-    expect(walkImports('server/create-server.ts').others).toContain('fastify')
+    expect(walkImports('server/open-service.ts').others).toContain('fastify')
   })
 
   it('finds those of a key database and of a checkpoint', () => {

@@ -84,11 +84,13 @@ describe('opening a checkpoint that does not fit into memory', () => {
     readonly availableBytes: number
     readonly loaded?: readonly ModelInfo[]
     readonly quantization?: Quantization
+    readonly outline?: ModelOutline | null
   }
 
-  function open({ availableBytes, loaded = [], quantization = 'none' }: Open) {
+  function open({ availableBytes, loaded = [], quantization = 'none', outline = null }: Open) {
     const outlines: ModelOutline[] = []
     const hooks: LoadHooks = {
+      outline,
       onProgress: () => {},
       onOutline: (outline) => void outlines.push(outline),
       loaded,
@@ -106,6 +108,17 @@ describe('opening a checkpoint that does not fit into memory', () => {
       /^'m' needs \d MB of memory \(1 MB weights, \d MB KV cache for each of 2 replicas\), beside 10 MB for the models that serve, but 10 MB is available/,
     )
     expect(outlines).toMatchObject([{ architecture: 'llama', maxSeqLen: 1024 }])
+  })
+
+  it('takes what was read from the headers before, and reads what was not', async () => {
+    const read = await outlineCheckpoint(from(tiny), { maxSeqLen: 1024, plan })
+    const known = open({ availableBytes: 10e6, outline: { ...read, sizeBytes: 5e9 } })
+    await expect(known.opened).rejects.toThrow(/\(5000 MB weights/)
+    // What an application may know of a model does not tell how much memory it takes.
+    const { kvElementsPerToken: _, ...shown } = read
+    const { opened, outlines } = open({ availableBytes: 1e5, outline: { ...shown, sizeBytes: 5e9 } })
+    await expect(opened).rejects.toThrow(/\(1 MB weights/)
+    expect(outlines).toEqual([read])
   })
 
   it('counts the source too where the weights are quantized first, and leaves no file', async () => {

@@ -1,0 +1,120 @@
+/**
+ * What stands between a connection and the models: databases, limits, guards, the API and the ports. Knows every part of
+ * them; opens them once the models are known to be servable, and takes all of it down again.
+ */
+import { createAdminCheck } from '../accounts/admin-secret.ts'
+import { buildApp } from '../api/app.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import { systemClock } from '../core/clock.ts'
+import { GracefulClose } from '../http/graceful-close.ts'
+import type { QuantizeJobs } from '../models/quantize-jobs.ts'
+import type { ModelRegistry } from '../models/registry.ts'
+import type { Log } from '../telemetry/log.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { type Entrance, openEntrance, type TlsIdentity } from './entrance.ts'
+import { createGuards, type Guards } from './guards.ts'
+import { openState, type ServerState } from './state.ts'
+
+export interface Service {
+  /** `http://127.0.0.1:8080`, or with `https:` */
+  readonly address: string
+  /** The key made for this run because none was configured; null otherwise. */
+  readonly operatorKey: string | null
+  /** Reads the TLS files again, if there are any; what is wrong with them is logged, and the old ones are kept. */
+  reloadCertificate(): Promise<void>
+  /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
+  close(): Promise<void>
+}
+
+export interface ServiceDeps {
+  /** Null for plain HTTP. */
+  readonly tls: TlsIdentity | null
+  /** Closed with the service. */
+  readonly registry: ModelRegistry
+  readonly quantizeJobs: QuantizeJobs
+  readonly log: Log
+  /** Until it resolves no database and no port is opened; where it rejects, none is. */
+  readonly checked: Promise<unknown>
+}
+
+/** @throws what `checked` rejects with, StartError, or Node's own error when the address cannot be listened on */
+export async function openService(
+  config: ServerConfig,
+  { tls, registry, quantizeJobs, log, checked }: ServiceDeps,
+): Promise<Service> {
+  await checked
+  const clock = systemClock
+  const state = await openState(config, { log, clock })
+  let isDraining = false
+  const isReady = () => !isDraining && registry.isReady
+  const metrics = new Metrics({ models: registry, isReady })
+  const guards = createGuards(config, clock)
+  const app = buildApp({
+    ...state,
+    ...guards,
+    registry,
+    quantizeJobs,
+    modelAdmin: config.modelAdmin,
+    adminCheck: createAdminCheck(config.adminKey),
+    corsOrigins: config.corsOrigins,
+    clock,
+    log,
+    metrics,
+    isReady,
+    isDraining: () => isDraining,
+  })
+  const graceful = new GracefulClose(app.server)
+  const entrance = await openEntrance(app, { config, tls, clock, log, metrics }).catch(
+    async (error: unknown) => {
+      await guards.close()
+      await state.close()
+      throw error
+    },
+  )
+  let closing: Promise<void> | null = null
+  return {
+    address: entrance.address,
+    operatorKey: state.operatorKey,
+    reloadCertificate: () => entrance.reloadCertificate(),
+    close: () => {
+      isDraining = true
+      closing ??= shutDown({
+        app,
+        entrance,
+        graceful,
+        registry,
+        guards,
+        state,
+        log,
+        timeoutMs: config.shutdownTimeout * 1000,
+      })
+      return closing
+    },
+  }
+}
+
+interface ShutDownOptions {
+  readonly app: ReturnType<typeof buildApp>
+  readonly entrance: Entrance
+  readonly graceful: GracefulClose
+  readonly registry: ModelRegistry
+  readonly guards: Guards
+  readonly state: ServerState
+  readonly log: Log
+  readonly timeoutMs: number
+}
+
+async function shutDown(options: ShutDownOptions): Promise<void> {
+  const { app, entrance, graceful, registry, guards, state, log, timeoutMs } = options
+  const draining = graceful.drain(timeoutMs)
+  await entrance.close()
+  const isDrained = await draining
+  if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
+  // Streams that still run get their error event from their engine's end.
+  await registry.close()
+  await graceful.close()
+  await app.close()
+  await guards.close()
+  await state.close()
+  log.info('stopped')
+}

@@ -41,6 +41,12 @@ const tokensOf = (plan: StepPlan): number[] => plan.runs.map(({ tokenIds }) => t
 const typesOf = (events: readonly SchedulerEvent[]): string[] =>
   events.map(({ type, reqId }) => `${reqId} ${type}`)
 
+/** Tokens that prompts share, and then others. */
+const prompt = (shared: number, own: number, reqId: number): number[] => [
+  ...Array(shared).keys(),
+  ...Array.from({ length: own }, () => -reqId),
+]
+
 describe('ContinuousBatchScheduler', () => {
   it('takes requests of the shape { ids, reqId, maxNewTokens } and runs them to their length', () => {
     const scheduler = createScheduler()
@@ -365,6 +371,34 @@ describe('ContinuousBatchScheduler', () => {
       step(scheduler)
       for (const reqId of [2, 3, 4, 5]) scheduler.add(createRequest(reqId, { promptTokens: 110, from: 0 }))
       expect(planned(scheduler).starts).toHaveLength(2)
+    })
+
+    it('copies a second prefix only for a prompt that the same step has room for', () => {
+      const scheduler = createScheduler({ maxBatchSize: 6, canCopySlots: true })
+      scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))
+      step(scheduler)
+      for (const reqId of [2, 3, 4]) scheduler.add({ ids: prompt(100, 90, reqId), reqId, maxNewTokens: 50 })
+      for (const waiting of [2, 1, 0]) {
+        const plan = planned(scheduler)
+        expect([tokensOf(plan).includes(90), scheduler.waitingCount]).toEqual([true, waiting])
+        scheduler.update(answer(plan, 7))
+      }
+    })
+
+    it.each([
+      { name: 'most of a tile behind a long prefix', shared: 950, own: 50, cachedTokens: 936 },
+      { name: 'little behind a long prefix', shared: 950, own: 47, cachedTokens: 950 },
+      { name: 'more than a tile behind a long prefix', shared: 950, own: 65, cachedTokens: 950 },
+      { name: 'most of a tile behind a short prefix', shared: 600, own: 50, cachedTokens: 600 },
+    ])('computes a whole tile where that is quicker: $name', ({ shared, own, cachedTokens }) => {
+      const scheduler = createScheduler()
+      scheduler.add({ ids: prompt(shared, own, 1), reqId: 1, maxNewTokens: 1 })
+      while (scheduler.runningCount + scheduler.waitingCount > 0) step(scheduler)
+      scheduler.add({ ids: prompt(shared, own, 2), reqId: 2, maxNewTokens: 1 })
+      expect(planned(scheduler)).toMatchObject({
+        starts: [{ cachedTokens }],
+        runs: [{ position: cachedTokens }],
+      })
     })
 
     it('copies rather than cuts a long cache of which only the smaller part is shared', () => {

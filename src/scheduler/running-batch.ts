@@ -178,10 +178,18 @@ export class RunningBatch {
   }
 
   #mustWait(sequence: Sequence, choice: SlotChoice, starts: readonly SlotStart[]): boolean {
-    const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null).length
+    const isCopy = choice.copyFrom !== null
+    return (isCopy && !this.#mayCopy(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
+  }
+
+  /** A copy holds up whoever streams: it is made in a step that computes what its prompt has of its own. */
+  #mayCopy({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
-    if (choice.copyFrom !== null && isStreaming && copies >= MAX_COPIES_BESIDE_DECODES) return true
-    return this.#awaitsPrefix(sequence, choice)
+    const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null)
+    if (!isStreaming || copies.length === 0) return true
+    const ownTokens = copies.reduce((sum, copy) => sum + copy.promptTokenIds.length - copy.cachedTokens, 0)
+    const room = this.#costs.promptTokensBesideDecodes() - ownTokens
+    return copies.length < MAX_COPIES_BESIDE_DECODES && promptTokens - cachedTokens <= room
   }
 
   /** Whether a prompt that runs is about to have computed more of this one's beginning than any slot holds by now. */

@@ -4,9 +4,14 @@
  * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
  */
 import type { Sequence } from './sequence.ts'
+import { TILE_TOKENS } from './slot-runs.ts'
 
 /** Shorter common prefixes decide nothing and are not copied: that costs as much as computing them. */
 export const MIN_SHARED_TOKENS = 64
+
+/** Behind so long a prefix a whole tile is computed in less time than so many tokens one by one. */
+const LONG_PREFIX_TOKENS = 768
+const MOST_OF_A_TILE = 48
 
 export interface Slot {
   readonly slotId: number
@@ -78,17 +83,18 @@ export class SlotTable {
     if (source === null) {
       return {
         slot: spare,
-        cachedTokens: sharedPrefix(sequence.promptTokenIds, spare.cachedTokenIds),
+        cachedTokens: keptTokens(sequence, sharedPrefix(sequence.promptTokenIds, spare.cachedTokenIds)),
         copyFrom: null,
       }
     }
     const { slot, sharedTokens } = source
+    const cachedTokens = keptTokens(sequence, sharedTokens)
     // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
     const isWorthTaking = slot === spare || sharedTokens * 2 >= slot.cachedTokenIds.length
     if (slot.sequence === null && (isWorthTaking || !this.#options.canCopySlots)) {
-      return { slot, cachedTokens: sharedTokens, copyFrom: null }
+      return { slot, cachedTokens, copyFrom: null }
     }
-    return { slot: spare, cachedTokens: sharedTokens, copyFrom: slot }
+    return { slot: spare, cachedTokens, copyFrom: slot }
   }
 
   #lowestFree(): SlotChoice | null {
@@ -127,6 +133,13 @@ export class SlotTable {
     const isRunning = (id: number): number => (this.slots[id]?.sequence == null ? 0 : 1)
     return isRunning(slotId - 1) + isRunning(slotId + 1)
   }
+}
+
+/** Of a prefix that is there: what a prompt does better to compute again is left out. */
+function keptTokens({ promptTokens }: Sequence, sharedTokens: number): number {
+  const missing = promptTokens - sharedTokens
+  const isMostOfATile = missing >= MOST_OF_A_TILE && missing < TILE_TOKENS
+  return isMostOfATile && sharedTokens >= LONG_PREFIX_TOKENS ? promptTokens - TILE_TOKENS : sharedTokens
 }
 
 /** Length of the common prefix of a prompt with other tokens, less one when it is the whole prompt: its last token must run to give logits. */

@@ -6,10 +6,10 @@
  */
 import type { Sampling } from '../../protocol/engine.ts'
 import type { BeamChoice } from '../../protocol/model-runner.ts'
-import { keepHeaviest, keepTop, largestWeight, type Candidates } from './candidates.ts'
+import { findLargest, keepHeaviest, keepTop, largestWeight, weigh, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import { createRandom, type Random } from './random.ts'
-import { applyRepetitionPenalty, findLargest, weigh } from './sampling.ts'
+import { applyRepetitionPenalty } from './sampling.ts'
 
 /** A beam must have another way to go on when its likeliest token ends it. */
 const MIN_TOKENS_TO_KEEP = 2
@@ -78,7 +78,7 @@ export class BeamSampler {
     keepTop(scratch, logProbs, topK === 0 ? logProbs.length : Math.max(topK, MIN_TOKENS_TO_KEEP))
     const topScore = score + largestWeight(scratch) / temperature
     let sum = weigh(scratch, temperature)
-    if (topP < 1) sum = keepHeaviest(scratch, sum, topP)
+    if (topP < 1) sum = keepHeaviest(scratch, sum, topP * sum)
     if (scratch.count < MIN_TOKENS_TO_KEEP) {
       keepTop(scratch, logProbs, MIN_TOKENS_TO_KEEP)
       sum = weigh(scratch, temperature)

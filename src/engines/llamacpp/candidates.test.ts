@@ -58,7 +58,7 @@ describe('keepHeaviest', () => {
       for (let seed = 0; seed < 50; seed++) {
         const values = randomLogits(1 + seed * 7, seed, 2 ** 16).map((value) => value ** 8 + 1e-6)
         const { candidates, sum } = fill(values)
-        const weight = keepHeaviest(candidates, sum, share)
+        const weight = keepHeaviest(candidates, sum, share * sum)
         const kept = idsOf(candidates)
         expect(kept.length).toBe(bruteForce(values, share))
         const lightestKept = Math.min(...kept.map((id) => values[id] ?? 0))
@@ -75,7 +75,7 @@ describe('keepHeaviest', () => {
 
   it('keeps no more than it must where all are equal', () => {
     const { candidates, sum } = fill(new Float32Array(8).fill(1))
-    expect(keepHeaviest(candidates, sum, 0.5)).toBe(4)
+    expect(keepHeaviest(candidates, sum, 0.5 * sum)).toBe(4)
     expect(candidates.count).toBe(4)
   })
 })

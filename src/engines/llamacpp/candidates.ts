@@ -1,9 +1,12 @@
 /**
- * The tokens that may come next, as two parallel arrays, and the two cuts that make them fewer: the k largest, and the
- * smallest set that holds a share of the probability. The memory is made once and used for every draw. Both cuts are
- * linear in the vocabulary; loops that run over all of it stand in functions of their own, which is what makes the
- * compiler keep them tight.
+ * The tokens that may come next, as two parallel arrays: cuts that make them fewer (the k largest, those above a floor,
+ * the smallest set that holds a share of the probability), their weights and the pick of one. The memory is made once and
+ * used for every draw. All cuts are linear in the vocabulary; loops that run over all of it stand in functions of their
+ * own, which is what makes the compiler keep them tight.
  */
+import { InvariantError } from '../../core/errors.ts'
+import { fastExp } from './fast-exp.ts'
+
 export interface Candidates {
   readonly ids: Int32Array
   /** Logits first, weights once they are weighed. */
@@ -13,6 +16,24 @@ export interface Candidates {
 
 export function createCandidates(vocabSize: number): Candidates {
   return { ids: new Int32Array(vocabSize), weights: new Float64Array(vocabSize), count: 0 }
+}
+
+/** Index of the largest logit, the first one among equals. */
+export function findLargest(logits: Float32Array): number {
+  let largest = Number.NEGATIVE_INFINITY
+  let index = -1
+  for (let i = -1; (i = findAbove(logits, i + 1, largest)) < logits.length;) {
+    largest = logits[i] as number
+    index = i
+    if (Number.isNaN(largest)) break
+  }
+  checkFinite(largest)
+  return index
+}
+
+/** Broken weights or a broken computation give such numbers, and no sampling makes sense of them. */
+function checkFinite(largest: number): void {
+  if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
 }
 
 /**
@@ -40,6 +61,17 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
   }
 }
 
+/** Fills with the logits above `floor`, in order of id; NaN is above everything. */
+export function keepAbove(candidates: Candidates, logits: Float32Array, floor: number): void {
+  const { ids, weights } = candidates
+  let count = 0
+  for (let i = -1; (i = findAbove(logits, i + 1, floor)) < logits.length; count++) {
+    ids[count] = i
+    weights[count] = logits[i] as number
+  }
+  candidates.count = count
+}
+
 /** The largest of the weights, or NaN where there is one. */
 export function largestWeight({ weights, count }: Candidates): number {
   let largest = Number.NEGATIVE_INFINITY
@@ -54,10 +86,19 @@ export function largestWeight({ weights, count }: Candidates): number {
   return largest
 }
 
-/** The next logit above `floor`, or NaN. */
-function findAbove(logits: Float32Array, from: number, floor: number): number {
+/** Where the next logit above `floor`, or NaN, stands; the length where there is none. */
+export function findAbove(logits: Float32Array, from: number, floor: number): number {
   const end = logits.length
   let i = from
+  // Four to a turn of the loop, a third faster than one.
+  for (const last = end - 3; i < last; i += 4) {
+    const isNoneAbove =
+      (logits[i] as number) <= floor &&
+      (logits[i + 1] as number) <= floor &&
+      (logits[i + 2] as number) <= floor &&
+      (logits[i + 3] as number) <= floor
+    if (!isNoneAbove) break
+  }
   while (i < end && (logits[i] as number) <= floor) i++
   return i
 }
@@ -81,13 +122,13 @@ function siftDown({ ids, weights, count }: Candidates, from: number): void {
 }
 
 /**
- * Keeps the fewest, heaviest candidates that together weigh at least `share` of `sum`, and at least one. The weights
- * are relative to the largest, which is 1. Returns what the kept ones weigh.
+ * Keeps the fewest, heaviest candidates that together weigh at least `needed` of their `sum`, and at least one. The
+ * weights are relative to the largest, which is 1. Returns what the kept ones weigh.
  */
-export function keepHeaviest(candidates: Candidates, sum: number, share: number): number {
+export function keepHeaviest(candidates: Candidates, sum: number, needed: number): number {
   // What lies below this floor is, all together, lighter than what may go: a safe first cut that most tokens fail.
-  keepFrom(candidates, Math.min(1, ((1 - share) * sum) / candidates.count), candidates.count)
-  const { lightest, equals } = findCut(candidates.weights.slice(0, candidates.count), share * sum)
+  keepFrom(candidates, Math.min(1, (sum - needed) / candidates.count), candidates.count)
+  const { lightest, equals } = findCut(candidates.weights.slice(0, candidates.count), needed)
   return keepFrom(candidates, lightest, equals)
 }
 
@@ -146,4 +187,34 @@ function keepFrom(candidates: Candidates, lightest: number, equals: number): num
   }
   candidates.count = kept
   return sum
+}
+
+/** Turns logits into weights relative to the largest; returns their sum. */
+export function weigh(candidates: Candidates, temperature: number): number {
+  const { weights, count } = candidates
+  const largest = largestWeight(candidates)
+  checkFinite(largest)
+  const inverse = 1 / temperature
+  let sum = 0
+  for (let i = 0; i < count; i++) {
+    const weight = fastExp(((weights[i] as number) - largest) * inverse)
+    weights[i] = weight
+    sum += weight
+  }
+  return sum
+}
+
+/** The candidate whose part of the line of weights, laid end to end, `target` falls on. */
+export function pick(candidates: Candidates, target: number): number {
+  const { ids, weights, count } = candidates
+  let reached = 0
+  let last = 0
+  for (let i = 0; i < count; i++) {
+    const weight = weights[i] as number
+    if (weight === 0) continue
+    reached += weight
+    last = i
+    if (reached > target) break
+  }
+  return ids[last] as number
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Sampling } from '../../protocol/engine.ts'
-import { createCandidates } from './candidates.ts'
+import { createCandidates, findLargest } from './candidates.ts'
 import { createRandom } from './random.ts'
-import { applyRepetitionPenalty, findLargest, Sampler } from './sampling.ts'
+import { applyRepetitionPenalty, Sampler } from './sampling.ts'
 
 const DEFAULTS: Sampling = { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: 1 }
 const NO_PROMPT = new Int32Array()

@@ -4,36 +4,13 @@
  * token. The logits row may be a view of native memory and is overwritten where the penalty applies.
  * Invariant: which token comes out depends only on the row, the sequence's own tokens and its own seed.
  */
-import { InvariantError } from '../../core/errors.ts'
 import type { Sampling } from '../../protocol/engine.ts'
-import { keepHeaviest, keepTop, largestWeight, type Candidates } from './candidates.ts'
-import { fastExp } from './fast-exp.ts'
+import { findLargest, keepHeaviest, keepTop, pick, weigh, type Candidates } from './candidates.ts'
 import { createRandom, type Random } from './random.ts'
+import { drawFromAll } from './whole-vocabulary.ts'
 
 /** The largest finite float. */
 const MAX_LOGIT = 3.4028234663852886e38
-
-/** Index of the largest logit, the first one among equals. */
-export function findLargest(logits: Float32Array): number {
-  let largest = Number.NEGATIVE_INFINITY
-  let index = -1
-  for (let i = 0; i < logits.length; i++) {
-    const logit = logits[i] as number
-    // Written so that NaN passes too, at no cost: it is neither above nor below anything.
-    if (!(logit <= largest)) {
-      largest = logit
-      index = i
-      if (Number.isNaN(logit)) break
-    }
-  }
-  checkFinite(largest)
-  return index
-}
-
-/** Broken weights or a broken computation give such numbers, and no sampling makes sense of them. */
-function checkFinite(largest: number): void {
-  if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
-}
 
 /** Makes the tokens seen so far less likely, as Hugging Face does: positive logits shrink, negative ones grow. */
 export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<number>, penalty: number): void {
@@ -44,35 +21,6 @@ export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<numb
     // A penalty near 0 would leave the range of a float, and the logits would look broken.
     logits[tokenId] = Math.min(Math.max(penalized, -MAX_LOGIT), MAX_LOGIT)
   }
-}
-
-/** Turns logits into weights relative to the largest; returns their sum. */
-export function weigh(candidates: Candidates, temperature: number): number {
-  const { weights, count } = candidates
-  const largest = largestWeight(candidates)
-  checkFinite(largest)
-  const inverse = 1 / temperature
-  let sum = 0
-  for (let i = 0; i < count; i++) {
-    const weight = fastExp(((weights[i] as number) - largest) * inverse)
-    weights[i] = weight
-    sum += weight
-  }
-  return sum
-}
-
-function draw(candidates: Candidates, target: number): number {
-  const { ids, weights, count } = candidates
-  let reached = 0
-  let last = 0
-  for (let i = 0; i < count; i++) {
-    const weight = weights[i] as number
-    if (weight === 0) continue
-    reached += weight
-    last = i
-    if (reached > target) break
-  }
-  return ids[last] as number
 }
 
 /** The sampling state of one sequence. */
@@ -103,9 +51,12 @@ export class Sampler {
 
   #draw(logits: Float32Array, scratch: Candidates): number {
     const { temperature, topK, topP } = this.#sampling
-    keepTop(scratch, logits, topK === 0 ? logits.length : topK)
+    if (topK === 0 || topK >= logits.length) {
+      return drawFromAll(logits, scratch, this.#sampling, this.#random)
+    }
+    keepTop(scratch, logits, topK)
     let sum = weigh(scratch, temperature)
-    if (topP < 1) sum = keepHeaviest(scratch, sum, topP)
-    return draw(scratch, this.#random() * sum)
+    if (topP < 1) sum = keepHeaviest(scratch, sum, topP * sum)
+    return pick(scratch, this.#random() * sum)
   }
 }

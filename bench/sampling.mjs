@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * What the choice of a token costs by the settings that ask for it and the size of the vocabulary. The logits are made:
+ * a bell curve as of a trained model, out of which a few hundred tokens stand as words that fit.
+ *
+ *   npm run bench:sampling
+ */
+import { createCandidates } from '../dist/engines/llamacpp/candidates.js'
+import { Sampler } from '../dist/engines/llamacpp/sampling.js'
+import { createRandom, rangeOf } from './statistics.mjs'
+
+const VOCABULARIES = [4_096, 32_000, 152_000]
+/** More than the caches hold of the largest vocabulary, since a step leaves none of them behind. */
+const ROWS = 16
+const DRAWS = 400
+const SPREAD = 2.2
+const WORDS_THAT_FIT = 300
+/** The logit of the best of them, and how fast the next ones fall. */
+const [BEST, FALL] = [20, 2]
+
+const SETTINGS = [
+  { temperature: 0, topK: 0, topP: 1 },
+  { temperature: 1, topK: 0, topP: 1 },
+  { temperature: 1, topK: 0, topP: 0.95 },
+  { temperature: 0.8, topK: 40, topP: 0.95 },
+  { temperature: 5, topK: 0, topP: 0.95 },
+]
+
+/** @param {number} size @param {number} seed */
+function makeLogits(size, seed) {
+  const random = createRandom(8, size, seed)
+  const bell = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  const logits = Float32Array.from({ length: size }, () => bell() * SPREAD)
+  for (let rank = 1; rank <= WORDS_THAT_FIT; rank++) {
+    logits[Math.floor(random() * size)] = BEST - FALL * Math.log(rank)
+  }
+  return logits
+}
+
+for (const size of VOCABULARIES) {
+  const rows = Array.from({ length: ROWS }, (_, row) => makeLogits(size, row))
+  const scratch = createCandidates(size)
+  for (const settings of SETTINGS) {
+    const sampler = new Sampler({ ...settings, repetitionPenalty: 1, seed: 1 }, new Int32Array())
+    const draws = Array.from({ length: DRAWS }, (_, draw) => {
+      const startedMs = performance.now()
+      sampler.sample(rows[draw % ROWS] ?? new Float32Array(), scratch)
+      return (performance.now() - startedMs) * 1000
+    })
+    const { temperature, topK, topP } = settings
+    const name = `temperature ${temperature}, top_k ${topK}, top_p ${topP}`
+    const median = rangeOf(draws)?.median.toFixed(0) ?? 'n/a'
+    console.log(`${String(size).padStart(8)} tokens, ${name.padEnd(38)} ${median.padStart(6)} us`)
+  }
+}

@@ -5,11 +5,14 @@
  * seed, which few clients send and for which ours computes every prompt whole.
  */
 
+/** @typedef {{ temperature: number, top_k: number, top_p: number }} AskedSampling */
+
 /**
  * @typedef {object} Ask
  * @property {string} [prompt]
  * @property {{ role: string, content: string }[]} [messages]
  * @property {number} newTokens
+ * @property {AskedSampling} [sampling] instead of the usual
  * @property {string} [key] instead of the server's own
  * @property {string} [group] what the figures of this request are counted under, beside those of all
  */
@@ -21,10 +24,20 @@
  * @property {(event: any) => { text: string, promptTokens?: number, completionTokens?: number }} readEvent
  */
 
-const SAMPLING = { temperature: 0.8, top_k: 40, top_p: 0.95 }
+/** @type {AskedSampling} */
+export const USUAL_SAMPLING = { temperature: 0.8, top_k: 40, top_p: 0.95 }
+/** What our routes take when nothing is said: any token of the vocabulary may come. @type {AskedSampling} */
+export const DEFAULT_SAMPLING = { temperature: 1, top_k: 0, top_p: 1 }
 
-/** llama-server would add min-p and penalties, and end where random weights happen to say so. */
-const PEER_SAMPLING = { ...SAMPLING, samplers: ['top_k', 'top_p', 'temperature'], ignore_eos: true }
+/** @param {Ask} ask */
+const ourSampling = ({ sampling = USUAL_SAMPLING }) => sampling
+
+/** llama-server would add min-p and penalties, and end where random weights happen to say so. @param {Ask} ask */
+const peerSampling = ({ sampling = USUAL_SAMPLING }) => ({
+  ...sampling,
+  samplers: ['top_k', 'top_p', 'temperature'],
+  ignore_eos: true,
+})
 
 /** @param {any} usage */
 const readUsage = (usage) => ({
@@ -32,13 +45,13 @@ const readUsage = (usage) => ({
   completionTokens: usage?.completion_tokens,
 })
 
-/** @param {object} sampling @returns {Protocol} */
+/** @param {(ask: Ask) => object} sampling @returns {Protocol} */
 const chat = (sampling) => ({
   path: '/v1/chat/completions',
-  body: ({ messages, newTokens }) => ({
-    ...sampling,
-    messages,
-    max_tokens: newTokens,
+  body: (ask) => ({
+    ...sampling(ask),
+    messages: ask.messages,
+    max_tokens: ask.newTokens,
     stream: true,
     stream_options: { include_usage: true },
   }),
@@ -50,18 +63,18 @@ export const PROTOCOLS = {
   sluice: {
     completion: {
       path: '/v1/generate/stream',
-      body: ({ prompt, newTokens }) => ({ ...SAMPLING, prompt, max_new_tokens: newTokens }),
+      body: (ask) => ({ ...ourSampling(ask), prompt: ask.prompt, max_new_tokens: ask.newTokens }),
       readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
     },
-    chat: chat(SAMPLING),
+    chat: chat(ourSampling),
   },
   'llama-server': {
     completion: {
       path: '/completion',
-      body: ({ prompt, newTokens }) => ({
-        ...PEER_SAMPLING,
-        prompt,
-        n_predict: newTokens,
+      body: (ask) => ({
+        ...peerSampling(ask),
+        prompt: ask.prompt,
+        n_predict: ask.newTokens,
         stream: true,
       }),
       readEvent: ({ content, tokens_evaluated: promptTokens, tokens_predicted: completionTokens }) => ({
@@ -70,6 +83,6 @@ export const PROTOCOLS = {
         completionTokens,
       }),
     },
-    chat: chat(PEER_SAMPLING),
+    chat: chat(peerSampling),
   },
 }

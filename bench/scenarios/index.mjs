@@ -9,7 +9,7 @@ import { openLoopScenario } from './open-loop.mjs'
 import { passthrough } from './passthrough.mjs'
 import { sharedPrefix } from './shared-prefix.mjs'
 import { start } from './start.mjs'
-import { steady } from './steady.mjs'
+import { defaultSampling, steady } from './steady.mjs'
 import { storedGrowth } from './stored-growth.mjs'
 import { tiers } from './tiers.mjs'
 
@@ -48,6 +48,7 @@ import { tiers } from './tiers.mjs'
 /** @type {Scenario[]} */
 export const SCENARIOS = [
   ...[1, 8, 32].map((clients) => steady(clients)),
+  defaultSampling(8),
   openLoopScenario,
   bursts,
   longPrompts,

@@ -3,6 +3,7 @@
 import { startContenders, whileRunning } from '../contenders.mjs'
 import { closedLoop } from '../load-generator.mjs'
 import { measureRawLoop, rawLoopPrompt } from '../measure-raw-loop.mjs'
+import { DEFAULT_SAMPLING, USUAL_SAMPLING } from '../protocols.mjs'
 import { takeTurns } from '../rounds.mjs'
 
 const SLOT_TOKENS = 512
@@ -17,12 +18,35 @@ const TOKENS = new Map([
 ])
 
 /** @param {number} clients @returns {import('./index.mjs').Scenario} */
-export const steady = (clients) => ({
-  id: `steady-${clients}`,
-  title: clients === 1 ? 'One client' : `${clients} clients`,
-  about:
-    `A closed loop: ${clients === 1 ? 'one client asks' : `each of ${clients} clients asks`} again as soon as it is answered, ` +
-    `${turnsOf(clients)} times a round, with short prompts. The raw loop is llama.cpp without a server: the limit.`,
+export const steady = (clients) =>
+  closedLoopOf(clients, {
+    id: `steady-${clients}`,
+    title: clients === 1 ? 'One client' : `${clients} clients`,
+    about:
+      `A closed loop: ${clients === 1 ? 'one client asks' : `each of ${clients} clients asks`} again as soon as it is answered, ` +
+      `${turnsOf(clients)} times a round, with short prompts. The raw loop is llama.cpp without a server, which computes the same ` +
+      'prompts and answers side by side in one process: the limit.',
+    sampling: USUAL_SAMPLING,
+  })
+
+/** @param {number} clients @returns {import('./index.mjs').Scenario} */
+export const defaultSampling = (clients) =>
+  closedLoopOf(clients, {
+    id: `default-sampling-${clients}`,
+    title: `${clients} clients, default sampling`,
+    about:
+      `As with ${clients} clients above, but with what our routes take when a request says nothing of sampling: temperature 1, ` +
+      'no top_k, no top_p. Every token of the vocabulary may come.',
+    sampling: DEFAULT_SAMPLING,
+  })
+
+/**
+ * @param {number} clients
+ * @param {{ id: string, title: string, about: string, sampling: import('../protocols.mjs').AskedSampling }} options
+ * @returns {import('./index.mjs').Scenario}
+ */
+const closedLoopOf = (clients, { id, title, about, sampling }) => ({
+  ...{ id, title, about },
   fixedModel: null,
   shows: ['outputTokensPerSecond', 'ttftP50Ms', 'itlP50Ms', 'itlP99Ms'],
   run: async (bench) => {
@@ -39,12 +63,14 @@ export const steady = (clients) => ({
         load: ({ send }, round) =>
           closedLoop({ clients, turns }, (client, turn) => {
             const number = ((round + 1) * turns + turn) * clients + client
-            return send({ prompt: rawLoopPrompt(number), newTokens: tokens })
+            return send({ prompt: rawLoopPrompt(number), newTokens: tokens, sampling })
           }),
         beside: async () => ({
           contender: 'raw loop',
           group: null,
-          rounds: [{ outputTokensPerSecond: measureRawLoop(bench, { sequences: clients, tokens }) }],
+          rounds: [
+            { outputTokensPerSecond: measureRawLoop(bench, { sequences: clients, tokens, turns, sampling }) },
+          ],
         }),
       }),
     )

@@ -52,7 +52,7 @@ export class Sampler {
   #draw(logits: Float32Array, scratch: Candidates): number {
     const { temperature, topK, topP } = this.#sampling
     if (topK === 0 || topK >= logits.length) {
-      return drawFromAll(logits, scratch, this.#sampling, this.#random)
+      return drawFromAll({ logits, head: scratch, temperature, topP }, this.#random)
     }
     keepTop(scratch, logits, topK)
     let sum = weigh(scratch, temperature)

@@ -11,11 +11,11 @@ function countByClass(
   { temperature = 1, topP = 1, draws = 20_000 },
   classOf: (tokenId: number) => number,
 ): number[] {
-  const scratch = createCandidates(logits.length)
+  const distribution = { logits, head: createCandidates(logits.length), temperature, topP }
   const random = createRandom(7)
   const counts: number[] = []
   for (let i = 0; i < draws; i++) {
-    const found = classOf(drawFromAll(logits, scratch, { temperature, topP }, random))
+    const found = classOf(drawFromAll(distribution, random))
     counts[found] = (counts[found] ?? 0) + 1
   }
   return counts

@@ -17,8 +17,14 @@ const FIRST_THROWS = 32
 /** A float's neighbour is further away. */
 const FLOAT_PRECISION = 1e-9
 
+export interface Distribution extends Pick<Sampling, 'temperature' | 'topP'> {
+  readonly logits: Float32Array
+  /** Memory for the head. */
+  readonly head: Candidates
+}
+
+/** Weights are relative to that of the largest logit. */
 interface Split {
-  /** The largest logit, to which weights are relative. */
   readonly largest: number
   /** The head's logits are above it. */
   readonly floor: number
@@ -28,62 +34,50 @@ interface Split {
   readonly heaviest: number
 }
 
-/** The id of a token; `scratch` is overwritten. @throws InvariantError for logits that no distribution has */
-export function drawFromAll(
-  logits: Float32Array,
-  scratch: Candidates,
-  { temperature, topP }: Pick<Sampling, 'temperature' | 'topP'>,
-  random: Random,
-): number {
+/** The id of a token. @throws InvariantError for logits of no distribution */
+export function drawFromAll(distribution: Distribution, random: Random): number {
+  const { logits, head, topP } = distribution
   const largest = logits[findLargest(logits)] as number
   if (topP < 1) {
-    const split = makeSplit(logits, scratch, { largest, temperature, tail: LIGHT_TAIL })
-    return pick(scratch, random() * keepShare(logits, scratch, { ...split, temperature, topP }))
+    const split = makeSplit(distribution, largest, LIGHT_TAIL)
+    return pick(head, random() * keepShare(distribution, split))
   }
-  scratch.count = 0
+  head.count = 0
   const allTail = { largest, floor: largest, sum: 0, heaviest: 1 }
   for (let i = 0; i < FIRST_THROWS; i++) {
-    const tokenId = throwOnce(logits, scratch, allTail, temperature, random())
+    const tokenId = throwOnce(distribution, allTail, random())
     if (tokenId !== null) return tokenId
   }
-  const split = makeSplit(logits, scratch, { largest, temperature, tail: HEAVY_TAIL })
+  const split = makeSplit(distribution, largest, HEAVY_TAIL)
   for (;;) {
-    const tokenId = throwOnce(logits, scratch, split, temperature, random())
+    const tokenId = throwOnce(distribution, split, random())
     if (tokenId !== null) return tokenId
   }
 }
 
-/** Fills `head` with the weights of the likely tokens, the likeliest among them; the others weigh `tail` at most. */
-function makeSplit(
-  logits: Float32Array,
-  head: Candidates,
-  { largest, temperature, tail }: { largest: number; temperature: number; tail: number },
-): Split {
+/** Fills the head with the weights of the likely tokens, the likeliest among them; the others weigh `tail` at most. */
+function makeSplit({ logits, head, temperature }: Distribution, largest: number, tail: number): Split {
   const heaviest = Math.min(tail / logits.length, 1)
   const floor = Math.min(
     largest + Math.log(heaviest) * temperature,
-    // A lower floor is as right, and below this one the likeliest token never is, however large.
+    // A lower floor is as right, and the likeliest token is above this one, however large.
     largest - Math.abs(largest) * FLOAT_PRECISION,
   )
   keepAbove(head, logits, floor)
   return { largest, floor, sum: weigh(head, temperature), heaviest }
 }
 
-/** Keeps the heaviest tokens that weigh `topP` of all, out of the head where it holds them; returns what they weigh. */
-function keepShare(
-  logits: Float32Array,
-  head: Candidates,
-  { largest, floor, sum, temperature, topP }: Split & { temperature: number; topP: number },
-): number {
-  const needed = topP * (sum + weighTail(logits, floor, largest, temperature))
-  if (needed <= sum) return keepHeaviest(head, sum, needed)
+/** Keeps the heaviest tokens that weigh top_p of all, out of the head where it holds them; returns what they weigh. */
+function keepShare(distribution: Distribution, split: Split): number {
+  const { logits, head, temperature, topP } = distribution
+  const needed = topP * (split.sum + weighTail(distribution, split))
+  if (needed <= split.sum) return keepHeaviest(head, split.sum, needed)
   keepTop(head, logits, logits.length)
   const whole = weigh(head, temperature)
   return keepHeaviest(head, whole, topP * whole)
 }
 
-/** What the logits up to `floor` weigh, relative to the largest. */
-function weighTail(logits: Float32Array, floor: number, largest: number, temperature: number): number {
+function weighTail({ logits, temperature }: Distribution, { largest, floor }: Split): number {
   const inverse = 1 / temperature
   let sum = 0
   for (let i = 0; i < logits.length; i++) {
@@ -99,10 +93,8 @@ function weighTail(logits: Float32Array, floor: number, largest: number, tempera
  * what falls beside a weight: it is to be thrown again.
  */
 function throwOnce(
-  logits: Float32Array,
-  head: Candidates,
+  { logits, head, temperature }: Distribution,
   { largest, floor, sum, heaviest }: Split,
-  temperature: number,
   random: number,
 ): number | null {
   const target = random * (sum + heaviest * logits.length)

@@ -23,6 +23,9 @@ export type Bindings = ReturnType<typeof bind>
 
 type Fn<Args extends unknown[], Result> = (...args: Args) => Result
 
+/** Threads spin for 131,072 pauses, 2 to 3 ms, after a step and then sleep. */
+const SHORTEST_POLL = 1
+
 export function bind({ ggmlBase, ggml, llama }: Libraries) {
   const { llama_model_params, llama_context_params, llama_batch, ggml_threadpool_params, gguf_init_params } =
     STRUCTS
@@ -191,8 +194,8 @@ export function bind({ ggmlBase, ggml, llama }: Libraries) {
         'int',
       ])
       setDefaults(params, threads)
-      // Between two steps the threads sleep: spinning for the next one would take the cores that HTTP needs.
-      params.poll = 0
+      // Longer than the time between two steps and no more: threads that wait take the cores that HTTP needs.
+      params.poll = SHORTEST_POLL
       return koffi.call(cpuFunction('ggml_threadpool_new'), NEW_THREADPOOL, params) as Pointer
     },
     freeThreadpool: (pool: Pointer): void => {

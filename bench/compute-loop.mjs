@@ -35,6 +35,7 @@ const settings = {
   kv: 'f16',
   flash: 'auto',
   ubatch: String(STEP_TOKENS),
+  repack: 'on',
   ...Object.fromEntries(words.split(',').map((word) => word.split('='))),
 }
 const threads = Number(settings.threads)
@@ -44,7 +45,8 @@ const libraries = loadLibraries('off')
 const api = bind(libraries)
 api.loadBackends(libraries.folder)
 api.backendInit()
-const model = api.modelLoadFromFile(modelPath, api.modelDefaultParams()) ?? fail(`cannot load ${modelPath}`)
+const modelParams = { ...api.modelDefaultParams(), use_extra_bufts: settings.repack === 'on' }
+const model = api.modelLoadFromFile(modelPath, modelParams) ?? fail(`cannot load ${modelPath}`)
 
 /** @param {string} message @returns {never} */
 function fail(message) {

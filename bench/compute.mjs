@@ -7,7 +7,7 @@
  *   npm run bench:compute -- [--size demo|25m|125m|1.1b] [--sequences 1,8,32] [--prompt 1000] [--depth 32] [--seconds 1]
  *     [--rounds 3] [--beside] SETTINGS...
  *
- * SETTINGS, one word for each row: threads=2,batch-threads=1,poll=50,pin=on,kv=q8_0,flash=off,ubatch=128,huge=on
+ * SETTINGS, one word for each row: threads=2,batch-threads=1,poll=50,pin=on,kv=q8_0,flash=off,ubatch=128,huge=on,repack=off
  * `--beside`: a process that works 2 ms of every 5, as HTTP does; how late its timer is, is shown.
  */
 import { execFile, spawn } from 'node:child_process'

@@ -96,4 +96,10 @@ describe('drawFromAll', () => {
     for (const topP of [1, 0.9])
       expect(countByClass(logits, { topP, draws: 10 }, (id) => Number(id === 17))[1]).toBe(10)
   })
+
+  it('draws from a tiny vocabulary whose largest logit is 0', () => {
+    const logits = new Float32Array(50).fill(-60)
+    logits[7] = 0
+    expect(countByClass(logits, { draws: 100 }, (id) => Number(id === 7))[1]).toBe(100)
+  })
 })

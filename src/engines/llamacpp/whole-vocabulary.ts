@@ -57,7 +57,7 @@ export function drawFromAll(distribution: Distribution, random: Random): number 
 
 /** Fills the head with the weights of the likely tokens, the likeliest among them; the others weigh `tail` at most. */
 function makeSplit({ logits, head, temperature }: Distribution, largest: number, tail: number): Split {
-  const heaviest = Math.min(tail / logits.length, 1)
+  const heaviest = Math.min(tail / logits.length, 0.5)
   const floor = Math.min(
     largest + Math.log(heaviest) * temperature,
     // A lower floor is as right, and the likeliest token is above this one, however large.

@@ -8,7 +8,7 @@ import { findLargest, keepAbove, keepHeaviest, keepTop, pick, weigh, type Candid
 import { fastExp } from './fast-exp.ts'
 import type { Random } from './random.ts'
 
-/** What the tail weighs at most, where the likeliest token weighs 1: with top_p little, because what is kept must lie in the head. */
+/** What the tail weighs at most, the likeliest token weighing 1: with top_p little, as what is kept must lie in the head. */
 const LIGHT_TAIL = 0.1
 /** Else much, because a throw that misses costs less than a token that is weighed. */
 const HEAVY_TAIL = 64

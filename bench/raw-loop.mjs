@@ -57,7 +57,10 @@ const slots = Array.from({ length: sequences }, (_, slotId) => ({
 function tokenize(number) {
   const text = Buffer.from(rawLoopPrompt(number))
   const ids = new Int32Array(MAX_PROMPT_TOKENS)
-  return [...ids.subarray(0, api.tokenize(vocab, text, text.length, ids, ids.length, true, true))]
+  const count = api.tokenize(vocab, text, text.length, ids, ids.length, true, true)
+  // Negative where they do not fit.
+  if (count < 0) fail(`the prompt has ${-count} tokens, more than ${MAX_PROMPT_TOKENS}`)
+  return [...ids.subarray(0, count)]
 }
 
 /** Drops what a slot holds but for what its next prompt begins with, and tells what is to be computed. @param {typeof slots[0]} slot @param {number[]} prompt */

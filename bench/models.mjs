@@ -33,7 +33,7 @@ export async function findModel(sizeOrFile) {
       throw new Error(`--size must be ${MODEL_NAMES.join(', ')} or a .gguf file`)
     return { name: path.basename(sizeOrFile, '.gguf'), path: sizeOrFile, words }
   }
-  const { resolveModelFile } = await import('../dist/weights/model-file.js')
+  const { resolveModelFile } = await import('../dist/checkpoints/model-file.js')
   const options = { checkpoint: path.join(ROOT, 'models/demo'), modelConfig: null, tokenizer: null }
   const { model } = await resolveModelFile({ ...options, dataDir: folder })
   return { name: 'demo', path: model.path, words }

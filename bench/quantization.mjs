@@ -17,9 +17,9 @@ import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
 import { openModel } from '../dist/engines/llamacpp/model.js'
 import { quantizeInProcess } from '../dist/engines/llamacpp/quantize-process.js'
 import { Vocabulary } from '../dist/engines/llamacpp/vocabulary.js'
-import { openGgufModel } from '../dist/weights/gguf-file.js'
-import { resolveModelFile } from '../dist/weights/model-file.js'
-import { cachedQuantization } from '../dist/weights/quantization-cache.js'
+import { openGgufModel } from '../dist/checkpoints/gguf/gguf-file.js'
+import { resolveModelFile } from '../dist/checkpoints/model-file.js'
+import { cachedQuantization } from '../dist/checkpoints/cache/quantization-cache.js'
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 /** Documents computed at once, one token of each in a step. */

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { layoutGguf, writeGguf } from '../dist/weights/gguf-writer.js'
+import { layoutGguf, writeGguf } from '../dist/checkpoints/gguf/gguf-writer.js'
 
 /** hidden size, feed-forward size, layers, heads */
 export const SIZES = /** @type {const} */ ({
@@ -83,7 +83,7 @@ function metadata(size) {
     id < BYTES ? byteCharacter(id) : SPACE + wordLetters(id - BYTES),
   )
   return new Map(
-    /** @type {[string, import('../dist/weights/gguf-format.js').GgufValue][]} */ ([
+    /** @type {[string, import('../dist/checkpoints/gguf/gguf-format.js').GgufValue][]} */ ([
       ['general.architecture', string('llama')],
       ['general.name', string(`random-${size}`)],
       ['general.file_type', uint32(2)],

@@ -14,7 +14,7 @@ const LAYERS = new Map(
   [
     ['core'],
     ['protocol'],
-    ['http', 'scheduler', 'storage', 'limits', 'guards', 'weights', 'telemetry', 'config', 'hub'],
+    ['http', 'scheduler', 'storage', 'limits', 'guards', 'checkpoints', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
     ['server'],
@@ -33,7 +33,7 @@ const PACKAGE_OWNERS = new Map([
   ['@node-rs/argon2', 'accounts'],
   ['koffi', 'engines'],
   ['@node-llama-cpp/', 'engines'],
-  ['@huggingface/hub', 'hub'],
+  ['@huggingface/hub', 'checkpoints'],
   ['@huggingface/jinja', 'models'],
   ['commander', 'cli'],
   ['yaml', 'config'],

@@ -7,7 +7,7 @@ import { prepareOrTell, ROOT } from './prepare.mjs'
 import { runCommand } from './run-command.mjs'
 
 const [files = '40000', seed = '1'] = process.argv.slice(2)
-const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'src/weights/fuzz.test.ts']
+const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'src/checkpoints/fuzz.test.ts']
 
 if (await prepareOrTell()) {
   const env = { ...process.env, FUZZ_FILES: files, FUZZ_SEED: seed }

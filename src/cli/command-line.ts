@@ -8,7 +8,7 @@ import { Command, CommanderError } from 'commander'
 import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { textLike } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
-import { isHubReference } from '../hub/hub-reference.ts'
+import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addConfigOption } from './command-options.ts'
 import {
   addKeysCommands,

@@ -4,8 +4,8 @@ import { access, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { newId } from '../core/ids.ts'
-import { checkRoom } from '../weights/disk-room.ts'
-import { badFile, fileError, isMissing } from '../weights/file-errors.ts'
+import { checkRoom } from '../checkpoints/cache/disk-room.ts'
+import { badFile, fileError, isMissing } from '../checkpoints/file-errors.ts'
 
 /** @throws StartError when it exists, or its folder cannot be written to. */
 export async function checkOutputFile(output: string): Promise<void> {

@@ -4,14 +4,14 @@
  */
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../models/registry.ts'
-import type { PlannedFile } from '../weights/conversion-plan.ts'
-import { planInWorker } from '../weights/conversion-thread.ts'
-import { numberValue, openGgufModel } from '../weights/gguf-file.ts'
-import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../weights/gguf-format.ts'
-import { parseGgufHeader } from '../weights/gguf-header.ts'
-import { metadataOverrides } from '../weights/gguf-overrides.ts'
-import { readJsonObject } from '../weights/json-file.ts'
-import { findModelSource, type HfSource } from '../weights/model-source.ts'
+import type { PlannedFile } from '../checkpoints/conversion/conversion-plan.ts'
+import { planInWorker } from '../checkpoints/conversion/conversion-thread.ts'
+import { numberValue, openGgufModel } from '../checkpoints/gguf/gguf-file.ts'
+import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../checkpoints/gguf/gguf-format.ts'
+import { parseGgufHeader } from '../checkpoints/gguf/gguf-header.ts'
+import { metadataOverrides } from '../checkpoints/gguf/gguf-overrides.ts'
+import { readJsonObject } from '../checkpoints/json-file.ts'
+import { findModelSource, type HfSource } from '../checkpoints/model-source.ts'
 
 /** As the engine has it. */
 const MAX_DEFAULT_SEQ_LEN = 4096

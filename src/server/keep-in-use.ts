@@ -1,6 +1,6 @@
 /** Keeps a file of the data folder from being cleaned away while an engine has it: the engine may have to start again. */
 import type { Engine } from '../protocol/engine.ts'
-import { MARK_MS, markUsed } from '../weights/made-files.ts'
+import { MARK_MS, markUsed } from '../checkpoints/cache/made-files.ts'
 
 /** The engine, which marks its file as used until it is closed. */
 export function keepInUse(engine: Engine, modelPath: string): Engine {

@@ -1,6 +1,6 @@
 /** A checkpoint as a path: what is named on the Hub is pulled first, with the environment of this process. */
-import { isHubReference } from '../hub/hub-reference.ts'
-import type { PullOptions, PullProgress } from '../hub/pull-model.ts'
+import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
+import type { PullOptions, PullProgress } from '../checkpoints/hub/pull-model.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** @throws StartError with one sentence saying what is wrong. */
@@ -10,7 +10,7 @@ export async function localCheckpoint(
 ): Promise<string> {
   if (!isHubReference(checkpoint)) return checkpoint
   // Loaded for those who need it: the Hub's library is larger than all the rest.
-  const { pullModel } = await import('../hub/pull-model.ts')
+  const { pullModel } = await import('../checkpoints/hub/pull-model.ts')
   return await pullModel(checkpoint, { env: process.env, ...options })
 }
 

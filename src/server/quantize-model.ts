@@ -2,12 +2,12 @@
 import type { QuantMode } from '../core/quant-mode.ts'
 import { quantizeInProcess } from '../engines/llamacpp/quantize-process.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { GgufModel } from '../weights/gguf-file.ts'
+import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
 import {
   type CachedQuantizationOptions,
   cachedQuantization,
   type QuantizedModel,
-} from '../weights/quantization-cache.ts'
+} from '../checkpoints/cache/quantization-cache.ts'
 
 /** A line in the log each time this much more is done. */
 const LOG_STEP = 0.25

@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import { readGgufFile } from '../../src/weights/gguf-file.ts'
-import { findModelSource } from '../../src/weights/model-source.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { findModelSource } from '../../src/checkpoints/model-source.ts'
 import { openForLogits } from '../support/model-logits.ts'
 import {
   type LogitsCase,

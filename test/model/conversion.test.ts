@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { ChatTemplate, type ChatMessage } from '../../src/models/chat-template.ts'
 import type { ModelRunner } from '../../src/protocol/model-runner.ts'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import type { TensorType } from '../../src/weights/conversion-plan.ts'
-import { findModelSource } from '../../src/weights/model-source.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import type { TensorType } from '../../src/checkpoints/conversion/conversion-plan.ts'
+import { findModelSource } from '../../src/checkpoints/model-source.ts'
 import { continueGreedily } from '../support/model-run.ts'
 
 interface GreedyCase {

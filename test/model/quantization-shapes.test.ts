@@ -5,12 +5,17 @@ import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { convertFloats } from '../../src/weights/float-conversion.ts'
-import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
-import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../../src/weights/gguf-format.ts'
-import { readTensorData, storedTensors } from '../../src/weights/gguf-tensor-data.ts'
-import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
-import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/weights/quantization-plan.ts'
+import { convertFloats } from '../../src/checkpoints/conversion/float-conversion.ts'
+import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import {
+  elementCount,
+  gguf,
+  type GgufMetadata,
+  type GgufTensor,
+} from '../../src/checkpoints/gguf/gguf-format.ts'
+import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-tensor-data.ts'
+import { layoutGguf, writeGguf } from '../../src/checkpoints/gguf/gguf-writer.ts'
+import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/checkpoints/quantization-plan.ts'
 import { writeTinyModel } from './llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-shapes-'))

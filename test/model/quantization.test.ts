@@ -6,16 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { progressOfLine, withoutProgress } from '../../src/engines/llamacpp/quantize-progress.ts'
 import { quantizeWeights } from '../../src/engines/llamacpp/quantize-weights.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import { type GgufModel, openGgufModel } from '../../src/weights/gguf-file.ts'
-import { gguf } from '../../src/weights/gguf-format.ts'
-import { layoutGguf, writeGguf } from '../../src/weights/gguf-writer.ts'
-import { resolveModelFile } from '../../src/weights/model-file.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { gguf } from '../../src/checkpoints/gguf/gguf-format.ts'
+import { layoutGguf, writeGguf } from '../../src/checkpoints/gguf/gguf-writer.ts'
+import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
 import {
   estimateBytes,
   type QuantFormat,
   summarizeQuantization,
-} from '../../src/weights/quantization-plan.ts'
+} from '../../src/checkpoints/quantization-plan.ts'
 
 const DEMO_MODEL = path.resolve(import.meta.dirname, '../../models/demo')
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-quantize-'))

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import { findModelSource } from '../../src/weights/model-source.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { findModelSource } from '../../src/checkpoints/model-source.ts'
 import {
   type LogitsCase,
   readReference,

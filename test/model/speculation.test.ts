@@ -14,8 +14,8 @@ import type {
 } from '../../src/protocol/engine.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import { findModelSource } from '../../src/weights/model-source.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { findModelSource } from '../../src/checkpoints/model-source.ts'
 import { engineRequest } from '../support/engine-requests.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')

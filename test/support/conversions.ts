@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { convertCheckpoint } from '../../src/weights/convert.ts'
-import { resolveModelFile, type ResolveOptions } from '../../src/weights/model-file.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { resolveModelFile, type ResolveOptions } from '../../src/checkpoints/model-file.ts'
 import { type CheckpointFiles, writeCheckpoint } from './tiny-checkpoint.ts'
 
 /** Call at the top of a test file. */

@@ -4,8 +4,8 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convertFloats, type FloatType } from '../../src/weights/float-conversion.ts'
-import { readGgufFile } from '../../src/weights/gguf-file.ts'
+import { convertFloats, type FloatType } from '../../src/checkpoints/conversion/float-conversion.ts'
+import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
 
 const CONFIG = {
   architectures: ['LlamaForCausalLM'],

@@ -4,7 +4,7 @@
  */
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
-import { TOKENIZER_KEYS } from '../../weights/tokenizer-keys.ts'
+import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { type Bindings, withNoDevices, withProgressCallback } from './bindings.ts'
 import { LLAMA_VERSION } from './libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'

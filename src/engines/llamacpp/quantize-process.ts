@@ -9,7 +9,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { abortReason } from '../../core/abort.ts'
 import { StartError } from '../../core/errors.ts'
-import type { QuantizeWork } from '../../weights/quantization-cache.ts'
+import type { QuantizeWork } from '../../checkpoints/cache/quantization-cache.ts'
 import { progressOfLine, withoutProgress } from './quantize-progress.ts'
 import type { QuantizeEnd, QuantizeOptions } from './quantize-weights.ts'
 

@@ -1,0 +1,43 @@
+/**
+ * Sliding windows: how long, in which layers, and what becomes of them where llama.cpp's graph has none (llama, qwen2,
+ * qwen3, phi3). Up to the window's length a text is computed the same with and without one, so there the window
+ * becomes the model's context length: what is served is exact, a longer prompt is refused (decision 0009).
+ */
+import type { DecoderConfig } from './decoder-config.ts'
+import { badFile, shown } from '../file-errors.ts'
+import { flag, type JsonObject, list, wholeNumber } from '../json-file.ts'
+
+/** As `sliding_window` says; null when no layer has one. `whenMissing` is what transformers takes then. */
+export function slidingWindow(config: JsonObject, whenMissing: number | null): number | null {
+  const { sliding_window: window } = config.fields
+  if (window === null || (window === undefined && whenMissing === null)) return null
+  return wholeNumber(config, 'sliding_window', {
+    min: 1,
+    max: 2 ** 31,
+    ...(whenMissing === null ? {} : { default: whenMissing }),
+  })
+}
+
+/** Qwen's switch, and the layers it leaves out. */
+export function qwenSlidingWindow(config: JsonObject, layers: number): number | null {
+  if (!flag(config, 'use_sliding_window', false)) return null
+  const firstSliding = wholeNumber(config, 'max_window_layers', { min: 0, max: 2 ** 31, default: 28 })
+  const sliding = slidingLayers(config, layers) ?? [firstSliding < layers]
+  return sliding.includes(true) ? slidingWindow(config, 4096) : null
+}
+
+export function withinWindow(decoder: DecoderConfig, window: number | null): DecoderConfig {
+  return window === null ? decoder : { ...decoder, contextLength: Math.min(decoder.contextLength, window) }
+}
+
+/** `layer_types` of newer configs; null in older ones, which say it in the architecture's own way. */
+export function slidingLayers(config: JsonObject, layers: number): boolean[] | null {
+  const types = list(config, 'layer_types')
+  if (types.length === 0) return null
+  const isKnown = types.every((type) => type === 'sliding_attention' || type === 'full_attention')
+  if (types.length === layers && isKnown) return types.map((type) => type === 'sliding_attention')
+  throw badFile(
+    config.path,
+    `is not usable: "layer_types" must name ${layers} layers "full_attention" or "sliding_attention", but is ${shown(types)}`,
+  )
+}

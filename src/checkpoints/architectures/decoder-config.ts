@@ -1,0 +1,146 @@
+/**
+ * What the decoder-only transformers have in common in config.json: sizes, heads, norms, rotary positions. What an
+ * architecture allows and assumes comes as `DecoderTraits`; what llama.cpp would compute differently is refused.
+ */
+import { badFile, quoted, shown } from '../file-errors.ts'
+import { flag, isRecord, type JsonObject, positiveNumber, wholeNumber } from '../json-file.ts'
+import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
+
+const MAX_SIZE = 2 ** 24
+/** llama.cpp's LLAMA_MAX_LAYERS. */
+const MAX_LAYERS = 512
+
+/** An architecture as llama.cpp's graph of it has it. */
+export interface DecoderTraits {
+  /** As `general.architecture` names it, and the prefix of its metadata. */
+  readonly ggufName: string
+  readonly activation: { readonly field: string; readonly value: string }
+  /** Rotary scalings that the graph computes. */
+  readonly ropeScalings: readonly RopeScalingKind[]
+  /** Whether heads may be of another size than their share of `hidden_size`. */
+  readonly hasFreeHeadSize: boolean
+  /** Whether a part of each head may go without rotation. */
+  readonly rotatesPartly: boolean
+  /** Flags of the config that must be as given, because the graph has no place for the other. */
+  readonly requiredFlags: Readonly<Record<string, boolean>>
+  /** What transformers takes when the config is silent. */
+  readonly defaults: {
+    readonly rmsEpsilon: number
+    readonly ropeTheta: number
+    readonly hasTiedEmbeddings: boolean
+    readonly headSize?: number
+  }
+}
+
+export interface DecoderConfig {
+  readonly vocabSize: number
+  readonly contextLength: number
+  readonly hiddenSize: number
+  readonly feedForwardSize: number
+  readonly layers: number
+  readonly heads: number
+  readonly kvHeads: number
+  readonly headSize: number
+  /** Numbers of each head that are rotated. */
+  readonly rotatedSize: number
+  readonly rmsEpsilon: number
+  readonly rope: Rope
+  readonly hasTiedEmbeddings: boolean
+}
+
+export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): DecoderConfig {
+  checkSupported(config, traits)
+  const { defaults } = traits
+  const size = (name: string, defaultValue?: number) =>
+    wholeNumber(config, name, {
+      min: 1,
+      max: MAX_SIZE,
+      ...(defaultValue === undefined ? {} : { default: defaultValue }),
+    })
+  const heads = size('num_attention_heads')
+  const hiddenSize = size('hidden_size')
+  const headSize = size('head_dim', defaults.headSize ?? Math.floor(hiddenSize / heads))
+  const contextLength = size('max_position_embeddings')
+  const sizes = {
+    vocabSize: size('vocab_size'),
+    contextLength,
+    hiddenSize,
+    feedForwardSize: size('intermediate_size'),
+    layers: wholeNumber(config, 'num_hidden_layers', { min: 1, max: MAX_LAYERS }),
+    heads,
+    kvHeads: size('num_key_value_heads', heads),
+    headSize,
+    rotatedSize: rotatedSize(config, headSize),
+  }
+  checkHeads(config, sizes, traits)
+  return {
+    ...sizes,
+    rmsEpsilon: positiveNumber(config, 'rms_norm_eps', defaults.rmsEpsilon),
+    rope: readRope(config, {
+      kinds: traits.ropeScalings,
+      defaultTheta: defaults.ropeTheta,
+      contextLength,
+      rotatedSize: sizes.rotatedSize,
+    }),
+    hasTiedEmbeddings: flag(config, 'tie_word_embeddings', defaults.hasTiedEmbeddings),
+  }
+}
+
+/** Settings that would change the numbers and that llama.cpp's graph cannot express. */
+function checkSupported(config: JsonObject, { activation, requiredFlags }: DecoderTraits): void {
+  const { [activation.field]: named, quantization_config: quantization } = config.fields
+  const given = named ?? activation.value
+  if (given !== activation.value) {
+    throw badFile(
+      config.path,
+      `cannot be converted: ${quoted(activation.field)} must be ${quoted(activation.value)}, but is ${shown(given)}`,
+    )
+  }
+  if (quantization !== undefined && quantization !== null) {
+    throw badFile(
+      config.path,
+      'cannot be converted: its weights are already quantized; give the full-precision checkpoint',
+    )
+  }
+  for (const [name, required] of Object.entries(requiredFlags)) {
+    if (flag(config, name, required) !== required) {
+      throw badFile(config.path, `cannot be converted: ${quoted(name)} must be ${required}`)
+    }
+  }
+}
+
+/** transformers moved the setting into `rope_parameters`. */
+function rotatedSize(config: JsonObject, headSize: number): number {
+  const { rope_parameters: rope, partial_rotary_factor: direct } = config.fields
+  const nested = isRecord(rope) ? rope['partial_rotary_factor'] : undefined
+  const fields = { partial_rotary_factor: direct ?? nested ?? 1 }
+  const factor = positiveNumber({ path: config.path, fields }, 'partial_rotary_factor')
+  return Math.floor(headSize * factor)
+}
+
+type HeadSizes = Pick<DecoderConfig, 'heads' | 'kvHeads' | 'headSize' | 'hiddenSize' | 'rotatedSize'>
+
+function checkHeads({ path }: JsonObject, sizes: HeadSizes, traits: DecoderTraits): void {
+  const { heads, kvHeads, headSize, hiddenSize, rotatedSize: rotated } = sizes
+  if (heads % kvHeads !== 0) {
+    throw badFile(
+      path,
+      `is not usable: ${heads} attention heads do not share ${kvHeads} key-value heads evenly`,
+    )
+  }
+  if (headSize % 2 !== 0) {
+    throw badFile(path, `is not usable: "head_dim" must be even, but is ${headSize}`)
+  }
+  if (!traits.hasFreeHeadSize && headSize * heads !== hiddenSize) {
+    throw badFile(
+      path,
+      `cannot be converted: ${heads} heads of "head_dim" ${headSize} must make "hidden_size" ${hiddenSize}`,
+    )
+  }
+  if (rotated !== headSize && !traits.rotatesPartly) {
+    throw badFile(path, 'cannot be converted: "partial_rotary_factor" must be 1')
+  }
+  if (rotated > headSize || rotated % 2 !== 0 || rotated === 0) {
+    throw badFile(path, `is not usable: ${rotated} of the ${headSize} numbers of a head would be rotated`)
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * `Gemma2ForCausalLM` and `Gemma3ForCausalLM`: norms stored as the difference from one, on both sides of attention
+ * and feed-forward network, layers with a sliding window between layers without, soft caps (Gemma 2), norms on the
+ * heads of Q and K and a rotary base of their own for the sliding layers (Gemma 3).
+ */
+import type { ArchitecturePlan, MetadataEntry } from './architecture-plan.ts'
+import { slidingLayers, slidingWindow } from './attention-window.ts'
+import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
+import {
+  attentionTensors,
+  feedForwardTensors,
+  headNorms,
+  type LayerTensor,
+  planDecoder,
+} from './decoder-plan.ts'
+import { badFile } from '../file-errors.ts'
+import { gguf } from '../gguf/gguf-format.ts'
+import { type JsonObject, nestedObject, positiveNumber, wholeNumber } from '../json-file.ts'
+
+const GEMMA2: DecoderTraits = {
+  ggufName: 'gemma2',
+  activation: { field: 'hidden_activation', value: 'gelu_pytorch_tanh' },
+  ropeScalings: ['none', 'linear'],
+  hasFreeHeadSize: true,
+  rotatesPartly: false,
+  // llama.cpp's Gemma 2 has no output matrix of its own.
+  requiredFlags: { attention_bias: false, tie_word_embeddings: true },
+  defaults: { rmsEpsilon: 1e-6, ropeTheta: 10_000, hasTiedEmbeddings: true, headSize: 256 },
+}
+const GEMMA3: DecoderTraits = {
+  ...GEMMA2,
+  ggufName: 'gemma3',
+  requiredFlags: { attention_bias: false, use_bidirectional_attention: false },
+  defaults: { ...GEMMA2.defaults, ropeTheta: 1_000_000 },
+}
+const DEFAULT_WINDOW = 4096
+const LOCAL_ROPE_THETA = 10_000
+/** Layers of the one model of each family that llama.cpp knows to scale attention by hidden size over heads. */
+const LAYERS_OF_27B = { gemma2: 46, gemma3: 62 } as const
+
+export function planGemma2(config: JsonObject): ArchitecturePlan {
+  const decoder = readDecoderConfig(config, GEMMA2)
+  checkAttentionScale(config, decoder, LAYERS_OF_27B.gemma2)
+  const cap = (name: string, defaultValue: number): MetadataEntry[] => [
+    [name, gguf.float32(requiredCap(config, name, defaultValue))],
+  ]
+  return planFor(decoder, {
+    ggufName: GEMMA2.ggufName,
+    metadata: [
+      ...windowMetadata(config, decoder, 2),
+      ...cap('attn_logit_softcapping', 50),
+      ...cap('final_logit_softcapping', 30),
+    ],
+    layer: [],
+  })
+}
+
+export function planGemma3(config: JsonObject): ArchitecturePlan {
+  const decoder = readDecoderConfig(config, GEMMA3)
+  checkAttentionScale(config, decoder, LAYERS_OF_27B.gemma3)
+  if ((config.fields['attn_logit_softcapping'] ?? null) !== null) {
+    throw badFile(config.path, 'cannot be converted: Gemma 3 with "attn_logit_softcapping" is not known')
+  }
+  const finalCap = config.fields['final_logit_softcapping'] ?? null
+  const pattern =
+    config.fields['sliding_window_pattern'] === undefined
+      ? '_sliding_window_pattern'
+      : 'sliding_window_pattern'
+  const period = wholeNumber(config, pattern, { min: 1, max: 512, default: 6 })
+  return planFor(decoder, {
+    ggufName: GEMMA3.ggufName,
+    metadata: [
+      ...windowMetadata(config, decoder, period),
+      ['rope.freq_base_swa', gguf.float32(localRopeTheta(config))],
+      ...(finalCap === null
+        ? []
+        : [
+            [
+              'final_logit_softcapping',
+              gguf.float32(positiveNumber(config, 'final_logit_softcapping')),
+            ] as const,
+          ]),
+    ],
+    layer: headNorms(decoder),
+  })
+}
+
+interface GemmaParts {
+  readonly ggufName: string
+  readonly metadata: readonly MetadataEntry[]
+  /** What the architecture has beyond the shared table. */
+  readonly layer: readonly LayerTensor[]
+}
+
+function planFor(decoder: DecoderConfig, { ggufName, metadata, layer }: GemmaParts): ArchitecturePlan {
+  const norm = (name: string, hf: string): LayerTensor => ({ gguf: name, hf, shape: [decoder.hiddenSize] })
+  const norms = [
+    norm('attn_norm', 'input_layernorm'),
+    norm('post_attention_norm', 'post_attention_layernorm'),
+    norm('ffn_norm', 'pre_feedforward_layernorm'),
+    norm('post_ffw_norm', 'post_feedforward_layernorm'),
+    ...layer,
+  ]
+  return planDecoder({
+    ggufName,
+    decoder,
+    metadata,
+    layer: [
+      ...norms.map((row) => ({ ...row, change: 'add-one' as const })),
+      ...attentionTensors(decoder),
+      ...feedForwardTensors(decoder),
+    ],
+    outputNormChange: 'add-one',
+  })
+}
+
+/** The window, and the layers that have it: by `layer_types`, else all but every `period`-th. */
+function windowMetadata(config: JsonObject, { layers }: DecoderConfig, period: number): MetadataEntry[] {
+  const window = slidingWindow(config, DEFAULT_WINDOW)
+  const sliding =
+    slidingLayers(config, layers) ?? Array.from({ length: layers }, (_, layer) => (layer + 1) % period !== 0)
+  if (window === null || !sliding.includes(true)) {
+    throw badFile(config.path, 'cannot be converted: a Gemma without sliding layers is not known')
+  }
+  return [
+    ['attention.sliding_window', gguf.uint32(window)],
+    ['attention.sliding_window_pattern', gguf.bools(sliding)],
+  ]
+}
+
+/** llama.cpp always applies both caps of Gemma 2. */
+function requiredCap(config: JsonObject, name: string, defaultValue: number): number {
+  if (config.fields[name] === null) {
+    throw badFile(config.path, `cannot be converted: "${name}" must be a number above 0`)
+  }
+  return positiveNumber(config, name, defaultValue)
+}
+
+/** llama.cpp reads no attention scale for these: it goes by the head size, but for the largest model. */
+function checkAttentionScale(config: JsonObject, decoder: DecoderConfig, layersOf27B: number): void {
+  const { layers, headSize, hiddenSize, heads } = decoder
+  const expected = layers === layersOf27B ? Math.floor(hiddenSize / heads) : headSize
+  const scalar = positiveNumber(config, 'query_pre_attn_scalar', 256)
+  if (scalar === expected) return
+  throw badFile(
+    config.path,
+    `cannot be converted: "query_pre_attn_scalar" must be ${expected} for ${layers} layers, but is ${scalar}`,
+  )
+}
+
+function localRopeTheta(config: JsonObject): number {
+  const parameters = nestedObject(config, 'rope_parameters')
+  const local = parameters === null ? null : nestedObject(parameters, 'sliding_attention')
+  return local === null
+    ? positiveNumber(config, 'rope_local_base_freq', LOCAL_ROPE_THETA)
+    : positiveNumber(local, 'rope_theta', LOCAL_ROPE_THETA)
+}

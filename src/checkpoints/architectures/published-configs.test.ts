@@ -1,0 +1,377 @@
+/**
+ * The config.json of well-known releases, as published, with what is converted of them. Nothing but their shapes is
+ * needed, so these are the models that people bring first.
+ */
+import { describe, expect, it } from 'vitest'
+import { elementCount } from '../gguf/gguf-format.ts'
+import { planArchitecture } from './hf-architectures.ts'
+
+const COMMON = {
+  attention_dropout: 0,
+  initializer_range: 0.02,
+  use_cache: true,
+  transformers_version: '4.45.0',
+}
+
+const LLAMA_3_2_1B = {
+  ...COMMON,
+  architectures: ['LlamaForCausalLM'],
+  attention_bias: false,
+  bos_token_id: 128_000,
+  eos_token_id: [128_001, 128_008, 128_009],
+  head_dim: 64,
+  hidden_act: 'silu',
+  hidden_size: 2048,
+  intermediate_size: 8192,
+  max_position_embeddings: 131_072,
+  mlp_bias: false,
+  model_type: 'llama',
+  num_attention_heads: 32,
+  num_hidden_layers: 16,
+  num_key_value_heads: 8,
+  pretraining_tp: 1,
+  rms_norm_eps: 1e-5,
+  rope_scaling: {
+    factor: 32,
+    high_freq_factor: 4,
+    low_freq_factor: 1,
+    original_max_position_embeddings: 8192,
+    rope_type: 'llama3',
+  },
+  rope_theta: 500_000,
+  tie_word_embeddings: true,
+  torch_dtype: 'bfloat16',
+  vocab_size: 128_256,
+}
+
+const MISTRAL_7B_V0_3 = {
+  ...COMMON,
+  architectures: ['MistralForCausalLM'],
+  bos_token_id: 1,
+  eos_token_id: 2,
+  hidden_act: 'silu',
+  hidden_size: 4096,
+  intermediate_size: 14_336,
+  max_position_embeddings: 32_768,
+  model_type: 'mistral',
+  num_attention_heads: 32,
+  num_hidden_layers: 32,
+  num_key_value_heads: 8,
+  rms_norm_eps: 1e-5,
+  rope_theta: 1_000_000,
+  sliding_window: null,
+  tie_word_embeddings: false,
+  torch_dtype: 'bfloat16',
+  vocab_size: 32_768,
+}
+
+const QWEN_2_5_0_5B = {
+  ...COMMON,
+  architectures: ['Qwen2ForCausalLM'],
+  bos_token_id: 151_643,
+  eos_token_id: 151_645,
+  hidden_act: 'silu',
+  hidden_size: 896,
+  intermediate_size: 4864,
+  max_position_embeddings: 32_768,
+  max_window_layers: 21,
+  model_type: 'qwen2',
+  num_attention_heads: 14,
+  num_hidden_layers: 24,
+  num_key_value_heads: 2,
+  rms_norm_eps: 1e-6,
+  rope_theta: 1_000_000,
+  sliding_window: 32_768,
+  tie_word_embeddings: true,
+  torch_dtype: 'bfloat16',
+  use_sliding_window: false,
+  vocab_size: 151_936,
+}
+
+const QWEN_3_0_6B = {
+  ...COMMON,
+  architectures: ['Qwen3ForCausalLM'],
+  attention_bias: false,
+  bos_token_id: 151_643,
+  eos_token_id: 151_645,
+  head_dim: 128,
+  hidden_act: 'silu',
+  hidden_size: 1024,
+  intermediate_size: 3072,
+  max_position_embeddings: 40_960,
+  max_window_layers: 28,
+  model_type: 'qwen3',
+  num_attention_heads: 16,
+  num_hidden_layers: 28,
+  num_key_value_heads: 8,
+  rms_norm_eps: 1e-6,
+  rope_scaling: null,
+  rope_theta: 1_000_000,
+  sliding_window: null,
+  tie_word_embeddings: true,
+  torch_dtype: 'bfloat16',
+  use_sliding_window: false,
+  vocab_size: 151_936,
+}
+
+const GEMMA_2_2B = {
+  ...COMMON,
+  architectures: ['Gemma2ForCausalLM'],
+  attention_bias: false,
+  attn_logit_softcapping: 50,
+  bos_token_id: 2,
+  cache_implementation: 'hybrid',
+  eos_token_id: [1, 107],
+  final_logit_softcapping: 30,
+  head_dim: 256,
+  hidden_act: 'gelu_pytorch_tanh',
+  hidden_activation: 'gelu_pytorch_tanh',
+  hidden_size: 2304,
+  intermediate_size: 9216,
+  max_position_embeddings: 8192,
+  model_type: 'gemma2',
+  num_attention_heads: 8,
+  num_hidden_layers: 26,
+  num_key_value_heads: 4,
+  pad_token_id: 0,
+  query_pre_attn_scalar: 256,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  sliding_window: 4096,
+  torch_dtype: 'bfloat16',
+  vocab_size: 256_000,
+}
+
+const GEMMA_3_1B = {
+  ...COMMON,
+  architectures: ['Gemma3ForCausalLM'],
+  attention_bias: false,
+  attn_logit_softcapping: null,
+  bos_token_id: 2,
+  cache_implementation: 'hybrid',
+  eos_token_id: [1, 106],
+  final_logit_softcapping: null,
+  head_dim: 256,
+  hidden_activation: 'gelu_pytorch_tanh',
+  hidden_size: 1152,
+  intermediate_size: 6912,
+  max_position_embeddings: 32_768,
+  model_type: 'gemma3_text',
+  num_attention_heads: 4,
+  num_hidden_layers: 26,
+  num_key_value_heads: 1,
+  pad_token_id: 0,
+  query_pre_attn_scalar: 256,
+  rms_norm_eps: 1e-6,
+  rope_local_base_freq: 10_000,
+  rope_scaling: null,
+  rope_theta: 1_000_000,
+  sliding_window: 512,
+  sliding_window_pattern: 6,
+  torch_dtype: 'bfloat16',
+  vocab_size: 262_144,
+}
+
+const PHI_3_MINI_4K = {
+  ...COMMON,
+  _name_or_path: 'Phi-3-mini-4k-instruct',
+  architectures: ['Phi3ForCausalLM'],
+  attention_bias: false,
+  auto_map: {
+    AutoConfig: 'configuration_phi3.Phi3Config',
+    AutoModelForCausalLM: 'modeling_phi3.Phi3ForCausalLM',
+  },
+  bos_token_id: 1,
+  embd_pdrop: 0,
+  eos_token_id: 32_000,
+  hidden_act: 'silu',
+  hidden_size: 3072,
+  intermediate_size: 8192,
+  max_position_embeddings: 4096,
+  model_type: 'phi3',
+  num_attention_heads: 32,
+  num_hidden_layers: 32,
+  num_key_value_heads: 32,
+  original_max_position_embeddings: 4096,
+  pad_token_id: 32_000,
+  resid_pdrop: 0,
+  rms_norm_eps: 1e-5,
+  rope_scaling: null,
+  rope_theta: 10_000,
+  sliding_window: 2047,
+  tie_word_embeddings: false,
+  torch_dtype: 'bfloat16',
+  vocab_size: 32_064,
+}
+
+const factors = (count: number) => Array.from({ length: count }, (_, index) => 1 + index / 10)
+const PHI_3_MINI_128K = {
+  ...PHI_3_MINI_4K,
+  max_position_embeddings: 131_072,
+  rope_scaling: { long_factor: factors(48), short_factor: factors(48), type: 'longrope' },
+  sliding_window: 262_144,
+}
+
+const PHI_4_MINI = {
+  ...PHI_3_MINI_128K,
+  eos_token_id: 199_999,
+  full_attn_mod: 1,
+  interpolate_factor: 1,
+  lm_head_bias: false,
+  mlp_bias: false,
+  num_attention_heads: 24,
+  num_key_value_heads: 8,
+  partial_rotary_factor: 0.75,
+  rope_scaling: { long_factor: factors(48), short_factor: factors(48), type: 'longrope' },
+  tie_word_embeddings: true,
+  vocab_size: 200_064,
+}
+
+function plan(fields: object) {
+  const { ggufName, metadata, tensors } = planArchitecture({ path: 'config.json', fields: { ...fields } })
+  const numbers = Object.fromEntries(
+    metadata.map(([key, value]) => [
+      key.slice(ggufName.length + 1),
+      value.type === 'array' ? null : value.value,
+    ]),
+  )
+  const parameters = tensors
+    .filter(({ origin }) => origin.kind !== 'computed')
+    .reduce((sum, { shape }) => sum + elementCount(shape), 0)
+  return { ggufName, parameters, numbers, names: tensors.map(({ name }) => name) }
+}
+
+interface Published {
+  readonly config: object
+  readonly ggufName: string
+  /** As the model's card counts them, tied embeddings once. */
+  readonly parameters: number
+  readonly context: number
+  readonly rotated: number
+}
+
+describe('a release', () => {
+  it.each<[string, Published]>([
+    [
+      'Llama 3.2 1B',
+      { config: LLAMA_3_2_1B, ggufName: 'llama', parameters: 1_235_814_400, context: 131_072, rotated: 64 },
+    ],
+    [
+      'Mistral 7B v0.3',
+      {
+        config: MISTRAL_7B_V0_3,
+        ggufName: 'llama',
+        parameters: 7_248_023_552,
+        context: 32_768,
+        rotated: 128,
+      },
+    ],
+    [
+      'Qwen2.5 0.5B',
+      { config: QWEN_2_5_0_5B, ggufName: 'qwen2', parameters: 494_032_768, context: 32_768, rotated: 64 },
+    ],
+    [
+      'Qwen3 0.6B',
+      { config: QWEN_3_0_6B, ggufName: 'qwen3', parameters: 596_049_920, context: 40_960, rotated: 128 },
+    ],
+    [
+      'Gemma 2 2B',
+      { config: GEMMA_2_2B, ggufName: 'gemma2', parameters: 2_614_341_888, context: 8192, rotated: 256 },
+    ],
+    [
+      'Gemma 3 1B',
+      { config: GEMMA_3_1B, ggufName: 'gemma3', parameters: 999_885_952, context: 32_768, rotated: 256 },
+    ],
+    [
+      'Phi-3 mini 4k',
+      { config: PHI_3_MINI_4K, ggufName: 'phi3', parameters: 3_821_079_552, context: 2047, rotated: 96 },
+    ],
+    [
+      'Phi-3 mini 128k',
+      { config: PHI_3_MINI_128K, ggufName: 'phi3', parameters: 3_821_079_552, context: 131_072, rotated: 96 },
+    ],
+    [
+      'Phi-4 mini',
+      { config: PHI_4_MINI, ggufName: 'phi3', parameters: 3_836_021_760, context: 131_072, rotated: 96 },
+    ],
+  ])(
+    '%s is planned with as many weights as it has',
+    (_, { config, ggufName, parameters, context, rotated }) => {
+      const planned = plan(config)
+      expect(planned).toMatchObject({
+        ggufName,
+        parameters,
+        numbers: { context_length: context, 'rope.dimension_count': rotated },
+      })
+    },
+  )
+
+  it('is the same as transformers 5 writes it', () => {
+    const v5 = (
+      { torch_dtype: dtype, rope_theta, rope_scaling, ...rest }: Record<string, unknown>,
+      more = {},
+    ) => ({
+      ...rest,
+      dtype,
+      transformers_version: '5.0.0',
+      rope_parameters: { rope_type: 'default', ...(rope_scaling as object | null), rope_theta, ...more },
+    })
+    const { rope_local_base_freq: local, sliding_window_pattern: _, ...gemma } = GEMMA_3_1B
+    const layerTypes = Array.from({ length: 26 }, (_unused, layer) =>
+      (layer + 1) % 6 === 0 ? 'full_attention' : 'sliding_attention',
+    )
+    const pairs: [object, object][] = [
+      [LLAMA_3_2_1B, v5(LLAMA_3_2_1B)],
+      [MISTRAL_7B_V0_3, v5({ ...MISTRAL_7B_V0_3, head_dim: null })],
+      [
+        QWEN_2_5_0_5B,
+        v5({ ...QWEN_2_5_0_5B, layer_types: Array(24).fill('full_attention'), sliding_window: null }),
+      ],
+      [QWEN_3_0_6B, v5({ ...QWEN_3_0_6B, layer_types: Array(28).fill('full_attention') })],
+      [
+        PHI_4_MINI,
+        v5(PHI_4_MINI, {
+          partial_rotary_factor: 0.75,
+          original_max_position_embeddings: 4096,
+          rope_type: 'longrope',
+        }),
+      ],
+      [
+        GEMMA_3_1B,
+        {
+          ...gemma,
+          layer_types: layerTypes,
+          rope_parameters: {
+            full_attention: { rope_type: 'default', rope_theta: 1_000_000 },
+            sliding_attention: { rope_type: 'default', rope_theta: local },
+          },
+        },
+      ],
+    ]
+    for (const [old, now] of pairs) expect(plan(now)).toEqual(plan(old))
+  })
+
+  it.each([
+    [
+      'Gemma 3 4B, which sees',
+      {
+        architectures: ['Gemma3ForConditionalGeneration'],
+        text_config: { hidden_size: 2560 },
+        vision_config: {},
+      },
+      /has the architecture "Gemma3ForConditionalGeneration"; safetensors are converted for LlamaForCausalLM, .*, others need a GGUF file\.$/,
+    ],
+    [
+      'one in fp8',
+      { ...LLAMA_3_2_1B, quantization_config: { quant_method: 'fp8' } },
+      /its weights are already quantized; give the full-precision checkpoint\.$/,
+    ],
+    [
+      'one with a rope scaling of its own',
+      { ...LLAMA_3_2_1B, rope_scaling: { type: 'dynamic', factor: 2 } },
+      /rope scaling must be default, linear, llama3 or yarn for its architecture, but is "dynamic"\.$/,
+    ],
+  ])('%s is refused in one sentence', (_, config, sentence) => {
+    expect(() => plan(config)).toThrow(sentence)
+  })
+})

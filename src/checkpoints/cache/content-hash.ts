@@ -1,0 +1,96 @@
+/**
+ * SHA-256 of files, remembered. Hashing a checkpoint of 2 GB costs seconds at every start, so a small index beside
+ * the cache keeps each file's hash with its size, times and inode, and hashes again when any of them differs.
+ * The index is only a shortcut: lost, damaged or not writable, it costs the time and nothing else.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream, type BigIntStats } from 'node:fs'
+import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { newId } from '../../core/ids.ts'
+import { badFile, fileError } from '../file-errors.ts'
+import { isRecord } from '../json-file.ts'
+import { checkFile } from '../open-file.ts'
+
+const INDEX_FILE = 'hashes.json'
+/** The oldest entries go first; far more than anybody has checkpoints. */
+const MAX_ENTRIES = 1000
+/** Read at once. */
+const SMALL_BYTES = 2 ** 20
+
+export class ContentHashes {
+  readonly #indexPath: string
+  readonly #entries: Map<string, string>
+  #isChanged = false
+
+  private constructor(indexPath: string, entries: Map<string, string>) {
+    this.#indexPath = indexPath
+    this.#entries = entries
+  }
+
+  static async open(folder: string): Promise<ContentHashes> {
+    const indexPath = join(folder, INDEX_FILE)
+    return new ContentHashes(indexPath, await readIndex(indexPath))
+  }
+
+  /** Hex SHA-256 of the file's content. */
+  async hash(path: string, signal?: AbortSignal): Promise<string> {
+    const key = resolve(path)
+    try {
+      await checkFile(path)
+      const stats = await stat(path, { bigint: true })
+      const before = identity(stats)
+      const known = this.#entries.get(key)
+      if (known?.startsWith(`${before} `) === true) return known.slice(before.length + 1)
+      const hash = await hashFile(path, stats.size, signal)
+      if (identity(await stat(path, { bigint: true })) !== before)
+        throw badFile(path, 'changed while it was read')
+      this.#entries.delete(key)
+      this.#entries.set(key, `${before} ${hash}`)
+      this.#isChanged = true
+      return hash
+    } catch (error) {
+      throw fileError('read', path, error)
+    }
+  }
+
+  /** Writes the index if there is news. Two processes may overwrite each other's; the loser hashes again. */
+  async save(): Promise<void> {
+    if (!this.#isChanged) return
+    const temporaryPath = `${this.#indexPath}.${newId()}.tmp`
+    const entries = Array.from(this.#entries).slice(-MAX_ENTRIES)
+    try {
+      await writeFile(temporaryPath, JSON.stringify(Object.fromEntries(entries), null, 1))
+      await rename(temporaryPath, this.#indexPath)
+      this.#isChanged = false
+    } catch {
+      await unlink(temporaryPath).catch(() => {})
+    }
+  }
+}
+
+/** Changes whenever the content may have: a write that keeps size and mtime still moves ctime. */
+function identity({ size, mtimeNs, ctimeNs, ino, dev }: BigIntStats): string {
+  return [size, mtimeNs, ctimeNs, ino, dev].join(':')
+}
+
+async function hashFile(path: string, sizeBytes: bigint, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  if (sizeBytes <= SMALL_BYTES) return hash.update(await readFile(path)).digest('hex')
+  const stream = createReadStream(path, { highWaterMark: 2 ** 20 })
+  await pipeline(stream, hash, signal === undefined ? {} : { signal })
+  return hash.digest('hex')
+}
+
+async function readIndex(indexPath: string): Promise<Map<string, string>> {
+  try {
+    const index: unknown = JSON.parse(await readFile(indexPath, 'utf8'))
+    if (!isRecord(index)) return new Map()
+    return new Map(
+      Object.entries(index).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    )
+  } catch {
+    return new Map()
+  }
+}

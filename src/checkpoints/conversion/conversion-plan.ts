@@ -1,0 +1,177 @@
+/**
+ * Plans the conversion of a Hugging Face checkpoint: reads its small files and the headers of the large ones, and
+ * checks that all of it can be converted. What this accepts, `convert.ts` writes without further questions, unless
+ * a weight is NaN, infinite or too large for its type.
+ */
+import type { ArchitecturePlan, TensorOrigin, TensorPlan } from '../architectures/architecture-plan.ts'
+import { badFile, quoted } from '../file-errors.ts'
+import { type FloatType, isFloatType } from './float-conversion.ts'
+import { gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
+import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
+import { planArchitecture } from '../architectures/hf-architectures.ts'
+import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
+import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from '../json-file.ts'
+import type { HfSource } from '../model-source.ts'
+import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
+import type { SafetensorsTensor } from '../safetensors/safetensors-header.ts'
+
+/** What matrices are stored as; `source` keeps the checkpoint's own type. Vectors are always F32, as llama.cpp wants. */
+export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
+
+/** What is done to a tensor's numbers beside converting their type. */
+export type DataChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'interleave-heads'; readonly headRows: number }
+  | { readonly kind: 'add-one' }
+
+/** Where a tensor's data comes from. */
+export type TensorData =
+  | { readonly kind: 'computed'; readonly values: Float32Array }
+  | {
+      readonly kind: 'stored'
+      readonly tensor: SafetensorsTensor
+      readonly dtype: FloatType
+      readonly change: DataChange
+    }
+
+export interface PlannedTensor extends GgufTensor {
+  readonly type: FloatType
+  readonly data: TensorData
+}
+
+export interface ConversionPlan {
+  readonly architecture: string
+  readonly layout: GgufLayout<PlannedTensor>
+}
+
+/** The file that a conversion comes to, without where its data comes from: plain data that crosses threads. */
+export interface PlannedFile {
+  readonly headerBytes: Uint8Array<ArrayBuffer>
+  readonly fileSizeBytes: number
+}
+
+export function plannedFile({ layout }: ConversionPlan): PlannedFile {
+  // Its own memory, since a buffer may be part of one that others use.
+  return { headerBytes: new Uint8Array(layout.headerBytes), fileSizeBytes: layout.fileSizeBytes }
+}
+
+const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = {
+  f16: 'F16',
+  f32: 'F32',
+  bf16: 'BF16',
+}
+/** llama.cpp's file types "all F32", "mostly F16", "mostly BF16". */
+const FILE_TYPE_IDS: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 }
+
+/** @throws StartError when the checkpoint is damaged or cannot be converted. */
+export async function planConversion(source: HfSource, tensorType: TensorType): Promise<ConversionPlan> {
+  const config = await readJsonObject(source.configPath)
+  const architecture = planArchitecture(config)
+  const checkpoint = await openCheckpoint(source.weightsPath)
+  const tensors = planTensors(architecture, checkpoint, tensorType)
+  const files = {
+    config,
+    tokenizer: await readJsonObject(source.tokenizerPath),
+    tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
+    generationConfig: await readOptionalJsonObject(source.generationConfigPath),
+    chatTemplate: await readOptionalText(source.chatTemplatePath),
+    processorTemplate: await readOptionalJsonObject(source.processorTemplatePath),
+    pieceModel: await readOptionalBytes(source.sentencePiecePath),
+  }
+  const metadata: GgufMetadata = new Map([
+    ['general.architecture', gguf.string(architecture.ggufName)],
+    ['general.type', gguf.string('model')],
+    ['general.file_type', gguf.uint32(FILE_TYPE_IDS[mainType(tensors)])],
+    ['general.quantization_version', gguf.uint32(2)],
+    ...architecture.metadata,
+    ...tokenizerMetadata(files, architecture.vocabSize),
+  ])
+  return {
+    architecture: architecture.ggufName,
+    layout: layoutGguf(metadata, tensors),
+  }
+}
+
+function planTensors(
+  architecture: ArchitecturePlan,
+  checkpoint: Checkpoint,
+  tensorType: TensorType,
+): PlannedTensor[] {
+  const planned = architecture.tensors.map((plan) => planTensor(plan, checkpoint, tensorType))
+  const used = new Set(
+    architecture.tensors.map(({ origin }) => (origin.kind === 'computed' ? '' : origin.name)),
+  )
+  for (const name of checkpoint.tensors.keys()) {
+    if (!used.has(name) && !architecture.isRedundant(name)) {
+      throw badFile(
+        checkpoint.path,
+        `has tensor ${quoted(name)}, which the architecture in its config does not have`,
+      )
+    }
+  }
+  return planned
+}
+
+function planTensor(
+  { name, shape, origin }: TensorPlan,
+  checkpoint: Checkpoint,
+  tensorType: TensorType,
+): PlannedTensor {
+  const ggufShape = shape.toReversed()
+  if (origin.kind === 'computed') {
+    return { name, shape: ggufShape, type: 'F32', data: { kind: 'computed', values: origin.values } }
+  }
+  const tensor = findTensor(checkpoint, origin, shape)
+  const { dtype } = tensor
+  if (!isFloatType(dtype)) {
+    throw badFile(
+      tensor.filePath,
+      `has tensor ${quoted(tensor.name)} of type ${dtype}; F32, F16 and BF16 are converted`,
+    )
+  }
+  const matrixType = tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType]
+  return {
+    name,
+    shape: ggufShape,
+    type: shape.length > 1 ? matrixType : 'F32',
+    data: { kind: 'stored', tensor, dtype, change: changeOf(origin) },
+  }
+}
+
+function changeOf(origin: StoredOrigin): DataChange {
+  switch (origin.kind) {
+    case 'copy':
+      return { kind: 'none' }
+    case 'interleave-heads':
+      return { kind: 'interleave-heads', headRows: origin.headRows }
+    case 'add-one':
+      return { kind: 'add-one' }
+  }
+}
+
+type StoredOrigin = Exclude<TensorOrigin, { kind: 'computed' }>
+
+function findTensor(
+  checkpoint: Checkpoint,
+  { name }: StoredOrigin,
+  shape: readonly number[],
+): SafetensorsTensor {
+  const tensor = checkpoint.tensors.get(name)
+  if (tensor === undefined) throw badFile(checkpoint.path, `lacks tensor ${quoted(name)}`)
+  if (tensor.shape.join() !== shape.join()) {
+    const shapes = `[${tensor.shape.join(', ')}], but should be [${shape.join(', ')}] by its config`
+    throw badFile(tensor.filePath, `has tensor ${quoted(name)} of shape ${shapes}`)
+  }
+  return tensor
+}
+
+/** The type of most weights. */
+function mainType(tensors: readonly PlannedTensor[]): FloatType {
+  const elements = new Map<FloatType, number>()
+  for (const { type, shape } of tensors) {
+    const count = shape.reduce((product, size) => product * size, 1)
+    elements.set(type, (elements.get(type) ?? 0) + count)
+  }
+  const [largest] = Array.from(elements).sort(([, a], [, b]) => b - a)
+  return largest?.[0] ?? 'F32'
+}

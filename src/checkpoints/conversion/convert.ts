@@ -1,0 +1,99 @@
+/**
+ * Converts a Hugging Face checkpoint to GGUF, streamed: at most one attention head or one chunk of a tensor is in
+ * memory. Called from the conversion's worker thread; writes to the path it is given and nothing else.
+ */
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import {
+  type ConversionPlan,
+  planConversion,
+  type PlannedTensor,
+  type TensorType,
+} from './conversion-plan.ts'
+import { checkRoom } from '../cache/disk-room.ts'
+import { badFile, quoted } from '../file-errors.ts'
+import { convertFloats, findNonFinite, FLOAT_BYTES } from './float-conversion.ts'
+import type { GgufTensorInfo } from '../gguf/gguf-format.ts'
+import { writeGguf } from '../gguf/gguf-writer.ts'
+import { interleaveHeadRows } from './head-rows.ts'
+import type { HfSource } from '../model-source.ts'
+import { readTensorChunks } from '../safetensors/safetensors-file.ts'
+
+const CHUNK_BYTES = 4 * 2 ** 20
+
+export interface ConvertOptions {
+  readonly source: HfSource
+  readonly tensorType: TensorType
+  /** Must not exist yet; on failure the caller removes what was written. */
+  readonly outputPath: string
+  /** Told the share that is written, 0 to 1. */
+  readonly onProgress?: (fraction: number) => void
+  readonly signal?: AbortSignal
+}
+
+/** @throws StartError naming what is wrong with the checkpoint or the disk. */
+export async function convertCheckpoint(options: ConvertOptions): Promise<void> {
+  const plan = await planConversion(options.source, options.tensorType)
+  const folder = dirname(options.outputPath)
+  const { bavail, bsize } = await statfs(folder)
+  checkRoom({ folder, neededBytes: plan.layout.fileSizeBytes, freeBytes: bavail * bsize })
+  await writeConversion(plan, options)
+}
+
+async function writeConversion({ layout }: ConversionPlan, options: ConvertOptions): Promise<void> {
+  const { outputPath, onProgress, signal } = options
+  let writtenBytes = layout.headerBytes.length
+  await writeGguf(outputPath, layout, async function* (tensor) {
+    for await (const chunk of tensorChunks(tensor)) {
+      signal?.throwIfAborted()
+      yield chunk
+      writtenBytes += chunk.length
+      onProgress?.(writtenBytes / layout.fileSizeBytes)
+    }
+  })
+}
+
+async function* tensorChunks({
+  data,
+  type,
+  name,
+}: PlannedTensor & GgufTensorInfo): AsyncGenerator<Uint8Array> {
+  if (data.kind === 'computed') {
+    yield new Uint8Array(data.values.buffer, data.values.byteOffset, data.values.byteLength)
+    return
+  }
+  const { tensor, dtype, change } = data
+  const headRows = change.kind === 'interleave-heads' ? change.headRows : null
+  const rowBytes = tensor.sizeBytes / (tensor.shape[0] ?? 1)
+  const chunkBytes = headRows === null ? CHUNK_BYTES : wholeHeads(headRows * rowBytes)
+  const reordered = headRows === null ? null : new Uint8Array(Math.min(chunkBytes, tensor.sizeBytes))
+  for await (const chunk of readTensorChunks(tensor, chunkBytes)) {
+    checkFinite(findNonFinite(chunk, dtype), `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`)
+    const rows = reordered === null || headRows === null ? chunk : reordered.subarray(0, chunk.length)
+    if (headRows !== null) interleaveHeadRows(chunk, rows, { headRows, rowBytes })
+    const converted = convertFloats(rows, dtype, type)
+    // Widening cannot overflow; narrowing can.
+    if (FLOAT_BYTES[type] === 2 && dtype !== type) {
+      checkFinite(
+        findNonFinite(converted, type),
+        `holds a number in tensor ${quoted(tensor.name)} that is too large for ${type}`,
+      )
+    }
+    yield change.kind === 'add-one' ? plusOne(converted) : converted
+  }
+
+  function checkFinite(position: number | null, problem: string): void {
+    if (position !== null) throw badFile(tensor.filePath, `${problem} (${name})`)
+  }
+}
+
+/** Of F32, which vectors always become. */
+function plusOne(bytes: Uint8Array): Uint8Array {
+  const values = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+  return new Uint8Array(values.map((value) => value + 1).buffer)
+}
+
+/** As many whole heads as fit a chunk, at least one. */
+function wholeHeads(headBytes: number): number {
+  return Math.max(1, Math.floor(CHUNK_BYTES / headBytes)) * headBytes
+}

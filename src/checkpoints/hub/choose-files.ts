@@ -1,0 +1,119 @@
+/**
+ * Which files of a repository make up the model that is asked for, by their names alone. The first of `weights` is what
+ * a checkpoint is then opened by.
+ */
+import path from 'node:path'
+import { StartError } from '../../core/errors.ts'
+import { type HubReference, isInsideRepo } from './hub-reference.ts'
+
+export type ChosenFiles =
+  /** Whole once these are there. */
+  | { readonly kind: 'listed'; readonly weights: readonly string[]; readonly others: readonly string[] }
+  /** The index names the weights, beside it. */
+  | { readonly kind: 'indexed'; readonly index: string; readonly others: readonly string[] }
+
+/** What stands beside the weights; each is taken where it exists. */
+const COMPANIONS = new Set([
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer.model',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'vocab.json',
+  'merges.txt',
+  'chat_template.jinja',
+  'chat_template.json',
+])
+const INDEX_FILE = 'model.safetensors.index.json'
+const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/
+const MAX_SHOWN_FILES = 30
+const MAX_PARTS = 10_000
+
+/** @throws StartError when there is no such model, or more than one. */
+export function chooseFiles({ repo, file }: HubReference, names: readonly string[]): ChosenFiles {
+  const sound = names.filter(isInsideRepo)
+  const ggufs = sound.filter((name) => name.endsWith('.gguf') && isFirstPart(name)).sort()
+  if (file !== null)
+    return { kind: 'listed', weights: ggufParts(repo, file, { names: sound, ggufs }), others: [] }
+  const others = sound.filter((name) => COMPANIONS.has(name)).sort()
+  if (sound.includes(INDEX_FILE)) return { kind: 'indexed', index: INDEX_FILE, others }
+  const safetensors = sound.filter(
+    (name) => path.posix.dirname(name) === '.' && name.endsWith('.safetensors'),
+  )
+  const only = safetensors.includes('model.safetensors') ? 'model.safetensors' : safetensors[0]
+  if (only !== undefined && (safetensors.length === 1 || only === 'model.safetensors')) {
+    return { kind: 'listed', weights: [only], others }
+  }
+  if (ggufs.length === 0 && safetensors.length > 0) {
+    throw new StartError(
+      `${repo} has several .safetensors files and no index that says what they are: ${shown(safetensors)}.`,
+      1,
+    )
+  }
+  if (ggufs.length === 0) throw new StartError(`${repo} has no .safetensors or .gguf file to serve.`, 1)
+  throw new StartError(
+    `${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`,
+    1,
+  )
+}
+
+/** The shards that an index names. @throws StartError */
+export function shardsOf(repo: string, index: string): readonly string[] {
+  const map = readWeightMap(index)
+  const shards =
+    map === null ? [] : [...new Set(Object.values(map))].filter((name) => typeof name === 'string')
+  if (shards.length === 0 || shards.length > MAX_PARTS || !shards.every(isInsideRepo)) {
+    throw new StartError(`The index of ${repo} (${INDEX_FILE}) does not name the files of its weights.`, 1)
+  }
+  return shards.sort()
+}
+
+function readWeightMap(index: string): object | null {
+  try {
+    const parsed: unknown = JSON.parse(index)
+    const map =
+      typeof parsed === 'object' && parsed !== null && 'weight_map' in parsed ? parsed.weight_map : null
+    return typeof map === 'object' ? map : null
+  } catch {
+    return null
+  }
+}
+
+interface Names {
+  readonly names: readonly string[]
+  /** Of a split model the first file stands for all. */
+  readonly ggufs: readonly string[]
+}
+
+function ggufParts(repo: string, file: string, { names, ggufs }: Names): readonly string[] {
+  if (!file.endsWith('.gguf')) {
+    throw new StartError(
+      `'${file}' is no .gguf file; a safetensors checkpoint is named without its files.`,
+      1,
+    )
+  }
+  const missing = partsOf(file).filter((part) => !names.includes(part))
+  if (missing.length === 0) return partsOf(file)
+  const choice = ggufs.length === 0 ? 'no .gguf file at all' : `these: ${shown(ggufs)}`
+  throw new StartError(`${repo} has no file '${missing[0]}', but ${choice}.`, 1)
+}
+
+function partsOf(file: string): readonly string[] {
+  const count = Number(SPLIT.exec(file)?.groups?.['count'] ?? 0)
+  if (count === 0 || count > MAX_PARTS) return [file]
+  const total = String(count).padStart(5, '0')
+  return Array.from({ length: count }, (_, index) =>
+    file.replace(SPLIT, `-${String(index + 1).padStart(5, '0')}-of-${total}.gguf`),
+  )
+}
+
+function isFirstPart(name: string): boolean {
+  return (SPLIT.exec(name)?.groups?.['part'] ?? '00001') === '00001'
+}
+
+function shown(files: readonly string[]): string {
+  const more = files.length > MAX_SHOWN_FILES ? ` and ${files.length - MAX_SHOWN_FILES} more` : ''
+  return `${files.slice(0, MAX_SHOWN_FILES).join(', ')}${more}`
+}

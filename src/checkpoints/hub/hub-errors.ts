@@ -1,0 +1,98 @@
+/** One sentence for everything that can go wrong between the Hub and the cache, each with exit code 1. */
+import { StartError } from '../../core/errors.ts'
+
+/** The Hub does not answer, or not now; asking again may help. */
+export class HubUnreachable extends StartError {
+  constructor(message: string) {
+    super(message, 1)
+  }
+}
+
+export interface RefusedRequest {
+  readonly endpoint: string
+  readonly repo: string
+  readonly revision: string
+  readonly hasToken: boolean
+}
+
+/** What an answer that is not one of success means. */
+export function hubRefusal(response: Response, asked: RefusedRequest): StartError {
+  const { endpoint, repo, revision, hasToken } = asked
+  const { status } = response
+  const code = response.headers.get('x-error-code')
+  if (response.url !== '' && new URL(response.url).origin !== new URL(endpoint).origin) {
+    return new HubUnreachable(`Where ${endpoint} keeps its files answered with status ${status}; try again.`)
+  }
+  if (code === 'GatedRepo') {
+    const who = hasToken
+      ? 'HF_TOKEN, or the account it is of, may not read it'
+      : 'set HF_TOKEN to the token of an account'
+    return new StartError(`${repo} is gated: ${who}; its terms are accepted at ${endpoint}/${repo}.`, 1)
+  }
+  if (code === 'RevisionNotFound') {
+    return new StartError(`${repo} has no revision '${revision}' at ${endpoint}.`, 1)
+  }
+  if (status === 401) {
+    const remedy = hasToken
+      ? 'HF_TOKEN is wrong or may not read it'
+      : 'set HF_TOKEN to a token that may read it'
+    return new StartError(`There is no model ${repo} at ${endpoint}, or it is not public: ${remedy}.`, 1)
+  }
+  if (status === 404) return new StartError(`There is no model ${repo} at ${endpoint}.`, 1)
+  if (status === 429)
+    return new HubUnreachable(`${endpoint} answers that it is asked too often (429); try later.`)
+  if (status >= 500)
+    return new HubUnreachable(`${endpoint} has trouble of its own (status ${status}); try later.`)
+  const verb = status === 403 ? 'forbids to read' : 'refused to give'
+  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${toldReason(response)}.`, 1)
+}
+
+/** As the Hub says it, such as that a repository was taken down: on one line, cut, without its full stop. */
+function toldReason({ headers }: Response): string {
+  const told = (headers.get('x-error-message') ?? '').replaceAll(/[^\u0020-\u007e]/g, ' ').trim()
+  return told === '' ? '' : `: ${told.slice(0, 200).replace(/\.$/, '')}`
+}
+
+const NETWORK_REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was broken off',
+  UND_ERR_SOCKET: 'the connection was broken off',
+  ETIMEDOUT: 'it did not answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it stopped sending',
+}
+
+export function networkFailure(endpoint: string, thrown: unknown): HubUnreachable {
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+  const code = errorCode(cause)
+  const reason = code === null ? 'the connection failed' : (NETWORK_REASONS[code] ?? code)
+  return new HubUnreachable(`Cannot reach ${endpoint}: ${reason}.`)
+}
+
+const DISK_REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file system does not take a file of this size',
+  EACCES: 'permission denied',
+  EPERM: 'the operation is not permitted',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of its path is not a folder',
+  EIO: 'the disk reports an input/output error',
+}
+
+/** A failed system call on the cache; anything else is passed on as it is. */
+export function cacheFailure(cacheDir: string, thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('syscall' in thrown)) return thrown
+  const code = errorCode(thrown) ?? 'unknown error'
+  return new StartError(
+    `Cannot write to the cache of models ${cacheDir} (HF_HUB_CACHE): ${DISK_REASONS[code] ?? code}.`,
+    1,
+  )
+}
+
+export function errorCode(thrown: unknown): string | null {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null
+}

@@ -1,0 +1,55 @@
+/**
+ * `hf:org/repo[@revision][:file]`: how a model on the Hugging Face Hub is named where a path could stand. Reads the
+ * words only; whether the Hub has such a model is found out by pulling it.
+ */
+import path from 'node:path'
+import { StartError } from '../../core/errors.ts'
+
+export interface HubReference {
+  /** `org/repo`, or `repo` alone for the few that have no organization. */
+  readonly repo: string
+  /** A branch, a tag or a commit. */
+  readonly revision: string
+  /** A file of the repository; null takes the checkpoint in the Hugging Face layout. */
+  readonly file: string | null
+}
+
+const PREFIX = 'hf:'
+const REFERENCE =
+  /^hf:(?<repo>[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?)(?:@(?<revision>[A-Za-z0-9][\w./+-]*))?(?::(?<file>.+))?$/
+const MAX_LENGTH = 1000
+
+export function isHubReference(checkpoint: string): boolean {
+  return checkpoint.startsWith(PREFIX)
+}
+
+/** @throws StartError with exit code 2 */
+export function parseHubReference(text: string): HubReference {
+  const { repo, revision = 'main', file = null } = REFERENCE.exec(text)?.groups ?? {}
+  const isSound =
+    repo !== undefined &&
+    text.length <= MAX_LENGTH &&
+    ![repo, revision].some((part) => part.includes('..') || /[./]$/.test(part)) &&
+    (file === null || isInsideRepo(file))
+  if (!isSound) {
+    const shown = JSON.stringify(text.slice(0, 80)).slice(1, -1)
+    throw new StartError(
+      `'${shown}' names no model of the Hub; write hf:org/repo or hf:org/repo:file.gguf.`,
+      2,
+    )
+  }
+  return { repo, revision, file }
+}
+
+/** Whether a file's name stays inside the folder that it is joined to. The Hub's word is not taken for it. */
+export function isInsideRepo(file: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- neither a log line nor a file system wants them
+  if (/[\u0000-\u001f\u007f\\]/.test(file)) return false
+  return file.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+/** What the model is called: its file's stem without the number of a split, or the repository's name. */
+export function hubModelName({ repo, file }: HubReference): string {
+  if (file === null) return path.posix.basename(repo)
+  return path.posix.basename(file, '.gguf').replace(/-\d{5}-of-\d{5}$/, '')
+}

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process'
+import { appendFile, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { useConversions } from '../../test/support/conversions.ts'
+import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
+import type * as conversionThread from './conversion/conversion-thread.ts'
+import { convertCheckpoint } from './conversion/convert.ts'
+import { checkRoom } from './cache/disk-room.ts'
+import { checkModelFiles } from './model-file.ts'
+import { findModelSource, type HfSource } from './model-source.ts'
+import { safetensors, SHAPES } from '../../test/support/tiny-checkpoint.ts'
+
+const conversions = useConversions()
+const { optionsFor, resolve, write, modelFiles } = conversions
+
+describe('the cache', () => {
+  const mustNotConvert = () => Promise.reject(new Error('converted again'))
+
+  const makeOld = async (path: string) => {
+    const halfAMinuteAgo = Date.now() / 1000 - 30
+    await utimes(path, halfAMinuteAgo, halfAMinuteAgo)
+  }
+
+  it('gives the same file for the same content, wherever it lies', async () => {
+    const first = await resolve(await write())
+    const copy = await write({ name: 'copy' })
+    const second = await resolve(copy, { convert: mustNotConvert })
+    expect(second).toMatchObject({ isNewConversion: false, model: { path: first.model.path } })
+    await writeFile(join(conversions.folder(), 'data', 'models', 'hashes.json'), 'damaged')
+    expect(await resolve(copy, { convert: mustNotConvert })).toMatchObject({ isNewConversion: false })
+  })
+
+  it('converts again when any input differs', async () => {
+    const checkpoint = await write()
+    const paths = [await resolve(checkpoint), await resolve(checkpoint, { tensorType: 'f32' })]
+    await writeFile(join(checkpoint, 'generation_config.json'), '{"eos_token_id":[5,4]}')
+    paths.push(await resolve(checkpoint))
+    await write({ config: { rope_theta: 5000 } })
+    paths.push(await resolve(checkpoint))
+    await write({
+      weights: { 'model.safetensors': safetensors(SHAPES, 'BF16') },
+      config: { rope_theta: 5000 },
+    })
+    paths.push(await resolve(checkpoint))
+    await writeFile(join(checkpoint, 'tokenizer_config.json'), '{"chat_template":"x"}')
+    paths.push(await resolve(checkpoint))
+    expect(new Set(paths.map(({ model }) => model.path)).size).toBe(paths.length)
+  })
+
+  it('replaces a cached file that was damaged', async () => {
+    const checkpoint = await write()
+    const { model } = await resolve(checkpoint)
+    const whole = await readFile(model.path)
+    await writeFile(model.path, whole.subarray(0, -100))
+    expect(await resolve(checkpoint)).toMatchObject({ isNewConversion: true })
+    expect(await readFile(model.path)).toEqual(whole)
+  })
+
+  it('keeps nothing of a checkpoint that is replaced while it is converted', async () => {
+    const checkpoint = await write()
+    const replaced = resolve(checkpoint, {
+      convert: async (options) => {
+        await write({ config: { rope_theta: 5000 } })
+        await convertCheckpoint(options)
+      },
+    })
+    await expect(replaced).rejects.toThrow(/changed while it was converted\.$/)
+    expect(await modelFiles()).toEqual([])
+  })
+
+  it('serves two that convert at once', async () => {
+    const checkpoint = await write()
+    const [a, b] = await Promise.all([resolve(checkpoint), resolve(checkpoint)])
+    expect(a.model.path).toBe(b.model.path)
+    expect(await modelFiles()).toHaveLength(1)
+  })
+
+  it('removes what a killed process left half a minute ago, and nothing younger', async () => {
+    const models = join(conversions.folder(), 'data', 'models')
+    await mkdir(models, { recursive: true })
+    await writeFile(join(models, 'old.gguf.1.tmp'), '')
+    await writeFile(join(models, 'young.gguf.2.tmp'), '')
+    await makeOld(join(models, 'old.gguf.1.tmp'))
+    await resolve(await write())
+    expect((await modelFiles()).filter((name) => name.endsWith('.tmp'))).toEqual(['young.gguf.2.tmp'])
+  })
+
+  it('leaves alone what somebody writes, however slowly', async () => {
+    const other = await write({ name: 'other', config: { rope_theta: 5000 } })
+    await resolve(await write(), {
+      convert: async (options) => {
+        await convertCheckpoint(options)
+        await makeOld(options.outputPath)
+        const { mtimeMs } = await stat(options.outputPath)
+        await vi.waitFor(async () => {
+          expect((await stat(options.outputPath)).mtimeMs).toBeGreaterThan(mtimeMs)
+        }, 5000)
+        await resolve(other)
+      },
+    })
+    expect(await modelFiles()).toHaveLength(2)
+  })
+
+  it('stops when it is told to, and leaves nothing behind', async () => {
+    const controller = new AbortController()
+    const onProgress = () => controller.abort()
+    await expect(resolve(await write(), { onProgress, signal: controller.signal })).rejects.toThrow('aborted')
+    expect(await modelFiles()).toEqual([])
+  })
+
+  it('asks for room on the disk first', () => {
+    const room = { folder: '/data/models', neededBytes: 1_000_000_000, freeBytes: 5_000_000 }
+    expect(() => checkRoom(room)).toThrow(
+      'needs 1000000000 bytes in /data/models and 16777216 to spare, but only 5000000 are free.',
+    )
+    expect(() => checkRoom({ ...room, freeBytes: 2_000_000_000 })).not.toThrow()
+  })
+})
+
+describe('a GGUF file', () => {
+  it('is served as it is, alone or as the only one in a folder', async () => {
+    const { model } = await resolve(await write())
+    const served = await resolve(model.path, { convert: () => Promise.reject(new Error('converted')) })
+    expect(served).toMatchObject({ isNewConversion: false, model: { path: model.path } })
+    expect((await resolve(dirname(model.path))).model.path).toBe(model.path)
+  })
+
+  it('takes no tokenizer and notices damage', async () => {
+    const { model } = await resolve(await write())
+    await expect(checkModelFiles(optionsFor(model.path, { tokenizer: 'tokenizer.json' }))).rejects.toThrow(
+      '--tokenizer',
+    )
+    await writeFile(model.path, (await readFile(model.path)).subarray(0, -100))
+    await expect(checkModelFiles(optionsFor(model.path))).rejects.toThrow('is truncated')
+  })
+})
+
+describe('--model-config with a GGUF file', () => {
+  const overridesFor = async (config: object, original: object = {}) => {
+    const { model } = await resolve(await write({ config: original }))
+    const modelConfig = join(await write({ name: 'other', config }), 'config.json')
+    return (await resolve(model.path, { modelConfig })).overrides
+  }
+  const rope_scaling = { type: 'linear', factor: 4 }
+
+  it('overrides what leaves the weights as they are', async () => {
+    expect(await overridesFor({})).toEqual([])
+    expect(await overridesFor({ max_position_embeddings: 64, rope_theta: 20_000, rope_scaling })).toEqual([
+      ['llama.context_length', { type: 'uint32', value: 64 }],
+      ['llama.rope.freq_base', { type: 'float32', value: 20_000 }],
+      ['llama.rope.scaling.type', { type: 'string', value: 'linear' }],
+      ['llama.rope.scaling.factor', { type: 'float32', value: 4 }],
+    ])
+    expect(await overridesFor({}, { rope_scaling })).toEqual([
+      ['llama.rope.scaling.type', { type: 'string', value: 'none' }],
+    ])
+  })
+
+  it('is refused when it belongs to another model', async () => {
+    await expect(overridesFor({ num_hidden_layers: 3 })).rejects.toThrow('"llama.block_count" would be 3')
+    const llama3 = {
+      rope_type: 'llama3',
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 16,
+    }
+    await expect(overridesFor({ rope_scaling: llama3 })).rejects.toThrow('is part of the weights')
+  })
+})
+
+describe('the worker thread', () => {
+  async function sourceOf(checkpoint: string): Promise<HfSource> {
+    const source = await findModelSource(optionsFor(checkpoint))
+    if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
+    return source
+  }
+
+  /** Builds the worker's files as the package has them, because Node 20 runs no TypeScript in a thread. */
+  async function importBuilt(): Promise<typeof conversionThread> {
+    const built = join(conversions.folder(), 'built')
+    const root = join(import.meta.dirname, '..', '..')
+    const flags =
+      '--ignoreConfig --target es2023 --module nodenext --rewriteRelativeImportExtensions --skipLibCheck --types node'
+    await promisify(execFile)(
+      process.execPath,
+      [
+        join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+        ...flags.split(' '),
+        '--rootDir',
+        'src',
+        '--outDir',
+        built,
+        'src/checkpoints/conversion/conversion-worker.ts',
+      ],
+      { cwd: root },
+    )
+    await writeFile(join(built, 'package.json'), '{"type":"module"}')
+    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'conversion-thread.js')).href)
+  }
+
+  it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
+    const { planInWorker } = await importBuilt()
+    const source = await sourceOf(await write())
+    expect(await planInWorker(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
+    const small = await sourceOf(await write({ name: 'small', config: { vocab_size: 3 } }))
+    await expect(planInWorker(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
+
+    const stopping = new AbortController()
+    const stopped = planInWorker(source, 'f16', stopping.signal)
+    stopping.abort()
+    await expect(stopped).rejects.toThrow('aborted')
+  }, 20_000)
+
+  it('converts as the main thread does, reports progress, and hands on what is wrong', async () => {
+    const { convertInWorker } = await importBuilt()
+    const checkpoint = await write()
+    const expected = await readFile((await resolve(checkpoint)).model.path)
+    const progress: number[] = []
+    const dataDir = join(conversions.folder(), 'worker-data')
+    const { model } = await resolve(checkpoint, {
+      dataDir,
+      convert: convertInWorker,
+      onProgress: (share) => progress.push(share),
+    })
+    expect(await readFile(model.path)).toEqual(expected)
+    expect(progress.at(-1)).toBeGreaterThan(0.9)
+
+    await appendFile(join(checkpoint, 'model.safetensors'), 'x')
+    const source = await sourceOf(await write({ name: 'whole' }))
+    const damaged = { ...source, weightsPath: join(checkpoint, 'model.safetensors') }
+    const conversion = convertInWorker({
+      source: damaged,
+      tensorType: 'f32',
+      outputPath: join(conversions.folder(), 'x.gguf'),
+    })
+    await expect(conversion).rejects.toThrow('is corrupted: its tensors end at byte')
+    const aborted = convertInWorker({
+      source,
+      tensorType: 'f32',
+      outputPath: join(conversions.folder(), 'y.gguf'),
+      signal: AbortSignal.abort(),
+    })
+    await expect(aborted).rejects.toThrow('aborted')
+  }, 20_000)
+})

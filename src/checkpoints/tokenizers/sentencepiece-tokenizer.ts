@@ -1,0 +1,170 @@
+/**
+ * BPE of the SentencePiece kind (Llama 2, Mistral, Gemma, Phi-3). tokenizer.json ranks merges of two tokens, llama.cpp
+ * merges whatever makes the token of the highest score. The scores are those of tokenizer.model when it stands beside,
+ * else the ranks, which say the same as long as the merges were made from such scores; that is checked.
+ */
+import type { MetadataEntry } from '../architectures/architecture-plan.ts'
+import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
+import { badFile, quoted, shown } from '../file-errors.ts'
+import { gguf } from '../gguf/gguf-format.ts'
+import { type BinaryFile, flag, isRecord, type JsonObject } from '../json-file.ts'
+import { parseSentencePieceModel, type SentencePiece } from './sentencepiece-model.ts'
+import { readSpacePrefix, SPACE_MARK } from './space-marks.ts'
+import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
+import {
+  type Merge,
+  readMerges,
+  strippingModelName,
+  TOKEN_TYPES,
+  tokenList,
+  type Vocabulary,
+} from './tokenizer-vocabulary.ts'
+
+const BYTE_TOKENS: ReadonlySet<string> = new Set(
+  Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`),
+)
+
+export interface SentencePieceParts extends TokenizerParts {
+  /** tokenizer.model; null without one. */
+  readonly pieceModel: BinaryFile | null
+}
+
+export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedTokenizer {
+  const { tokenizer, model, vocabulary, vocabSize } = parts
+  checkModel(tokenizer, model, vocabulary)
+  const prefix = readSpacePrefix(tokenizer)
+  const unknown = model.fields['unk_token']
+  const { tokens, types } = tokenList(tokenizer, vocabulary, {
+    vocabSize,
+    baseType: (token) =>
+      token === unknown
+        ? TOKEN_TYPES.unknown
+        : BYTE_TOKENS.has(token)
+          ? TOKEN_TYPES.byte
+          : TOKEN_TYPES.normal,
+    // llama.cpp looks for these before it writes spaces as marks.
+    userDefinedText: (text) => text.replaceAll(SPACE_MARK, ' '),
+  })
+  const name = strippingModelName(tokenizer, vocabulary)
+  const metadata: MetadataEntry[] = [
+    ...(name === null ? [] : [['general.name', gguf.string(name)] as const]),
+    ['tokenizer.ggml.model', gguf.string('llama')],
+    ['tokenizer.ggml.pre', gguf.string('default')],
+    ['tokenizer.ggml.tokens', gguf.strings(tokens)],
+    ['tokenizer.ggml.scores', gguf.float32s(scoresOf(parts))],
+    ['tokenizer.ggml.token_type', gguf.int32s(types)],
+    ['tokenizer.ggml.add_space_prefix', gguf.bool(prefix === 'every-text')],
+    // llama.cpp's own rule would put a space behind every special token too.
+    [TOKENIZER_KEYS.spaceAtStart, gguf.bool(prefix === 'start')],
+  ]
+  return { metadata, tokens }
+}
+
+function checkModel(tokenizer: JsonObject, model: JsonObject, { base }: Vocabulary): void {
+  if (flag(model, 'ignore_merges', false)) {
+    throw badFile(tokenizer.path, 'cannot be converted: it ignores merges, and is of the SentencePiece kind')
+  }
+  const { decoder } = tokenizer.fields
+  const steps: unknown = isRecord(decoder) && decoder['type'] === 'Sequence' ? decoder['decoders'] : []
+  if (!Array.isArray(steps) || !steps.some((step) => isRecord(step) && step['type'] === 'ByteFallback')) {
+    throw badFile(tokenizer.path, `cannot be converted: its decoder is ${shown(decoder)}`)
+  }
+  // llama.cpp ends the process at a byte without a token.
+  const missing = Array.from(BYTE_TOKENS).find((token) => !base.has(token))
+  if (missing !== undefined) {
+    throw badFile(tokenizer.path, `cannot be converted: it has no token ${quoted(missing)}`)
+  }
+}
+
+function scoresOf({ tokenizer, model, vocabulary, vocabSize, pieceModel }: SentencePieceParts): number[] {
+  const merges = readMerges(model, vocabulary.base)
+  if (pieceModel === null) return scoresOfMerges(tokenizer, { vocabulary, merges, vocabSize })
+  const pieces = parseSentencePieceModel(pieceModel.path, pieceModel.bytes)
+  return scoresOfPieces(tokenizer, { vocabulary, pieces, vocabSize })
+}
+
+interface MergeScores {
+  readonly vocabulary: Vocabulary
+  readonly merges: readonly Merge[]
+  readonly vocabSize: number
+}
+
+/** A token's score is the rank of its first merge; what no merge makes comes last. */
+function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }: MergeScores): number[] {
+  const ranks = new Map<string, number>()
+  merges.forEach(([left, right], rank) => {
+    if (!ranks.has(left + right)) ranks.set(left + right, rank)
+  })
+  checkMerges(tokenizer, { vocabulary, merges, ranks })
+  const scores = Array<number>(vocabSize).fill(-1 - merges.length)
+  for (const [token, id] of vocabulary.base) {
+    if (id < vocabSize) scores[id] = -1 - (ranks.get(token) ?? merges.length)
+  }
+  return scores
+}
+
+interface MergeRanks {
+  readonly vocabulary: Vocabulary
+  readonly merges: readonly Merge[]
+  readonly ranks: ReadonlyMap<string, number>
+}
+
+/**
+ * Scores say the same as ranks when every way to make a token is a merge, and those of one token stand together.
+ * Added tokens are found before any merge, so nothing is asked of theirs, nor of merges with one.
+ */
+function checkMerges(tokenizer: JsonObject, { vocabulary, merges, ranks }: MergeRanks): void {
+  const { base, added } = vocabulary
+  const isPlain = (token: string) => {
+    const id = base.get(token)
+    return id !== undefined && !added.has(id)
+  }
+  const refuse = (token: string) =>
+    badFile(
+      tokenizer.path,
+      `cannot be converted: its merges, those for ${quoted(token)} for one, are not those of a SentencePiece model`,
+    )
+  let last = ''
+  const counts = new Map<string, number>()
+  for (const [left, right] of merges) {
+    const token = left + right
+    if (!isPlain(left) || !isPlain(right) || !isPlain(token)) continue
+    const count = counts.get(token) ?? 0
+    if (count > 0 && last !== token) throw refuse(token)
+    counts.set(token, count + 1)
+    last = token
+  }
+  for (const token of ranks.keys()) {
+    if (isPlain(token) && countSplits(token, isPlain) !== (counts.get(token) ?? 0)) throw refuse(token)
+  }
+}
+
+/** Ways to cut a token into two. */
+function countSplits(token: string, isPlain: (half: string) => boolean): number {
+  let count = 0
+  for (let cut = 1; cut < token.length; cut++) {
+    if (isPlain(token.slice(0, cut)) && isPlain(token.slice(cut))) count++
+  }
+  return count
+}
+
+interface PieceScores {
+  readonly vocabulary: Vocabulary
+  readonly pieces: readonly SentencePiece[]
+  readonly vocabSize: number
+}
+
+function scoresOfPieces(tokenizer: JsonObject, { vocabulary, pieces, vocabSize }: PieceScores): number[] {
+  const lowest = pieces.reduce((least, { score }) => Math.min(least, score), 0)
+  const scores = Array<number>(vocabSize).fill(lowest - 1)
+  pieces.forEach(({ text, score, type }, id) => {
+    if (type === TOKEN_TYPES.normal && vocabulary.base.get(text) !== id) {
+      throw badFile(
+        tokenizer.path,
+        `does not fit the tokenizer.model beside it, where token ${id} is ${quoted(text)}`,
+      )
+    }
+    if (id < vocabSize) scores[id] = score
+  })
+  return scores
+}

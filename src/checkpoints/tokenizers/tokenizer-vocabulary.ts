@@ -1,0 +1,159 @@
+/**
+ * The tokens of a tokenizer.json: those of its model, and the added ones that are found in text before it runs.
+ * What kind of model it is does not matter here.
+ */
+import { badFile, quoted, shown } from '../file-errors.ts'
+import { isRecord, type JsonObject, list, nestedObject } from '../json-file.ts'
+
+/** llama.cpp's token types. */
+export const TOKEN_TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const
+
+export interface Vocabulary {
+  /** Tokens of the model as it writes them. */
+  readonly base: ReadonlyMap<string, number>
+  /** Tokens found in text before the model runs, as they are written. */
+  readonly added: ReadonlyMap<number, AddedToken>
+}
+
+interface AddedToken {
+  readonly text: string
+  readonly isSpecial: boolean
+  /** Whether it takes the spaces behind it. */
+  readonly stripsRight: boolean
+}
+
+/** Tokens by id, as the model counts them. */
+export interface TokenList {
+  readonly tokens: string[]
+  readonly types: number[]
+}
+
+export function readVocabulary(tokenizer: JsonObject, model: JsonObject): Vocabulary {
+  const base = new Map<string, number>()
+  for (const [token, id] of Object.entries(nestedObject(model, 'vocab')?.fields ?? {})) {
+    if (!isTokenId(id))
+      throw badFile(tokenizer.path, `is corrupted: token ${quoted(token)} has the id ${shown(id)}`)
+    base.set(token, id)
+  }
+  if (base.size === 0) throw badFile(tokenizer.path, 'has an empty vocabulary')
+  const added = new Map<number, AddedToken>()
+  for (const entry of list(tokenizer, 'added_tokens')) {
+    const { id, content, special = false, ...options } = isRecord(entry) ? entry : {}
+    if (!isTokenId(id) || typeof content !== 'string' || content === '') {
+      throw badFile(tokenizer.path, `is corrupted: there is no added token in ${shown(entry)}`)
+    }
+    if (options['lstrip'] === true || options['single_word'] === true) {
+      throw badFile(
+        tokenizer.path,
+        `cannot be converted: added token ${quoted(content)} strips spaces or wants whole words`,
+      )
+    }
+    const isSpecial = special === true || looksSpecial(content)
+    added.set(id, { text: content, isSpecial, stripsRight: options['rstrip'] === true })
+  }
+  return { base, added }
+}
+
+function isTokenId(id: unknown): id is number {
+  return typeof id === 'number' && Number.isInteger(id) && id >= 0
+}
+
+/**
+ * Some tokenizers do not mark their turn markers as special. Taken as plain text they could be written by any user
+ * of a chat, so they count as special, as in llama.cpp's own converter.
+ */
+function looksSpecial(text: string): boolean {
+  return /^<[|｜].*[|｜]>$/su.test(text)
+}
+
+interface ListOptions {
+  /** Of the model; ids that no token has are filled up. */
+  readonly vocabSize: number
+  readonly baseType: (token: string) => number
+  /** An added token that is no special one, as llama.cpp finds it in text. */
+  readonly userDefinedText: (text: string) => string
+}
+
+export function tokenList(tokenizer: JsonObject, vocabulary: Vocabulary, options: ListOptions): TokenList {
+  const { vocabSize, baseType, userDefinedText } = options
+  const tokens = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`)
+  const types = Array<number>(vocabSize).fill(TOKEN_TYPES.unused)
+  const place = (id: number, text: string, type: number) => {
+    tokens[id] = text
+    types[id] = type
+  }
+  for (const [token, id] of vocabulary.base) {
+    // Text-only models keep the tokenizer of their family, with a token for images that they have no embedding of.
+    if (id >= vocabSize && vocabulary.added.has(id)) continue
+    if (id >= vocabSize) {
+      throw badFile(
+        tokenizer.path,
+        `does not fit the model: it has token id ${id}, the model only ${vocabSize} tokens`,
+      )
+    }
+    place(id, token, baseType(token))
+  }
+  for (const [id, { text, isSpecial }] of vocabulary.added) {
+    if (id >= vocabSize) continue
+    if (types[id] === TOKEN_TYPES.unknown) continue
+    if (isSpecial) place(id, text, TOKEN_TYPES.control)
+    else place(id, userDefinedText(text), TOKEN_TYPES.userDefined)
+  }
+  checkUnique(tokenizer, tokens)
+  return { tokens, types }
+}
+
+/** llama.cpp ends the process when two tokens have the same text. */
+function checkUnique(tokenizer: JsonObject, tokens: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (seen.has(token)) throw badFile(tokenizer.path, `is unusable: token ${quoted(token)} has two ids`)
+    seen.add(token)
+  }
+}
+
+export type Merge = readonly [left: string, right: string]
+
+/** Both spellings of tokenizer.json are read. */
+export function readMerges(model: JsonObject, base: ReadonlyMap<string, number>): Merge[] {
+  return list(model, 'merges').map((merge) => {
+    const parts: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
+    const [left, right] = parts
+    const isMerge = parts.length === 2 && typeof left === 'string' && typeof right === 'string'
+    // A space is written as another letter in every vocabulary, so one between the two is unambiguous.
+    if (
+      !isMerge ||
+      !base.has(left) ||
+      !base.has(right) ||
+      !base.has(left + right) ||
+      `${left}${right}`.includes(' ')
+    ) {
+      throw badFile(model.path, `is corrupted: ${shown(merge)} is no merge of two of its tokens`)
+    }
+    return [left, right]
+  })
+}
+
+/** Texts that llama.cpp strips spaces behind nothing of, in a model of this name. */
+const NEVER_STRIPPED = ['<unk>', '<s>', '<|endoftext|>']
+const NAME_THAT_STRIPS = 'phi-3'
+
+/**
+ * llama.cpp knows only one rule for tokens that take the spaces behind them, and goes by the model's name: in Phi-3
+ * every special token does, but for three. Null when no token does so.
+ * @throws StartError when the tokens that do are others.
+ */
+export function strippingModelName(tokenizer: JsonObject, { added }: Vocabulary): string | null {
+  const tokens = Array.from(added.values())
+  if (!tokens.some(({ stripsRight }) => stripsRight)) return null
+  const texts = new Set(tokens.map(({ text }) => text))
+  const other = tokens.find(({ text, stripsRight }) => stripsRight === NEVER_STRIPPED.includes(text))
+  // A name that llama.cpp looks up and does not find ends the process.
+  const hasAll = [...NEVER_STRIPPED, '</s>'].every((text) => texts.has(text))
+  if (other === undefined && hasAll) return NAME_THAT_STRIPS
+  const named = other ?? tokens.find(({ stripsRight }) => stripsRight)
+  throw badFile(
+    tokenizer.path,
+    `cannot be converted: added token ${quoted(named?.text ?? '')} strips spaces or wants whole words, unlike in Phi-3`,
+  )
+}

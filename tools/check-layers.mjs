@@ -14,7 +14,7 @@ const LAYERS = new Map(
   [
     ['core'],
     ['protocol'],
-    ['http', 'scheduler', 'storage', 'limits', 'guards', 'checkpoints', 'telemetry', 'config'],
+    ['net', 'scheduler', 'storage', 'limits', 'guards', 'checkpoints', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
     ['server'],
@@ -45,7 +45,7 @@ const PACKAGE_OWNERS = new Map([
  * What `sluice/light` may reach without a dynamic import: no package is ever among it, so nothing native can be either.
  * The threads' own program, which the import graph does not show, keeps to the same list.
  */
-const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'http'])
+const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'net'])
 const LIGHT_FILES = new Set(['server/create-light-server.ts'])
 const LIGHT_LATER = ['light/http-front.ts', 'light/passthrough-host.ts']
 const LIGHT_WORKER = 'light/generation-worker.ts'

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../core/errors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { renderError } from '../http/render-error.ts'
+import { renderError } from '../net/render-error.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {

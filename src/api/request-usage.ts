@@ -4,7 +4,7 @@
  * made so far. A request that the engine refused has used nothing and leaves no row.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onExchangeEnd } from '../http/client-presence.ts'
+import { onExchangeEnd } from '../net/client-presence.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import type { AppDeps } from './deps.ts'

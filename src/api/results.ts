@@ -2,7 +2,7 @@
 import type { ServiceError } from '../core/errors.ts'
 import type { FoldedSequence } from './fold.ts'
 import { toSequenceError, type Generation } from './generation.ts'
-import { toOpenAiError } from '../http/render-error.ts'
+import { toOpenAiError } from '../net/render-error.ts'
 
 /** What became of one prompt of a batch: a sequence, or the refusal of its request. */
 export type PromptOutcome = FoldedSequence | ServiceError

@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { onExchangeEnd } from '../http/client-presence.ts'
+import { onExchangeEnd } from '../net/client-presence.ts'
 import type { SilenceTimer, StartSilenceTimer } from './deps.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000

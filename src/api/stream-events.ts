@@ -7,7 +7,7 @@ import type { FinishReason, Prompt, SequenceStartEvent, TextDeltaEvent } from '.
 import { startSystemSilenceTimer, type AppDeps } from './deps.ts'
 import { logCause } from './error-handler.ts'
 import { toSequenceError, type Exchange, type Generation } from './generation.ts'
-import { toOpenAiError } from '../http/render-error.ts'
+import { toOpenAiError } from '../net/render-error.ts'
 import { SseWriter } from './sse.ts'
 
 /** What the frames of an answer look like; each call gives whole frames, or nothing to send. */

@@ -3,11 +3,11 @@
  * pay for it.
  */
 import { createServer, type Server } from 'node:http'
-import { answerOddRequests, createClientErrorListener } from '../http/client-errors.ts'
-import { holdContinue } from '../http/expect-continue.ts'
-import { GracefulClose } from '../http/graceful-close.ts'
-import { guardConnections } from '../http/guard-connections.ts'
-import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../http/http-bounds.ts'
+import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
+import { holdContinue } from '../net/expect-continue.ts'
+import { GracefulClose } from '../net/graceful-close.ts'
+import { guardConnections } from '../net/guard-connections.ts'
+import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { BusyConnections } from './busy-connections.ts'
 import type { LightAddress } from './light-server.ts'

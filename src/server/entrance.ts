@@ -7,7 +7,7 @@ import type { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
-import { PortKnock } from '../guards/port-knock.ts'
+import { PortKnock } from '../net/port-knock/port-knock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {

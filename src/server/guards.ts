@@ -7,7 +7,7 @@ import { Firewall } from '../guards/firewall/firewall.ts'
 import { OutputGuard } from '../guards/output/output-guard.ts'
 import { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import { TrustedProxies } from '../guards/trusted-proxies.ts'
-import { addressKey, isLoopbackAddress } from '../http/client-address.ts'
+import { addressKey, isLoopbackAddress } from '../net/client-address.ts'
 import { AddressLimiter } from '../limits/address-limiter.ts'
 
 export interface Guards extends Pick<

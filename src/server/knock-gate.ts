@@ -7,9 +7,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { StartError } from '../core/errors.ts'
-import type { PortKnock } from '../guards/port-knock.ts'
-import { addressKey } from '../http/client-address.ts'
-import { interceptConnections } from '../http/intercept-connections.ts'
+import type { PortKnock } from '../net/port-knock/port-knock.ts'
+import { addressKey } from '../net/client-address.ts'
+import { interceptConnections } from '../net/intercept-connections.ts'
 import type { Log } from '../telemetry/log.ts'
 import { listen } from './listen.ts'
 

@@ -6,7 +6,7 @@
 import { lookup } from 'node:dns/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { buildApp } from '../api/app.ts'
-import { LISTEN_BACKLOG } from '../http/http-bounds.ts'
+import { LISTEN_BACKLOG } from '../net/http-bounds.ts'
 
 export interface OpenPort {
   readonly address: AddressInfo

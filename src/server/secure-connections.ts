@@ -6,7 +6,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer, type Server as TlsServer } from 'node:tls'
-import { interceptConnections } from '../http/intercept-connections.ts'
+import { interceptConnections } from '../net/intercept-connections.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Certificate, MIN_TLS_VERSION } from './certificate.ts'
 

@@ -1,8 +1,8 @@
 /** A host that stands for several addresses, as `localhost` does: one server, and one set of guards, behind all. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { VirtualClock } from '../../src/core/clock.ts'
-import { PortKnock } from '../../src/guards/port-knock.ts'
-import { GracefulClose } from '../../src/http/graceful-close.ts'
+import { PortKnock } from '../../src/net/port-knock/port-knock.ts'
+import { GracefulClose } from '../../src/net/graceful-close.ts'
 import { guardByKnock } from '../../src/server/knock-gate.ts'
 import { addressesOf, openPort } from '../../src/server/listen.ts'
 import { openFrom } from '../support/knocking.ts'

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { VirtualClock } from '../../src/core/clock.ts'
-import { MAX_KNOCKING, PortKnock } from '../../src/guards/port-knock.ts'
+import { MAX_KNOCKING, PortKnock } from '../../src/net/port-knock/port-knock.ts'
 import { TrustedProxies } from '../../src/guards/trusted-proxies.ts'
 import { readCertificate } from '../../src/server/certificate.ts'
 import { guardByKnock, openKnockPorts } from '../../src/server/knock-gate.ts'

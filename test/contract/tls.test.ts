@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../src/core/clock.ts'
-import { GracefulClose } from '../../src/http/graceful-close.ts'
+import { GracefulClose } from '../../src/net/graceful-close.ts'
 import { readCertificate } from '../../src/server/certificate.ts'
 import { SecureConnections, type SecureConnectionsOptions } from '../../src/server/secure-connections.ts'
 import { createLog } from '../../src/telemetry/log.ts'

@@ -1,7 +1,7 @@
 /** `/v1/auth/…`: an account, and a session of it. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { addressKey } from '../../http/client-address.ts'
+import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
 import { describeRoute } from '../route-schema.ts'
 import {

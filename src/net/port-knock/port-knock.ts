@@ -9,8 +9,8 @@
  * Memory is bounded. Of those who knock the one that has been silent longest makes room, but nothing that anybody does
  * takes the place of one who is open.
  */
-import type { Clock } from '../core/clock.ts'
-import { InvariantError } from '../core/errors.ts'
+import type { Clock } from '../../core/clock.ts'
+import { InvariantError } from '../../core/errors.ts'
 
 export interface PortKnockOptions {
   /** In their order; each one once. */

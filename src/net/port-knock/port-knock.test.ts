@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { VirtualClock } from '../core/clock.ts'
+import { VirtualClock } from '../../core/clock.ts'
 import { MAX_KNOCKING, MAX_OPEN, PortKnock } from './port-knock.ts'
 
 const PORTS = [7000, 8000, 9000]

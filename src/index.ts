@@ -2,8 +2,8 @@
  * What an application imports from `sluice`: a whole server from code, the registry its models live in, and the
  * scheduler by itself. The light embeddable server is `sluice/light`.
  */
-export { createServer } from './server/create-server.ts'
-export type { RunningServer, ServerHooks, ServerOptions } from './server/create-server.ts'
+export { createServer } from './app/create-server.ts'
+export type { RunningServer, ServerHooks, ServerOptions } from './app/create-server.ts'
 export type { ServerConfig } from './config/server-config.ts'
 
 export { ModelRegistry } from './models/registry.ts'

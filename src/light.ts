@@ -6,7 +6,7 @@
  *   server.route('GET', '/users/{id}', ({ params }) => ({ id: params.id }))
  *   await server.listen()
  */
-export { createLightServer } from './server/create-light-server.ts'
+export { createLightServer } from './app/create-light-server.ts'
 export type { LightAddress, LightServer } from './light/light-server.ts'
 export type { LightModelOptions, LightServerOptions, OnError } from './light/light-options.ts'
 export type { Handler } from './light/answer-request.ts'

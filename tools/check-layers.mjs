@@ -17,7 +17,7 @@ const LAYERS = new Map(
     ['net', 'scheduler', 'storage', 'limits', 'guards', 'checkpoints', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
     ['api', 'light'],
-    ['server'],
+    ['app'],
     ['cli', 'index.ts', 'light.ts'],
   ].flatMap((parts, layer) => parts.map((part) => /** @type {const} */ ([part, layer]))),
 )
@@ -46,13 +46,13 @@ const PACKAGE_OWNERS = new Map([
  * The threads' own program, which the import graph does not show, keeps to the same list.
  */
 const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'net'])
-const LIGHT_FILES = new Set(['server/create-light-server.ts'])
+const LIGHT_FILES = new Set(['app/create-light-server.ts'])
 const LIGHT_LATER = ['light/http-front.ts', 'light/passthrough-host.ts']
 const LIGHT_WORKER = 'light/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
-const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/key-file.ts', 'server/light-checkpoint.ts'])
+const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/key-file.ts', 'app/light-checkpoint.ts'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 

@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { buildLightServer } from '../light/light-server.ts'
-import { lightServerDeps } from '../server/create-light-server.ts'
+import { lightServerDeps } from '../app/create-light-server.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
 import { firstSignal } from './serve.ts'

@@ -30,7 +30,7 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   })
   const createServer: CreateServer = async (config, hooks) => {
     isDebugging = showsStacks(config)
-    const server = await import('../server/create-server.ts')
+    const server = await import('../app/create-server.ts')
     return await server.createServer(config, hooks)
   }
   const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })

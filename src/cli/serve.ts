@@ -11,7 +11,7 @@
  */
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import type { RunningServer, ServerHooks } from '../server/create-server.ts'
+import type { RunningServer, ServerHooks } from '../app/create-server.ts'
 import { showDownload } from './download-progress.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -6,10 +6,10 @@
  */
 import os from 'node:os'
 import { Batch } from '../dist/engines/llamacpp/batch.js'
-import { bind } from '../dist/engines/llamacpp/bindings.js'
-import { loadLibraries } from '../dist/engines/llamacpp/libraries.js'
-import { koffi } from '../dist/engines/llamacpp/native.js'
-import { STRUCTS } from '../dist/engines/llamacpp/structs.js'
+import { bind } from '../dist/engines/llamacpp/ffi/bindings.js'
+import { loadLibraries } from '../dist/engines/llamacpp/ffi/libraries.js'
+import { koffi } from '../dist/engines/llamacpp/ffi/native.js'
+import { STRUCTS } from '../dist/engines/llamacpp/ffi/structs.js'
 
 const STEP_TOKENS = 512
 const MAX_STEPS = 255

@@ -5,8 +5,8 @@
  *
  *   npm run bench:sampling
  */
-import { createCandidates } from '../dist/engines/llamacpp/candidates.js'
-import { Sampler } from '../dist/engines/llamacpp/sampling.js'
+import { createCandidates } from '../dist/engines/llamacpp/sampling/candidates.js'
+import { Sampler } from '../dist/engines/llamacpp/sampling/sampling.js'
 import { createRandom, rangeOf } from './statistics.mjs'
 
 const VOCABULARIES = [4_096, 32_000, 152_000]

@@ -3,8 +3,8 @@
  * into memory is refused before that, by its headers.
  */
 import type { ServerConfig } from '../config/server-config.ts'
-import { EngineHost, type EngineHostHooks } from '../engines/local/engine-host.ts'
-import { ReplicatedEngine } from '../engines/local/replicated-engine.ts'
+import { EngineHost, type EngineHostHooks } from '../engines/process/engine-host.ts'
+import { ReplicatedEngine } from '../engines/process/replicated-engine.ts'
 import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'

@@ -1,6 +1,6 @@
 /** Quantizes models for the server and the command: in a process of its own, cached, and with lines in the log. */
 import type { QuantMode } from '../core/quant-mode.ts'
-import { quantizeInProcess } from '../engines/llamacpp/quantize-process.ts'
+import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
 import {

@@ -1,13 +1,13 @@
 /** A real engine process that is stopped in the middle of its work, as a hung one would be. */
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { EngineHost } from '../../src/engines/local/engine-host.ts'
-import { ReplicatedEngine } from '../../src/engines/local/replicated-engine.ts'
+import { EngineHost } from '../../src/engines/process/engine-host.ts'
+import { ReplicatedEngine } from '../../src/engines/process/replicated-engine.ts'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import { engineRequest, runRequest } from '../support/engine-requests.ts'
 import { gone, temporaryFolder } from '../support/server-process.ts'
 
-const ENGINE = path.resolve(import.meta.dirname, '../../dist/engines/local/engine-main.js')
+const ENGINE = path.resolve(import.meta.dirname, '../../dist/engines/process/engine-main.js')
 
 async function startHost(): Promise<EngineHost> {
   const modelPath = path.join(temporaryFolder(), 'tiny.gguf')

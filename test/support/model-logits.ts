@@ -1,7 +1,7 @@
 /** Opens a model with llama.cpp for its logits and its vocabulary, without sampling: weights and KV cache as they are. */
-import { bind, type Bindings } from '../../src/engines/llamacpp/bindings.ts'
+import { bind, type Bindings } from '../../src/engines/llamacpp/ffi/bindings.ts'
 import { Context } from '../../src/engines/llamacpp/context.ts'
-import { loadLibraries } from '../../src/engines/llamacpp/libraries.ts'
+import { loadLibraries } from '../../src/engines/llamacpp/ffi/libraries.ts'
 import { openModel } from '../../src/engines/llamacpp/model.ts'
 import { Vocabulary } from '../../src/engines/llamacpp/vocabulary.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'

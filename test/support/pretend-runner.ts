@@ -2,7 +2,7 @@
  * A runner that computes nothing but keeps the books of both KV caches as llama.cpp does, and throws when a plan asks for
  * what they do not allow: a gap, a fork over something, a cell that nobody owns, more cells than there are.
  */
-import { verifyDraft, type VerifiedDraft } from '../../src/engines/llamacpp/draft-verification.ts'
+import { verifyDraft, type VerifiedDraft } from '../../src/engines/llamacpp/sampling/draft-verification.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, StepOutput, StepPlan } from '../../src/protocol/model-runner.ts'
 
 export interface PretendRunnerOptions {

@@ -4,8 +4,8 @@
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { SlotRun } from '../../protocol/model-runner.ts'
-import { type Bindings, viewInt32, viewInt8, viewPointers } from './bindings.ts'
-import type { NativeBatch } from './structs.ts'
+import { type Bindings, viewInt32, viewInt8, viewPointers } from './ffi/bindings.ts'
+import type { NativeBatch } from './ffi/structs.ts'
 
 export class Batch {
   readonly #native: NativeBatch

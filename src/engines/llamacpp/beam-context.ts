@@ -5,9 +5,9 @@
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { BeamChoice, BeamPlan, BeamRun } from '../../protocol/model-runner.ts'
-import { BeamSampler } from './beam-sampling.ts'
-import type { Bindings } from './bindings.ts'
-import type { Candidates } from './candidates.ts'
+import { BeamSampler } from './sampling/beam-sampling.ts'
+import type { Bindings } from './ffi/bindings.ts'
+import type { Candidates } from './sampling/candidates.ts'
 import { Context, type ContextOptions } from './context.ts'
 import { kvCacheBytes, slotTokens } from './kv-cache.ts'
 import { availableMemoryBytes } from './memory.ts'

@@ -6,10 +6,10 @@ import { InvariantError, StartError } from '../../core/errors.ts'
 import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { Batch } from './batch.ts'
-import { type Bindings, viewFloat32 } from './bindings.ts'
+import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
 import { slotTokens } from './kv-cache.ts'
 import type { Model } from './model.ts'
-import type { Pointer } from './structs.ts'
+import type { Pointer } from './ffi/structs.ts'
 
 /** Tokens one decode takes, and computes at once. */
 const MAX_STEP_TOKENS = 512

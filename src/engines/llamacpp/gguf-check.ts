@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { StartError } from '../../core/errors.ts'
-import type { Bindings } from './bindings.ts'
-import type { Pointer } from './structs.ts'
+import type { Bindings } from './ffi/bindings.ts'
+import type { Pointer } from './ffi/structs.ts'
 
 const MAGIC = 'GGUF'
 const STRING_TYPE = 8

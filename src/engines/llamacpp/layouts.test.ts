@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { LLAMA_VERSION } from './libraries.ts'
-import { koffi } from './native.ts'
-import { STRUCTS } from './structs.ts'
+import { LLAMA_VERSION } from './ffi/libraries.ts'
+import { koffi } from './ffi/native.ts'
+import { STRUCTS } from './ffi/structs.ts'
 
 interface Layouts {
   readonly llamaVersion: string

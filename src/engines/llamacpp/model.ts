@@ -5,10 +5,10 @@
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
-import { type Bindings, withNoDevices, withProgressCallback } from './bindings.ts'
-import { LLAMA_VERSION } from './libraries.ts'
+import { type Bindings, withNoDevices, withProgressCallback } from './ffi/bindings.ts'
+import { LLAMA_VERSION } from './ffi/libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
-import type { Pointer } from './structs.ts'
+import type { Pointer } from './ffi/structs.ts'
 
 const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024

@@ -2,8 +2,8 @@
  * What every token of a vocabulary is, read out of llama.cpp once: its bytes, whether it ends a text, which texts
  * become control tokens.
  */
-import type { Bindings } from './bindings.ts'
-import type { Pointer } from './structs.ts'
+import type { Bindings } from './ffi/bindings.ts'
+import type { Pointer } from './ffi/structs.ts'
 
 /** Bits of `llama_token_attr`. */
 const UNKNOWN = 1 << 0

@@ -5,9 +5,9 @@
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { Prompt } from '../../protocol/engine.ts'
-import type { Bindings } from './bindings.ts'
+import type { Bindings } from './ffi/bindings.ts'
 import { splitLongRuns } from './long-runs.ts'
-import type { Pointer } from './structs.ts'
+import type { Pointer } from './ffi/structs.ts'
 import { readTokenTable, type TokenTable } from './token-table.ts'
 
 /** llama.cpp's "no such token". */

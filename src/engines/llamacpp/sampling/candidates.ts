@@ -4,7 +4,7 @@
  * used for every draw. All cuts are linear in the vocabulary; loops that run over all of it stand in functions of their
  * own, which is what makes the compiler keep them tight.
  */
-import { InvariantError } from '../../core/errors.ts'
+import { InvariantError } from '../../../core/errors.ts'
 import { fastExp } from './fast-exp.ts'
 
 export interface Candidates {

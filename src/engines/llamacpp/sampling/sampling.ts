@@ -4,7 +4,7 @@
  * token. The logits row may be a view of native memory and is overwritten where the penalty applies.
  * Invariant: which token comes out depends only on the row, the sequence's own tokens and its own seed.
  */
-import type { Sampling } from '../../protocol/engine.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
 import { findLargest, keepHeaviest, keepTop, pick, weigh, type Candidates } from './candidates.ts'
 import { createRandom, type Random } from './random.ts'
 import { drawFromAll } from './whole-vocabulary.ts'

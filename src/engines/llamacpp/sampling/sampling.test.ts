@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Sampling } from '../../protocol/engine.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
 import { createCandidates, findLargest } from './candidates.ts'
 import { createRandom } from './random.ts'
 import { applyRepetitionPenalty, Sampler } from './sampling.ts'

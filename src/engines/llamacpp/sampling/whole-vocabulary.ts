@@ -3,7 +3,7 @@
  * vocabulary is split at a floor: the head above it is weighed; a token of the tail only when a throw hits it, or to be
  * added up for top_p. The distribution is that of weighing all of them.
  */
-import type { Sampling } from '../../protocol/engine.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
 import { findLargest, keepAbove, keepHeaviest, keepTop, pick, weigh, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import type { Random } from './random.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Sampling } from '../../protocol/engine.ts'
-import type { BeamChoice } from '../../protocol/model-runner.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
+import type { BeamChoice } from '../../../protocol/model-runner.ts'
 import { BeamSampler } from './beam-sampling.ts'
 import { createCandidates } from './candidates.ts'
 

@@ -3,14 +3,14 @@
  * for as long as it takes, so the server has it done in a process of its own (`quantize-process.ts`).
  */
 import { appendFile } from 'node:fs/promises'
-import { InvariantError } from '../../core/errors.ts'
-import { fileError } from '../../checkpoints/file-errors.ts'
-import { writeFp8Model } from '../../checkpoints/fp8/fp8-model.ts'
-import { openGgufModel } from '../../checkpoints/gguf/gguf-file.ts'
-import { readTensorData, storedTensors } from '../../checkpoints/gguf/gguf-tensor-data.ts'
-import type { QuantFormat } from '../../checkpoints/quantization-plan.ts'
-import { bind, type Bindings } from './bindings.ts'
-import { loadLibraries } from './libraries.ts'
+import { InvariantError } from '../../../core/errors.ts'
+import { fileError } from '../../../checkpoints/file-errors.ts'
+import { writeFp8Model } from '../../../checkpoints/fp8/fp8-model.ts'
+import { openGgufModel } from '../../../checkpoints/gguf/gguf-file.ts'
+import { readTensorData, storedTensors } from '../../../checkpoints/gguf/gguf-tensor-data.ts'
+import type { QuantFormat } from '../../../checkpoints/quantization-plan.ts'
+import { bind, type Bindings } from '../ffi/bindings.ts'
+import { loadLibraries } from '../ffi/libraries.ts'
 import { CHECK_SHARE } from './quantize-progress.ts'
 
 const PROBE_BYTES = 2 ** 20

@@ -4,7 +4,7 @@
  * they are what was sampled. Every token then comes from the model's own distribution, by one draw of the sequence's own
  * random numbers, so that the text is the one that it would have been.
  */
-import type { SlotRun } from '../../protocol/model-runner.ts'
+import type { SlotRun } from '../../../protocol/model-runner.ts'
 
 export interface VerifiedDraft {
   /** Guesses that stand, from the first on. */

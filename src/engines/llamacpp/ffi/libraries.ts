@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { LibraryHandle } from 'koffi'
-import { StartError } from '../../core/errors.ts'
+import { StartError } from '../../../core/errors.ts'
 import { koffi } from './native.ts'
 
 /** What `llama_version()` says in the pinned packages. */

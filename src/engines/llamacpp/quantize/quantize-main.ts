@@ -5,9 +5,9 @@
 import { writeSync } from 'node:fs'
 import os from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { StartError } from '../../core/errors.ts'
-import { wholePercents } from '../../core/whole-percents.ts'
-import { dieWithParent } from './die-with-parent.ts'
+import { StartError } from '../../../core/errors.ts'
+import { wholePercents } from '../../../core/whole-percents.ts'
+import { dieWithParent } from '../ffi/die-with-parent.ts'
 import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
 import { quantizeWeights } from './quantize-weights.ts'
 

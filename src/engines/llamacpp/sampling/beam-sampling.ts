@@ -4,8 +4,8 @@
  * beams compete. Pure TypeScript over logits rows, which are overwritten where the penalty applies.
  * Invariant: what comes out depends only on the rows, the beams and the group's own seed.
  */
-import type { Sampling } from '../../protocol/engine.ts'
-import type { BeamChoice } from '../../protocol/model-runner.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
+import type { BeamChoice } from '../../../protocol/model-runner.ts'
 import { findLargest, keepHeaviest, keepTop, largestWeight, weigh, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import { createRandom, type Random } from './random.ts'

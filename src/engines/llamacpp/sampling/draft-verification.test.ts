@@ -1,6 +1,6 @@
 /** That a draft changes no distribution: the rule alone, and with the sampler that it is used with. */
 import { describe, expect, it } from 'vitest'
-import type { Sampling } from '../../protocol/engine.ts'
+import type { Sampling } from '../../../protocol/engine.ts'
 import { createCandidates } from './candidates.ts'
 import { verifyDraft } from './draft-verification.ts'
 import { createRandom } from './random.ts'

@@ -7,7 +7,7 @@
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
 import type { QueuePlace, Sampling } from '../protocol/engine.ts'
-import type { Drafter } from './drafter.ts'
+import type { Drafter } from './drafts/drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
 
 export type SequenceStatus = 'waiting' | 'running' | 'finished'

@@ -1,8 +1,8 @@
 /** Runs a beam search on a real runner by hand, to see its score and every step of it. */
 import type { Sampling } from '../../src/protocol/engine.ts'
 import type { BeamPlan, ModelRunner } from '../../src/protocol/model-runner.ts'
-import { BeamSearch, type Hypothesis } from '../../src/scheduler/beam-search.ts'
-import { reseat } from '../../src/scheduler/beam-seats.ts'
+import { BeamSearch, type Hypothesis } from '../../src/scheduler/beams/beam-search.ts'
+import { reseat } from '../../src/scheduler/beams/beam-seats.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 
 export interface BeamRunOptions {

@@ -2,7 +2,7 @@
  * The drafts of one sequence: guesses its next tokens and learns from what came of them. Owned by the sequence, called by
  * the running batch. Costs nothing while it is not asked, and catches up when it is.
  */
-import type { DraftCounts } from '../protocol/engine.ts'
+import type { DraftCounts } from '../../protocol/engine.ts'
 import { AcceptanceWatch } from './acceptance-watch.ts'
 import { NgramProposer } from './ngram-proposer.ts'
 

@@ -4,15 +4,15 @@
  * neither wait for slots nor take any. A group begins when its seats and its longest possible texts fit.
  * Invariant: `checkIntegrity()` after every call.
  */
-import type { Clock } from '../core/clock.ts'
-import { InvariantError, ServiceError } from '../core/errors.ts'
-import type { SchedulePolicy } from '../core/schedule-policy.ts'
-import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart } from '../protocol/model-runner.ts'
+import type { Clock } from '../../core/clock.ts'
+import { InvariantError, ServiceError } from '../../core/errors.ts'
+import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart } from '../../protocol/model-runner.ts'
 import { BeamGroup } from './beam-group.ts'
 import type { BeamEnd } from './beam-search.ts'
-import type { SchedulerEvent } from './scheduler-event.ts'
-import type { Sequence } from './sequence.ts'
-import { WaitingQueue } from './waiting-queue.ts'
+import type { SchedulerEvent } from '../scheduler-event.ts'
+import type { Sequence } from '../sequence.ts'
+import { WaitingQueue } from '../waiting-queue.ts'
 
 export interface BeamGroupsOptions {
   readonly room: BeamRoom

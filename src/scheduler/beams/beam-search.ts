@@ -4,7 +4,7 @@
  * The rules are Hugging Face's with `length_penalty` 1.0 and `early_stopping=False`: a continuation's score is the sum
  * of its log-probabilities, an ended one is ranked by its score per token, its end token counted.
  */
-import { InvariantError } from '../core/errors.ts'
+import { InvariantError } from '../../core/errors.ts'
 
 /** Candidates a step must offer for each beam that is asked for: half of them may be ends. */
 export const CANDIDATES_PER_BEAM = 2

@@ -3,8 +3,8 @@
  * next, and the step computes them all together. Pure; what the guesses are worth is the drafter's to know.
  */
 import { Drafter } from './drafter.ts'
-import type { Sequence } from './sequence.ts'
-import type { PlannedRun } from './slot-runs.ts'
+import type { Sequence } from '../sequence.ts'
+import type { PlannedRun } from '../slot-runs.ts'
 
 export interface DraftOptions {
   /** Most tokens of a draft; 0 makes none. */

@@ -1,16 +1,16 @@
 /** Speculative decoding in the scheduler: what it makes is what would have been made without, in fewer steps. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PretendRunner } from '../../test/support/pretend-runner.ts'
-import { createRequest } from '../../test/support/sequences.ts'
-import { VirtualClock } from '../core/clock.ts'
-import type { StepPlan } from '../protocol/model-runner.ts'
+import { PretendRunner } from '../../../test/support/pretend-runner.ts'
+import { createRequest } from '../../../test/support/sequences.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import type { StepPlan } from '../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
   type SchedulerOptions,
-} from './continuous-batch-scheduler.ts'
-import type { ScheduledRequest } from './sequence.ts'
+} from '../continuous-batch-scheduler.ts'
+import type { ScheduledRequest } from '../sequence.ts'
 
 const EOS = 26
 const SLOTS = 2

@@ -2,12 +2,12 @@
  * One beam search at work: its beams, the seats they hold, what it computes next and the text that comes of it. Owned by
  * the beam groups, which give it its seats.
  */
-import { InvariantError } from '../core/errors.ts'
-import type { BeamChoice, BeamRun, BeamStart, SlotRun } from '../protocol/model-runner.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { BeamChoice, BeamRun, BeamStart, SlotRun } from '../../protocol/model-runner.ts'
 import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam-search.ts'
 import { reseat, type Reseating } from './beam-seats.ts'
-import type { Sequence } from './sequence.ts'
-import { TextAssembler } from './text-assembler.ts'
+import type { Sequence } from '../sequence.ts'
+import { TextAssembler } from '../text-assembler.ts'
 
 /** Prompt tokens of groups in one step. Always cut at the same places, so that a seeded group repeats itself. */
 const PREFILL_CHUNK_TOKENS = 128

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { answer, createRequest } from '../../test/support/sequences.ts'
-import { VirtualClock } from '../core/clock.ts'
-import type { BeamChoice, BeamPlan, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import { answer, createRequest } from '../../../test/support/sequences.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import type { BeamChoice, BeamPlan, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
   type SchedulerOptions,
-} from './continuous-batch-scheduler.ts'
-import { GREEDY } from './sequence.ts'
+} from '../continuous-batch-scheduler.ts'
+import { GREEDY } from '../sequence.ts'
 
 const EOS = 999_999
 

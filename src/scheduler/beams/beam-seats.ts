@@ -3,8 +3,8 @@
  * is; every further child of a parent takes the seat of a beam that has died, so a group never needs more seats than
  * it has beams. Pure bookkeeping: copies between seats share cells and cost nothing.
  */
-import { InvariantError } from '../core/errors.ts'
-import type { BeamFork } from '../protocol/model-runner.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { BeamFork } from '../../protocol/model-runner.ts'
 
 export interface Reseating {
   /** By beam. */

@@ -4,7 +4,7 @@
  * messages do, and could be made up.
  */
 import { ServiceError } from '../core/errors.ts'
-import type { ChatMessage } from '../models/chat-template.ts'
+import type { ChatMessage } from '../models/chat/chat-template.ts'
 import type { AppDeps } from './deps.ts'
 import type { Generation } from './generation.ts'
 

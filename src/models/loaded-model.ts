@@ -4,7 +4,7 @@
  */
 import { InvariantError } from '../core/errors.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
-import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+import { ChatTemplate, type ChatMessage } from './chat/chat-template.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 

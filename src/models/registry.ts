@@ -19,7 +19,7 @@ import { LoadedModel, type ModelLease } from './loaded-model.ts'
 import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
 import { WaitingRoom, type WaitingLine } from './waiting-room.ts'
 
-export type { ChatMessage } from './chat-template.ts'
+export type { ChatMessage } from './chat/chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'
 

@@ -3,8 +3,8 @@
  * wrote never becomes a special token: wherever it would, the prompt is cut into two pieces, and pieces are
  * tokenized one by one. Text without special tokens is tokenized exactly as if nobody had looked.
  */
-import { ServiceError } from '../core/errors.ts'
-import type { ModelInfo, Prompt } from '../protocol/engine.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import { SpecialTexts } from './special-texts.ts'
 import { TemplateRenderer } from './template-renderer.ts'
 

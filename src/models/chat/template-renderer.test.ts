@@ -18,7 +18,7 @@ interface Case {
 
 /** Made by `tools/checkpoints/chat_templates.py` with Jinja itself, set up as transformers does. */
 const reference: Reference = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, '../../test/model/reference/chat-templates.json'), 'utf8'),
+  readFileSync(path.join(import.meta.dirname, '../../../test/model/reference/chat-templates.json'), 'utf8'),
 )
 const { bos_token, eos_token } = reference
 

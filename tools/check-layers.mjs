@@ -47,8 +47,8 @@ const PACKAGE_OWNERS = new Map([
  */
 const LIGHT_PARTS = new Set(['light.ts', 'light', 'core', 'net'])
 const LIGHT_FILES = new Set(['app/create-light-server.ts'])
-const LIGHT_LATER = ['light/http-front.ts', 'light/passthrough-host.ts']
-const LIGHT_WORKER = 'light/generation-worker.ts'
+const LIGHT_LATER = ['light/http-front.ts', 'light/workers/passthrough-host.ts']
+const LIGHT_WORKER = 'light/workers/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */

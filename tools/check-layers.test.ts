@@ -140,7 +140,7 @@ describe('the light server', () => {
 
     expect(worker(`import { a } from '../scheduler/a.ts'`)).toEqual([])
     expect(worker(`import { a } from '../storage/a.ts'`)).toEqual([
-      'src/light/generation-worker.ts: the light server loads storage/a.ts through src/light/generation-worker.ts; import it dynamically',
+      'src/light/workers/generation-worker.ts: the light server loads storage/a.ts through src/light/workers/generation-worker.ts; import it dynamically',
     ])
   })
 })

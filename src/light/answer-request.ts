@@ -19,10 +19,10 @@ import { renderValue, sendAnswer, type Answer } from './answers.ts'
 import { type KeyLookup, requireKey } from './bearer-keys.ts'
 import { Exchange, type LightRequest } from './exchange.ts'
 import type { OnError } from './light-options.ts'
-import { type PathParams, type Pattern, splitTarget, toSegments } from './path-pattern.ts'
-import type { IsPublic } from './public-paths.ts'
-import type { RouteMatch, Router } from './router.ts'
-import type { StaticFiles } from './static-files.ts'
+import { type PathParams, type Pattern, splitTarget, toSegments } from './routing/path-pattern.ts'
+import type { IsPublic } from './routing/public-paths.ts'
+import type { RouteMatch, Router } from './routing/router.ts'
+import type { StaticFiles } from './static/static-files.ts'
 
 /**
  * Answers a request: what it returns, or what its promise resolves to, is sent as JSON with status 200. A ServiceError

@@ -11,7 +11,7 @@ import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.t
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { BusyConnections } from './busy-connections.ts'
 import type { LightAddress } from './light-server.ts'
-import { createStaticFiles } from './static-files.ts'
+import { createStaticFiles } from './static/static-files.ts'
 
 export interface HttpFront {
   readonly address: LightAddress

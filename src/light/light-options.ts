@@ -1,8 +1,8 @@
 /** The options of a light server: what may be given, what is when it is not, and what is refused. */
 import { StartError } from '../core/errors.ts'
 import type { Quantization } from '../core/quant-mode.ts'
-import type { Pattern } from './path-pattern.ts'
-import { DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
+import type { Pattern } from './routing/path-pattern.ts'
+import { DEFAULT_PUBLIC_PATHS } from './routing/public-paths.ts'
 
 /** Told what a 500 hides from the caller; the id is null where no request is to blame, as when a thread has ended. */
 export type OnError = (error: unknown, requestId: string | null) => void

@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import type { EndpointHandler, Handler, LightRoute } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
-import { addEndpoints } from './endpoints.ts'
+import { addEndpoints } from './routing/endpoints.ts'
 import type { HttpFront } from './http-front.ts'
 import {
   type CompleteOptions,
@@ -22,10 +22,10 @@ import {
   type OnError,
 } from './light-options.ts'
 import type { ModelHost } from './model-host.ts'
-import { parsePattern, type Pattern } from './path-pattern.ts'
-import { createPublicPaths, type IsPublic } from './public-paths.ts'
-import { Router, type Method } from './router.ts'
-import { staticRoot } from './static-root.ts'
+import { parsePattern, type Pattern } from './routing/path-pattern.ts'
+import { createPublicPaths, type IsPublic } from './routing/public-paths.ts'
+import { Router, type Method } from './routing/router.ts'
+import { staticRoot } from './static/static-root.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
@@ -184,7 +184,7 @@ async function openParts(
       throw error
     }
   }
-  const { openPassthroughHost } = await import('./passthrough-host.ts')
+  const { openPassthroughHost } = await import('./workers/passthrough-host.ts')
   const onWorkerEnd = (cause: Error): void => onError(cause, null)
   const pool = { workers, maxQueue, onWorkerEnd, entry: deps.workerEntry }
   return { keys, host: openPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }

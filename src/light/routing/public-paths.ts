@@ -2,7 +2,7 @@
  * The paths that need no key: exact ones, `{name}` patterns, and prefixes written `/x/*`, which open all that is below
  * `/x/`. Generating is never opened by accident: only the exact path `/v1/generate` in the list does.
  */
-import { StartError } from '../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { matchesSegment, parsePattern, type Pattern, type PatternSegment } from './path-pattern.ts'
 
 export const DEFAULT_PUBLIC_PATHS: readonly Pattern[] = ['/v1/health', '/v1/models', '/v1/models/{id}']

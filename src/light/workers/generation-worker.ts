@@ -4,12 +4,12 @@
  * another one.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../core/clock.ts'
-import { InvariantError } from '../core/errors.ts'
-import { StepLoop, type EventSink, type RequestHandle } from '../engines/process/step-loop.ts'
-import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import type { EngineRequest } from '../protocol/engine.ts'
-import { ContinuationFold } from './continuation.ts'
+import { systemClock } from '../../core/clock.ts'
+import { InvariantError } from '../../core/errors.ts'
+import { StepLoop, type EventSink, type RequestHandle } from '../../engines/process/step-loop.ts'
+import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
+import type { EngineRequest } from '../../protocol/engine.ts'
+import { ContinuationFold } from '../continuation.ts'
 import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
 
 const port = parentPort

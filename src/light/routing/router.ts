@@ -2,7 +2,7 @@
  * Finds the route of a request: one tree of path segments for each method. A literal segment wins over a capture,
  * from left to right; where the literal leads nowhere the capture is tried. HEAD is answered by the route of GET.
  */
-import { StartError } from '../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { parsePattern, type PatternSegment } from './path-pattern.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

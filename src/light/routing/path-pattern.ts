@@ -3,7 +3,7 @@
  * standing for one segment that is not empty. Requests are compared segment by segment after percent-decoding, so an
  * escaped slash never splits a segment, and `.` and `..` mean nothing.
  */
-import { ServiceError, StartError } from '../core/errors.ts'
+import { ServiceError, StartError } from '../../core/errors.ts'
 
 export type Pattern = `/${string}`
 

@@ -1,7 +1,7 @@
 /** The folder of the static files: what it must be, and what lies in it. */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { StartError } from '../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 
 /**
  * The folder's real path.

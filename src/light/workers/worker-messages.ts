@@ -1,5 +1,5 @@
 /** What the server and its worker threads say to each other: arrays of plain data, at most one a turn of the event loop. */
-import type { FinishReason, SequenceError } from '../protocol/engine.ts'
+import type { FinishReason, SequenceError } from '../../protocol/engine.ts'
 
 /** Given to a thread when it starts. */
 export interface WorkerOptions {

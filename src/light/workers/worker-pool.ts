@@ -9,8 +9,8 @@
  * Threads begin with the first prompt, so that an application that never generates pays nothing.
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
-import { ServiceError } from '../core/errors.ts'
-import { type Continuation, toServiceError } from './continuation.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { type Continuation, toServiceError } from '../continuation.ts'
 import type { Outcome } from './worker-messages.ts'
 import { type Job, WorkerThread } from './worker-thread.ts'
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Databases with many keys or much usage, filled through the server's own storage, so that what is measured is what it would have made. */
 import path from 'node:path'
-import { hashSecret, newKeySecret, shownPrefix } from '../dist/accounts/key-secret.js'
+import { hashSecret, newKeySecret, shownPrefix } from '../dist/accounts/keys/key-secret.js'
 import { openApiDatabase } from '../dist/storage/api-database.js'
 import { insertKey } from '../dist/storage/keys-repository.js'
 import { openUsageDatabase } from '../dist/storage/usage-database.js'

@@ -52,7 +52,7 @@ const LIGHT_WORKER = 'light/workers/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
 
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
-const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/key-file.ts', 'app/light-checkpoint.ts'])
+const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/keys/key-file.ts', 'app/light-checkpoint.ts'])
 
 /** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
 

@@ -11,7 +11,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
-import { isUniqueViolation } from '../storage/database-errors.ts'
+import { isUniqueViolation } from '../storage/sqlite/database-errors.ts'
 import { insertKey } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import { deleteSession, deleteSessionsOf } from '../storage/sessions-repository.ts'
@@ -26,7 +26,7 @@ import {
   updateUser,
 } from '../storage/users-repository.ts'
 import { emailKey, trimEmail } from './email.ts'
-import { makeKey } from './key-record.ts'
+import { makeKey } from './keys/key-record.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { type Login, openSession } from './sessions.ts'
 

@@ -7,8 +7,8 @@ import {
   SQL_INJECTIONS,
 } from '../../test/support/account-services.ts'
 import { createCombinedAuthenticator } from './authenticator.ts'
-import { newKeySecret } from './key-secret.ts'
-import { createOpenAuthenticator, createStaticKeyAuthenticator } from './static-keys.ts'
+import { newKeySecret } from './keys/key-secret.ts'
+import { createOpenAuthenticator, createStaticKeyAuthenticator } from './keys/static-keys.ts'
 
 describe('createKeyAuthenticator', () => {
   it('knows a key and whose it is', async () => {

@@ -8,7 +8,7 @@ import type { ApiDatabase } from '../storage/api-database.ts'
 import { createCredentialLookup, type ValidKey, type ValidSession } from '../storage/credential-lookup.ts'
 import { highestTier } from './account-tier.ts'
 import type { Authenticator } from './authenticator.ts'
-import { hashSecret, isKeySecret } from './key-secret.ts'
+import { hashSecret, isKeySecret } from './keys/key-secret.ts'
 
 export interface KeyAuthenticatorDeps {
   readonly database: ApiDatabase

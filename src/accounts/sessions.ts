@@ -5,7 +5,7 @@ import type { ApiDatabase } from '../storage/api-database.ts'
 import { deleteExpiredSessions, insertSession } from '../storage/sessions-repository.ts'
 import { findUser, type StoredUser } from '../storage/users-repository.ts'
 import { readUserAccount } from './account-tier.ts'
-import { hashSecret, newKeySecret } from './key-secret.ts'
+import { hashSecret, newKeySecret } from './keys/key-secret.ts'
 
 export interface Login {
   readonly userId: string

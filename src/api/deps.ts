@@ -2,7 +2,7 @@
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
-import type { KeyService } from '../accounts/key-service.ts'
+import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AddressRules } from '../guards/address-rules.ts'

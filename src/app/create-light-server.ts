@@ -22,7 +22,7 @@ export function lightServerDeps({ keyDbOption }: { readonly keyDbOption: string 
       return await openLightCheckpoint(options, { ...context, clock })
     },
     openKeys: async (location) => {
-      const { KeyFile } = await import('../accounts/key-file.ts')
+      const { KeyFile } = await import('../accounts/keys/key-file.ts')
       return await KeyFile.open({ location, option: keyDbOption, clock })
     },
   }

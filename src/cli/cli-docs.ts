@@ -14,8 +14,8 @@ import {
 } from '../config/options.ts'
 import type { OptionName } from '../config/server-config.ts'
 import { createProgram } from './command-line.ts'
-import { LIGHT_OPTIONS } from './light-command-line.ts'
-import { DATABASE_OPTIONS } from './operator-command-line.ts'
+import { LIGHT_OPTIONS } from './commands/light-command-line.ts'
+import { DATABASE_OPTIONS } from './commands/operator-command-line.ts'
 
 const INTRODUCTION = `# The command line
 

@@ -15,9 +15,9 @@ import {
   addUsersCommands,
   type KeysCommand,
   type UsersCommand,
-} from './operator-command-line.ts'
-import { addLightCommand, type LightCommand } from './light-command-line.ts'
-import { addQuantizeCommand, type QuantizeCommand } from './quantize-command-line.ts'
+} from './commands/operator-command-line.ts'
+import { addLightCommand, type LightCommand } from './commands/light-command-line.ts'
+import { addQuantizeCommand, type QuantizeCommand } from './commands/quantize-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Turns anything thrown into what the user sees: one line and an exit code; a stack only when debugging. */
 import type { ServerConfig } from '../config/server-config.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import { escapeUnseen } from './terminal-text.ts'
+import { escapeUnseen } from './terminal/terminal-text.ts'
 
 export interface Failure {
   readonly line: string

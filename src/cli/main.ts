@@ -6,8 +6,8 @@ import { systemClock } from '../core/clock.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { run } from './run.ts'
-import type { CreateServer } from './serve.ts'
-import { createProcessTerminal, flushOutput } from './terminal.ts'
+import type { CreateServer } from './commands/serve.ts'
+import { createProcessTerminal, flushOutput } from './terminal/terminal.ts'
 
 export interface MainOptions {
   /** Stand in for the defaults of options that are given nowhere. */

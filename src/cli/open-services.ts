@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
 import { emailKey } from '../accounts/email.ts'
-import { KeyService } from '../accounts/key-service.ts'
+import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -14,11 +14,11 @@ import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../limits/memory-limiter.ts'
 import { accountsLocation, openAccounts } from '../app/open-databases.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
-import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
-import { IN_MEMORY } from '../storage/open-database.ts'
+import { databaseTrouble, sqliteCode } from '../storage/sqlite/database-errors.ts'
+import { IN_MEMORY } from '../storage/sqlite/open-database.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 export interface OperatorContext {
   readonly config: Pick<ServerConfig, 'apiDb' | 'dataDir'>

@@ -3,8 +3,8 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { run } from './run.ts'
-import type { CreateServer, ServedServer } from './serve.ts'
-import type { StopSignal, Terminal } from './terminal.ts'
+import type { CreateServer, ServedServer } from './commands/serve.ts'
+import type { StopSignal, Terminal } from './terminal/terminal.ts'
 
 interface Scene {
   readonly env?: Readonly<Record<string, string>>

@@ -3,8 +3,8 @@ import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { parseCommandLine } from './command-line.ts'
 import { showsStacks, toFailure } from './failure.ts'
-import { LIGHT_OPTIONS } from './light-command-line.ts'
-import { serve, type ServeDeps } from './serve.ts'
+import { LIGHT_OPTIONS } from './commands/light-command-line.ts'
+import { serve, type ServeDeps } from './commands/serve.ts'
 
 export interface RunOptions extends ServeDeps {
   /** Stand in for the defaults of options that are given nowhere. */
@@ -29,12 +29,12 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     if (commandLine.kind === 'light') {
       const config = loadOptions(LIGHT_OPTIONS, given)
       isDebugging = showsStacks(config)
-      const { runLightCommand } = await import('./light-command.ts')
+      const { runLightCommand } = await import('./commands/light-command.ts')
       return await runLightCommand(commandLine.command, { config, terminal, clock })
     }
     if (commandLine.kind === 'quantize') {
       const config = loadOptions(['checkpoint', 'modelConfig', 'tokenizer', 'dataDir'], given)
-      const { runQuantizeCommand } = await import('./quantize-command.ts')
+      const { runQuantizeCommand } = await import('./commands/quantize-command.ts')
       return await runQuantizeCommand(commandLine.command, { config, terminal, clock })
     }
     const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
@@ -42,15 +42,15 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     const context = { config, terminal, clock }
     switch (commandLine.kind) {
       case 'pull': {
-        const { runPullCommand } = await import('./pull-command.ts')
+        const { runPullCommand } = await import('./commands/pull-command.ts')
         return await runPullCommand(commandLine.model, { terminal, clock })
       }
       case 'keys': {
-        const { runKeysCommand } = await import('./keys-command.ts')
+        const { runKeysCommand } = await import('./commands/keys-command.ts')
         return await runKeysCommand(commandLine.command, context)
       }
       case 'users': {
-        const { runUsersCommand } = await import('./users-command.ts')
+        const { runUsersCommand } = await import('./commands/users-command.ts')
         return await runUsersCommand(commandLine.command, context)
       }
     }

@@ -1,7 +1,7 @@
 /** Accounts, keys and sessions as rows. Times are Unix seconds with fractions; secrets are here as hashes only. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
-import { openDatabase, type DatabaseKind } from './open-database.ts'
+import { openDatabase, type DatabaseKind } from './sqlite/open-database.ts'
 
 export interface UserRow {
   readonly id: string

@@ -4,7 +4,7 @@
  */
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { runCompiled, runReads } from './compiled-query.ts'
+import { runCompiled, runReads } from './sqlite/compiled-query.ts'
 
 export interface ValidKey {
   readonly id: string

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, sql, type SqlBool } from 'kysely'
 import { ServiceError } from '../core/errors.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './sqlite/turns.ts'
 
 export interface PageRequest {
   /** Null takes all there are, up to what one answer can hold. */

@@ -3,7 +3,7 @@
  * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
  */
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
-import { openDatabase, type DatabaseKind } from './open-database.ts'
+import { openDatabase, type DatabaseKind } from './sqlite/open-database.ts'
 
 interface UsageRow {
   readonly id: Generated<number>

@@ -3,7 +3,7 @@
  * and goes in few statements with many values each, because it is the number of statements that costs.
  */
 import type { CompiledQuery } from 'kysely'
-import type { Statement } from './compiled-query.ts'
+import type { Statement } from './sqlite/compiled-query.ts'
 import { USAGE_BUCKET_SECONDS, USAGE_TOTAL_KEY, type UsageDatabase } from './usage-database.ts'
 import { bucketStart, subjectsOf, type UsageSubject } from './usage-sum-query.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { CompiledQuery } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { runCompiled, runTransaction } from './compiled-query.ts'
+import { runCompiled, runTransaction } from './sqlite/compiled-query.ts'
 import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
 import { type UsageEntry, UsageInsert } from './usage-insert-query.ts'
 import {

@@ -3,7 +3,7 @@
  * closes after the test.
  */
 import { onTestFinished } from 'vitest'
-import { KeyFile } from '../../src/accounts/key-file.ts'
+import { KeyFile } from '../../src/accounts/keys/key-file.ts'
 import { VirtualClock } from '../../src/core/clock.ts'
 import { StartError } from '../../src/core/errors.ts'
 import type { LightServer, LightServerOptions } from '../../src/light.ts'

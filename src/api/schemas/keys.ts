@@ -5,8 +5,8 @@ import {
   MAX_KEY_NAME_LENGTH,
   MAX_OWN_EXPIRY_DAYS,
   MAX_RATE_LIMIT_RPM,
-} from '../../accounts/key-bounds.ts'
-import type { KeyRecord } from '../../accounts/key-record.ts'
+} from '../../accounts/keys/key-bounds.ts'
+import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
 import { nextCursor, pageQuery, queryChoice, queryInteger } from './query.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SQL_INJECTIONS } from '../../test/support/account-services.ts'
-import { createOperatorScene } from '../../test/support/operator-scene.ts'
-import { userList } from '../api/schemas/accounts.ts'
+import { SQL_INJECTIONS } from '../../../test/support/account-services.ts'
+import { createOperatorScene } from '../../../test/support/operator-scene.ts'
+import { userList } from '../../api/schemas/accounts.ts'
 
 describe('sluice users list', () => {
   it('shows the registered users', async () => {

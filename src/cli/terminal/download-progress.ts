@@ -1,6 +1,6 @@
 /** What a person sees of a download: a bar where there is a terminal, sentences everywhere. */
-import type { Clock } from '../core/clock.ts'
-import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { PullProgress } from '../../checkpoints/hub/pull-model.ts'
 import { escapeUnseen } from './terminal-text.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -2,12 +2,12 @@
  * What owners and the admin do with API keys. Owns the rules (maximum, tiers, what a change may do); the rows are
  * storage's. What counts keys and what adds one happen in one transaction, so no two of them pass at the last place.
  */
-import type { Clock } from '../core/clock.ts'
-import type { Credential } from '../core/credential.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { Tier } from '../core/tiers.ts'
-import type { Limiter } from '../limits/limiter.ts'
-import type { ApiDatabase } from '../storage/api-database.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Credential } from '../../core/credential.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Tier } from '../../core/tiers.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import type { ApiDatabase } from '../../storage/api-database.ts'
 import {
   findKey,
   insertKey,
@@ -15,10 +15,10 @@ import {
   revokeKey,
   type StoredKey,
   updateKey,
-} from '../storage/keys-repository.ts'
-import type { Page, PageRequest } from '../storage/pages.ts'
-import { findUser } from '../storage/users-repository.ts'
-import { highestTier, readLiveAccount, readUserAccount, requireRoomForKey } from './account-tier.ts'
+} from '../../storage/keys-repository.ts'
+import type { Page, PageRequest } from '../../storage/pages.ts'
+import { findUser } from '../../storage/users-repository.ts'
+import { highestTier, readLiveAccount, readUserAccount, requireRoomForKey } from '../account-tier.ts'
 import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecord } from './key-record.ts'
 
 export interface KeyServiceDeps {

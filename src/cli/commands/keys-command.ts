@@ -1,12 +1,12 @@
 /** `sluice keys`: what operators do with keys without HTTP. The rules are those of the services. */
-import type { CreatedKey, KeyService } from '../accounts/key-service.ts'
-import type { KeyRecord } from '../accounts/key-record.ts'
-import type { AdminKeyBody } from '../api/schemas/keys.ts'
-import { ServiceError, StartError } from '../core/errors.ts'
-import { listAllPages, type OperatorContext, type Services, withServices } from './open-services.ts'
+import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
+import type { KeyRecord } from '../../accounts/keys/key-record.ts'
+import type { AdminKeyBody } from '../../api/schemas/keys.ts'
+import { ServiceError, StartError } from '../../core/errors.ts'
+import { listAllPages, type OperatorContext, type Services, withServices } from '../open-services.ts'
 import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
-import { ABSENT, renderTable, toIsoDay } from './table.ts'
-import { escapeUnseen, toJsonLine } from './terminal-text.ts'
+import { ABSENT, renderTable, toIsoDay } from '../terminal/table.ts'
+import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
 /** Resolves with the exit code. */
 export async function runKeysCommand(command: KeysCommand, context: OperatorContext): Promise<number> {

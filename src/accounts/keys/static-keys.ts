@@ -3,8 +3,8 @@
  * `enterprise`. Only their hashes are kept. Looking a hash up takes no longer for a secret that is nearly right.
  */
 import { createHmac } from 'node:crypto'
-import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
-import type { Authenticator } from './authenticator.ts'
+import { type Credential, OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
+import type { Authenticator } from '../authenticator.ts'
 import { hashSecret } from './key-secret.ts'
 
 /**

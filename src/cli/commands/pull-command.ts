@@ -1,9 +1,9 @@
 /** `sluice pull`: downloads a model before it is needed, and prints where it stands. */
-import type { Clock } from '../core/clock.ts'
-import { pullModel } from '../checkpoints/hub/pull-model.ts'
-import { showDownload } from './download-progress.ts'
-import { escapeUnseen } from './terminal-text.ts'
-import type { Terminal } from './terminal.ts'
+import type { Clock } from '../../core/clock.ts'
+import { pullModel } from '../../checkpoints/hub/pull-model.ts'
+import { showDownload } from '../terminal/download-progress.ts'
+import { escapeUnseen } from '../terminal/terminal-text.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface PullContext {
   readonly terminal: Terminal

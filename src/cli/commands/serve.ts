@@ -9,11 +9,11 @@
  *
  * SIGHUP ends nothing: a server with TLS reads its certificate again.
  */
-import type { ServerConfig } from '../config/server-config.ts'
-import type { Clock } from '../core/clock.ts'
-import type { RunningServer, ServerHooks } from '../app/create-server.ts'
-import { showDownload } from './download-progress.ts'
-import type { Terminal } from './terminal.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { RunningServer, ServerHooks } from '../../app/create-server.ts'
+import { showDownload } from '../terminal/download-progress.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export type ServedServer = Pick<
   RunningServer,

@@ -2,14 +2,21 @@
  * The words of `sluice keys ...` and `sluice users ...`: what each command takes, and what it asks for once they are
  * read. What the commands do stands in `keys-command.ts` and `users-command.ts`, which are loaded only to be run.
  */
-import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../accounts/key-bounds.ts'
+import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'
-import { isKeySecret } from '../accounts/key-secret.ts'
-import type { OptionName } from '../config/server-config.ts'
-import { choice, textLike, toggle, type ValueKind, ValueProblem, wholeNumber } from '../config/value-kinds.ts'
-import { StartError } from '../core/errors.ts'
-import { type Tier, TIERS } from '../core/tiers.ts'
-import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
+import { isKeySecret } from '../../accounts/keys/key-secret.ts'
+import type { OptionName } from '../../config/server-config.ts'
+import {
+  choice,
+  textLike,
+  toggle,
+  type ValueKind,
+  ValueProblem,
+  wholeNumber,
+} from '../../config/value-kinds.ts'
+import { StartError } from '../../core/errors.ts'
+import { type Tier, TIERS } from '../../core/tiers.ts'
+import { addCommandArgument, addCommandOption, addConfigOption } from '../command-options.ts'
 
 export interface KeyCreation {
   readonly action: 'create'

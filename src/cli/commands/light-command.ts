@@ -1,12 +1,12 @@
 /** `sluice light`: starts the light server and stays until it is told to stop, as `serve` does. */
-import type { ServerConfig } from '../config/server-config.ts'
-import type { Clock } from '../core/clock.ts'
-import { buildLightServer } from '../light/light-server.ts'
-import { lightServerDeps } from '../app/create-light-server.ts'
-import { showsStacks, toFailure } from './failure.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import type { Clock } from '../../core/clock.ts'
+import { buildLightServer } from '../../light/light-server.ts'
+import { lightServerDeps } from '../../app/create-light-server.ts'
+import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
 import { firstSignal } from './serve.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface LightContext {
   readonly config: Pick<ServerConfig, (typeof LIGHT_OPTIONS)[number]>

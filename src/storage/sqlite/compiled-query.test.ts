@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { usageEntry, useUsageDatabases } from '../../test/support/usage-databases.ts'
+import { usageEntry, useUsageDatabases } from '../../../test/support/usage-databases.ts'
 import { runReads, runTransaction } from './compiled-query.ts'
-import type { UsageDatabase } from './usage-database.ts'
+import type { UsageDatabase } from '../usage-database.ts'
 
 const databases = useUsageDatabases()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCommandLine } from './command-line.ts'
+import { parseCommandLine } from '../command-line.ts'
 import { progressLine } from './quantize-command.ts'
 
 describe('sluice quantize', () => {

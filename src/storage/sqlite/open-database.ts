@@ -6,7 +6,7 @@ import { accessSync, closeSync, constants, openSync, realpathSync, statSync } fr
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Kysely, type Migration, Migrator } from 'kysely'
-import { StartError } from '../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { SqliteKysely } from './compiled-query.ts'
 import { databaseTrouble } from './database-errors.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver } from './sqlite-dialect.ts'

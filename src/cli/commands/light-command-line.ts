@@ -1,7 +1,7 @@
 /** The words of `sluice light`: what it takes beside the options that it shares with `serve`. */
 import type { Command } from 'commander'
-import { list, path, textLike, wholeNumber } from '../config/value-kinds.ts'
-import { addCommandOption, addConfigOption } from './command-options.ts'
+import { list, path, textLike, wholeNumber } from '../../config/value-kinds.ts'
+import { addCommandOption, addConfigOption } from '../command-options.ts'
 
 export interface LightCommand {
   /** Threads that run the passthrough model. */

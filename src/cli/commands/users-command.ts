@@ -1,9 +1,9 @@
 /** `sluice users`: what operators do with registered users without HTTP. The rules are those of the services. */
-import type { User } from '../accounts/account-service.ts'
-import { listAllPages, type OperatorContext, type Services, withServices } from './open-services.ts'
+import type { User } from '../../accounts/account-service.ts'
+import { listAllPages, type OperatorContext, type Services, withServices } from '../open-services.ts'
 import type { UsersCommand } from './operator-command-line.ts'
-import { renderTable, toIsoDay } from './table.ts'
-import { escapeUnseen, toJsonLine } from './terminal-text.ts'
+import { renderTable, toIsoDay } from '../terminal/table.ts'
+import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
 /** Resolves with the exit code. */
 export async function runUsersCommand(command: UsersCommand, context: OperatorContext): Promise<number> {

@@ -2,12 +2,12 @@
  * Plays one sequence's events to a client as SSE. Whatever happens, an answer that was opened ends with exactly one
  * `[DONE]`; an error before that is an ordinary answer, an error after it one event (spec: decisions, Errors).
  */
-import { InvariantError, toServiceError, type ServiceError } from '../core/errors.ts'
-import type { FinishReason, Prompt, SequenceStartEvent, TextDeltaEvent } from '../protocol/engine.ts'
-import { startSystemSilenceTimer, type AppDeps } from './deps.ts'
-import { logCause } from './error-handler.ts'
-import { toSequenceError, type Exchange, type Generation } from './generation.ts'
-import { toOpenAiError } from '../net/render-error.ts'
+import { InvariantError, toServiceError, type ServiceError } from '../../core/errors.ts'
+import type { FinishReason, Prompt, SequenceStartEvent, TextDeltaEvent } from '../../protocol/engine.ts'
+import { startSystemSilenceTimer, type AppDeps } from '../deps.ts'
+import { logCause } from '../error-handler.ts'
+import { toSequenceError, type Exchange, type Generation } from '../generation.ts'
+import { toOpenAiError } from '../../net/render-error.ts'
 import { SseWriter } from './sse.ts'
 
 /** What the frames of an answer look like; each call gives whole frames, or nothing to send. */

@@ -5,9 +5,9 @@
  *   open ──another inode──▶ reopening ──▶ open        requests wait meanwhile
  *     └──gone, or cannot be read──▶ each request fails, and tries again
  */
-import type { Clock } from '../core/clock.ts'
-import type { Credential } from '../core/credential.ts'
-import { StartError } from '../core/errors.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Credential } from '../../core/credential.ts'
+import { StartError } from '../../core/errors.ts'
 import {
   type FileState,
   isSameFile,
@@ -15,9 +15,9 @@ import {
   openReadOnlyDatabase,
   readFileState,
   type ReadOnlyDatabase,
-} from '../storage/read-only-database.ts'
-import type { Authenticator } from './authenticator.ts'
-import { createKeyAuthenticator } from './database-authenticator.ts'
+} from '../../storage/sqlite/read-only-database.ts'
+import type { Authenticator } from '../authenticator.ts'
+import { createKeyAuthenticator } from '../database-authenticator.ts'
 
 export interface KeyFileOptions {
   readonly location: string

@@ -5,8 +5,8 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { onExchangeEnd } from '../net/client-presence.ts'
-import type { SilenceTimer, StartSilenceTimer } from './deps.ts'
+import { onExchangeEnd } from '../../net/client-presence.ts'
+import type { SilenceTimer, StartSilenceTimer } from '../deps.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000
 

@@ -3,9 +3,9 @@ import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { access, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { newId } from '../core/ids.ts'
-import { checkRoom } from '../checkpoints/cache/disk-room.ts'
-import { badFile, fileError, isMissing } from '../checkpoints/file-errors.ts'
+import { newId } from '../../core/ids.ts'
+import { checkRoom } from '../../checkpoints/cache/disk-room.ts'
+import { badFile, fileError, isMissing } from '../../checkpoints/file-errors.ts'
 
 /** @throws StartError when it exists, or its folder cannot be written to. */
 export async function checkOutputFile(output: string): Promise<void> {

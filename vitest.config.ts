@@ -9,7 +9,7 @@ export default defineConfig({
         test: {
           name: 'model',
           include: ['test/model/**/*.test.ts'],
-          setupFiles: ['test/support/quiet-native-log.ts'],
+          setupFiles: ['test/support/engines/quiet-native-log.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -22,10 +22,10 @@ describe('the layers', () => {
       'config/resolve.ts': `import { parse } from 'yaml'\nimport { a } from './rules.ts'\nimport '../core/ids.ts'`,
       'config/rules.ts': '',
       'engines/llamacpp/native.ts': `import koffi from 'koffi'\nimport { b } from '../local/loop.ts'`,
-      'engines/local/loop.ts': `import { c } from '../../scheduler/scheduler.ts'`,
+      'engines/process/loop.ts': `import { c } from '../../scheduler/scheduler.ts'`,
       'api/app.ts': `import cors from '@fastify/cors'\nimport fastify from 'fastify'`,
-      'server/create-server.ts': `import { d } from '../api/app.ts'`,
-      'index.ts': `export { createServer } from './server/create-server.ts'`,
+      'app/create-server.ts': `import { d } from '../api/app.ts'`,
+      'index.ts': `export { createServer } from './app/create-server.ts'`,
     })
     expect(found).toEqual([])
   })
@@ -41,7 +41,7 @@ describe('the layers', () => {
     [
       'to the composition root',
       'api/a.ts',
-      `import { x } from '../server/create-server.ts'`,
+      `import { x } from '../app/create-server.ts'`,
       'above it (api 4, server 5)',
     ],
     ['by a re-export', 'core/a.ts', `export * from '../config/b.ts'`, 'above it'],
@@ -90,8 +90,8 @@ describe('the layers', () => {
 describe('the light server', () => {
   it('may load what stands on Node, a key database and a checkpoint dynamically, and anything as a type', () => {
     const found = check({
-      'light.ts': `export { a } from './server/create-light-server.ts'`,
-      'server/create-light-server.ts': [
+      'light.ts': `export { a } from './app/create-light-server.ts'`,
+      'app/create-light-server.ts': [
         `import http from 'node:http'`,
         `import { a } from '../light/router.ts'`,
         `import type { S } from '../scheduler/scheduler.ts'`,
@@ -112,8 +112,8 @@ describe('the light server', () => {
     ],
     [
       'another file of the composition root',
-      `import { a } from './server/create-server.ts'`,
-      'src/light.ts: the light server loads server/create-server.ts through src/light.ts; import it dynamically',
+      `import { a } from './app/create-server.ts'`,
+      'src/light.ts: the light server loads app/create-server.ts through src/light.ts; import it dynamically',
     ],
     [
       'something else dynamically',

@@ -14,7 +14,7 @@ import {
   OPERATOR,
   PASSWORD,
   SQL_INJECTIONS,
-} from '../../test/support/account-services.ts'
+} from '../../test/support/servers/account-services.ts'
 
 vi.mock('@node-rs/argon2', async (importOriginal) => {
   const original = await importOriginal<typeof argon2>()

@@ -5,7 +5,7 @@ import {
   OPERATOR,
   PASSWORD,
   type AccountServices,
-} from '../../test/support/account-services.ts'
+} from '../../test/support/servers/account-services.ts'
 import { TIER_LIMITS, TIERS, type Tier } from '../core/tiers.ts'
 import { highestTier } from './account-tier.ts'
 

@@ -5,7 +5,7 @@ import {
   DAY_MS,
   PASSWORD,
   SQL_INJECTIONS,
-} from '../../test/support/account-services.ts'
+} from '../../test/support/servers/account-services.ts'
 import { createCombinedAuthenticator } from './authenticator.ts'
 import { newKeySecret } from './keys/key-secret.ts'
 import { createOpenAuthenticator, createStaticKeyAuthenticator } from './keys/static-keys.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CHEAP_ARGON2, codeOf } from '../../test/support/account-services.ts'
+import { CHEAP_ARGON2, codeOf } from '../../test/support/servers/account-services.ts'
 import { PasswordHasher } from './password-hasher.ts'
 
 describe('PasswordHasher', () => {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createTlsFolder, fixture, pointLink, VALID_UNIX_SECONDS } from '../../test/support/tls-files.ts'
+import { createTlsFolder, fixture, pointLink, VALID_UNIX_SECONDS } from '../../test/support/net/tls-files.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { createLog } from '../telemetry/log.ts'
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts'

@@ -8,7 +8,7 @@ import {
   pairOf,
   readFixture,
   VALID_UNIX_SECONDS,
-} from '../../test/support/tls-files.ts'
+} from '../../test/support/net/tls-files.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { type CertificateFiles, CertificateProblem, readCertificate } from './certificate.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { sayOk, ScriptedEngine } from '../../test/support/scripted-engine.ts'
+import { sayOk, ScriptedEngine } from '../../test/support/engines/scripted-engine.ts'
 import { until } from '../../test/support/until.ts'
 import { keepInUse } from './keep-in-use.ts'
 

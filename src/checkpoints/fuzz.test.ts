@@ -5,16 +5,16 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { useConversions } from '../../test/support/conversions.ts'
+import { useConversions } from '../../test/support/checkpoints/conversions.ts'
 import {
   createRandom,
   mutateBytes,
   mutateJson,
   mutateSafetensorsHeader,
   type Random,
-} from '../../test/support/mutations.ts'
-import { readReference, type TokenizerCase } from '../../test/support/reference-checkpoints.ts'
-import { safetensors, SHAPES, type Shapes } from '../../test/support/tiny-checkpoint.ts'
+} from '../../test/support/checkpoints/mutations.ts'
+import { readReference, type TokenizerCase } from '../../test/support/checkpoints/reference-checkpoints.ts'
+import { safetensors, SHAPES, type Shapes } from '../../test/support/checkpoints/tiny-checkpoint.ts'
 import { StartError } from '../core/errors.ts'
 import { openGgufModel } from './gguf/gguf-file.ts'
 

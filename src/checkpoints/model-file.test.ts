@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { useConversions } from '../../test/support/conversions.ts'
+import { useConversions } from '../../test/support/checkpoints/conversions.ts'
 import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
 import type * as conversionThread from './conversion/conversion-thread.ts'
 import { convertCheckpoint } from './conversion/convert.ts'
 import { checkRoom } from './cache/disk-room.ts'
 import { checkModelFiles } from './model-file.ts'
 import { findModelSource, type HfSource } from './model-source.ts'
-import { safetensors, SHAPES } from '../../test/support/tiny-checkpoint.ts'
+import { safetensors, SHAPES } from '../../test/support/checkpoints/tiny-checkpoint.ts'
 
 const conversions = useConversions()
 const { optionsFor, resolve, write, modelFiles } = conversions

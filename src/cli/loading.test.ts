@@ -17,7 +17,7 @@ it.each(['cli/keys-command.ts', 'cli/users-command.ts'])(
     expect(
       [...files].filter((loaded) => /^(?:api|engines|models|scheduler|weights|telemetry)\//.test(loaded)),
     ).toEqual([])
-    expect(files).not.toContain('server/create-server.ts')
+    expect(files).not.toContain('app/create-server.ts')
   },
 )
 
@@ -26,12 +26,12 @@ it('cli/pull-command.ts loads the library of the Hub alone', () => {
 })
 
 it('the server starts its engines before it loads what answers requests', () => {
-  const { files, others } = walkImports('server/create-server.ts')
-  expect(files).toContain('engines/local/engine-process.ts')
+  const { files, others } = walkImports('app/create-server.ts')
+  expect(files).toContain('engines/process/engine-process.ts')
   for (const name of ['fastify', 'kysely', 'zod']) expect(others).not.toContain(name)
 })
 
-it.each(['server/create-server.ts', 'server/open-service.ts'])(
+it.each(['app/create-server.ts', 'app/open-service.ts'])(
   '%s loads no command, and the library of the Hub only for those who need it',
   (file) => {
     expect(packagesOf(file)).not.toContain('@huggingface/hub')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { engineRequest, runRequest } from '../../test/support/engine-requests.ts'
+import { engineRequest, runRequest } from '../../test/support/engines/engine-requests.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/in-process-engine.ts'

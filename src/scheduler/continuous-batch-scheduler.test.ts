@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { answer, createRequest } from '../../test/support/sequences.ts'
+import { answer, createRequest } from '../../test/support/engines/sequences.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { StepPlan } from '../protocol/model-runner.ts'
 import {

@@ -1,8 +1,8 @@
 /** Whatever comes and goes, plans ask of the KV caches only what those allow, and leave nothing behind. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PretendRunner } from '../../test/support/pretend-runner.ts'
-import { createRequest } from '../../test/support/sequences.ts'
+import { PretendRunner } from '../../test/support/engines/pretend-runner.ts'
+import { createRequest } from '../../test/support/engines/sequences.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { ServiceError } from '../core/errors.ts'

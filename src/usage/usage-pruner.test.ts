@@ -5,7 +5,7 @@ import {
   SettableClock,
   usageEntry,
   useUsageDatabases,
-} from '../../test/support/usage-databases.ts'
+} from '../../test/support/servers/usage-databases.ts'
 import { SECONDS_PER_DAY, type UsageDatabase } from '../storage/usage-database.ts'
 import type { UsageRepository } from '../storage/usage-repository.ts'
 import { createLog } from '../telemetry/log.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { countRows, usageEntry, useUsageDatabases } from '../../test/support/usage-databases.ts'
+import { countRows, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { UsageDatabase } from '../storage/usage-database.ts'
 import { UsageRecorder } from './usage-recorder.ts'

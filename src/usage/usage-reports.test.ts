@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/usage-databases.ts'
+import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
 import { SECONDS_PER_DAY } from '../storage/usage-database.ts'
 import type { UsageEntry } from '../storage/usage-insert-query.ts'
 import { type DetailedUsage, UsageReports } from './usage-reports.ts'

@@ -11,7 +11,7 @@ import {
   type RunningServerProcess,
   startServer,
   temporaryFolder,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 const ADMIN_KEY = 'the-admin-key'
 const PASSWORD = 'correct horse'

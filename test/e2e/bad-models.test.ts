@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
-import { DEMO_MODEL, spawnServer } from '../support/server-process.ts'
+import { DEMO_MODEL, spawnServer } from '../support/servers/server-process.ts'
 
 let folder: string
 

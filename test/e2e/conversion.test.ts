@@ -2,7 +2,13 @@
 import { cpSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { DEMO_MODEL, listening, logged, spawnServer, temporaryFolder } from '../support/server-process.ts'
+import {
+  DEMO_MODEL,
+  listening,
+  logged,
+  spawnServer,
+  temporaryFolder,
+} from '../support/servers/server-process.ts'
 
 /** Models, whole or not; the notes beside them do not count. */
 const filesIn = (dataDir: string) => {

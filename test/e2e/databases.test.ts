@@ -13,7 +13,7 @@ import {
   spawnServer,
   startServer,
   temporaryFolder,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 const ADMIN_KEY = 'the-admin-key'
 const PASSWORD = 'correct horse'

@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { EngineHost } from '../../src/engines/process/engine-host.ts'
 import { ReplicatedEngine } from '../../src/engines/process/replicated-engine.ts'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
-import { engineRequest, runRequest } from '../support/engine-requests.ts'
-import { gone, temporaryFolder } from '../support/server-process.ts'
+import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { gone, temporaryFolder } from '../support/servers/server-process.ts'
 
 const ENGINE = path.resolve(import.meta.dirname, '../../dist/engines/process/engine-main.js')
 

@@ -17,7 +17,7 @@ import {
   streamChunks,
   temporaryFolder,
   type RunningServerProcess,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 /** Goes on for long: hot sampling hardly ever hits the end token, and with this seed it does not. */
 const LONG = { prompt: 'Once upon a time', max_new_tokens: 2000, temperature: 5, seed: 3 }
@@ -153,7 +153,7 @@ it('ends by SIGTERM although a load hangs in the file system', async () => {
   const folder = temporaryFolder()
   const checkpoint = path.join(folder, 'stuck.gguf')
   execFileSync('mkfifo', [checkpoint])
-  const hang = path.resolve(import.meta.dirname, '../support/stuck-file.mjs')
+  const hang = path.resolve(import.meta.dirname, '../support/checkpoints/stuck-file.mjs')
   vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(hang).href}`)
   onTestFinished(() => void vi.unstubAllEnvs())
   const server = await startDemoServer(['--admin-key', 'the-admin', '--shutdown-timeout', '0'])

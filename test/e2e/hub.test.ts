@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { type HubServer, startHub, startsOf } from '../support/hub-server.ts'
+import { type HubServer, startHub, startsOf } from '../support/checkpoints/hub-server.ts'
 import {
   call,
   DEMO_MODEL,
@@ -12,7 +12,7 @@ import {
   spawnServer,
   startServer,
   temporaryFolder,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 const files = Object.fromEntries(
   readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))]),

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { DEMO_MODEL, enginePids, startServer, temporaryFolder } from '../support/server-process.ts'
+import { DEMO_MODEL, enginePids, startServer, temporaryFolder } from '../support/servers/server-process.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const SLUICE = path.join(ROOT, 'bin/sluice.js')

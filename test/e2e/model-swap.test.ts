@@ -15,7 +15,7 @@ import {
   streamChunks,
   temporaryFolder,
   type RunningServerProcess,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 import { until } from '../support/until.ts'
 
 const ADMIN_KEY = 'admin-secret'

@@ -2,8 +2,8 @@
 import { lookup } from 'node:dns/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { freePorts } from '../support/free-ports.ts'
-import { knockAll, statusFrom } from '../support/knocking.ts'
+import { freePorts } from '../support/net/free-ports.ts'
+import { knockAll, statusFrom } from '../support/net/knocking.ts'
 import {
   enginePids,
   KEY,
@@ -13,9 +13,9 @@ import {
   spawnServer,
   startDemoServer,
   startServer,
-} from '../support/server-process.ts'
-import { certificateOf, secureFetch } from '../support/tls-client.ts'
-import { createTlsFolder, fixture, pairOf, type TlsFolder } from '../support/tls-files.ts'
+} from '../support/servers/server-process.ts'
+import { certificateOf, secureFetch } from '../support/net/tls-client.ts'
+import { createTlsFolder, fixture, pairOf, type TlsFolder } from '../support/net/tls-files.ts'
 
 const REPLACED = 'the TLS certificate was replaced'
 const KEPT = 'the TLS files cannot be used; the certificate from before goes on serving'

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { call, startServer, temporaryFolder } from '../support/server-process.ts'
+import { call, startServer, temporaryFolder } from '../support/servers/server-process.ts'
 
 const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const run = promisify(execFile)

@@ -2,7 +2,7 @@
 import * as sluice from 'sluice'
 import * as light from 'sluice/light'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../support/server-process.ts'
+import { temporaryFolder } from '../support/servers/server-process.ts'
 
 describe('the package', () => {
   it('exports these names and no others', () => {

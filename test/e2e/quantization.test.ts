@@ -16,7 +16,7 @@ import {
   startServer,
   temporaryFolder,
   type RunningServerProcess,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const CLIENTS = 4

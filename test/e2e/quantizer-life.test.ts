@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startHub } from '../support/hub-server.ts'
+import { startHub } from '../support/checkpoints/hub-server.ts'
 import {
   call,
   DEMO_MODEL,
@@ -16,11 +16,11 @@ import {
   startDemoServer,
   temporaryFolder,
   type RunningServerProcess,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 import { until } from '../support/until.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
-const HOLD = path.resolve(import.meta.dirname, '../support/held-quantizer.mjs')
+const HOLD = path.resolve(import.meta.dirname, '../support/engines/held-quantizer.mjs')
 
 let folder = ''
 beforeEach(() => {

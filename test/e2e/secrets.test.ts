@@ -10,7 +10,7 @@ import {
   type ServerProcess,
   spawnServer,
   temporaryFolder,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 const STATIC_KEY = 'static-key-of-this-test'
 const ADMIN_KEY = 'admin-key-of-this-test'

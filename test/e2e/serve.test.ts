@@ -8,7 +8,7 @@ import {
   startDemoServer,
   streamChunks,
   type RunningServerProcess,
-} from '../support/server-process.ts'
+} from '../support/servers/server-process.ts'
 
 interface Generated {
   readonly generated_text: string

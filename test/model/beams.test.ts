@@ -11,9 +11,9 @@ import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { findModelSource } from '../../src/checkpoints/model-source.ts'
-import { searchWithBeams } from '../support/beam-run.ts'
-import { engineRequest, runRequest } from '../support/engine-requests.ts'
-import { continueGreedily } from '../support/model-run.ts'
+import { searchWithBeams } from '../support/engines/beam-run.ts'
+import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { continueGreedily } from '../support/engines/model-run.ts'
 
 interface BeamCase {
   readonly prompt_token_ids: readonly number[]

@@ -18,7 +18,7 @@ import type { planInWorker } from '../../src/checkpoints/conversion/conversion-t
 import { writeFp8Model } from '../../src/checkpoints/fp8/fp8-model.ts'
 import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
 import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/cache/quantization-cache.ts'
-import { DEMO_MODEL } from '../support/server-process.ts'
+import { DEMO_MODEL } from '../support/servers/server-process.ts'
 import { writeTinyModel } from './llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outline-'))

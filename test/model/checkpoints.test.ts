@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
 import { findModelSource } from '../../src/checkpoints/model-source.ts'
-import { openForLogits } from '../support/model-logits.ts'
+import { openForLogits } from '../support/engines/model-logits.ts'
 import {
   type LogitsCase,
   readReference,
   type TokenizerCase,
   writeReference,
-} from '../support/reference-checkpoints.ts'
+} from '../support/checkpoints/reference-checkpoints.ts'
 
 const references = await readReference<LogitsCase>('logits')
 const tokenizers = await readReference<TokenizerCase>('tokenizers')

@@ -12,7 +12,7 @@ import type { ModelRunner } from '../../src/protocol/model-runner.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import type { TensorType } from '../../src/checkpoints/conversion/conversion-plan.ts'
 import { findModelSource } from '../../src/checkpoints/model-source.ts'
-import { continueGreedily } from '../support/model-run.ts'
+import { continueGreedily } from '../support/engines/model-run.ts'
 
 interface GreedyCase {
   readonly kind: 'text' | 'chat' | 'rendered'

@@ -15,7 +15,7 @@ import {
   readReference,
   type TokenizerCase,
   writeReference,
-} from '../support/reference-checkpoints.ts'
+} from '../support/checkpoints/reference-checkpoints.ts'
 
 let folder: string
 

@@ -16,7 +16,7 @@ import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { findModelSource } from '../../src/checkpoints/model-source.ts'
-import { engineRequest } from '../support/engine-requests.ts'
+import { engineRequest } from '../support/engines/engine-requests.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 let folder: string

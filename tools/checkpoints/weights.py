@@ -1,6 +1,6 @@
 """Weights that look random and are a function of a tensor's name alone, exact in F32, F16 and BF16.
 
-test/support/hashed-weights.ts makes the same numbers, so that no checkpoint has to be stored.
+test/support/checkpoints/hashed-weights.ts makes the same numbers, so that no checkpoint has to be stored.
 """
 import numpy as np
 

@@ -8,8 +8,8 @@ import {
   OPERATOR,
   PASSWORD,
   SQL_INJECTIONS,
-} from '../../../test/support/account-services.ts'
-import type { AccountServices } from '../../../test/support/account-services.ts'
+} from '../../../test/support/servers/account-services.ts'
+import type { AccountServices } from '../../../test/support/servers/account-services.ts'
 
 const PLAIN = { name: '', expiresInDays: null }
 const ALL = { limit: null, cursor: null }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { useConversions } from '../../../test/support/conversions.ts'
+import { useConversions } from '../../../test/support/checkpoints/conversions.ts'
 import { StartError } from '../../core/errors.ts'
 import { checkModelFiles } from '../model-file.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type Shapes,
   SHAPES,
   valuesOf,
-} from '../../../test/support/tiny-checkpoint.ts'
+} from '../../../test/support/checkpoints/tiny-checkpoint.ts'
 
 const conversions = useConversions()
 const { folder, optionsFor, resolve, write, modelFiles } = conversions

@@ -23,7 +23,7 @@ import {
   type HubServer,
   startHub,
   startsOf,
-} from '../../../test/support/hub-server.ts'
+} from '../../../test/support/checkpoints/hub-server.ts'
 import { StartError } from '../../core/errors.ts'
 import { pullModel, type PullOptions } from './pull-model.ts'
 

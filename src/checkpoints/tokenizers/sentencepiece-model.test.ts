@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { piece, trainer, varint } from '../../../test/support/sentencepiece-model.ts'
+import { piece, trainer, varint } from '../../../test/support/checkpoints/sentencepiece-model.ts'
 import { StartError } from '../../core/errors.ts'
 import { parseSentencePieceModel } from './sentencepiece-model.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { piece, trainer } from '../../../test/support/sentencepiece-model.ts'
+import { piece, trainer } from '../../../test/support/checkpoints/sentencepiece-model.ts'
 import { tokenizerMetadata } from './hf-tokenizer.ts'
 
 type Fields = Record<string, unknown>

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { COMMIT, type HubServer, startHub } from '../../../test/support/hub-server.ts'
+import { COMMIT, type HubServer, startHub } from '../../../test/support/checkpoints/hub-server.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import { run } from '../run.ts'
 

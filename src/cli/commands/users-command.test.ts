@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { SQL_INJECTIONS } from '../../../test/support/account-services.ts'
-import { createOperatorScene } from '../../../test/support/operator-scene.ts'
+import { SQL_INJECTIONS } from '../../../test/support/servers/account-services.ts'
+import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
 import { userList } from '../../api/schemas/accounts.ts'
 
 describe('sluice users list', () => {

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { engineRequest } from '../../../test/support/engine-requests.ts'
+import { engineRequest } from '../../../test/support/engines/engine-requests.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import { EngineClient, type PendingRequest } from './engine-client.ts'
 import { encodeFrame } from './messages.ts'

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { expect, it } from 'vitest'
-import { engineRequest } from '../../../test/support/engine-requests.ts'
+import { engineRequest } from '../../../test/support/engines/engine-requests.ts'
 import { systemClock } from '../../core/clock.ts'
 import { PassthroughRunner } from '../passthrough/passthrough-runner.ts'
 import { EngineConnection } from './engine-connection.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
-const FAKE_WORKER = new URL('../../../test/support/fake-worker.mjs', import.meta.url)
+const FAKE_WORKER = new URL('../../../test/support/engines/fake-worker.mjs', import.meta.url)
 /** Throws before it has begun. */
 const BROKEN_WORKER = new URL('data:text/javascript,throw new Error("never begins")')
 

@@ -1,8 +1,8 @@
 /** Speculative decoding in the scheduler: what it makes is what would have been made without, in fewer steps. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PretendRunner } from '../../../test/support/pretend-runner.ts'
-import { createRequest } from '../../../test/support/sequences.ts'
+import { PretendRunner } from '../../../test/support/engines/pretend-runner.ts'
+import { createRequest } from '../../../test/support/engines/sequences.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import type { StepPlan } from '../../protocol/model-runner.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { usageEntry, useUsageDatabases } from '../../../test/support/usage-databases.ts'
+import { usageEntry, useUsageDatabases } from '../../../test/support/servers/usage-databases.ts'
 import { runReads, runTransaction } from './compiled-query.ts'
 import type { UsageDatabase } from '../usage-database.ts'
 

@@ -1,0 +1,244 @@
+/** Generation requests at once: a place is held from admission to the last byte, or until the client leaves. */
+import { Agent, request as httpRequest } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
+import type { EngineRequest } from '../../../src/protocol/engine.ts'
+import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
+import { createCounter, createObservedEngine, queueForever } from '../../support/engines/observed-engine.ts'
+import { openSocket, postBytes } from '../../support/net/raw-http.ts'
+import {
+  hang,
+  sayOk,
+  type Script,
+  ScriptedEngine,
+  sequenceStart,
+  textDelta,
+} from '../../support/engines/scripted-engine.ts'
+
+const MESSAGES = { messages: [{ role: 'user', content: 'a' }] }
+
+const REQUESTS = [
+  ['/v1/generate', { prompt: 'a' }],
+  ['/v1/generate/stream', { prompt: 'a' }],
+  ['/v1/generate/batch', { prompts: ['a', 'b', 'c'] }],
+  ['/v1/generate/continuous-batch', { prompts: ['a', 'b', 'c'] }],
+  ['/v1/chat/completions', MESSAGES],
+  ['/v1/chat/completions', { ...MESSAGES, stream: true }],
+] as const
+
+/** A free key may run one request at a time. */
+async function createFreeKey(script: Script) {
+  const observed = createObservedEngine(script)
+  const world = await createAccountsApp({ engine: observed.engine })
+  const { key } = await world.register()
+  const open = async (url: string, body: object) => {
+    const socket = await openSocket(await port)
+    socket.write(postBytes(url, body, key))
+    return socket
+  }
+  const port = world.listen()
+  return { ...observed, world, key, open }
+}
+
+/** Hangs for the prompts `a`, `b` and `c`, and says ok to others. */
+const hangForSome: Script = (request: EngineRequest, signal) =>
+  /^[abc]$/.test(String(request.prompts[0]?.pieces[0])) ? hang(request, signal) : sayOk(request)
+
+const oneMore = ({ as }: AccountsApp, key: string) => as(key, 'POST', '/v1/generate', { prompt: 'more' })
+
+describe.each(REQUESTS)('POST %s %j', (url, body) => {
+  it('takes the one place of a free key until its client leaves; the refused one counts nowhere', async () => {
+    const { world, key, started, open } = await createFreeKey(hangForSome)
+    const socket = await open(url, body)
+    await started.reaches(1)
+
+    const refused = await oneMore(world, key)
+
+    expect(refused.statusCode).toBe(429)
+    expect(refused.headers).toMatchObject({
+      'x-error-code': 'concurrency_limit_exceeded',
+      'retry-after': '1',
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '59',
+    })
+    expect(refused.json()).toEqual({
+      detail:
+        'The limit of concurrent requests is 1, and the number running is 1; try again when one has ended.',
+    })
+    const other = await world.as(key, 'GET', '/v1/usage')
+    expect(other.statusCode).toBe(200)
+    expect(other.headers['x-ratelimit-remaining-requests']).toBe('58')
+    socket.destroy()
+    await expect.poll(async () => (await oneMore(world, key)).statusCode).toBe(200)
+    world.state.limiter.checkIntegrity()
+  })
+
+  it('takes it while it waits in the queue, too', async () => {
+    const { world, key, started, aborted, open } = await createFreeKey(queueForever)
+    const queued = url.includes('continuous') ? 3 : 1
+    const socket = await open(url, body)
+    await started.reaches(queued)
+
+    expect((await oneMore(world, key)).statusCode).toBe(429)
+    socket.destroy()
+    await aborted.reaches(queued)
+
+    await open(url, body)
+    await started.reaches(2 * queued)
+  })
+
+  it.each([
+    ['a field that is wrong', 400, { ...body, temperature: 99 }],
+    ['a model that there is not', 404, { ...body, model: 'none' }],
+  ])('gives it back after %s', async (_, status, wrong) => {
+    const world = await createAccountsApp()
+    const { key } = await world.register()
+
+    for (let index = 0; index < 3; index++) {
+      expect((await world.as(key, 'POST', url, wrong)).statusCode).toBe(status)
+    }
+    expect((await oneMore(world, key)).statusCode).toBe(200)
+  })
+
+  it.each([
+    [
+      'before it starts',
+      async function* () {
+        yield* []
+        throw new ServiceError('engine_failed')
+      },
+    ],
+    [
+      'after the first token',
+      async function* () {
+        yield sequenceStart()
+        yield textDelta('first', [1])
+        throw new ServiceError('engine_failed')
+      },
+    ],
+  ] satisfies [string, Script][])('gives it back after the engine fails %s', async (_, script) => {
+    const world = await createAccountsApp({ engine: new ScriptedEngine(script) })
+    const { key } = await world.register()
+
+    for (let index = 0; index < 3; index++) {
+      expect((await world.as(key, 'POST', url, body)).headers['x-error-code']).not.toBe(
+        'concurrency_limit_exceeded',
+      )
+    }
+    world.state.limiter.checkIntegrity()
+  })
+})
+
+describe('of twenty requests at the last place', () => {
+  it('exactly one passes', async () => {
+    const answered = createCounter()
+    const { world, key } = await createFreeKey(async function* (request) {
+      await answered.reaches(19)
+      yield* sayOk(request)
+    })
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const answer = await oneMore(world, key)
+        answered.add()
+        return answer
+      }),
+    )
+
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(19)
+  })
+})
+
+describe('the number of places', () => {
+  it('is of each key alone, and of all sessions of an account together', async () => {
+    const { world, key, started, open } = await createFreeKey(hangForSome)
+    const second = (await world.as(key, 'POST', '/v1/keys', {})).json<{ key: string }>()
+    await open('/v1/generate', { prompt: 'a' })
+    await started.reaches(1)
+
+    expect((await oneMore(world, second.key)).statusCode).toBe(200)
+
+    await world.register('ann@example.org')
+    const [one, two] = [await world.login('ann@example.org'), await world.login('ann@example.org')]
+    const socket = await openSocket((world.app.server.address() as { port: number }).port)
+    socket.write(postBytes('/v1/generate', { prompt: 'a' }, one))
+    await started.reaches(3)
+    expect((await oneMore(world, two)).statusCode).toBe(429)
+  })
+
+  it('follows a change of tier on the very next request', async () => {
+    const { world, key, started, open } = await createFreeKey(hangForSome)
+    const id = (await world.as(key, 'GET', '/v1/keys')).json().keys[0].id
+    await open('/v1/generate', { prompt: 'a' })
+    await started.reaches(1)
+
+    expect((await oneMore(world, key)).statusCode).toBe(429)
+    await world.admin('PATCH', `/v1/admin/keys/${id}?tier=pro`)
+    expect((await oneMore(world, key)).statusCode).toBe(200)
+    await world.admin('PATCH', `/v1/admin/keys/${id}?tier=free`)
+    expect((await oneMore(world, key)).statusCode).toBe(429)
+  })
+
+  it('is not bound without authentication', async () => {
+    const { engine, started } = createObservedEngine(hang)
+    const world = await createAccountsApp({ engine, config: { authMode: 'none' } })
+    const port = await world.listen()
+
+    for (let index = 1; index <= 20; index++) {
+      ;(await openSocket(port)).write(postBytes('/v1/generate', { prompt: 'a' }, 'nobody'))
+    }
+
+    await started.reaches(20)
+  })
+})
+
+describe('a client that sends one request after the other on one connection', () => {
+  /** Reads the answer to its last byte and only then resolves. */
+  function send(agent: Agent, port: number, { url, body, key }: { url: string; body: object; key: string }) {
+    return new Promise<{ status: number; length: number }>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const sent = httpRequest(
+        { port, host: '127.0.0.1', path: url, method: 'POST', agent, headers },
+        (answer) => {
+          let length = 0
+          answer.on('data', (chunk: Buffer) => void (length += chunk.length))
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, length }))
+        },
+      )
+      sent.once('error', reject)
+      sent.end(JSON.stringify(body))
+    })
+  }
+
+  it('never meets its own request: small answers, large ones, streams and errors', async () => {
+    const world = await createAccountsApp()
+    const { key } = await world.register()
+    const port = await world.listen()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    let connections = 0
+    world.app.server.on('connection', () => connections++)
+    const large = { prompts: Array.from({ length: 16 }, () => 'x'.repeat(2000)), max_new_tokens: 2000 }
+    const kinds = [
+      ['/v1/generate', { prompt: 'a' }, 200],
+      ['/v1/generate/stream', { prompt: 'abc' }, 200],
+      ['/v1/generate/batch', large, 200],
+      ['/v1/chat/completions', { ...MESSAGES, stream: true }, 200],
+      ['/v1/generate', { prompt: 7 }, 400],
+      ['/v1/generate', { prompt: 'a', model: 'none' }, 404],
+    ] as const
+
+    const answers = []
+    for (let round = 0; round < 8; round++) {
+      for (const [url, body, status] of kinds) {
+        answers.push({ status, answer: await send(agent, port, { url, body, key }) })
+      }
+    }
+
+    expect(answers.map(({ answer }) => answer.status)).toEqual(answers.map(({ status }) => status))
+    expect(Math.max(...answers.map(({ answer }) => answer.length))).toBeGreaterThan(150_000)
+    expect(connections).toBe(1)
+    world.state.limiter.checkIntegrity()
+  })
+})

@@ -1,0 +1,75 @@
+/** The interface's table of endpoints: what each answers when all is well, where `shared-endpoints.test.ts` does not say it. */
+import { describe, expect, it } from 'vitest'
+import { createTestApp } from '../../support/servers/test-app.ts'
+
+describe('GET /v1/health', () => {
+  it('answers in every state', async () => {
+    const { app } = createTestApp({ isReady: () => false, isDraining: () => true })
+
+    expect((await app.inject('/v1/health')).statusCode).toBe(200)
+  })
+})
+
+describe('GET /v1/ready', () => {
+  it.each([
+    [{ isReady: () => true }, 200, undefined],
+    [{ isReady: () => false }, 503, 'not_ready'],
+    [{ isDraining: () => true }, 503, 'shutting_down'],
+  ])('%# answers %i', async (options, status, code) => {
+    const answer = await createTestApp(options).app.inject('/v1/ready')
+
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['x-error-code']).toBe(code)
+    expect('retry-after' in answer.headers).toBe(status === 503)
+  })
+})
+
+describe('GET /v1/models', () => {
+  it.each(['/v1/models/org/name', '/v1/models/org%2Fname'])('reads %s as the id org/name', async (url) => {
+    const answer = await createTestApp().call(url)
+
+    expect(answer.statusCode).toBe(404)
+    expect(answer.headers['x-error-code']).toBe('model_not_found')
+    expect(answer.json()).toMatchObject({
+      detail: "Model 'org/name' does not exist.",
+      error: { message: "Model 'org/name' does not exist.", code: 'model_not_found' },
+    })
+  })
+})
+
+describe('POST /v1/generate', () => {
+  it('counts the tokens of a stop string and does not show them', async () => {
+    const body = (
+      await createTestApp().post('/v1/generate', { prompt: 'one two', stop_strings: [' '] })
+    ).json()
+
+    expect(body).toMatchObject({ generated_text: 'one', completion_tokens: 4, finish_reason: 'stop' })
+  })
+
+  it('lets beams change nothing on the passthrough model', async () => {
+    const body = (await createTestApp().post('/v1/generate', { prompt: 'ab', num_beams: 4 })).json()
+
+    expect(body).toMatchObject({ generated_text: 'ab' })
+  })
+})
+
+describe('POST /v1/chat/completions', () => {
+  it('answers with the last message on the passthrough model', async () => {
+    const messages = [
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'hi' },
+    ]
+
+    const answer = await createTestApp().post('/v1/chat/completions', { messages })
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({
+      id: expect.stringMatching(/^chatcmpl-\w+$/),
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'default',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 },
+    })
+  })
+})

@@ -1,0 +1,280 @@
+/** How errors look and who gets them: credentials, unknown routes, tiers, a server that shuts down, an engine that fails. */
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
+import { ScriptedEngine, sayOk, sequenceStart } from '../../support/engines/scripted-engine.ts'
+import { createTestApp, createTierAuthenticator, KEY } from '../../support/servers/test-app.ts'
+
+const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
+
+const KEYED_ROUTES = [
+  ['GET', '/v1/models'],
+  ['GET', '/v1/models/default'],
+  ['POST', '/v1/generate'],
+  ['POST', '/v1/generate/batch'],
+  ['POST', '/v1/generate/stream'],
+  ['POST', '/v1/generate/continuous-batch'],
+  ['POST', '/v1/chat/completions'],
+] as const
+
+describe('credentials', () => {
+  it.each(KEYED_ROUTES)('%s %s needs a key, before anything of the body is read', async (method, url) => {
+    const { app } = createTestApp()
+
+    for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Bearer wrong', `Basic ${KEY}`, KEY]) {
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { 'content-type': 'text/plain', ...(authorization !== undefined && { authorization }) },
+        ...(method === 'POST' && { payload: '{' }),
+      })
+      expect([authorization, answer.statusCode]).toEqual([authorization, 401])
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+      expect(answer.headers['x-error-code']).toBe('unauthorized')
+      expect(answer.json().detail).toMatch(/^Missing or invalid API key\./)
+    }
+  })
+
+  it.each([`bearer ${KEY}`, `BEARER  ${KEY}`, `Bearer ${KEY} `])('takes %j', async (authorization) => {
+    const answer = await createTestApp().app.inject({ url: '/v1/models', headers: { authorization } })
+
+    expect(answer.statusCode).toBe(200)
+  })
+
+  it('answers 500, not 401, when keys cannot be looked up', async () => {
+    const authenticator = { authenticate: () => Promise.reject(new Error('database is locked')) }
+    const { call, logLines } = createTestApp({ authenticator })
+
+    const answer = await call({ url: '/v1/models', headers: { 'x-request-id': 'r-1' } })
+
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json().detail).toBe('Internal server error. Request id: r-1')
+    expect(answer.body).not.toContain('locked')
+    expect(logLines).toContainEqual(
+      expect.objectContaining({
+        requestId: 'r-1',
+        err: expect.objectContaining({ message: 'database is locked' }),
+      }),
+    )
+  })
+})
+
+describe('unknown routes', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v1/nothing'],
+    ['GET', '/v1/health/'],
+    ['POST', '/v1/health'],
+    ['GET', '/v1/generate'],
+    ['PUT', '/v1/generate'],
+    ['DELETE', '/v1/models/default'],
+    ['OPTIONS', '/v1/generate'],
+    ['TRACE', '/v1/health'],
+  ] as const)('%s %s is 404 with or without a key', async (method, url) => {
+    const { app, call } = createTestApp()
+
+    for (const answer of [
+      await app.inject({ method: method as 'GET', url }),
+      await call({ method: method as 'GET', url }),
+    ]) {
+      expect(answer.statusCode).toBe(404)
+      expect(answer.headers['x-error-code']).toBe('not_found')
+      expect(answer.json()).toMatchObject({ detail: `There is no route ${method} ${url}.` })
+    }
+  })
+
+  it('keeps the query out of the sentence', async () => {
+    const answer = await createTestApp().app.inject('/v1/nothing?key=secret')
+
+    expect(answer.body).not.toContain('secret')
+  })
+
+  it('is 404 whatever the body is', async () => {
+    const answer = await createTestApp().call({
+      method: 'POST',
+      url: '/v1/nothing',
+      headers: { 'content-type': 'application/json' },
+      payload: '{',
+    })
+
+    expect(answer.statusCode).toBe(404)
+  })
+})
+
+describe('unknown models', () => {
+  it.each([
+    ['/v1/generate', { prompt: 'a' }],
+    ['/v1/generate/stream', { prompt: 'a' }],
+    ['/v1/generate/batch', { prompts: ['a'] }],
+    ['/v1/generate/continuous-batch', { prompts: ['a'] }],
+    ['/v1/chat/completions', MESSAGES],
+  ])('POST %s answers 404', async (url, body) => {
+    const answer = await createTestApp().post(url, { ...body, model: 'nobody' })
+
+    expect(answer.statusCode).toBe(404)
+    expect(answer.headers['x-error-code']).toBe('model_not_found')
+    expect(answer.json().detail).toBe("Model 'nobody' does not exist.")
+  })
+})
+
+describe('request ids', () => {
+  it.each(['a', 'A-1_b.c:d', 'x'.repeat(64)])('keeps %s', async (id) => {
+    const answer = await createTestApp().app.inject({ url: '/v1/health', headers: { 'x-request-id': id } })
+
+    expect(answer.headers['x-request-id']).toBe(id)
+  })
+
+  it.each(['', 'a b', 'x'.repeat(65), 'ä', '"'])('replaces %j', async (id) => {
+    const answer = await createTestApp().app.inject({ url: '/v1/nothing', headers: { 'x-request-id': id } })
+
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
+  })
+})
+
+describe('tiers', () => {
+  it.each([
+    ['free', 4096, 2048],
+    ['free', 2049, 2048],
+    ['free', 2048, null],
+    ['pro', 4096, null],
+  ] as const)('%s may generate %i tokens, %s at most', async (tier, asked, applied) => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({ engine, authenticator: createTierAuthenticator(tier) })
+
+    const answer = await post('/v1/generate', { prompt: 'a', max_new_tokens: asked })
+
+    expect(answer.headers['x-max-tokens-applied']).toBe(applied?.toString())
+    expect(engine.requests[0]?.options.maxNewTokens).toBe(applied ?? asked)
+  })
+
+  it('says so on a stream too, and queues each tier in its class', async () => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({ engine, authenticator: createTierAuthenticator('pro') })
+
+    const answer = await post('/v1/chat/completions', {
+      ...MESSAGES,
+      stream: true,
+      max_tokens: 8192,
+      priority: -5,
+    })
+
+    expect(answer.headers['x-max-tokens-applied']).toBe('4096')
+    expect(engine.requests[0]?.place).toEqual({ priorityClass: 1, priority: -5, accountId: 'a' })
+  })
+})
+
+describe('a server that shuts down', () => {
+  it('refuses new generation requests and answers the rest', async () => {
+    const { post, call } = createTestApp({ isDraining: () => true })
+
+    const refused = await post('/v1/generate', { prompt: 'a' })
+
+    expect(refused.statusCode).toBe(503)
+    expect(refused.headers).toMatchObject({
+      'x-error-code': 'shutting_down',
+      'retry-after': '1',
+      connection: 'close',
+    })
+    expect((await call('/v1/models')).statusCode).toBe(200)
+  })
+})
+
+describe('an engine that fails', () => {
+  const failWith = (error: unknown) =>
+    new ScriptedEngine(async function* () {
+      yield* []
+      throw error
+    })
+
+  it.each(['/v1/generate', '/v1/generate/stream'])('%s passes on a full queue', async (url) => {
+    const error = new ServiceError('queue_full', { waiting: 512, max: 512 }, { retryAfterSeconds: 3 })
+
+    const answer = await createTestApp({ engine: failWith(error) }).post(url, { prompt: 'a' })
+
+    expect(answer.statusCode).toBe(429)
+    expect(answer.headers).toMatchObject({ 'x-error-code': 'queue_full', 'retry-after': '3' })
+  })
+
+  it('shows nothing of an unknown failure and logs it', async () => {
+    const { post, logLines } = createTestApp({ engine: failWith(new Error('secret detail')) })
+
+    const answer = await post('/v1/chat/completions', MESSAGES)
+
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json().error).toMatchObject({ type: 'server_error', code: 'internal_error' })
+    expect(answer.body).not.toContain('secret')
+    expect(JSON.stringify(logLines)).toContain('secret detail')
+  })
+
+  it('is a 500 when a sequence never ends', async () => {
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+    })
+
+    expect((await createTestApp({ engine }).post('/v1/generate', { prompt: 'a' })).statusCode).toBe(500)
+  })
+
+  it.each([
+    ['/v1/generate', {}],
+    ['/v1/generate/stream', {}],
+  ])('%s answers a prompt that is too long with both numbers', async (url) => {
+    const engine = new ScriptedEngine(async function* () {
+      const error = { code: 'prompt_too_long', params: { given: 5000, max: 4096 } } as const
+      yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
+    })
+
+    const answer = await createTestApp({ engine }).post(url, { prompt: 'a' })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['x-error-code']).toBe('prompt_too_long')
+    expect(answer.json().detail).toMatch(/5000.*4096/)
+  })
+})
+
+describe('beams', () => {
+  it.each(['/v1/generate', '/v1/generate/batch'])(
+    '%s refuses them on a model without beam search',
+    async (url) => {
+      const { post } = createTestApp({ engine: new ScriptedEngine(sayOk) })
+
+      const answer = await post(url, { prompt: 'a', prompts: ['a'], num_beams: 2 })
+
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json().detail).toBe("num_beams must be 1, but was 2: model 'default' has no beam search.")
+    },
+  )
+
+  it.each(['/v1/generate', '/v1/generate/batch', '/v1/generate/continuous-batch'])(
+    '%s gives them to a model that has one, up to as many as it takes',
+    async (url) => {
+      const engine = new ScriptedEngine(sayOk, { maxBeams: 4 })
+      const { post } = createTestApp({ engine })
+
+      const answer = await post(url, { prompt: 'a', prompts: ['a'], num_beams: 4 })
+      expect(answer.statusCode).toBe(200)
+      expect(engine.requests[0]?.options.numBeams).toBe(4)
+
+      const refused = await post(url, { prompt: 'a', prompts: ['a'], num_beams: 5 })
+      expect(refused.statusCode).toBe(400)
+      expect(refused.json().detail).toBe(
+        "num_beams must be at most 4, but was 5: model 'default' searches with no more.",
+      )
+    },
+  )
+
+  it('answers 400 with the numbers when they take more room than there is', async () => {
+    const engine = new ScriptedEngine(
+      async function* () {
+        const params = { beams: 8, promptTokens: 10, newTokens: 100, given: 810, max: 256 }
+        const error = { code: 'beams_too_large', params } as const
+        yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
+      },
+      { maxBeams: 8 },
+    )
+
+    const answer = await createTestApp({ engine }).post('/v1/generate', { prompt: 'a', num_beams: 8 })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['x-error-code']).toBe('beams_too_large')
+    expect(answer.json().detail).toMatch(/810.*256/)
+  })
+})

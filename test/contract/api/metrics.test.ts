@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
+import { ADMIN_KEY, createTestApp, type TestApp } from '../../support/servers/test-app.ts'
+
+const asAdmin = { authorization: `Bearer ${ADMIN_KEY}` }
+
+async function readMetrics({ call }: TestApp): Promise<string> {
+  return (await call({ url: '/metrics', headers: asAdmin })).body
+}
+
+describe('GET /metrics', () => {
+  it('is for the admin key alone, in the text format', async () => {
+    const testApp = createTestApp()
+    const withKey = await testApp.call('/metrics')
+    expect(withKey.statusCode).toBe(401)
+    const answer = await testApp.call({ url: '/metrics', headers: asAdmin })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(answer.body).toContain('process_resident_memory_bytes')
+    expect(answer.body).toContain('sluice_model_state{model="default",state="ready"} 1')
+    expect(answer.body).toContain('sluice_ready 1')
+    expect(/^process_open_fds [1-9]/m.test(answer.body)).toBe(process.platform === 'linux')
+  })
+
+  it('counts requests by the pattern of their route, and tokens by model', async () => {
+    const testApp = createTestApp()
+    await testApp.post('/v1/generate', { prompt: 'abc', max_new_tokens: 2 })
+    await testApp.post('/v1/generate', { prompt: 'abcd', max_new_tokens: 3 })
+    await testApp.call('/v1/models/nobody')
+    await testApp.call('/secret-of-a-scanner')
+    await testApp.call({ method: 'PROPFIND' as 'GET', url: '/x' })
+    const text = await readMetrics(testApp)
+    expect(text).toContain('sluice_requests_total{method="POST",route="/v1/generate",status="200"} 2')
+    expect(text).toMatch(
+      /sluice_requests_total\{method="GET",route="\/v1\/models\/[:*][^"]*",status="404"\} 1/,
+    )
+    expect(text).toContain('sluice_requests_total{method="GET",route="none",status="404"} 1')
+    expect(text).toContain('sluice_requests_total{method="other",route="none",status="404"} 1')
+    expect(text).toContain('sluice_prompt_tokens_total{model="default"} 7')
+    expect(text).toContain('sluice_completion_tokens_total{model="default"} 5')
+    expect(text).toContain('sluice_time_to_first_token_seconds_count{model="default"} 2')
+    expect(text).toContain('sluice_inter_token_latency_seconds_count{model="default"} 2')
+    expect(text).not.toContain('scanner')
+  })
+
+  it('counts what was guessed ahead and what of it was right', async () => {
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('ok', [1])
+      const drafts = { draftedTokens: 12, acceptedTokens: 9 }
+      yield { type: 'sequence-end', index: 0, finishReason: 'stop', error: null, drafts }
+    })
+    const testApp = createTestApp({ engine })
+    await testApp.post('/v1/generate', { prompt: 'abc' })
+    const text = await readMetrics(testApp)
+    expect(text).toContain('sluice_draft_tokens_total{model="default"} 12')
+    expect(text).toContain('sluice_accepted_draft_tokens_total{model="default"} 9')
+  })
+
+  it('counts the hits of guards by rule', async () => {
+    const testApp = createTestApp()
+    testApp.metrics.countGuardHit({ guard: 'prompt', rule: 'role-spoofing' })
+    expect(await readMetrics(testApp)).toContain(
+      'sluice_guard_hits_total{guard="prompt",rule="role-spoofing"} 1',
+    )
+  })
+})

@@ -1,0 +1,219 @@
+/** The API's description of itself: valid, complete, and served without the network. */
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { createTestApp } from '../../support/servers/test-app.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly Record<string, unknown>[]
+  readonly responses: Record<string, { content: Record<string, unknown> }>
+}
+
+async function readDocument() {
+  const answer = await createTestApp().app.inject('/openapi.json')
+  const document = answer.json<{
+    info: { version: string }
+    paths: Record<string, Record<string, Operation>>
+    components: { schemas: object }
+  }>()
+  return { answer, document }
+}
+
+describe('GET /openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document of version 1.1.1, served to anyone', async () => {
+    const { answer, document } = await readDocument()
+    const validator = new Validator()
+
+    const result = await validator.validate(answer.json())
+
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(validator.version).toBe('3.1')
+    expect(document.info.version).toBe('1.1.1')
+  })
+
+  it('describes every endpoint, with a key where one is needed', async () => {
+    const { document } = await readDocument()
+
+    const rows = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { operationId, security }]) => [
+        method,
+        path,
+        operationId,
+        security.flatMap((scheme) => Object.keys(scheme)).join() || 'public',
+      ]),
+    )
+
+    expect(rows).toEqual([
+      ['get', '/v1/health', 'getHealth', 'public'],
+      ['get', '/v1/ready', 'getReady', 'public'],
+      ['get', '/metrics', 'getMetrics', 'adminKey'],
+      ['get', '/v1/models', 'listModels', 'apiKey'],
+      ['get', '/v1/models/{model_id}', 'getModel', 'apiKey'],
+      ['post', '/v1/models/quantize', 'quantizeModel', 'apiKey'],
+      ['post', '/v1/generate', 'generate', 'apiKey'],
+      ['post', '/v1/generate/stream', 'generateStream', 'apiKey'],
+      ['post', '/v1/generate/batch', 'generateBatch', 'apiKey'],
+      ['post', '/v1/generate/continuous-batch', 'generateContinuousBatch', 'apiKey'],
+      ['post', '/v1/chat/completions', 'createChatCompletion', 'apiKey'],
+      ['post', '/v1/auth/register', 'register', 'public'],
+      ['post', '/v1/auth/login', 'login', 'public'],
+      ['post', '/v1/auth/logout', 'logout', 'apiKey'],
+      ['post', '/v1/auth/password', 'changePassword', 'apiKey'],
+      ['get', '/v1/keys', 'listKeys', 'apiKey'],
+      ['post', '/v1/keys', 'createKey', 'apiKey'],
+      ['delete', '/v1/keys/{key_id}', 'revokeKey', 'apiKey'],
+      ['get', '/v1/usage', 'getUsage', 'apiKey'],
+      ['get', '/v1/admin/usage', 'getTotalUsage', 'adminKey'],
+      ['get', '/v1/admin/keys', 'listAllKeys', 'adminKey'],
+      ['post', '/v1/admin/keys', 'createAnyKey', 'adminKey'],
+      ['get', '/v1/admin/keys/{key_id}', 'getKey', 'adminKey'],
+      ['delete', '/v1/admin/keys/{key_id}', 'revokeAnyKey', 'adminKey'],
+      ['patch', '/v1/admin/keys/{key_id}', 'changeKey', 'adminKey'],
+      ['get', '/v1/admin/keys/{key_id}/usage', 'getKeyUsage', 'adminKey'],
+      ['get', '/v1/admin/users', 'listUsers', 'adminKey'],
+      ['post', '/v1/admin/users', 'createUser', 'adminKey'],
+      ['patch', '/v1/admin/users/{user_id}', 'changeUser', 'adminKey'],
+      ['delete', '/v1/admin/users/{user_id}', 'deleteUser', 'adminKey'],
+      ['post', '/v1/admin/models', 'registerModel', 'adminKey'],
+      ['delete', '/v1/admin/models/{id}', 'unregisterModel', 'adminKey'],
+      ['get', '/v1/admin/bans', 'listBans', 'adminKey'],
+      ['delete', '/v1/admin/bans/{address}', 'liftBan', 'adminKey'],
+    ])
+  })
+
+  it('names each schema once and shows streams and errors', async () => {
+    const { document } = await readDocument()
+
+    expect(Object.keys(document.components.schemas).toSorted()).toEqual([
+      'AdminApiKey',
+      'AdminApiKeyList',
+      'AdminCreatedKey',
+      'ApiKey',
+      'ApiKeyList',
+      'Ban',
+      'BanList',
+      'BatchItem',
+      'BatchRequest',
+      'BatchResponse',
+      'ChangeUserRequest',
+      'ChatChunk',
+      'ChatCompletion',
+      'ChatMessage',
+      'ChatRequest',
+      'CreateKeyRequest',
+      'CreateUserRequest',
+      'CreateUserResponse',
+      'CreatedKey',
+      'DeletedUser',
+      'DetailedUsage',
+      'Error',
+      'FailedBatchItem',
+      'GenerateRequest',
+      'GenerateResponse',
+      'Health',
+      'LiftedBan',
+      'LoginRequest',
+      'LoginResponse',
+      'LogoutResponse',
+      'Model',
+      'ModelList',
+      'OpenAiError',
+      'PasswordRequest',
+      'PasswordResponse',
+      'QuantizeResult',
+      'Ready',
+      'RegisterModelRequest',
+      'RegisterRequest',
+      'RegisterResponse',
+      'RevokedKey',
+      'StreamChunk',
+      'UnregisteredModel',
+      'Usage',
+      'UsageSummary',
+      'User',
+      'UserList',
+    ])
+    const responses = document.paths['/v1/chat/completions']?.['post']?.responses
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '404', '429', '500', '503'])
+    expect(responses?.['200']?.content).toMatchObject({ 'text/event-stream': {}, 'application/json': {} })
+  })
+
+  it('carries bounds and defaults', async () => {
+    const { document } = await readDocument()
+
+    expect(document.components.schemas).toMatchObject({
+      GenerateRequest: {
+        required: ['prompt'],
+        properties: {
+          max_new_tokens: { type: 'integer', minimum: 1, maximum: 4096, default: 256 },
+          temperature: { type: 'number', minimum: 0.01, maximum: 5, default: 1 },
+        },
+      },
+      ChatRequest: {
+        required: ['messages'],
+        properties: { model: { default: 'default' }, stream: { default: false } },
+      },
+    })
+  })
+})
+
+describe('GET /docs', () => {
+  it('serves Swagger UI and its assets from this server alone', async () => {
+    const { app } = createTestApp()
+
+    const page = await app.inject('/docs')
+
+    expect(page.statusCode).toBe(200)
+    expect(page.headers['content-type']).toContain('text/html')
+    const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset)
+    expect(assets.length).toBeGreaterThan(3)
+    for (const asset of assets) {
+      expect(asset).not.toMatch(/^(?:https?:)?\/\//)
+      expect((await app.inject(new URL(asset, 'http://x/docs').pathname)).statusCode).toBe(200)
+    }
+  })
+
+  it('has pages that run nothing but their own files and stand in no frame', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js']) {
+      const { headers, statusCode } = await app.inject(url)
+
+      expect(statusCode).toBe(200)
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*script-src 'self';/),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+      })
+    }
+    // What the policy would keep from running: a script or a handler inside the page.
+    const page = (await app.inject('/docs')).body
+    expect(page).not.toMatch(/<script(?![^>]*\ssrc=)/)
+    expect(page).not.toMatch(/\son\w+=/)
+  })
+
+  it('names no program and no version', async () => {
+    const { app } = createTestApp()
+
+    for (const url of ['/docs', '/v1/health', '/nowhere', '/v1/models/%zz']) {
+      const { headers } = await app.inject(url)
+
+      expect(headers).not.toHaveProperty('server')
+      expect(headers).not.toHaveProperty('x-powered-by')
+    }
+  })
+
+  it.each([
+    ['/docs/static/swagger-ui.css', { range: 'bytes=99999999-' }, 400],
+    ['/docs/static/swagger-ui.css', { 'if-match': '"x"' }, 400],
+    ['/docs/static/..%2f..%2fpackage.json', {}, 404],
+    ['/docs/static/%00', {}, 400],
+  ])('answers %s %j with our own errors', async (url, headers, status) => {
+    const answer = await createTestApp().app.inject({ url, headers })
+
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toEqual({ detail: expect.any(String) })
+  })
+})

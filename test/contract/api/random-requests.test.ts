@@ -1,0 +1,54 @@
+/**
+ * Every endpoint under requests that are generated from the server's own description: whatever comes in, what goes out is
+ * an answer of the interface. `node bench/attack.mjs` asks many more of a running server.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readEndpoints } from '../../../bench/openapi-requests.mjs'
+import { createAccountsApp } from '../../support/servers/accounts-app.ts'
+import { ADMIN_KEY, KEY } from '../../support/servers/test-app.ts'
+
+/** The same each time; a failure names the smallest request that shows it. */
+const SEED = 5
+const RUNS_WITH_BODY = 200
+const RUNS_WITHOUT_BODY = 50
+
+const SECRETS = { public: null, key: KEY, admin: ADMIN_KEY } as const
+const STATUSES = [200, 400, 401, 404, 409, 429]
+
+describe('random requests', () => {
+  it('to every endpoint are answered as the interface says, and change no object of the program', async () => {
+    const { app } = await createAccountsApp()
+    const endpoints = readEndpoints((await app.inject('/openapi.json')).json())
+    const prototypeNames = Object.getOwnPropertyNames(Object.prototype)
+    const asked = new Map<string, number>()
+
+    for (const { name, method, access, hasBody, requests } of endpoints) {
+      const secret = SECRETS[access]
+      await fc.assert(
+        fc.asyncProperty(requests, async ({ url, body }) => {
+          const { statusCode, body: answer } = await app.inject({
+            method: method as 'GET',
+            url,
+            headers: {
+              ...(secret !== null && { authorization: `Bearer ${secret}` }),
+              ...(body !== null && { 'content-type': 'application/json' }),
+            },
+            ...(body !== null && { payload: body }),
+          })
+          asked.set(`${name} ${statusCode}`, (asked.get(`${name} ${statusCode}`) ?? 0) + 1)
+
+          expect(STATUSES, `${name}: ${answer}`).toContain(statusCode)
+          if (statusCode >= 400) expect(JSON.parse(answer)).toMatchObject({ detail: expect.any(String) })
+        }),
+        { numRuns: hasBody ? RUNS_WITH_BODY : RUNS_WITHOUT_BODY, seed: SEED },
+      )
+    }
+
+    expect(endpoints.length).toBeGreaterThan(30)
+    expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(prototypeNames)
+    // They reach what is behind the validation, and do not always.
+    expect(asked.get('POST /v1/generate 200')).toBeGreaterThan(RUNS_WITH_BODY / 10)
+    expect(asked.get('POST /v1/generate 400')).toBeGreaterThan(RUNS_WITH_BODY / 10)
+  }, 120_000)
+})

@@ -1,0 +1,249 @@
+/** `/v1/admin/models`: what it takes, what it answers, and who may ask. */
+import { describe, expect, it } from 'vitest'
+import { StartError } from '../../../src/core/errors.ts'
+import type { OpenEngine } from '../../../src/models/registry.ts'
+import type { Engine, ModelOutline } from '../../../src/protocol/engine.ts'
+import { sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { ADMIN_KEY, createTestApp, KEY } from '../../support/servers/test-app.ts'
+
+const MODELS = '/v1/admin/models'
+const OUTLINE: ModelOutline = {
+  architecture: 'llama',
+  parameters: 10,
+  sizeBytes: 20_000_000,
+  quantization: 'F16',
+  maxSeqLen: 64,
+  vocabSize: 5,
+  engine: 'llama.cpp',
+}
+
+const succeed: OpenEngine = () => Promise.resolve(new ScriptedEngine(sayOk))
+const fail: OpenEngine = () => Promise.reject(new StartError("'x.gguf' is damaged.", 1))
+
+/** A load that a test finishes by hand, after its headers have been read. */
+function createSlowLoad() {
+  let finish: (engine: Engine) => void = () => {}
+  const openEngine: OpenEngine = (_id, _source, { onOutline, onProgress }) => {
+    onOutline(OUTLINE)
+    onProgress(0.5)
+    return new Promise((resolve) => {
+      finish = resolve
+    })
+  }
+  return { openEngine, finish: () => finish(new ScriptedEngine(sayOk)) }
+}
+
+function createAdminApp(openEngine: OpenEngine) {
+  const { app, call, logLines } = createTestApp({ openEngine })
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  return {
+    app,
+    call,
+    logLines,
+    register: (payload: object, query = '') =>
+      call({ method: 'POST', url: MODELS + query, headers, payload }),
+    unregister: (id: string) => call({ method: 'DELETE', url: `${MODELS}/${id}`, headers }),
+    listIds: async () =>
+      (await call('/v1/models')).json<{ data: { id: string }[] }>().data.map(({ id }) => id),
+  }
+}
+
+describe('POST /v1/admin/models', () => {
+  it('answers the model once it serves, with everything it was given', async () => {
+    const seen: unknown[] = []
+    const { register, call } = createAdminApp((id, source, hooks) => {
+      seen.push([id, source])
+      return succeed(id, source, hooks)
+    })
+
+    const answer = await register({
+      id: 'org/m',
+      checkpoint: 'm',
+      model_config: 'c.json',
+      tokenizer: 't.json',
+      quantization: 'int8',
+    })
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({ id: 'org/m', object: 'model', meta: { state: 'ready' } })
+    expect(answer.json()).toEqual((await call('/v1/models/org/m')).json())
+    const source = { checkpoint: 'm', modelConfig: 'c.json', tokenizer: 't.json', quantization: 'int8' }
+    expect(seen).toEqual([['org/m', source]])
+  })
+
+  it('with wait=false answers at once; the list then shows how far it is and the numbers of the headers', async () => {
+    const load = createSlowLoad()
+    const { register, call } = createAdminApp(load.openEngine)
+
+    const answer = await register({ id: 'm', checkpoint: 'm' }, '?wait=false')
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({ id: 'm', meta: { state: 'loading' } })
+    expect((await call('/v1/models/m')).json().meta).toEqual({
+      architecture: 'llama',
+      parameters: 10,
+      size_mb: 20,
+      quantization: 'F16',
+      max_seq_len: 64,
+      vocab_size: 5,
+      engine: 'llama.cpp',
+      state: 'loading',
+      load_progress: 0.5,
+      failure: null,
+    })
+    load.finish()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect((await call('/v1/models/m')).json().meta).toMatchObject({ state: 'ready', load_progress: 1 })
+  })
+
+  it('is 400 and says why when the model cannot be served, and leaves everything as it was', async () => {
+    const { register, listIds } = createAdminApp(fail)
+
+    const answer = await register({ id: 'm', checkpoint: 'x.gguf' })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['x-error-code']).toBe('model_not_loadable')
+    expect(answer.json()).toEqual({ detail: "Model 'm' was not registered: 'x.gguf' is damaged." })
+    expect(await listIds()).toEqual(['default'])
+  })
+
+  it('with wait=false keeps a model that failed, with the reason, until it is unregistered', async () => {
+    const { register, unregister, call, listIds } = createAdminApp(fail)
+
+    await register({ id: 'm', checkpoint: 'x.gguf' }, '?wait=false')
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect((await call('/v1/models/m')).json().meta).toMatchObject({
+      state: 'failed',
+      failure: "'x.gguf' is damaged.",
+    })
+    expect((await unregister('m')).statusCode).toBe(200)
+    expect(await listIds()).toEqual(['default'])
+  })
+
+  it('tells users which file it was but not where it lies, and the admin all of it', async () => {
+    const failAt: OpenEngine = () => Promise.reject(new StartError('/srv/models/x.gguf is damaged.', 1))
+    const { register, call } = createAdminApp(failAt)
+    const body = { id: 'm', checkpoint: '/srv/models/x.gguf' }
+    expect((await register(body)).json().detail).toMatch(/: \/srv\/models\/x\.gguf is damaged\.$/)
+
+    await register(body, '?wait=false')
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect((await call('/v1/models/m')).json().meta.failure).toBe('x.gguf is damaged.')
+    const refused = await call({
+      method: 'POST',
+      url: '/v1/generate',
+      payload: { prompt: 'a', model: 'm' },
+    })
+    expect(refused.statusCode).toBe(503)
+    expect(refused.json().detail).toBe("Model 'm' could not be loaded: x.gguf is damaged.")
+  })
+
+  it('leaves a line in the log for what was registered and what was unregistered', async () => {
+    const { register, unregister, logLines } = createAdminApp(succeed)
+    await register({ id: 'm', checkpoint: '/srv/x.gguf', quantization: 'int8' })
+    await unregister('m')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(logLines).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        msg: 'a model was registered',
+        model: 'm',
+        checkpoint: '/srv/x.gguf',
+        quantization: 'int8',
+      }),
+    )
+    expect(logLines).toContainEqual(
+      expect.objectContaining({ level: 'info', msg: 'a model was unregistered', model: 'm' }),
+    )
+  })
+
+  it('takes default for the default model', async () => {
+    const { register, listIds } = createAdminApp(succeed)
+    await register({ id: 'm', checkpoint: 'a' })
+
+    const answer = await register({ id: 'default', checkpoint: 'b' })
+
+    expect(answer.json()).toMatchObject({ id: 'm' })
+    expect(await listIds()).toEqual(['m'])
+  })
+
+  it.each([
+    [{}, 'id is required.'],
+    [{ id: 'm' }, 'checkpoint is required.'],
+    [
+      { id: 'a b', checkpoint: 'm' },
+      'id must be a string of 1 to 200 characters without spaces, but was "a b".',
+    ],
+    [{ id: 'm', checkpoint: '' }, 'checkpoint must be a path of 1 to 4096 characters, but was "".'],
+    [
+      { id: 'm', checkpoint: 'a'.repeat(4097) },
+      `checkpoint must be a path of 1 to 4096 characters, but was "${'a'.repeat(64)}…".`,
+    ],
+    [{ id: 'm', checkpoint: 5 }, 'checkpoint must be a path of 1 to 4096 characters, but was 5.'],
+    [
+      { id: 'm', checkpoint: 'm', tokenizer: '' },
+      'tokenizer must be a path of 1 to 4096 characters, but was "".',
+    ],
+    [
+      { id: 'm', checkpoint: 'm', model_config: true },
+      'model_config must be a path of 1 to 4096 characters, but was true.',
+    ],
+    [
+      { id: 'm', checkpoint: 'm', quantization: 'int5' },
+      'quantization must be one of none, int4, int8, fp8, but was "int5".',
+    ],
+  ])('%j is 400', async (body, detail) => {
+    const { register } = createAdminApp(succeed)
+    const answer = await register(body)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({ detail })
+  })
+
+  it('takes null for what is not given, and only true or false for wait', async () => {
+    const { register } = createAdminApp(succeed)
+    const body = { id: 'm', checkpoint: 'm', model_config: null, tokenizer: null, quantization: null }
+    expect((await register(body)).statusCode).toBe(200)
+    const answer = await register(body, '?wait=no')
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().detail).toBe('wait must be one of true, false, but was "no".')
+  })
+})
+
+describe('DELETE /v1/admin/models/{id}', () => {
+  it.each(['org/m', 'org%2Fm', 'default'])('unregisters %s', async (id) => {
+    const { register, unregister, listIds } = createAdminApp(succeed)
+    await register({ id: 'org/m', checkpoint: 'm' })
+
+    const answer = await unregister(id)
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({ status: 'unregistered', id: 'org/m' })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await listIds()).toEqual(['default'])
+  })
+
+  it.each(['nope', 'default', ''])('is 404 for %j, which is not registered', async (id) => {
+    const { unregister } = createAdminApp(succeed)
+    const answer = await unregister(id)
+    expect(answer.statusCode).toBe(404)
+    expect(answer.headers['x-error-code']).toBe('model_not_found')
+  })
+})
+
+describe('the admin API of models', () => {
+  it.each([
+    ['POST', MODELS],
+    ['DELETE', `${MODELS}/default`],
+    ['DELETE', `${MODELS}/org%2Fm`],
+  ] as const)('%s %s is closed to keys and strangers', async (method, url) => {
+    const { app } = createAdminApp(succeed)
+    for (const secret of [KEY, '', `${ADMIN_KEY}2`]) {
+      const headers = { authorization: `Bearer ${secret}` }
+      const payload = { id: 'm', checkpoint: 'm' }
+      const answer = await app.inject({ method, url, headers, payload })
+      expect(answer.statusCode).toBe(401)
+    }
+  })
+})

@@ -1,0 +1,251 @@
+/** The two streams: their frames, that they say what the plain answer says, and how they end. */
+import { createParser } from 'eventsource-parser'
+import { describe, expect, it } from 'vitest'
+import type { StartSilenceTimer } from '../../../src/api/deps.ts'
+import { chatChunk } from '../../../src/api/schemas/chat.ts'
+import { streamChunk } from '../../../src/api/schemas/generate.ts'
+import { ServiceError } from '../../../src/core/errors.ts'
+import type { EngineEvent } from '../../../src/protocol/engine.ts'
+import {
+  ScriptedEngine,
+  sayOk,
+  sequenceEnd,
+  sequenceStart,
+  textDelta,
+} from '../../support/engines/scripted-engine.ts'
+import { createTestApp, type TestAppOptions } from '../../support/servers/test-app.ts'
+
+const PROMPT = 'Grüße, 世界 😀!'
+const MESSAGES = { messages: [{ role: 'user', content: PROMPT }] }
+
+function parseSse(body: string): string[] {
+  const data: string[] = []
+  const parser = createParser({ onEvent: (event) => void data.push(event.data) })
+  parser.feed(body)
+  return data
+}
+
+async function stream(url: string, payload: object, options: TestAppOptions = {}) {
+  const answer = await createTestApp(options).post(url, payload)
+  const data = parseSse(answer.body)
+  const chunks = data.slice(0, -1).map((one) => JSON.parse(one))
+  return { answer, last: data.at(-1), chunks, doneCount: data.filter((one) => one === '[DONE]').length }
+}
+
+describe('POST /v1/generate/stream', () => {
+  it('sends chunks with text, finish reason and usage so far, and ends with [DONE]', async () => {
+    const { answer, chunks, last } = await stream('/v1/generate/stream', { prompt: 'ab' })
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    })
+    const usage = (completion: number) => ({
+      prompt_tokens: 2,
+      completion_tokens: completion,
+      total_tokens: 2 + completion,
+    })
+    expect(chunks).toEqual([
+      { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }], usage: usage(1) },
+      { choices: [{ index: 0, delta: { content: 'b' }, finish_reason: null }], usage: usage(2) },
+      { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }], usage: usage(2) },
+    ])
+    expect(last).toBe('[DONE]')
+  })
+
+  it.each([
+    { prompt: PROMPT },
+    { prompt: PROMPT, max_new_tokens: 9 },
+    { prompt: PROMPT, stop_strings: ['世'] },
+    { prompt: '' },
+    { prompt: 'a"\\\n\u2028\0' },
+  ])('says what the plain answer says: %j', async (body) => {
+    const plain = (await createTestApp().post('/v1/generate', body)).json()
+
+    const { chunks, doneCount } = await stream('/v1/generate/stream', body)
+
+    expect(chunks.map((chunk) => chunk.choices[0].delta.content).join('')).toBe(plain.generated_text)
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ finish_reason: plain.finish_reason }],
+      usage: { prompt_tokens: plain.prompt_tokens, completion_tokens: plain.completion_tokens },
+    })
+    expect(chunks.filter((chunk) => chunk.choices[0].finish_reason !== null)).toHaveLength(1)
+    expect(doneCount).toBe(1)
+    for (const chunk of chunks) expect(streamChunk.parse(chunk)).toEqual(chunk)
+  })
+})
+
+describe('POST /v1/chat/completions with stream', () => {
+  it('sends role, content, finish reason, and no usage unless asked', async () => {
+    const { chunks, last } = await stream('/v1/chat/completions', {
+      messages: [{ role: 'user', content: 'ab' }],
+      stream: true,
+    })
+
+    expect(last).toBe('[DONE]')
+    expect(chunks.map((chunk) => chunk.choices[0])).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+      { index: 0, delta: { content: 'a' }, finish_reason: null },
+      { index: 0, delta: { content: 'b' }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: 'stop' },
+    ])
+    const [{ id }] = chunks
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({
+        id,
+        object: 'chat.completion.chunk',
+        created: 1_700_000_000,
+        model: 'default',
+      })
+      expect(chunk).not.toHaveProperty('usage')
+      expect(chatChunk.parse(chunk)).toEqual(chunk)
+    }
+  })
+
+  it('sends usage in a chunk of its own when asked', async () => {
+    const { chunks } = await stream('/v1/chat/completions', {
+      ...MESSAGES,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+
+    const bytes = Buffer.byteLength(PROMPT)
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: bytes, completion_tokens: bytes, total_tokens: 2 * bytes },
+    })
+    expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
+    for (const chunk of chunks) expect(chatChunk.parse(chunk)).toEqual(chunk)
+  })
+
+  it.each([{}, { max_tokens: 9 }, { stop: '世' }])('says what the plain answer says: %j', async (fields) => {
+    const plain = (await createTestApp().post('/v1/chat/completions', { ...MESSAGES, ...fields })).json()
+
+    const { chunks } = await stream('/v1/chat/completions', { ...MESSAGES, ...fields, stream: true })
+
+    const text = chunks.map((chunk) => chunk.choices[0].delta.content ?? '').join('')
+    expect(text).toBe(plain.choices[0].message.content)
+    expect(chunks.at(-1).choices[0].finish_reason).toBe(plain.choices[0].finish_reason)
+  })
+})
+
+describe('an error after the head', () => {
+  const failAfterText = (end: () => EngineEvent) =>
+    new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('a', [1])
+      yield end()
+    })
+  const engines = [
+    failAfterText(() => {
+      throw new ServiceError('engine_failed')
+    }),
+    failAfterText(() => ({
+      type: 'sequence-end',
+      index: 0,
+      finishReason: 'error',
+      error: { code: 'engine_failed', params: {} },
+    })),
+  ]
+
+  it.each([
+    ['/v1/generate/stream', { prompt: 'a' }, engines[0]],
+    ['/v1/generate/stream', { prompt: 'a' }, engines[1]],
+    ['/v1/chat/completions', { ...MESSAGES, stream: true }, engines[0]],
+    ['/v1/chat/completions', { ...MESSAGES, stream: true }, engines[1]],
+  ])('%s is one event and then [DONE]', async (url, body, engine) => {
+    const { answer, chunks, doneCount, last } = await stream(
+      url,
+      body,
+      engine === undefined ? {} : { engine },
+    )
+
+    expect(answer.statusCode).toBe(200)
+    const detail = 'The engine stopped while it worked on this request. Try again.'
+    expect(chunks.at(-1)).toEqual({
+      error: { message: detail, type: 'server_error', param: null, code: 'engine_failed' },
+      detail,
+    })
+    expect(last).toBe('[DONE]')
+    expect(doneCount).toBe(1)
+  })
+
+  it('hides what nobody was meant to see', async () => {
+    const engine = failAfterText(() => {
+      throw new Error('secret')
+    })
+
+    const { answer, chunks } = await stream('/v1/generate/stream', { prompt: 'a' }, { engine })
+
+    expect(answer.body).not.toContain('secret')
+    expect(chunks.at(-1).error.code).toBe('internal_error')
+  })
+})
+
+describe('a silence', () => {
+  /** Runs out whenever the test says so. */
+  function createManualTimer() {
+    const timers: { onSilence: () => void; silenceMs: number; refreshes: number; isStopped: boolean }[] = []
+    const startSilenceTimer: StartSilenceTimer = (onSilence, silenceMs) => {
+      const timer = { onSilence, silenceMs, refreshes: 0, isStopped: false }
+      timers.push(timer)
+      return { refresh: () => void timer.refreshes++, stop: () => void (timer.isStopped = true) }
+    }
+    return { timers, startSilenceTimer }
+  }
+
+  it('of 15 s is a comment, which opens the answer when it still waits in the queue', async () => {
+    const { timers, startSilenceTimer } = createManualTimer()
+    const engine = new ScriptedEngine(async function* (request) {
+      timers[0]?.onSilence()
+      yield* sayOk(request)
+    })
+
+    const answer = await createTestApp({ engine, startSilenceTimer }).post('/v1/generate/stream', {
+      prompt: 'a',
+    })
+
+    expect(answer.body).toMatch(/^: ping\n\ndata: /)
+    expect(parseSse(answer.body).at(-1)).toBe('[DONE]')
+    expect(timers).toHaveLength(1)
+    expect(timers[0]).toMatchObject({ silenceMs: 15_000, isStopped: true })
+  })
+
+  it('begins anew with every event', async () => {
+    const { timers, startSilenceTimer } = createManualTimer()
+    const seen: number[] = []
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('a', [1])
+      seen.push(timers[0]?.refreshes ?? -1)
+      yield textDelta('b', [2])
+      seen.push(timers[0]?.refreshes ?? -1)
+      yield sequenceEnd()
+    })
+
+    await createTestApp({ engine, startSilenceTimer }).post('/v1/generate/stream', { prompt: 'a' })
+
+    expect(seen).toEqual([1, 2])
+  })
+
+  it('that ended in an error is an event, for the head has gone out', async () => {
+    const { timers, startSilenceTimer } = createManualTimer()
+    const engine = new ScriptedEngine(async function* () {
+      timers[0]?.onSilence()
+      yield* []
+      throw new ServiceError('engine_failed')
+    })
+
+    const answer = await createTestApp({ engine, startSilenceTimer }).post('/v1/generate/stream', {
+      prompt: 'a',
+    })
+
+    expect(answer.statusCode).toBe(200)
+    const data = parseSse(answer.body)
+    expect(data).toHaveLength(2)
+    expect(JSON.parse(data[0] ?? '')).toMatchObject({ error: { code: 'engine_failed' } })
+  })
+})

@@ -1,0 +1,54 @@
+/** Opens a model with llama.cpp for its logits and its vocabulary, without sampling: weights and KV cache as they are. */
+import { bind, type Bindings } from '../../../src/engines/llamacpp/ffi/bindings.ts'
+import { Context } from '../../../src/engines/llamacpp/context.ts'
+import { loadLibraries } from '../../../src/engines/llamacpp/ffi/libraries.ts'
+import { openModel } from '../../../src/engines/llamacpp/model.ts'
+import { Vocabulary } from '../../../src/engines/llamacpp/vocabulary.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
+
+let loaded: Bindings | null = null
+
+/** Once: a process holds one llama.cpp. */
+function loadLlama(): Bindings {
+  if (loaded !== null) return loaded
+  const libraries = loadLibraries('off')
+  loaded = bind(libraries)
+  loaded.loadBackends(libraries.folder)
+  loaded.backendInit()
+  return loaded
+}
+
+interface LogitsOptions {
+  readonly modelPath: string
+  readonly architecture: string
+  readonly maxSeqLen: number
+  /** @default 'f32' */
+  readonly kvCacheType?: RunnerOptions['kvCacheType']
+}
+
+export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
+  const api = loadLlama()
+  const model = openModel(api, { modelPath, architecture, gpu: 'off', gpuLayers: null }, () => {})
+  const context = new Context(api, model, {
+    maxSeqLen,
+    maxBatchSize: 1,
+    kvCacheType,
+    sharedTokens: null,
+    gpu: 'off',
+    threads: 1,
+  })
+  const { vocab, hasBos, putsSpaceAtStart, normalizesText, trainContextTokens } = model
+  return {
+    trainContextTokens,
+    vocabulary: new Vocabulary(api, { modelId: 'test', vocab, hasBos, putsSpaceAtStart, normalizesText }),
+    /** Computes tokens behind those computed before; a copy of the logits after the last. */
+    logitsAfter(position: number, tokenIds: readonly number[]): Float32Array {
+      context.decode([{ slotId: 0, position, tokenIds, wantsToken: true }])
+      return context.logits()[0]?.slice() ?? new Float32Array()
+    },
+    close() {
+      context.close()
+      model.close()
+    },
+  }
+}

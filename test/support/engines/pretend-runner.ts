@@ -1,0 +1,120 @@
+/**
+ * A runner that computes nothing but keeps the books of both KV caches as llama.cpp does, and throws when a plan asks for
+ * what they do not allow: a gap, a fork over something, a cell that nobody owns, more cells than there are.
+ */
+import { verifyDraft, type VerifiedDraft } from '../../../src/engines/llamacpp/sampling/draft-verification.ts'
+import type {
+  BeamChoice,
+  BeamPlan,
+  BeamRoom,
+  StepOutput,
+  StepPlan,
+} from '../../../src/protocol/model-runner.ts'
+
+export interface PretendRunnerOptions {
+  readonly slots: number
+  readonly beamRoom: BeamRoom
+  /** The token that follows those held; for beams with the rank of the candidate. */
+  readonly nextToken: (rank: number, heldTokenIds: readonly number[]) => number
+}
+
+/** One token in the shared cache, however many seats own it. */
+interface Cell {
+  readonly tokenId: number
+}
+
+export class PretendRunner {
+  readonly #options: PretendRunnerOptions
+  readonly #slots: number[][]
+  readonly #seats: Cell[][]
+  readonly #prompts = new Map<number, ArrayLike<number>>()
+
+  constructor(options: PretendRunnerOptions) {
+    this.#options = options
+    this.#slots = Array.from({ length: options.slots }, () => [])
+    this.#seats = Array.from({ length: options.beamRoom.seats }, () => [])
+  }
+
+  execute({ starts, runs, beams }: StepPlan): StepOutput {
+    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId } of starts) {
+      if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
+      const slot = this.#slot(slotId)
+      must(slot.length >= cachedTokens, `slot ${slotId} holds its cached tokens`)
+      slot.length = cachedTokens
+      must(
+        slot.every((tokenId, i) => tokenId === promptTokenIds[i]),
+        `slot ${slotId} holds the prompt`,
+      )
+    }
+    const verified: VerifiedDraft[] = []
+    for (const run of runs) {
+      const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } = run
+      const slot = this.#slot(slotId)
+      must(slot.length === position, `slot ${slotId} goes on where it stands`)
+      slot.push(...Array.from(tokenIds))
+      if (!wantsToken) continue
+      const certain = slot.length - draftTokens
+      const outcome = verifyDraft(run, (index) => this.#options.nextToken(0, slot.slice(0, certain + index)))
+      slot.length = certain + outcome.accepted
+      verified.push(outcome)
+    }
+    const output = {
+      tokenIds: verified.map(({ tokenId }) => tokenId),
+      acceptedTokens: verified.map(({ accepted }) => accepted),
+    }
+    return beams === undefined ? output : { ...output, beamChoices: this.#executeBeams(beams) }
+  }
+
+  #executeBeams({ drops, starts, forks, groups }: BeamPlan): BeamChoice[][] {
+    for (const seat of drops) this.#seats[seat] = []
+    for (const { seat, promptTokenIds } of starts) {
+      must(this.#seat(seat).length === 0, `seat ${seat} is empty when a group begins`)
+      this.#prompts.set(seat, promptTokenIds)
+    }
+    for (const { from, to } of forks) {
+      must(this.#seat(to).length === 0, `seat ${to} is empty when it is forked to`)
+      this.#seats[to] = [...this.#seat(from)]
+    }
+    for (const { runs } of groups) {
+      for (const { slotId, position, tokenIds } of runs) {
+        must(this.#seat(slotId).length === position, `seat ${slotId} goes on where it stands`)
+        for (const tokenId of Array.from(tokenIds)) this.#seat(slotId).push({ tokenId })
+      }
+    }
+    const cells = new Set(this.#seats.flat()).size
+    must(cells <= this.#options.beamRoom.tokens, `${cells} cells find room`)
+    return groups.filter(({ beams }) => beams.length > 0).map((group) => this.#choose(group))
+  }
+
+  #choose({ seat, runs, beams, candidates }: BeamPlan['groups'][number]): BeamChoice[] {
+    const prompt = Array.from(this.#prompts.get(seat) ?? [])
+    for (const [index, { tokenIds }] of beams.entries()) {
+      const held = this.#seat(runs[index]?.slotId ?? -1).map((cell) => cell.tokenId)
+      must(String(held) === String([...prompt, ...tokenIds]), `beam ${index} of seat ${seat} holds its text`)
+    }
+    return Array.from({ length: candidates }, (_, rank) => {
+      const beam = rank % beams.length
+      return {
+        beam,
+        tokenId: this.#options.nextToken(rank, []),
+        score: (beams[beam]?.score ?? 0) - 1 - rank / 100,
+      }
+    })
+  }
+
+  #slot(slotId: number): number[] {
+    return this.#slots[slotId] ?? fail(`there is a slot ${slotId}`)
+  }
+
+  #seat(seat: number): Cell[] {
+    return this.#seats[seat] ?? fail(`there is a seat ${seat}`)
+  }
+}
+
+function must(isTrue: boolean, rule: string): void {
+  if (!isTrue) fail(rule)
+}
+
+function fail(rule: string): never {
+  throw new Error(`It must be that ${rule}.`)
+}

@@ -1,0 +1,88 @@
+/** An app with its databases, in memory: accounts, keys, limits and usage as in a running server, on a virtual clock. */
+import { onTestFinished } from 'vitest'
+import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
+import { completeConfig } from '../../../src/config/resolve.ts'
+import type { ServerConfig } from '../../../src/config/server-config.ts'
+import { VirtualClock } from '../../../src/core/clock.ts'
+import { openState, type ServerState } from '../../../src/app/state.ts'
+import { createLog } from '../../../src/telemetry/log.ts'
+import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
+import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
+
+type Answer = Awaited<ReturnType<TestApp['call']>>
+
+export interface AccountsApp extends TestApp {
+  readonly state: ServerState
+  /** Calls with the admin key. */
+  readonly admin: (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    payload?: object,
+  ) => Promise<Answer>
+  /** Calls with this secret. */
+  readonly as: (
+    secret: string,
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    payload?: object,
+  ) => Promise<Answer>
+  /** Registers a user; gives its id and the secret of its first key. */
+  readonly register: (email?: string) => Promise<{ userId: string; key: string }>
+  /** Begins a session of a registered user; gives its secret. */
+  readonly login: (email: string) => Promise<string>
+}
+
+export { PASSWORD }
+
+export async function createAccountsApp(
+  options: TestAppOptions & { config?: Partial<ServerConfig> } = {},
+): Promise<AccountsApp> {
+  const { config, ...appOptions } = options
+  const clock = new VirtualClock()
+  const state = await openState(
+    completeConfig({ apiDb: ':memory:', usageDb: ':memory:', apiKeys: [KEY], ...config }),
+    {
+      clock,
+      log: createLog({ level: 'silent' }),
+      passwords: new PasswordHasher(CHEAP_ARGON2),
+    },
+  )
+  onTestFinished(() => state.close())
+  const testApp = createTestApp({ ...state, clock, ...appOptions })
+  let registered = 0
+  return {
+    ...testApp,
+    state,
+    admin: (method, url, payload) =>
+      testApp.call({
+        method,
+        url,
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+        ...(payload && { payload }),
+      }),
+    as: (secret, method, url, payload) =>
+      testApp.call({
+        method,
+        url,
+        headers: { authorization: `Bearer ${secret}` },
+        ...(payload && { payload }),
+      }),
+    register: async (email = `user-${++registered}@example.org`) => {
+      const answer = await testApp.app.inject({
+        method: 'POST',
+        url: '/v1/auth/register',
+        payload: { email, password: PASSWORD },
+      })
+      const { user_id: userId, api_key: key } = answer.json<{ user_id: string; api_key: string }>()
+      return { userId, key }
+    },
+    login: async (email) => {
+      const answer = await testApp.app.inject({
+        method: 'POST',
+        url: '/v1/auth/login',
+        payload: { email, password: PASSWORD },
+      })
+      return answer.json<{ token: string }>().token
+    },
+  }
+}

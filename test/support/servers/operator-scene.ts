@@ -1,0 +1,70 @@
+/** The commands for operators as they run at a terminal, on a database file of their own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+import { run } from '../../../src/cli/run.ts'
+import { VirtualClock } from '../../../src/core/clock.ts'
+import { type AccountServices, createAccountServices } from './account-services.ts'
+
+export interface CommandResult {
+  readonly exitCode: number
+  /** All of standard output. */
+  readonly printed: string
+  readonly complaints: readonly string[]
+}
+
+export interface OperatorScene {
+  readonly folder: string
+  /** The database of accounts and keys; not there yet. */
+  readonly file: string
+  readonly clock: VirtualClock
+  /** Runs a command on the database, unless it names another. */
+  readonly sluice: (...words: string[]) => Promise<CommandResult>
+  /** Standard output of a command that must end well. */
+  readonly output: (...words: string[]) => Promise<string>
+  /** What a server that holds the same database open has. */
+  readonly openServer: () => Promise<AccountServices>
+}
+
+export interface OperatorSceneOptions {
+  /** @default names the database */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export function createOperatorScene({ env }: OperatorSceneOptions = {}): OperatorScene {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'api.db')
+  const clock = new VirtualClock()
+
+  const sluice = async (...words: string[]): Promise<CommandResult> => {
+    const printed: string[] = []
+    const complaints: string[] = []
+    const exitCode = await run(words, {
+      terminal: {
+        env: env ?? { SLUICE_API_DB: file },
+        print: (line) => void printed.push(line),
+        complain: (line) => void complaints.push(line),
+        showProgress: () => {},
+        onSignal: () => {},
+        onHangUp: () => {},
+        exit: () => {},
+      },
+      clock,
+      defaults: {},
+      createServer: () => Promise.reject(new Error('The server was started.')),
+    })
+    return { exitCode, printed: printed.join('\n'), complaints }
+  }
+
+  const output = async (...words: string[]): Promise<string> => {
+    const { exitCode, printed, complaints } = await sluice(...words)
+    if (exitCode !== 0 || complaints.length > 0) {
+      throw new Error(`sluice ${words.join(' ')} ended with ${exitCode}: ${complaints.join('\n')}`)
+    }
+    return printed
+  }
+
+  return { folder, file, clock, sluice, output, openServer: () => createAccountServices({ location: file }) }
+}

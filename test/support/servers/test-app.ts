@@ -1,0 +1,151 @@
+/** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { onTestFinished } from 'vitest'
+import type { Authenticator } from '../../../src/accounts/authenticator.ts'
+import { createAdminCheck } from '../../../src/accounts/admin-secret.ts'
+import { createStaticKeyAuthenticator } from '../../../src/accounts/keys/static-keys.ts'
+import { buildApp } from '../../../src/api/app.ts'
+import type { AppDeps } from '../../../src/api/deps.ts'
+import type { Credential } from '../../../src/core/credential.ts'
+import { VirtualClock } from '../../../src/core/clock.ts'
+import { StartError } from '../../../src/core/errors.ts'
+import type { Tier } from '../../../src/core/tiers.ts'
+import { InProcessEngine } from '../../../src/engines/process/in-process-engine.ts'
+import { PassthroughRunner } from '../../../src/engines/passthrough/passthrough-runner.ts'
+import { MemoryLimiter } from '../../../src/limits/memory-limiter.ts'
+import { QuantizeJobs } from '../../../src/models/quantize-jobs.ts'
+import { ModelRegistry, type OpenEngine } from '../../../src/models/registry.ts'
+import type { Engine } from '../../../src/protocol/engine.ts'
+import { createLog } from '../../../src/telemetry/log.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
+import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
+
+export const KEY = 'test-key'
+export const ADMIN_KEY = 'test-admin-key'
+
+export interface TestAppOptions extends Partial<AppDeps> {
+  readonly engine?: Engine
+  /** @default fails */
+  readonly openEngine?: OpenEngine
+  readonly maxQueue?: number
+  readonly maxBatchSize?: number
+}
+
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly clock: VirtualClock
+  /** What was recorded, where no `usageRecorder` was given. */
+  readonly usage: readonly UsageEntry[]
+  readonly metrics: Metrics
+  /** Lines of the log so far. */
+  readonly logLines: readonly Record<string, unknown>[]
+  /** Calls with the key; `payload` objects go out as JSON. */
+  readonly call: (options: InjectOptions | string) => Promise<Answer>
+  readonly post: (url: string, payload: object) => Promise<Answer>
+  /** Listens on a free port of the loopback interface. */
+  readonly listen: () => Promise<number>
+}
+
+type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
+
+export function createTestApp(options: TestAppOptions = {}): TestApp {
+  const clock = options.clock instanceof VirtualClock ? options.clock : new VirtualClock()
+  const usage: UsageEntry[] = []
+  const logLines: Record<string, unknown>[] = []
+  const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
+  const registry = options.registry ?? createRegistry(options)
+  const metrics = options.metrics ?? new Metrics({ models: registry, isReady: () => true })
+  const app = buildApp({
+    registry,
+    quantizeJobs: new QuantizeJobs({
+      registry,
+      findQuantizedType: async () => null,
+      resultOf: () => {
+        throw new StartError('Nothing is quantized here.', 1)
+      },
+    }),
+    modelAdmin: 'key',
+    authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
+    adminCheck: createAdminCheck(ADMIN_KEY),
+    accounts: withoutDatabase(),
+    keys: withoutDatabase(),
+    limiter: new MemoryLimiter(clock),
+    trustedProxies: null,
+    addressRules: null,
+    firewall: null,
+    addressLimiter: null,
+    outputGuard: null,
+    promptGuard: null,
+    usageRecorder: { record: async (entry) => void usage.push(entry) },
+    usageReports: withoutDatabase(),
+    corsOrigins: [],
+    clock,
+    log,
+    metrics,
+    isReady: () => true,
+    isDraining: () => false,
+    ...options,
+  })
+  onTestFinished(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  })
+  const call = (request: InjectOptions | string) => {
+    const { headers, ...rest } = typeof request === 'string' ? { url: request } : request
+    return app.inject({ ...rest, headers: { authorization: `Bearer ${KEY}`, ...headers } })
+  }
+  return {
+    app,
+    clock,
+    usage,
+    metrics,
+    logLines,
+    call,
+    post: (url, payload) => call({ method: 'POST', url, payload }),
+    listen: async () => {
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      return (app.server.address() as AddressInfo).port
+    },
+  }
+}
+
+/** An authenticator that takes any secret for a key of this tier. */
+export function createTierAuthenticator(tier: Tier): Authenticator {
+  const credential: Credential = {
+    keyId: 'k',
+    accountId: 'a',
+    userId: null,
+    kind: 'key',
+    tier,
+    customRateLimitRpm: null,
+    limitId: 'k',
+  }
+  return { authenticate: async (secret) => (secret === null ? null : credential) }
+}
+
+/** What needs a database is in tests that open one (`accounts-app.ts`). */
+function withoutDatabase<Service extends object>(): Service {
+  return new Proxy({} as Service, {
+    get: () => {
+      throw new Error('This test opened no database.')
+    },
+  })
+}
+
+/** The real one. */
+export function createRegistry({
+  engine,
+  openEngine = () => Promise.reject(new StartError('No other model here.', 1)),
+  maxQueue = 512,
+  maxBatchSize = 8,
+}: TestAppOptions): ModelRegistry {
+  return new ModelRegistry({
+    openEngine,
+    openFallback: () =>
+      engine ??
+      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen: null }), maxQueue }),
+    maxQueue,
+    clock: new VirtualClock(),
+  })
+}

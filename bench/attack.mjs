@@ -15,8 +15,8 @@ import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { readEndpoints } from './openapi-requests.mjs'
-import { startServer } from './serve.mjs'
+import { readEndpoints } from './load/openapi-requests.mjs'
+import { startServer } from './servers/serve.mjs'
 
 const ADMIN_KEY = 'bench-admin'
 const ANSWER_TIMEOUT_MS = 30_000
@@ -46,7 +46,7 @@ const [requests, clients, idle, seed] = [values.requests, values.clients, values
 )
 
 /** @typedef {{ method: string, url: string, body: string | null, key: string | null }} Call */
-/** @typedef {import('./openapi-requests.mjs').Endpoint} Endpoint */
+/** @typedef {import('./load/openapi-requests.mjs').Endpoint} Endpoint */
 
 const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'], {
   collectsGarbage: true,
@@ -112,7 +112,7 @@ async function attack({ name, method, access, requests: arbitrary }, options) {
   }
 }
 
-/** @param {import('./openapi-requests.mjs').RandomRequest[]} samples @param {{ name: string, method: string, secret: string | null }} endpoint */
+/** @param {import('./load/openapi-requests.mjs').RandomRequest[]} samples @param {{ name: string, method: string, secret: string | null }} endpoint */
 async function askAll(samples, { name, method, secret }) {
   await Promise.all(
     Array.from({ length: clients ?? 1 }, async () => {
@@ -130,7 +130,7 @@ async function askAll(samples, { name, method, secret }) {
 
 /** Asks for health from now on. @returns {{ lap: () => Promise<Health>, stop: () => void }} What came since the last lap. */
 function watchHealth() {
-  const watcher = fork(new URL('health-watch.mjs', import.meta.url), [server.address])
+  const watcher = fork(new URL('load/health-watch.mjs', import.meta.url), [server.address])
   return {
     lap: async () => {
       const answered = once(watcher, 'message')

@@ -17,7 +17,7 @@ import { parseArgs, promisify } from 'node:util'
 import { withHugePages } from '../dist/engines/process/huge-pages.js'
 import { findModel } from './models.mjs'
 
-const LOOP = fileURLToPath(new URL('compute-loop.mjs', import.meta.url))
+const LOOP = fileURLToPath(new URL('loops/compute-loop.mjs', import.meta.url))
 const BUSY_TIMER = `
 const late = []
 let due = performance.now() + 5

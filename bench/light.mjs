@@ -11,8 +11,8 @@ import { execFile, fork } from 'node:child_process'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { percentile } from './statistics.mjs'
-import { Load } from './turns.mjs'
+import { percentile } from './report/statistics.mjs'
+import { Load } from './load/turns.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -112,7 +112,7 @@ function describe(figures, digits) {
 const imports = []
 for (let count = 0; count < IMPORTS; count++) imports.push(await runScript('import-cost.mjs'))
 
-const [bare, light] = [await start('bare-server.mjs'), await start('light-server.mjs')]
+const [bare, light] = [await start('servers/bare-server.mjs'), await start('servers/light-server.mjs')]
 const lines = [
   `${os.cpus()[0]?.model ?? 'unknown CPU'}, ${os.availableParallelism()} cores, Node ${process.versions.node}`,
   `${pairs} pairs of turns of ${ms} ms, ${connections} connections with a request under way on each; median (quartiles)`,

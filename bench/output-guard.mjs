@@ -13,9 +13,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { readProcesses } from './processes.mjs'
-import { startServer, streamChat } from './serve.mjs'
-import { medianInterval, rangeOf } from './statistics.mjs'
+import { readProcesses } from './servers/processes.mjs'
+import { startServer, streamChat } from './servers/serve.mjs'
+import { medianInterval, rangeOf } from './report/statistics.mjs'
 
 /** Of the throughput without the guard. */
 const MIN_RATIO = 0.98
@@ -50,7 +50,7 @@ const body = {
 
 /** @typedef {{ rate: number, cpuMicroseconds: number }} Turn per second, and of all the server's processes per token */
 
-/** @param {import('./serve.mjs').Server} server @returns {Promise<Turn>} */
+/** @param {import('./servers/serve.mjs').Server} server @returns {Promise<Turn>} */
 async function measure({ address, pid }) {
   const cpuBefore = cpuSecondsOf(pid)
   const startedMs = performance.now()

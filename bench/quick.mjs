@@ -7,18 +7,18 @@
  */
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { formatFigure } from './metrics.mjs'
+import { formatFigure } from './report/metrics.mjs'
 import { findModel } from './models.mjs'
-import { describeRange } from './plots.mjs'
-import { QUICK } from './report.mjs'
-import { describeProvenance, readResults, writeResults } from './results.mjs'
+import { describeRange } from './report/plots.mjs'
+import { QUICK } from './report/report.mjs'
+import { describeProvenance, readResults, writeResults } from './report/results.mjs'
 import { passthrough } from './scenarios/passthrough.mjs'
 import { sharedPrefix } from './scenarios/shared-prefix.mjs'
 import { steady } from './scenarios/steady.mjs'
-import { rangeOf } from './statistics.mjs'
+import { rangeOf } from './report/statistics.mjs'
 
-/** @typedef {import('./rounds.mjs').Row} Row */
-/** @typedef {{ what: string, range: import('./statistics.mjs').Range, isBetter: 'more' | 'less' }} Check */
+/** @typedef {import('./load/rounds.mjs').Row} Row */
+/** @typedef {{ what: string, range: import('./report/statistics.mjs').Range, isBetter: 'more' | 'less' }} Check */
 
 const { values } = parseArgs({
   options: {

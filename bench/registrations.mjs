@@ -7,7 +7,7 @@
  */
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { startServer } from './serve.mjs'
+import { startServer } from './servers/serve.mjs'
 
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '200' }, clients: { type: 'string', default: '8' } },

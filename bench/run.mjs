@@ -6,14 +6,14 @@
 import { execFileSync } from 'node:child_process'
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { llamaServerVersion } from './llama-server.mjs'
-import { formatFigure, METRICS } from './metrics.mjs'
+import { llamaServerVersion } from './servers/llama-server.mjs'
+import { formatFigure, METRICS } from './report/metrics.mjs'
 import { findModel } from './models.mjs'
-import { describeRange } from './plots.mjs'
-import { writeReport } from './report.mjs'
-import { describeProvenance, saveMeasurement } from './results.mjs'
+import { describeRange } from './report/plots.mjs'
+import { writeReport } from './report/report.mjs'
+import { describeProvenance, saveMeasurement } from './report/results.mjs'
 import { SCENARIOS } from './scenarios/index.mjs'
-import { rangeOf } from './statistics.mjs'
+import { rangeOf } from './report/statistics.mjs'
 
 const USAGE = `npm run bench -- [--against llama-server=PATH] [--scenario steady-8,bursts] [--size demo|25m|125m|1.1b|FILE.gguf]
                  [--rounds 5] [--threads N] [--gpu off|auto] [--name cpu] [--tokens N] [--requests N] [--rate R]

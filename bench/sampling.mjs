@@ -7,7 +7,7 @@
  */
 import { createCandidates } from '../dist/engines/llamacpp/sampling/candidates.js'
 import { Sampler } from '../dist/engines/llamacpp/sampling/sampling.js'
-import { createRandom, rangeOf } from './statistics.mjs'
+import { createRandom, rangeOf } from './report/statistics.mjs'
 
 const VOCABULARIES = [4_096, 32_000, 152_000]
 /** More than the caches hold of the largest vocabulary, since a step leaves none of them behind. */

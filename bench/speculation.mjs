@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/process/in-process-engine.js'
 import { findModel } from './models.mjs'
-import { rangeOf } from './statistics.mjs'
+import { rangeOf } from './report/statistics.mjs'
 
 const { values } = parseArgs({
   options: {

@@ -7,8 +7,8 @@
  */
 import { parseArgs } from 'node:util'
 import { findModel } from './models.mjs'
-import { openNativeLoop } from './native-loop.mjs'
-import { rangeOf } from './statistics.mjs'
+import { openNativeLoop } from './loops/native-loop.mjs'
+import { rangeOf } from './report/statistics.mjs'
 
 const { values } = parseArgs({
   options: {

@@ -42,7 +42,7 @@ describe('the layers', () => {
       'to the composition root',
       'api/a.ts',
       `import { x } from '../app/create-server.ts'`,
-      'above it (api 4, server 5)',
+      'above it (api 4, app 5)',
     ],
     ['by a re-export', 'core/a.ts', `export * from '../config/b.ts'`, 'above it'],
     ['over several lines', 'core/a.ts', `import {\n  x,\n  y,\n} from '../config/b.ts'`, 'above it'],
@@ -95,7 +95,7 @@ describe('the light server', () => {
         `import http from 'node:http'`,
         `import { a } from '../light/router.ts'`,
         `import type { S } from '../scheduler/scheduler.ts'`,
-        `const keys = await import('../accounts/key-file.ts')`,
+        `const keys = await import('../accounts/keys/key-file.ts')`,
         `const checkpoint = await import('./light-checkpoint.ts')`,
       ].join('\n'),
       'light/router.ts': `import { b } from '../core/errors.ts'`,
@@ -136,10 +136,10 @@ describe('the light server', () => {
   })
 
   it('may load the scheduler in its threads, and no more', () => {
-    const worker = (text: string) => check({ 'light/generation-worker.ts': text, 'scheduler/a.ts': '' })
+    const worker = (text: string) => check({ 'light/workers/generation-worker.ts': text, 'scheduler/a.ts': '' })
 
-    expect(worker(`import { a } from '../scheduler/a.ts'`)).toEqual([])
-    expect(worker(`import { a } from '../storage/a.ts'`)).toEqual([
+    expect(worker(`import { a } from '../../scheduler/a.ts'`)).toEqual([])
+    expect(worker(`import { a } from '../../storage/a.ts'`)).toEqual([
       'src/light/workers/generation-worker.ts: the light server loads storage/a.ts through src/light/workers/generation-worker.ts; import it dynamically',
     ])
   })

@@ -1,10 +1,10 @@
 // @ts-check
 /** Everybody at once, again and again: three times as many requests as there are slots. */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { openLoop } from '../load-generator.mjs'
-import { measureRawLoop } from '../measure-raw-loop.mjs'
-import { takeTurns } from '../rounds.mjs'
-import { createRandom } from '../statistics.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { openLoop } from '../load/load-generator.mjs'
+import { measureRawLoop } from '../loops/measure-raw-loop.mjs'
+import { takeTurns } from '../load/rounds.mjs'
+import { createRandom } from '../report/statistics.mjs'
 
 const SLOTS = 8
 const SLOT_TOKENS = 512

@@ -3,14 +3,14 @@
  * What a request costs as the work grows: requests in flight, the length of the prompt, the number of slots. Each is a
  * sweep over points that take their turns in every round; only ours is measured.
  */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { nameOfPoint } from '../growth-steps.mjs'
-import { closedLoop } from '../load-generator.mjs'
-import { takeTurns } from '../rounds.mjs'
-import { createRandom, rangeOf } from '../statistics.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { nameOfPoint } from '../report/growth-steps.mjs'
+import { closedLoop } from '../load/load-generator.mjs'
+import { takeTurns } from '../load/rounds.mjs'
+import { createRandom, rangeOf } from '../report/statistics.mjs'
 
-/** @typedef {import('../contenders.mjs').Contender} Contender */
-/** @typedef {import('../stream-client.mjs').Sample} Sample */
+/** @typedef {import('../servers/contenders.mjs').Contender} Contender */
+/** @typedef {import('../load/stream-client.mjs').Sample} Sample */
 
 /**
  * @typedef {object} Sweep
@@ -21,7 +21,7 @@ import { createRandom, rangeOf } from '../statistics.mjs'
  * @property {readonly number[]} points
  * @property {string[]} shows
  * @property {boolean} hasOneServer whether all points are measured on one server; else each has its own, whose memory is its own
- * @property {(samples: Sample[]) => import('../rounds.mjs').Metrics} [more] figures that only this sweep has
+ * @property {(samples: Sample[]) => import('../load/rounds.mjs').Metrics} [more] figures that only this sweep has
  * @property {(point: number) => { slots: number, slotTokens: number }} server
  * @property {(point: number) => { clients: number, promptTokens: number, leastRequests: number, tokens: number }} load
  */
@@ -146,7 +146,7 @@ function ratesOf(samples) {
   }
 }
 
-/** The HTTP process comes first, its engine below it. @param {import('../rounds.mjs').ProcessUse[]} processes */
+/** The HTTP process comes first, its engine below it. @param {import('../load/rounds.mjs').ProcessUse[]} processes */
 function memoryOf([http, ...engines]) {
   return {
     httpMemoryMb: http?.peakMemoryMb ?? null,

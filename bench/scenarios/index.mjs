@@ -28,8 +28,8 @@ import { tiers } from './tiers.mjs'
 /**
  * @typedef {object} Measured
  * @property {Record<string, string | number>} parameters
- * @property {import('../rounds.mjs').Row[]} rows
- * @property {import('../rounds.mjs').ContenderProcesses[]} [processes]
+ * @property {import('../load/rounds.mjs').Row[]} rows
+ * @property {import('../load/rounds.mjs').ContenderProcesses[]} [processes]
  * @property {string[]} [errors]
  */
 

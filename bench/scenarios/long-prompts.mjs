@@ -1,9 +1,9 @@
 // @ts-check
 /** Prompts of a thousand tokens arrive among streams that are running: how long do those stand still? */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { closedLoop, openLoop } from '../load-generator.mjs'
-import { gapsOf, takeTurns } from '../rounds.mjs'
-import { createRandom, percentile, poissonArrivals } from '../statistics.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { closedLoop, openLoop } from '../load/load-generator.mjs'
+import { gapsOf, takeTurns } from '../load/rounds.mjs'
+import { createRandom, percentile, poissonArrivals } from '../report/statistics.mjs'
 
 const SLOTS = 8
 const SLOT_TOKENS = 2048
@@ -66,7 +66,7 @@ export const longPrompts = {
 }
 
 /**
- * @param {import('./index.mjs').Bench} bench @param {import('../contenders.mjs').Contender} contender
+ * @param {import('./index.mjs').Bench} bench @param {import('../servers/contenders.mjs').Contender} contender
  * @param {{ round: number, ratePerSecond: number, count: number, streamTokens: number }} options
  */
 async function loadRound({ model }, { send }, { round, ratePerSecond, count, streamTokens }) {
@@ -88,7 +88,7 @@ async function loadRound({ model }, { send }, { round, ratePerSecond, count, str
   return [...(await streams), ...long]
 }
 
-/** Alone, on the peer where there is one, so that the load stays the same when ours gets faster. @param {import('./index.mjs').Bench} bench @param {import('../contenders.mjs').Contender | undefined} contender */
+/** Alone, on the peer where there is one, so that the load stays the same when ours gets faster. @param {import('./index.mjs').Bench} bench @param {import('../servers/contenders.mjs').Contender | undefined} contender */
 async function secondsOfLongPrompt({ model }, contender) {
   const prompt = model.words(createRandom(3), LONG_WORDS)
   const exchange = await contender?.send({ prompt, newTokens: LONG_TOKENS })

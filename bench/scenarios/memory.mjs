@@ -1,10 +1,10 @@
 // @ts-check
 /** Does memory grow with the requests that are over? Of the HTTP process and the engine, after collecting garbage. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { whileRunning } from '../contenders.mjs'
-import { askGenerate } from '../plain-requests.mjs'
-import { readProcesses } from '../processes.mjs'
-import { createKey, startServer } from '../serve.mjs'
+import { whileRunning } from '../servers/contenders.mjs'
+import { askGenerate } from '../load/plain-requests.mjs'
+import { readProcesses } from '../servers/processes.mjs'
+import { createKey, startServer } from '../servers/serve.mjs'
 
 const CLIENTS = 16
 const REQUESTS = 100_000
@@ -31,7 +31,7 @@ export const memory = {
       ],
       { collectsGarbage: true },
     )
-    /** @type {import('../rounds.mjs').Row[]} */
+    /** @type {import('../load/rounds.mjs').Row[]} */
     const rows = []
     await whileRunning([server], async () => {
       const target = { address: server.address, key: await createKey(server.address, 'enterprise') }
@@ -55,7 +55,7 @@ export const memory = {
   },
 }
 
-/** @param {{ pid: number }} server @param {{ count: number, requestsPerSecond: number }} done @returns {Promise<import('../rounds.mjs').Row>} */
+/** @param {{ pid: number }} server @param {{ count: number, requestsPerSecond: number }} done @returns {Promise<import('../load/rounds.mjs').Row>} */
 async function measure({ pid }, { count, requestsPerSecond }) {
   // What has just ended is let go of first.
   await sleep(SETTLE_MS)

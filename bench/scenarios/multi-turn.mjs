@@ -1,10 +1,10 @@
 // @ts-check
 /** Conversations: each turn sends all that was said before. */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { closedLoop } from '../load-generator.mjs'
-import { takeTurns } from '../rounds.mjs'
-import { createRandom } from '../statistics.mjs'
-import { readExchange } from '../stream-client.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { closedLoop } from '../load/load-generator.mjs'
+import { takeTurns } from '../load/rounds.mjs'
+import { createRandom } from '../report/statistics.mjs'
+import { readExchange } from '../load/stream-client.mjs'
 
 const CONVERSATIONS = 8
 const TURNS = 4

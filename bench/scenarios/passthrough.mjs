@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { whileRunning } from '../contenders.mjs'
-import { askAtFullLoad, askGenerate, askInTurn } from '../plain-requests.mjs'
-import { processesBetween, readProcesses } from '../processes.mjs'
-import { createKey, startServer } from '../serve.mjs'
-import { percentile } from '../statistics.mjs'
+import { whileRunning } from '../servers/contenders.mjs'
+import { askAtFullLoad, askGenerate, askInTurn } from '../load/plain-requests.mjs'
+import { processesBetween, readProcesses } from '../servers/processes.mjs'
+import { createKey, startServer } from '../servers/serve.mjs'
+import { percentile } from '../report/statistics.mjs'
 
 const BODY = JSON.stringify({ prompt: 'sixteen bytes ab' })
 const CONNECTIONS = 32
@@ -30,9 +30,9 @@ export const passthrough = {
     const loadMs = requests
     const gated = await startGated()
     const answer = await askGenerate(gated, BODY)
-    const targets = [gated, await startOpen(), await startScript('no gates', 'ungated-server.mjs')]
-    targets.push(await startScript('bare Fastify route', 'bare-fastify.mjs', answer))
-    /** @type {import('../rounds.mjs').Row[]} */
+    const targets = [gated, await startOpen(), await startScript('no gates', 'servers/ungated-server.mjs')]
+    targets.push(await startScript('bare Fastify route', 'servers/bare-fastify.mjs', answer))
+    /** @type {import('../load/rounds.mjs').Row[]} */
     const rows = targets.map(({ name }) => ({ contender: name, group: null, rounds: [] }))
     await whileRunning(targets, async () => {
       for (const target of targets) {

@@ -1,9 +1,9 @@
 // @ts-check
 /** An application's users: one long system prompt, many short questions. */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { closedLoop } from '../load-generator.mjs'
-import { takeTurns } from '../rounds.mjs'
-import { createRandom } from '../statistics.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { closedLoop } from '../load/load-generator.mjs'
+import { takeTurns } from '../load/rounds.mjs'
+import { createRandom } from '../report/statistics.mjs'
 
 const CLIENTS = 16
 const SYSTEM_WORDS = 800

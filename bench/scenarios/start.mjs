@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startLlamaServer } from '../llama-server.mjs'
-import { askGenerate } from '../plain-requests.mjs'
-import { KEY } from '../serve.mjs'
+import { startLlamaServer } from '../servers/llama-server.mjs'
+import { askGenerate } from '../load/plain-requests.mjs'
+import { KEY } from '../servers/serve.mjs'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ASK = { prompt: 'Once upon a time', max_new_tokens: 1 }

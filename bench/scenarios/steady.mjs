@@ -1,10 +1,10 @@
 // @ts-check
 /** A fixed number of clients, each of which asks again as soon as it is answered, against the peer and the raw decode loop. */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { closedLoop } from '../load-generator.mjs'
-import { measureRawLoop, rawLoopPrompt } from '../measure-raw-loop.mjs'
-import { DEFAULT_SAMPLING, USUAL_SAMPLING } from '../protocols.mjs'
-import { takeTurns } from '../rounds.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { closedLoop } from '../load/load-generator.mjs'
+import { measureRawLoop, rawLoopPrompt } from '../loops/measure-raw-loop.mjs'
+import { DEFAULT_SAMPLING, USUAL_SAMPLING } from '../load/protocols.mjs'
+import { takeTurns } from '../load/rounds.mjs'
 
 const SLOT_TOKENS = 512
 /** A server is measured as it runs all day, not in its first seconds. */
@@ -42,7 +42,7 @@ export const defaultSampling = (clients) =>
 
 /**
  * @param {number} clients
- * @param {{ id: string, title: string, about: string, sampling: import('../protocols.mjs').AskedSampling }} options
+ * @param {{ id: string, title: string, about: string, sampling: import('../load/protocols.mjs').AskedSampling }} options
  * @returns {import('./index.mjs').Scenario}
  */
 const closedLoopOf = (clients, { id, title, about, sampling }) => ({

@@ -6,15 +6,15 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { whileRunning } from '../contenders.mjs'
-import { databaseFiles, makeKeys, makeUsage } from '../databases.mjs'
-import { nameOfPoint } from '../growth-steps.mjs'
-import { askAtFullLoad, askGenerate, readPath } from '../plain-requests.mjs'
-import { processesBetween, readProcesses } from '../processes.mjs'
-import { ADMIN_KEY, startServer } from '../serve.mjs'
-import { percentile } from '../statistics.mjs'
+import { whileRunning } from '../servers/contenders.mjs'
+import { databaseFiles, makeKeys, makeUsage } from '../servers/databases.mjs'
+import { nameOfPoint } from '../report/growth-steps.mjs'
+import { askAtFullLoad, askGenerate, readPath } from '../load/plain-requests.mjs'
+import { processesBetween, readProcesses } from '../servers/processes.mjs'
+import { ADMIN_KEY, startServer } from '../servers/serve.mjs'
+import { percentile } from '../report/statistics.mjs'
 
-/** @typedef {import('../databases.mjs').MadeKey} MadeKey */
+/** @typedef {import('../servers/databases.mjs').MadeKey} MadeKey */
 /** @typedef {{ folder: string, keys: MadeKey[] }} Filled */
 
 /**
@@ -112,7 +112,7 @@ async function runSweep({ points, unit, fill, reads }, bench) {
       mkdirSync(own)
       filled.push({ folder: own, keys: await fill(own, point) })
     }
-    /** @type {import('../rounds.mjs').Row[]} */
+    /** @type {import('../load/rounds.mjs').Row[]} */
     const rows = points.map((point) => ({
       contender: 'sluice',
       group: nameOfPoint(point, unit),
@@ -167,7 +167,7 @@ async function measureServer({ apiDb, usageDb }, keys, { reads, requests }) {
       // The first half warms up.
       return percentile(latencies.slice(requests), 50)
     }
-    /** @type {import('../rounds.mjs').Metrics} */
+    /** @type {import('../load/rounds.mjs').Metrics} */
     const metrics = { listeningMs }
     for (const [metric, { path, isAdmin }] of Object.entries(reads)) {
       const target = { address, key: isAdmin ? ADMIN_KEY : (secrets[0] ?? '') }

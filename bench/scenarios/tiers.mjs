@@ -1,10 +1,10 @@
 // @ts-check
 /** More clients than slots, of all three tiers: whom does the waiting queue serve first? */
-import { startContenders, whileRunning } from '../contenders.mjs'
-import { closedLoop } from '../load-generator.mjs'
-import { takeTurns } from '../rounds.mjs'
-import { createKey } from '../serve.mjs'
-import { createRandom } from '../statistics.mjs'
+import { startContenders, whileRunning } from '../servers/contenders.mjs'
+import { closedLoop } from '../load/load-generator.mjs'
+import { takeTurns } from '../load/rounds.mjs'
+import { createKey } from '../servers/serve.mjs'
+import { createRandom } from '../report/statistics.mjs'
 
 const SLOTS = 8
 const SLOT_TOKENS = 512

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEndpoints } from '../../../bench/openapi-requests.mjs'
+import { readEndpoints } from '../../../bench/load/openapi-requests.mjs'
 import { createAccountsApp } from '../../support/servers/accounts-app.ts'
 import { ADMIN_KEY, KEY } from '../../support/servers/test-app.ts'
 

@@ -2,8 +2,8 @@
 /** Runs the raw decode loop in a process of its own: the limit of the machine, and what rates of arrival go by. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { withHugePages } from '../dist/engines/process/huge-pages.js'
-import { USUAL_SAMPLING } from './protocols.mjs'
+import { withHugePages } from '../../dist/engines/process/huge-pages.js'
+import { USUAL_SAMPLING } from '../load/protocols.mjs'
 
 const RAW_LOOP = fileURLToPath(new URL('raw-loop.mjs', import.meta.url))
 
@@ -18,12 +18,12 @@ export const rawLoopPrompt = (number) => `Prompt number ${number}: once upon a t
  * @property {number} newTokens of an answer
  * @property {number} threads
  * @property {'auto' | 'off'} gpu
- * @property {import('./protocols.mjs').AskedSampling} sampling
+ * @property {import('../load/protocols.mjs').AskedSampling} sampling
  */
 
 /**
- * @param {import('./scenarios/index.mjs').Bench} bench
- * @param {{ sequences: number, tokens: number, turns?: number, sampling?: import('./protocols.mjs').AskedSampling }} options
+ * @param {import('../scenarios/index.mjs').Bench} bench
+ * @param {{ sequences: number, tokens: number, turns?: number, sampling?: import('../load/protocols.mjs').AskedSampling }} options
  * @returns {number} tokens per second
  */
 export function measureRawLoop(

@@ -17,7 +17,7 @@ export function numberOfGroup(group) {
 
 /**
  * The point of each group that has the metric, by number.
- * @param {readonly import('./rounds.mjs').Row[]} rows @param {string} metric @returns {Point[]}
+ * @param {readonly import('../load/rounds.mjs').Row[]} rows @param {string} metric @returns {Point[]}
  */
 export function pointsOf(rows, metric) {
   return rows

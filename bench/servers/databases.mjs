@@ -1,12 +1,12 @@
 // @ts-check
 /** Databases with many keys or much usage, filled through the server's own storage, so that what is measured is what it would have made. */
 import path from 'node:path'
-import { hashSecret, newKeySecret, shownPrefix } from '../dist/accounts/keys/key-secret.js'
-import { openApiDatabase } from '../dist/storage/api-database.js'
-import { insertKey } from '../dist/storage/keys-repository.js'
-import { openUsageDatabase } from '../dist/storage/usage-database.js'
-import { UsageRepository } from '../dist/storage/usage-repository.js'
-import { createRandom } from './statistics.mjs'
+import { hashSecret, newKeySecret, shownPrefix } from '../../dist/accounts/keys/key-secret.js'
+import { openApiDatabase } from '../../dist/storage/api-database.js'
+import { insertKey } from '../../dist/storage/keys-repository.js'
+import { openUsageDatabase } from '../../dist/storage/usage-database.js'
+import { UsageRepository } from '../../dist/storage/usage-repository.js'
+import { createRandom } from '../report/statistics.mjs'
 
 const KEYS_PER_ACCOUNT = 10
 /** More than one client can ask for: the limit is counted, and never reached. */

@@ -6,8 +6,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const FOLDER = fileURLToPath(new URL('results/', import.meta.url))
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../results/', import.meta.url))
 const SIGNIFICANT_DIGITS = 5
 
 /**
@@ -34,7 +34,7 @@ const SIGNIFICANT_DIGITS = 5
  * @property {number} threads
  */
 
-/** @typedef {MeasurementHead & import('./scenarios/index.mjs').Measured} Measurement */
+/** @typedef {MeasurementHead & import('../scenarios/index.mjs').Measured} Measurement */
 /** @typedef {{ name: string, measurements: Measurement[] }} Results */
 
 /** @param {string} name @returns {Results} empty when nothing was measured yet */

@@ -1,20 +1,20 @@
 // @ts-check
 /** The servers that a scenario compares, side by side on the same model file with the same slots and threads. */
 import { startLlamaServer } from './llama-server.mjs'
-import { PROTOCOLS } from './protocols.mjs'
+import { PROTOCOLS } from '../load/protocols.mjs'
 import { KEY, startServer } from './serve.mjs'
-import { sendStream } from './stream-client.mjs'
+import { sendStream } from '../load/stream-client.mjs'
 
-/** @typedef {import('./protocols.mjs').Ask} Ask */
-/** @typedef {import('./scenarios/index.mjs').Bench} Bench */
+/** @typedef {import('../load/protocols.mjs').Ask} Ask */
+/** @typedef {import('../scenarios/index.mjs').Bench} Bench */
 
 /**
  * @typedef {object} Contender
  * @property {string} name
  * @property {string} address
  * @property {number} pid
- * @property {import('./protocols.mjs').Protocol} protocol
- * @property {(ask: Ask, dueMs?: number) => Promise<import('./stream-client.mjs').Exchange>} send
+ * @property {import('../load/protocols.mjs').Protocol} protocol
+ * @property {(ask: Ask, dueMs?: number) => Promise<import('../load/stream-client.mjs').Exchange>} send
  * @property {(() => any[]) | null} takeLog null for one whose log says nothing of single requests
  * @property {() => Promise<void>} stop
  */
@@ -48,7 +48,7 @@ export async function startContenders(bench, { slots, slotTokens, api, words = [
 /**
  * @param {string} name
  * @param {{ address: string, pid: number, takeLog?: () => any[], stop: () => Promise<void> }} server
- * @param {import('./protocols.mjs').Protocol} protocol @returns {Contender}
+ * @param {import('../load/protocols.mjs').Protocol} protocol @returns {Contender}
  */
 function toContender(name, { address, pid, takeLog, stop }, protocol) {
   const target = { address, key: takeLog === undefined ? '' : KEY, protocol }

@@ -3,7 +3,7 @@
 import { formatFigure } from './metrics.mjs'
 import { rangeOf } from './statistics.mjs'
 
-/** @typedef {import('./rounds.mjs').Row} Row */
+/** @typedef {import('../load/rounds.mjs').Row} Row */
 /** @typedef {import('./results.mjs').Measurement} Measurement */
 
 /**

@@ -4,7 +4,7 @@
  * interface with llama.cpp's own sampler chain. No scheduler, no requests, no text, no other process. It does what a server
  * has to compute for clients that ask again and again, in the best order: all sequences begin and end together, the
  * prompts in one step, and what a prompt has in common with the one before it in its place is kept.
- * Prints one line of JSON. Usage: node bench/raw-loop.mjs OPTIONS (JSON, see measure-raw-loop.mjs)
+ * Prints one line of JSON. Usage: node bench/loops/raw-loop.mjs OPTIONS (JSON, see measure-raw-loop.mjs)
  */
 import koffi from 'koffi'
 import { rawLoopPrompt } from './measure-raw-loop.mjs'

@@ -12,7 +12,7 @@ export const ADMIN_KEY = 'bench-admin'
 /** More than one client can ask for: the limit is counted, and never reached. */
 const RATE_LIMIT_RPM = 1_000_000
 const COLLECT_ON_SIGNAL = new URL('collect-on-signal.mjs', import.meta.url).href
-const BIN = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
+const BIN = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
 
 /** @typedef {{ address: string, pid: number, takeLog: () => any[], stop: () => Promise<void> }} Server */
 

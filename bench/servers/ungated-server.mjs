@@ -3,14 +3,14 @@
  * The passthrough model behind the same routes without authentication, limits and records, for
  * `scenarios/passthrough.mjs`. No server of ours can be started like this. Prints its address and serves until it is killed.
  */
-import { createOpenAuthenticator } from '../dist/accounts/keys/static-keys.js'
-import { buildApp } from '../dist/api/app.js'
-import { systemClock } from '../dist/core/clock.js'
-import { InProcessEngine } from '../dist/engines/process/in-process-engine.js'
-import { PassthroughRunner } from '../dist/engines/passthrough/passthrough-runner.js'
-import { ModelRegistry } from '../dist/models/registry.js'
-import { createLog } from '../dist/telemetry/log.js'
-import { Metrics } from '../dist/telemetry/metrics.js'
+import { createOpenAuthenticator } from '../../dist/accounts/keys/static-keys.js'
+import { buildApp } from '../../dist/api/app.js'
+import { systemClock } from '../../dist/core/clock.js'
+import { InProcessEngine } from '../../dist/engines/process/in-process-engine.js'
+import { PassthroughRunner } from '../../dist/engines/passthrough/passthrough-runner.js'
+import { ModelRegistry } from '../../dist/models/registry.js'
+import { createLog } from '../../dist/telemetry/log.js'
+import { Metrics } from '../../dist/telemetry/metrics.js'
 
 const registry = new ModelRegistry({
   openEngine: () => Promise.reject(new Error('only the passthrough model is here')),

@@ -1,8 +1,8 @@
 // @ts-check
 /** llama.cpp without a server: a model, a context with a part of the KV cache for each sequence, and a batch to fill. */
-import { Batch } from '../dist/engines/llamacpp/batch.js'
-import { bind } from '../dist/engines/llamacpp/ffi/bindings.js'
-import { loadLibraries } from '../dist/engines/llamacpp/ffi/libraries.js'
+import { Batch } from '../../dist/engines/llamacpp/batch.js'
+import { bind } from '../../dist/engines/llamacpp/ffi/bindings.js'
+import { loadLibraries } from '../../dist/engines/llamacpp/ffi/libraries.js'
 
 const SEQUENCE_TOKENS = 512
 

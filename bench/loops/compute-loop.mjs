@@ -2,14 +2,14 @@
 /**
  * One measurement of `compute.mjs`, in a process of its own, because pinning a thread outlives its pool. Prints tokens/s of
  * the prompt, and for each number of sequences tokens/s, the cores that the process kept busy and its resident memory, as one line of JSON.
- * Usage: node bench/compute-loop.mjs MODEL.gguf SEQUENCES PROMPT_TOKENS DEPTH SECONDS SETTINGS
+ * Usage: node bench/loops/compute-loop.mjs MODEL.gguf SEQUENCES PROMPT_TOKENS DEPTH SECONDS SETTINGS
  */
 import os from 'node:os'
-import { Batch } from '../dist/engines/llamacpp/batch.js'
-import { bind } from '../dist/engines/llamacpp/ffi/bindings.js'
-import { loadLibraries } from '../dist/engines/llamacpp/ffi/libraries.js'
-import { koffi } from '../dist/engines/llamacpp/ffi/native.js'
-import { STRUCTS } from '../dist/engines/llamacpp/ffi/structs.js'
+import { Batch } from '../../dist/engines/llamacpp/batch.js'
+import { bind } from '../../dist/engines/llamacpp/ffi/bindings.js'
+import { loadLibraries } from '../../dist/engines/llamacpp/ffi/libraries.js'
+import { koffi } from '../../dist/engines/llamacpp/ffi/native.js'
+import { STRUCTS } from '../../dist/engines/llamacpp/ffi/structs.js'
 
 const STEP_TOKENS = 512
 const MAX_STEPS = 255
@@ -103,7 +103,7 @@ function open(sequences) {
   return context
 }
 
-/** @param {bigint} context @param {import('../dist/protocol/model-runner.js').SlotRun[]} runs */
+/** @param {bigint} context @param {import('../../dist/protocol/model-runner.js').SlotRun[]} runs */
 function decode(context, runs) {
   const status = api.decode(context, batch.fill(runs))
   if (status !== 0 || api.logits(context) === null) throw new Error(`llama_decode: ${status}`)

@@ -1,11 +1,11 @@
 // @ts-check
 /** Rounds of a load in turns, A B A B, and what each of them comes to. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processesBetween, readProcesses } from './processes.mjs'
-import { percentile } from './statistics.mjs'
+import { processesBetween, readProcesses } from '../servers/processes.mjs'
+import { percentile } from '../report/statistics.mjs'
 import { readExchange } from './stream-client.mjs'
 
-/** @typedef {import('./contenders.mjs').Contender} Contender */
+/** @typedef {import('../servers/contenders.mjs').Contender} Contender */
 /** @typedef {import('./stream-client.mjs').Exchange} Exchange */
 /** @typedef {import('./stream-client.mjs').Sample} Sample */
 /** @typedef {Record<string, number | null>} Metrics by the names of `metrics.mjs` */

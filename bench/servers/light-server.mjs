@@ -1,6 +1,6 @@
 // @ts-check
 /** The light server as an application starts it, with two worker threads. For `light.mjs`. */
-import { createLightServer } from '../dist/light.js'
+import { createLightServer } from '../../dist/light.js'
 
 const server = createLightServer({ port: 0, workers: 2 })
 const { port } = await server.listen()

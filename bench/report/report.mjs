@@ -7,12 +7,12 @@ import { pointsOf, worstStep } from './growth-steps.mjs'
 import { formatFigure, METRICS } from './metrics.mjs'
 import { describeRange, drawBars, drawLines } from './plots.mjs'
 import { listResults, readResults, ROOT } from './results.mjs'
-import { SCENARIOS } from './scenarios/index.mjs'
+import { SCENARIOS } from '../scenarios/index.mjs'
 import { rangeOf } from './statistics.mjs'
 
 /** @typedef {import('./results.mjs').Measurement} Measurement */
-/** @typedef {import('./rounds.mjs').Row} Row */
-/** @typedef {import('./scenarios/index.mjs').Scenario} Scenario */
+/** @typedef {import('../load/rounds.mjs').Row} Row */
+/** @typedef {import('../scenarios/index.mjs').Scenario} Scenario */
 
 const PLOTS = 'benchmarks'
 /** Measured with every one, kept in the JSON, of no interest in a table. */
@@ -173,7 +173,7 @@ function describeSteps(rows, shows, unit) {
   return `The worst step between neighbours, in ${unit}: ${steps.join('; ')}.`
 }
 
-/** @param {import('./rounds.mjs').ContenderProcesses} processes */
+/** @param {import('../load/rounds.mjs').ContenderProcesses} processes */
 function describeProcesses({ contender, rounds }) {
   const names = [...new Set(rounds.flatMap((round) => round.map(({ name }) => name)))]
   const parts = names.map((name) => {

@@ -136,7 +136,8 @@ describe('the light server', () => {
   })
 
   it('may load the scheduler in its threads, and no more', () => {
-    const worker = (text: string) => check({ 'light/workers/generation-worker.ts': text, 'scheduler/a.ts': '' })
+    const worker = (text: string) =>
+      check({ 'light/workers/generation-worker.ts': text, 'scheduler/a.ts': '' })
 
     expect(worker(`import { a } from '../../scheduler/a.ts'`)).toEqual([])
     expect(worker(`import { a } from '../../storage/a.ts'`)).toEqual([

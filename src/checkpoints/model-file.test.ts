@@ -199,7 +199,9 @@ describe('the worker thread', () => {
       { cwd: root },
     )
     await writeFile(join(built, 'package.json'), '{"type":"module"}')
-    return import(/* @vite-ignore */ pathToFileURL(join(built, 'weights', 'conversion-thread.js')).href)
+    return import(
+      /* @vite-ignore */ pathToFileURL(join(built, 'checkpoints', 'conversion', 'conversion-thread.js')).href
+    )
   }
 
   it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {

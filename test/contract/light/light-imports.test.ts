@@ -30,21 +30,21 @@ describe('the imports of the light server', () => {
 
   it('load later only what it listens with, and what a key database and a checkpoint need', () => {
     expect(laterLoads(files)).toEqual([
-      'server/create-light-server.ts: ./light-checkpoint.ts',
-      'server/create-light-server.ts: ../accounts/key-file.ts',
+      'app/create-light-server.ts: ./light-checkpoint.ts',
+      'app/create-light-server.ts: ../accounts/keys/key-file.ts',
       'light/light-server.ts: ./http-front.ts',
-      'light/light-server.ts: ./passthrough-host.ts',
+      'light/light-server.ts: ./workers/passthrough-host.ts',
     ])
   })
 
   it('stay out of the parts that own packages or processes', () => {
-    const parts = /^(?:light\.ts$|server\/create-light-server\.ts$|(?:core|http|light)\/)/
+    const parts = /^(?:light\.ts$|app\/create-light-server\.ts$|(?:core|net|light)\/)/
 
     expect([...files].filter((file) => !parts.test(file))).toEqual([])
   })
 })
 
-it.each(['light/http-front.ts', 'light/passthrough-host.ts', 'light/generation-worker.ts'])(
+it.each(['light/http-front.ts', 'light/workers/passthrough-host.ts', 'light/workers/generation-worker.ts'])(
   'the imports of %s take nothing from outside but Node’s own modules, and load nothing later',
   (file) => {
     const { files, others } = walkImports(file)
@@ -55,7 +55,7 @@ it.each(['light/http-front.ts', 'light/passthrough-host.ts', 'light/generation-w
 )
 
 describe('the imports of its worker threads', () => {
-  const { files } = walkImports('light/generation-worker.ts')
+  const { files } = walkImports('light/workers/generation-worker.ts')
 
   it('reach the real scheduler', () => {
     expect(files).toContain('scheduler/continuous-batch-scheduler.ts')
@@ -65,11 +65,11 @@ describe('the imports of its worker threads', () => {
 
 describe('a walk of the imports', () => {
   it('finds the packages of the full server', () => {
-    expect(walkImports('server/open-service.ts').others).toContain('fastify')
+    expect(walkImports('app/open-service.ts').others).toContain('fastify')
   })
 
   it('finds those of a key database and of a checkpoint', () => {
-    expect(walkImports('accounts/key-file.ts').others).toContain('@photostructure/sqlite')
-    expect(walkImports('server/light-checkpoint.ts').others).toContain('pino')
+    expect(walkImports('accounts/keys/key-file.ts').others).toContain('@photostructure/sqlite')
+    expect(walkImports('app/light-checkpoint.ts').others).toContain('pino')
   })
 })

@@ -8,7 +8,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { onTestFinished } from 'vitest'
 import { until } from '../until.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../..')
+const ROOT = path.resolve(import.meta.dirname, '../../..')
 export const DEMO_MODEL = path.join(ROOT, 'models/demo')
 export const KEY = 'test-key'
 

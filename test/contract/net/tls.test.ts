@@ -171,16 +171,15 @@ describe('a certificate that is replaced', () => {
     const bytes = postBytes('/v1/generate', { prompt }, KEY)
     const half = await openSecureSocket(port)
     half.write(bytes.slice(0, 5000))
-    let isReplaced = false
+    let replaced: Promise<void> | null = null
     const streams = Array.from({ length: 8 }, () =>
       secureFetch({ port, path: '/v1/generate/stream', secret: KEY, body: { prompt } }, () => {
-        if (isReplaced) return
-        isReplaced = true
-        void readPair('second').then((pair) => secure.use(pair))
+        replaced ??= readPair('second').then((pair) => secure.use(pair))
       }),
     )
 
     const answers = await Promise.all(streams)
+    await replaced
     const answer = readAnswer(half)
     half.write(bytes.slice(5000))
 

@@ -11,11 +11,9 @@ export type {
   ChatMessage,
   ModelLease,
   ModelRecord,
-  ModelSource,
   ModelState,
   LoadHooks,
   OpenEngine,
-  RegisteredSource,
   RegisterOptions,
   RegistryOptions,
 } from './models/registry.ts'
@@ -49,6 +47,8 @@ export type {
   StepOutput,
   StepPlan,
 } from './protocol/model-runner.ts'
+
+export type { LocalModelSource, ModelSource, RegisteredSource } from './protocol/model-source.ts'
 
 export { ServiceError, StartError } from './core/errors.ts'
 export type { ErrorCode } from './core/errors.ts'

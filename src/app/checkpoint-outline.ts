@@ -3,7 +3,6 @@
  * those that say how much memory it will take. Reads no weights.
  */
 import type { ModelOutline } from '../protocol/engine.ts'
-import type { ModelSource } from '../models/registry.ts'
 import type { PlannedFile } from '../checkpoints/conversion/conversion-plan.ts'
 import { planInWorker } from '../checkpoints/conversion/conversion-thread.ts'
 import { numberValue, openGgufModel } from '../checkpoints/gguf/gguf-file.ts'
@@ -11,7 +10,7 @@ import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../checkpo
 import { parseGgufHeader } from '../checkpoints/gguf/gguf-header.ts'
 import { metadataOverrides } from '../checkpoints/gguf/gguf-overrides.ts'
 import { readJsonObject } from '../checkpoints/json-file.ts'
-import { findModelSource, type HfSource } from '../checkpoints/model-source.ts'
+import { findModelSource, type HfSource, type ModelOptions } from '../checkpoints/model-source.ts'
 
 /** As the engine has it. */
 const MAX_DEFAULT_SEQ_LEN = 4096
@@ -66,7 +65,7 @@ interface OutlineOptions {
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function outlineCheckpoint(
-  source: ModelSource,
+  source: ModelOptions,
   { maxSeqLen, signal, plan = planInWorker }: OutlineOptions,
 ): Promise<CheckpointOutline> {
   const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
@@ -85,7 +84,7 @@ export async function outlineCheckpoint(
 }
 
 async function readHeaders(
-  source: ModelSource,
+  source: ModelOptions,
   plan: (files: HfSource) => Promise<PlannedFile>,
 ): Promise<Headers> {
   const files = await findModelSource(source)

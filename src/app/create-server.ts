@@ -10,8 +10,9 @@ import { InProcessEngine } from '../engines/process/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
-import { ModelRegistry, type ModelSource } from '../models/registry.ts'
+import { ModelRegistry } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
+import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { checkQuantizable, quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { checkpointName } from '../checkpoints/checkpoint-name.ts'
@@ -121,13 +122,13 @@ interface OutlinedModel extends StartModel {
 /** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
 function modelsOf(config: ServerConfig): readonly StartModel[] {
   const { checkpoint, modelConfig, tokenizer, quantization } = config
-  const listed = config.models.map(({ id, ...source }) => ({ id, source }))
+  const listed = config.models.map(({ id, ...source }) => ({ id, source: toModelSource(source) }))
   if (checkpoint === null) return listed
   const id = config.modelId ?? checkpointName(checkpoint)
   if (listed.some((model) => model.id === id)) {
     throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
   }
-  return [{ id, source: { checkpoint, modelConfig, tokenizer, quantization } }, ...listed]
+  return [{ id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization }) }, ...listed]
 }
 
 /** With their checkpoints on this machine, where they may have to be downloaded to first. */
@@ -152,7 +153,7 @@ async function outlineAll(
   for (const { id, source } of models) {
     try {
       outlined.push({ id, source, outline: await outlineCheckpoint(source, { maxSeqLen }) })
-      if ((source.quantization ?? 'none') !== 'none') await checkQuantizable(source)
+      if (source.quantization !== 'none') await checkQuantizable(source)
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)
       if (!isListed || !(error instanceof StartError)) throw error

@@ -7,8 +7,9 @@ import { EngineHost, type EngineHostHooks } from '../engines/process/engine-host
 import { ReplicatedEngine } from '../engines/process/replicated-engine.ts'
 import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
-import type { LoadHooks, ModelSource, OpenEngine } from '../models/registry.ts'
+import type { LoadHooks, OpenEngine } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride as RunnerMetadataOverride } from '../protocol/runner-options.ts'
 import type { Log } from '../telemetry/log.ts'
 import { numberValue, type GgufModel } from '../checkpoints/gguf/gguf-file.ts'
@@ -70,7 +71,7 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
     const reserve = (change: Partial<MemoryNeed>): Disposable =>
       memory.reserve(modelId, { ...need, ...change }, servingBytes)
     // How large quantized weights are, and whether they are to be made, is known later.
-    let reserved = (given.quantization ?? 'none') === 'none' ? reserve({}) : null
+    let reserved = given.quantization === 'none' ? reserve({}) : null
     try {
       const onProgress = (fraction: number) => report(downloaded + fraction * (1 - downloaded))
       return await openReplicas({
@@ -128,7 +129,7 @@ async function prepareWeights(
   { config: { dataDir }, log, modelId, source, hooks: { signal }, checkMemory, onQuantized }: OpenOptions,
   onProgress: (fraction: number) => void,
 ): Promise<ResolvedModel> {
-  const { quantization: mode = 'none' } = source
+  const { quantization: mode } = source
   const conversionShare = mode === 'none' ? 1 : 0.5
   // Stays 0 where nothing is converted.
   let done = 0

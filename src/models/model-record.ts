@@ -1,6 +1,7 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadQueue } from './load-queue.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
@@ -36,7 +37,7 @@ export interface ModelEntry {
   /** What serves; null until the first load has finished. */
   current: LoadedModel | null
   /** What `current` was loaded from; null for the fallback and before the first load has finished. */
-  source: { readonly quantization?: Quantization } | null
+  source: ModelSource | null
   readonly loads: LoadQueue
 }
 

@@ -5,7 +5,8 @@ import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs } from './quantize-jobs.ts'
-import { ModelRegistry, type LoadHooks, type ModelSource } from './registry.ts'
+import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
+import { ModelRegistry, type LoadHooks } from './registry.ts'
 
 interface Load {
   readonly source: ModelSource
@@ -14,7 +15,7 @@ interface Load {
   fail(message: string): void
 }
 
-const source: ModelSource = { checkpoint: 'full-precision', modelConfig: null, tokenizer: null }
+const source = toModelSource({ checkpoint: 'full-precision' })
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const newEngine = () =>
   new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 2, maxSeqLen: null }) })

@@ -5,7 +5,8 @@
  */
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
-import type { ModelRegistry, ModelSource } from './registry.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
+import type { ModelRegistry } from './registry.ts'
 
 export interface QuantizedSize {
   /** Weight matrices whose type changed. */
@@ -20,7 +21,7 @@ export interface QuantizeResult extends QuantizedSize {
 }
 
 export interface QuantizeJobsDeps {
-  readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'requantize'>
+  readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'reload'>
   /** The type of weights that are quantized in the source itself; null where there are none. */
   readonly findQuantizedType: (source: ModelSource) => Promise<string | null>
   /** What quantizing gave; asked, with the very object that `openEngine` was given, when that serves. */
@@ -68,7 +69,7 @@ export class QuantizeJobs {
     if (source === null) return { layersQuantized: 0, sizeBytes: 0 }
     const type = await findQuantizedType(source)
     if (type !== null) throw new ServiceError('not_quantizable', { model: id, type }, { param: 'model_id' })
-    return resultOf(await registry.requantize(id, mode))
+    return resultOf(await registry.reload(id, (before) => ({ ...before, quantization: mode })))
   }
 }
 

@@ -5,7 +5,8 @@ import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { Engine, EngineStatus, ModelOutline } from '../protocol/engine.ts'
-import { ModelRegistry, type ModelSource, type OpenEngine } from './registry.ts'
+import { ModelRegistry, type OpenEngine } from './registry.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
 
 /** Registers an id and lets its load bring `engine`. */
 async function registerLoaded(
@@ -102,7 +103,9 @@ describe('ModelRegistry', () => {
       return Promise.resolve(new WatchedEngine())
     })
     await registry.register('m', { checkpoint: 'm.gguf' })
-    expect(sources).toEqual([{ checkpoint: 'm.gguf', modelConfig: null, tokenizer: null }])
+    expect(sources).toEqual([
+      { kind: 'local', checkpoint: 'm.gguf', modelConfig: null, tokenizer: null, quantization: 'none' },
+    ])
     expect(await registry.source('m')).toEqual(sources[0])
   })
 

@@ -11,8 +11,8 @@
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import type { Quantization } from '../core/quant-mode.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadQueue } from './load-queue.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
@@ -28,21 +28,6 @@ const LOADS_END_MS = 5000
 
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
-
-/** Where a model's weights come from. */
-export interface ModelSource {
-  /** A `.gguf` file, a `.safetensors` file, a folder in the Hugging Face layout, or `hf:org/repo[:file]`. */
-  readonly checkpoint: string
-  /** Its config.json; null takes the one beside the checkpoint. */
-  readonly modelConfig: string | null
-  /** Its tokenizer.json; null takes the one beside the checkpoint. */
-  readonly tokenizer: string | null
-  /** What its weight matrices become; the files given stay as they are. @default 'none' */
-  readonly quantization?: Quantization
-}
-
-/** As it is given from code: what is left out is null. */
-export type RegisteredSource = Pick<ModelSource, 'checkpoint'> & Partial<ModelSource>
 
 export interface LoadHooks {
   readonly onProgress: LoadProgress
@@ -110,7 +95,7 @@ export class ModelRegistry {
    */
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
     if (id === '') throw new StartError('The id of a model must not be empty.', 1)
-    const source: ModelSource = { modelConfig: null, tokenizer: null, ...given }
+    const source = toModelSource(given)
     const entry = this.#entries.get(id) ?? this.#createEntry(id)
     this.#entries.set(id, entry)
     this.#retireFallback()
@@ -125,14 +110,14 @@ export class ModelRegistry {
   }
 
   /**
-   * Loads a model again from the source it has when its turn comes, quantized as told, and serves that under its id.
-   * Resolves with what `openEngine` was given.
+   * Loads a model again from a change of the source that it has when the turn of this load comes, and serves that under
+   * its id. Resolves with what `openEngine` was given.
    * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
    */
-  async requantize(modelId: string, quantization: Quantization): Promise<ModelSource> {
+  async reload(modelId: string, change: (source: ModelSource) => ModelSource): Promise<ModelSource> {
     const entry = this.#resolve(modelId)
     return await entry.loads.add(async () => {
-      const source = { ...sourceOf(entry), quantization }
+      const source = change(sourceOf(entry))
       await this.#load(entry, source)
       return source
     })

@@ -67,7 +67,13 @@ describe('POST /v1/admin/models', () => {
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toMatchObject({ id: 'org/m', object: 'model', meta: { state: 'ready' } })
     expect(answer.json()).toEqual((await call('/v1/models/org/m')).json())
-    const source = { checkpoint: 'm', modelConfig: 'c.json', tokenizer: 't.json', quantization: 'int8' }
+    const source = {
+      kind: 'local',
+      checkpoint: 'm',
+      modelConfig: 'c.json',
+      tokenizer: 't.json',
+      quantization: 'int8',
+    }
     expect(seen).toEqual([['org/m', source]])
   })
 

@@ -96,27 +96,13 @@ export async function createKey(address, tier) {
 }
 
 /**
- * Streams one generation to its end. Resolves with the number of tokens it made.
- * @param {string} address @param {object} body @returns {Promise<number>}
- */
-export function streamGenerate(address, body) {
-  return countStreamedTokens(`${address}/v1/generate/stream`, body)
-}
-
-/**
  * Streams one chat to its end. Resolves with the number of tokens it made.
  * @param {string} address @param {object} body @returns {Promise<number>}
  */
 export function streamChat(address, body) {
-  const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
-  return countStreamedTokens(`${address}/v1/chat/completions`, streamed)
-}
-
-/** @param {string} url @param {object} body @returns {Promise<number>} */
-function countStreamedTokens(url, body) {
   return new Promise((resolve, reject) => {
     const request = http.request(
-      url,
+      `${address}/v1/chat/completions`,
       {
         method: 'POST',
         agent,
@@ -137,7 +123,7 @@ function countStreamedTokens(url, body) {
       },
     )
     request.on('error', reject)
-    request.end(JSON.stringify(body))
+    request.end(JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } }))
   })
 }
 

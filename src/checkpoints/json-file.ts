@@ -121,7 +121,7 @@ export function list(object: JsonObject, name: string): readonly unknown[] {
   throw wrongField(object, name, 'a list')
 }
 
-export function wrongField(object: JsonObject, name: string, expected: string): Error {
+function wrongField(object: JsonObject, name: string, expected: string): Error {
   return badFile(
     object.path,
     `is not usable: ${quoted(name)} must be ${expected}, but is ${shown(object.fields[name])}`,

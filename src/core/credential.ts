@@ -23,7 +23,7 @@ export interface Credential {
  * `key` is issued and stored, `session` comes from a login, `static` is configuration, `open` is every caller of a
  * server without authentication, which no limit per key applies to.
  */
-export type CredentialKind = 'key' | 'session' | 'static' | 'open'
+type CredentialKind = 'key' | 'session' | 'static' | 'open'
 
 /** The built-in account of the keys that are configuration. */
 export const OPERATOR_ACCOUNT_ID = 'operator'

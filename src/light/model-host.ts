@@ -3,7 +3,7 @@ import type { ModelRecord } from '../models/model-record.ts'
 import type { Continuation } from './continuation.ts'
 import type { GenerateRequest } from './generate-request.ts'
 
-export interface GenerateRun {
+interface GenerateRun {
   readonly requestId: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
@@ -14,7 +14,7 @@ export interface GenerateRun {
   onLeave(callback: () => void): () => void
 }
 
-export interface Generated extends Continuation {
+interface Generated extends Continuation {
   /** The real id, also where the request named an alias. */
   readonly modelId: string
 }

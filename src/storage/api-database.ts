@@ -3,7 +3,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import { openDatabase, type DatabaseKind } from './sqlite/open-database.ts'
 
-export interface UserRow {
+interface UserRow {
   readonly id: string
   /** As registered, trimmed. */
   readonly email: string
@@ -16,7 +16,7 @@ export interface UserRow {
   readonly disabled_at: number | null
 }
 
-export interface ApiKeyRow {
+interface ApiKeyRow {
   readonly id: string
   /** SHA-256 of the secret in hex. */
   readonly secret_hash: string
@@ -33,7 +33,7 @@ export interface ApiKeyRow {
   readonly revoked_at: number | null
 }
 
-export interface SessionRow {
+interface SessionRow {
   readonly id: string
   readonly secret_hash: string
   readonly user_id: string
@@ -41,7 +41,7 @@ export interface SessionRow {
   readonly expires_at: number
 }
 
-export interface SettingRow {
+interface SettingRow {
   readonly name: string
   readonly value: string
 }

@@ -38,7 +38,7 @@ interface UsageTotalRow {
   readonly response_us: number
 }
 
-export interface UsageSchema {
+interface UsageSchema {
   readonly usage_rows: UsageRow
   readonly usage_totals: UsageTotalRow
 }

@@ -8,7 +8,7 @@ import { badFile, shown } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flag, type JsonObject, list, nestedObject, positiveNumber } from '../json-file.ts'
 
-export type RopeScaling =
+type RopeScaling =
   | { readonly kind: 'none' }
   | { readonly kind: 'linear'; readonly factor: number }
   | {

@@ -19,13 +19,13 @@ import type { SafetensorsTensor } from '../safetensors/safetensors-header.ts'
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 
 /** What is done to a tensor's numbers beside converting their type. */
-export type DataChange =
+type DataChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'interleave-heads'; readonly headRows: number }
   | { readonly kind: 'add-one' }
 
 /** Where a tensor's data comes from. */
-export type TensorData =
+type TensorData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
   | {
       readonly kind: 'stored'

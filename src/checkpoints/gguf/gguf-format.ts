@@ -52,7 +52,7 @@ export type GgufArray =
 export type Texts = Iterable<string> & { readonly length: number }
 
 /** Numbers stay packed: a vocabulary's scores and types are long. */
-export type NumberArray =
+type NumberArray =
   | Uint8Array
   | Int8Array
   | Uint16Array
@@ -62,7 +62,7 @@ export type NumberArray =
   | Float32Array
   | Float64Array
 
-export type BigintArray = BigUint64Array | BigInt64Array
+type BigintArray = BigUint64Array | BigInt64Array
 
 export type GgufValue = GgufScalar | GgufArray
 export type GgufMetadata = ReadonlyMap<string, GgufValue>

@@ -8,7 +8,7 @@ import { isRecord, parseJson, toJsonObject } from '../json-file.ts'
 
 export const LENGTH_BYTES = 8
 /** The bound of the format's own reference reader. */
-export const MAX_HEADER_BYTES = 100_000_000
+const MAX_HEADER_BYTES = 100_000_000
 
 const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   BOOL: 1,

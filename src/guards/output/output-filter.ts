@@ -14,7 +14,7 @@ import { HeldText } from './held-text.ts'
 import { removeTerminalControls } from './terminal-controls.ts'
 
 /** Rule of the characters that are taken out. */
-export const CONTROLS_RULE = 'terminal-controls'
+const CONTROLS_RULE = 'terminal-controls'
 
 /** Told of each hit: how many characters were removed, or 1 for an answer that was ended. */
 export type OnHit = (rule: string, count: number) => void

@@ -7,7 +7,7 @@
 import type { Detector } from './detector.ts'
 
 /** A shorter secret may be a word, which nobody can be kept from saying. */
-export const MIN_SECRET_CHARS = 8
+const MIN_SECRET_CHARS = 8
 
 /** Sent of a run before it waits; fewer than any secret has. */
 const FREE_CHARS = MIN_SECRET_CHARS - 1

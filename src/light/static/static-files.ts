@@ -13,7 +13,7 @@ import { contentTypeOf } from './content-types.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
 import { isInside } from './static-root.ts'
 
-export interface FileRequest {
+interface FileRequest {
   readonly method: string
   /** Percent-decoded. */
   readonly segments: readonly string[]
@@ -53,7 +53,7 @@ export function createStaticFiles(root: string): StaticFiles {
 }
 
 /** Relative to the folder; null for what names no file in it. */
-export function fileNameOf(segments: readonly string[]): string | null {
+function fileNameOf(segments: readonly string[]): string | null {
   const names = segments.at(-1) === '' ? [...segments.slice(0, -1), INDEX_FILE] : segments
   return names.every(isPlainName) ? names.join('/') : null
 }

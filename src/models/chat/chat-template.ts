@@ -14,7 +14,7 @@ export interface ChatMessage {
 }
 
 /** For models that bring no template: ChatML, the most common one (docs/architecture.md). */
-export const DEFAULT_CHAT_TEMPLATE =
+const DEFAULT_CHAT_TEMPLATE =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 

@@ -80,7 +80,7 @@ async function refuseWhenUnusable<T>(
 }
 
 /** As messages name it. */
-export function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
+function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
   return `The database of ${holds} '${location}' (${option})`
 }
 

@@ -8,7 +8,7 @@ import { createTestLightServer, LIGHT_KEY } from './light-server.ts'
 import { exchange } from '../net/raw-http.ts'
 import { createTestApp, KEY } from './test-app.ts'
 
-export interface StartedServer {
+interface StartedServer {
   readonly port: number
   readonly clock: VirtualClock
   /** Behind it, for what no client can bring about. */
@@ -22,7 +22,7 @@ interface CallOptions {
   readonly payload?: unknown
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string

@@ -15,7 +15,7 @@ import type { Engine } from '../../../src/protocol/engine.ts'
 export const LIGHT_KEY = 'sk-svc-0123abcd'
 
 /** Built, because not every Node that is supported runs a thread from TypeScript. */
-export const WORKER_ENTRY = new URL('../../../dist/light/workers/generation-worker.js', import.meta.url)
+const WORKER_ENTRY = new URL('../../../dist/light/workers/generation-worker.js', import.meta.url)
 
 export interface TestLightServer {
   readonly server: LightServer

@@ -7,7 +7,7 @@ import { run } from '../../../src/cli/run.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { type AccountServices, createAccountServices } from './account-services.ts'
 
-export interface CommandResult {
+interface CommandResult {
   readonly exitCode: number
   /** All of standard output. */
   readonly printed: string

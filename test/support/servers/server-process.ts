@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../..')
 export const DEMO_MODEL = path.join(ROOT, 'models/demo')
 export const KEY = 'test-key'
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly signal: string | null
 }

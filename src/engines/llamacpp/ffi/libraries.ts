@@ -13,7 +13,7 @@ import { koffi } from './native.ts'
 /** What `llama_version()` says in the pinned packages. */
 export const LLAMA_VERSION = '0.5.0-dev'
 /** The pinned version of `@node-llama-cpp/*`. */
-export const PACKAGE_VERSION = '3.22.1'
+const PACKAGE_VERSION = '3.22.1'
 
 /** Packages by platform, best first; those for a GPU are marked. */
 const PLATFORM_PACKAGES: Readonly<Record<string, readonly { name: string; isForGpu: boolean }[]>> = {

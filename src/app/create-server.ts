@@ -13,11 +13,11 @@ import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
+import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { checkQuantizable, quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { checkpointName } from '../checkpoints/checkpoint-name.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
-import { readTlsIdentity } from './entrance.ts'
 import { localCheckpoint } from './local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import type { Service } from './open-service.ts'
@@ -54,7 +54,7 @@ export async function createServer(
 ): Promise<RunningServer> {
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
-  const tls = await readTlsIdentity(config, systemClock)
+  const tls = await readTlsIdentity(config)
   const models = await localModels(modelsOf(config), hooks)
   const outlining = outlineAll(models, config)
   const log = createLog({ level: config.logLevel })
@@ -74,6 +74,16 @@ export async function createServer(
     await registry.close()
     throw error
   }
+}
+
+/** Null where TLS is off. @throws StartError */
+async function readTlsIdentity({
+  tlsCertfile: certfile,
+  tlsKeyfile: keyfile,
+}: ServerConfig): Promise<TlsIdentity | null> {
+  if (certfile === null || keyfile === null) return null
+  const files = { certfile, keyfile }
+  return { files, certificate: await readCertificate(files, systemClock) }
 }
 
 async function loadAll(

@@ -7,11 +7,12 @@ import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { GracefulClose } from '../net/graceful-close.ts'
+import { type Listener, openListener } from '../net/listener.ts'
+import type { TlsIdentity } from '../net/tls/certificate.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { type Entrance, openEntrance, type TlsIdentity } from './entrance.ts'
 import { createGuards, type Guards } from './guards.ts'
 import { openState, type ServerState } from './state.ts'
 
@@ -64,23 +65,29 @@ export async function openService(
     isDraining: () => isDraining,
   })
   const graceful = new GracefulClose(app.server)
-  const entrance = await openEntrance(app, { config, tls, clock, log, metrics }).catch(
-    async (error: unknown) => {
-      await guards.close()
-      await state.close()
-      throw error
-    },
-  )
+  const listener = await openListener(app, {
+    host: config.host,
+    port: config.port,
+    tls,
+    portKnock: knockOptions(config),
+    onKnockRefused: (rule) => metrics.countGuardHit({ guard: 'port-knock', rule }),
+    clock,
+    log,
+  }).catch(async (error: unknown) => {
+    await guards.close()
+    await state.close()
+    throw error
+  })
   let closing: Promise<void> | null = null
   return {
-    address: entrance.address,
+    address: listener.address,
     operatorKey: state.operatorKey,
-    reloadCertificate: () => entrance.reloadCertificate(),
+    reloadCertificate: () => listener.reloadCertificate(),
     close: () => {
       isDraining = true
       closing ??= shutDown({
         app,
-        entrance,
+        listener,
         graceful,
         registry,
         guards,
@@ -93,9 +100,13 @@ export async function openService(
   }
 }
 
+function knockOptions({ portKnock: ports, portKnockWindow, portKnockOpen }: ServerConfig) {
+  return ports.length === 0 ? null : { ports, windowMs: portKnockWindow * 1000, openMs: portKnockOpen * 1000 }
+}
+
 interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
-  readonly entrance: Entrance
+  readonly listener: Listener
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
   readonly guards: Guards
@@ -105,9 +116,9 @@ interface ShutDownOptions {
 }
 
 async function shutDown(options: ShutDownOptions): Promise<void> {
-  const { app, entrance, graceful, registry, guards, state, log, timeoutMs } = options
+  const { app, listener, graceful, registry, guards, state, log, timeoutMs } = options
   const draining = graceful.drain(timeoutMs)
-  await entrance.close()
+  await listener.close()
   const isDrained = await draining
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
   // Streams that still run get their error event from their engine's end.

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { GracefulClose } from '../../../src/net/graceful-close.ts'
-import { readCertificate } from '../../../src/app/certificate.ts'
-import { SecureConnections, type SecureConnectionsOptions } from '../../../src/app/secure-connections.ts'
+import { readCertificate } from '../../../src/net/tls/certificate.ts'
+import { SecureConnections, type SecureConnectionsOptions } from '../../../src/net/tls/secure-connections.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { openSocket, postBytes, readAnswer } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
@@ -96,7 +96,7 @@ describe('a server with TLS', () => {
 
     expect(logLines).toEqual([])
     expect((await secureFetch({ port, path: '/v1/health' })).status).toBe(200)
-    expect(secure.shakingCount).toBe(0)
+    expect(secure.handshakeCount).toBe(0)
   })
 
   it('closes a connection that says nothing, or never finishes to shake hands', async () => {
@@ -112,7 +112,7 @@ describe('a server with TLS', () => {
 
     expect(await Promise.all(closed)).toEqual(['', ''])
     await Promise.all(closedHere)
-    expect(secure.shakingCount).toBe(0)
+    expect(secure.handshakeCount).toBe(0)
   })
 
   it('forgets the handshake of a connection that is through, or gone', async () => {
@@ -122,14 +122,14 @@ describe('a server with TLS', () => {
     const isAccepted = accepted()
     const gone = await openSocket(port)
     const raw = (await isAccepted) as Socket
-    expect(secure.shakingCount).toBe(1)
+    expect(secure.handshakeCount).toBe(1)
     const isClosed = new Promise((resolve) => raw.once('close', resolve))
     gone.destroy()
     await isClosed
-    expect(secure.shakingCount).toBe(0)
+    expect(secure.handshakeCount).toBe(0)
 
     for (let i = 0; i < 20; i++) await secureFetch({ port, path: '/v1/health' })
-    expect(secure.shakingCount).toBe(0)
+    expect(secure.handshakeCount).toBe(0)
   })
 
   it('closes without waiting for those that still shake hands', async () => {

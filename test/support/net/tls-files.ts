@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, renameSync } fr
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { CertificateFiles } from '../../../src/app/certificate.ts'
+import type { CertificateFiles } from '../../../src/net/tls/certificate.ts'
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/tls')
 

@@ -1,13 +1,13 @@
 /**
- * TLS in front of an HTTP server: every connection shakes hands first, and what goes on to HTTP is the decrypted one. The
- * HTTP server stays what it is, with all its limits and time-outs. The certificate can be replaced at any time:
- * connections that stand keep theirs, new ones get the new one.
+ * TLS in front of an HTTP server: every connection completes its handshake first, and the decrypted socket goes on to the
+ * HTTP server, which keeps all its limits and time-outs. A step of `intercept-connections.ts`, so that knock and address
+ * limits come before the handshake. The certificate can be replaced at any time: open connections keep theirs.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer, type Server as TlsServer } from 'node:tls'
-import { interceptConnections } from '../net/intercept-connections.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { Log } from '../../core/log.ts'
+import { interceptConnections } from '../intercept-connections.ts'
 import { type Certificate, MIN_TLS_VERSION } from './certificate.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
@@ -15,15 +15,15 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 export interface SecureConnectionsOptions {
   readonly certificate: Certificate
   readonly log: Log
-  /** Time a client has to shake hands. @default 10000 */
+  /** Time a client has for its handshake. @default 10000 */
   readonly handshakeTimeoutMs?: number
 }
 
 export class SecureConnections {
   /** Never listens: connections are handed to it. */
   readonly #tlsServer: TlsServer
-  /** Connections that still shake hands, of which the HTTP server knows nothing. */
-  readonly #shaking = new Map<string, Socket>()
+  /** Connections in their handshake, which the HTTP server does not know yet. */
+  readonly #handshakes = new Map<string, Socket>()
 
   constructor(
     server: Server,
@@ -34,41 +34,42 @@ export class SecureConnections {
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: handshakeTimeoutMs,
     })
-    // Anyone can send what is no TLS: nothing to trouble an operator with.
+    // Any client can cause one, so it is no warning.
     this.#tlsServer.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
       log.debug({ code: error.code }, 'a TLS handshake failed')
       socket.destroy()
     })
     interceptConnections(server, 'tls', (passOn) => {
       this.#tlsServer.on('secureConnection', (socket) => {
-        this.#shaking.delete(nameOf(socket))
+        this.#handshakes.delete(nameOf(socket))
         passOn(socket)
       })
-      return (socket) => this.#shakeHands(socket)
+      return (socket) => this.#startHandshake(socket)
     })
   }
 
-  /** Connections that still shake hands. */
-  get shakingCount(): number {
-    return this.#shaking.size
+  /** Connections in their handshake. */
+  get handshakeCount(): number {
+    return this.#handshakes.size
   }
 
+  /** Serves another certificate to new connections. */
   use(certificate: Certificate): void {
     this.#tlsServer.setSecureContext(secureContextOf(certificate))
   }
 
-  /** Ends the connections that still shake hands. */
+  /** Ends the connections in their handshake. */
   close(): void {
-    for (const socket of this.#shaking.values()) socket.destroy()
+    for (const socket of this.#handshakes.values()) socket.destroy()
   }
 
-  #shakeHands(socket: Socket): void {
+  #startHandshake(socket: Socket): void {
     const name = nameOf(socket)
-    this.#shaking.set(name, socket)
+    this.#handshakes.set(name, socket)
     socket.once('close', () => {
-      if (this.#shaking.get(name) === socket) this.#shaking.delete(name)
+      if (this.#handshakes.get(name) === socket) this.#handshakes.delete(name)
     })
-    // As a TLS server takes its connections: a client that hangs up meanwhile is gone.
+    // As in Node's own TLS servers: a client that hangs up during the handshake is gone.
     socket.allowHalfOpen = false
     this.#tlsServer.emit('connection', socket)
   }

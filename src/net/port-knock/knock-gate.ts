@@ -1,17 +1,17 @@
 /**
- * The listeners and the gate of `--port-knock`. A knock port closes every connection at once. A connection to the server
- * from an address that is not open is closed before a byte of it is read, and before TLS. One that was let in may end what
- * it is being answered when its time is over; its next request is not answered any more. It is always the connection's own
- * address that counts: a proxy has to knock for itself.
+ * The sockets of `--port-knock`; which address is open is kept in `port-knock.ts`. A knock port closes every connection
+ * at once. A connection to the server from an address that is not open is closed before TLS and before a byte of it is
+ * read. When the time of an address is over, the answer under way is finished and the next request closes the connection.
+ * The address is that of the connection, never of a header: a proxy has to knock for itself.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
-import { StartError } from '../core/errors.ts'
-import type { PortKnock } from '../net/port-knock/port-knock.ts'
-import { addressKey } from '../net/client-address.ts'
-import { interceptConnections } from '../net/intercept-connections.ts'
-import type { Log } from '../telemetry/log.ts'
-import { listen } from './listen.ts'
+import { StartError } from '../../core/errors.ts'
+import type { Log } from '../../core/log.ts'
+import { addressKey } from '../client-address.ts'
+import { interceptConnections } from '../intercept-connections.ts'
+import { listen } from '../listen.ts'
+import type { PortKnock } from './port-knock.ts'
 
 export interface KnockPorts {
   close(): void
@@ -54,7 +54,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EACCES: 'may not be listened on; choose one above 1023',
 }
 
-/** Of several addresses of a host this machine may lack all but the first. */
+/** This machine may lack any address of a host but the first. */
 function refuseToStart(
   { code = '' }: NodeJS.ErrnoException,
   where: { port: number; isFirst: boolean },
@@ -70,7 +70,7 @@ function recordKnock(
 ): void {
   const { remoteAddress } = socket
   close(socket)
-  // The client may be gone already; its knock counts only while it can be told whose it is.
+  // A socket that is closed already has no address.
   if (remoteAddress === undefined) return
   switch (knock.knock(addressKey(remoteAddress), port)) {
     case 'knocking':
@@ -82,13 +82,15 @@ function recordKnock(
   }
 }
 
+export type KnockRule = 'not-open' | 'no-longer-open'
+
 export interface KnockGateOptions {
   readonly knock: PortKnock
-  /** Told of each connection that is closed. */
-  readonly onRefused: (rule: 'not-open' | 'no-longer-open') => void
+  /** Called for each connection that is closed. */
+  readonly onRefused: (rule: KnockRule) => void
 }
 
-/** Must come after everything else that listens to the server. */
+/** Call when every other listener of the server is attached. */
 export function guardByKnock(server: Server, { knock, onRefused }: KnockGateOptions): void {
   const isOpen = ({ remoteAddress }: Socket) =>
     remoteAddress !== undefined && knock.isOpen(addressKey(remoteAddress))

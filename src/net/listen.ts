@@ -1,16 +1,22 @@
 /**
  * Opens the server's port. A host may stand for several addresses, as `localhost` does for IPv4 and IPv6: the server
- * listens on the first, and what comes in at the others is handed to it, so that there is one server with one set of
- * guards whichever way a connection came.
+ * listens on the first, and connections to the others are handed to it, so that one server with one set of guards
+ * answers at all of them.
  */
 import { lookup } from 'node:dns/promises'
+import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import type { buildApp } from '../api/app.ts'
-import { LISTEN_BACKLOG } from '../net/http-bounds.ts'
+import { LISTEN_BACKLOG } from './http-bounds.ts'
+
+/** The part of a Fastify app that opens its port. */
+export interface ListeningApp {
+  readonly server: HttpServer
+  listen(where: { readonly host: string; readonly port: number; readonly backlog: number }): Promise<unknown>
+}
 
 export interface OpenPort {
   readonly address: AddressInfo
-  /** Takes no more connections at the other addresses; those of the first are the server's own to close. */
+  /** Closes the ports of the other addresses; the server closes its own. */
   close(): void
 }
 
@@ -26,7 +32,7 @@ const HTTP_SOCKETS = { allowHalfOpen: true, noDelay: true }
 
 /** @throws Node's own error when the first address cannot be listened on. */
 export async function openPort(
-  app: ReturnType<typeof buildApp>,
+  app: ListeningApp,
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
 ): Promise<OpenPort> {
   const [first = '', ...others] = hosts
@@ -35,7 +41,7 @@ export async function openPort(
   const servers = await Promise.all(
     others.map(async (host) => {
       const server = createServer(HTTP_SOCKETS, (socket) => void app.server.emit('connection', socket))
-      // A machine may know the address and not have it, such as ::1 where IPv6 is off.
+      // The name may resolve to an address that this machine lacks, such as ::1 where IPv6 is off.
       const isListening = await listen(server, { host, port: address.port }).then(
         () => true,
         () => false,

@@ -1,11 +1,12 @@
 /**
- * The TLS certificate and its key, read from their PEM files and checked against each other and the clock. Whatever is
- * wrong is one sentence that names the option and the file; what becomes of it is the caller's decision.
+ * The TLS certificate and its key, read from their PEM files and checked against each other and the clock. A problem is
+ * one sentence that names the option and the file: it ends a start, and is a warning where a certificate serves already.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { StartError } from '../../core/errors.ts'
 
 export interface CertificateFiles {
   readonly certfile: string
@@ -17,14 +18,23 @@ export interface Certificate {
   readonly cert: Buffer
   readonly key: Buffer
   readonly validToUnixSeconds: number
-  /** The same for the same bytes in both files. */
+  /** SHA-256 of the bytes of both files. */
   readonly digest: string
 }
 
 export const MIN_TLS_VERSION = 'TLSv1.2'
 
-export class CertificateProblem extends Error {
-  override readonly name = 'CertificateProblem'
+/** What ends a start: `--tls-certfile` or `--tls-keyfile` cannot be used. */
+export class CertificateProblem extends StartError {
+  constructor(message: string) {
+    super(message, 1)
+  }
+}
+
+/** The files of `--tls-certfile` and `--tls-keyfile` and what they held at the start. */
+export interface TlsIdentity {
+  readonly files: CertificateFiles
+  readonly certificate: Certificate
 }
 
 /** @throws CertificateProblem */

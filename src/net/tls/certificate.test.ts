@@ -8,8 +8,8 @@ import {
   pairOf,
   readFixture,
   VALID_UNIX_SECONDS,
-} from '../../test/support/net/tls-files.ts'
-import { VirtualClock } from '../core/clock.ts'
+} from '../../../test/support/net/tls-files.ts'
+import { VirtualClock } from '../../core/clock.ts'
 import { type CertificateFiles, CertificateProblem, readCertificate } from './certificate.ts'
 
 const clock = new VirtualClock(VALID_UNIX_SECONDS)

@@ -6,8 +6,8 @@
  */
 import { type FSWatcher, watch } from 'node:fs'
 import path from 'node:path'
-import type { Clock } from '../core/clock.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
 import {
   type Certificate,
   type CertificateFiles,
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 60_000
 const DAY_SECONDS = 86_400
 const WARN_BEFORE_SECONDS = 14 * DAY_SECONDS
 
-export interface CertificateKeeperOptions {
+export interface CertificateReloaderOptions {
   readonly files: CertificateFiles
   readonly certificate: Certificate
   /** Told each time that there is another one. */
@@ -34,7 +34,7 @@ export interface CertificateKeeperOptions {
   readonly retryMs?: number
 }
 
-export class CertificateKeeper {
+export class CertificateReloader {
   readonly #files: CertificateFiles
   readonly #onNew: (certificate: Certificate) => void
   readonly #clock: Clock
@@ -51,7 +51,7 @@ export class CertificateKeeper {
   #warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor({ files, certificate, onNew, clock, log, retryMs = RETRY_MS }: CertificateKeeperOptions) {
+  constructor({ files, certificate, onNew, clock, log, retryMs = RETRY_MS }: CertificateReloaderOptions) {
     this.#files = files
     this.#certificate = certificate
     this.#onNew = onNew

@@ -1,17 +1,22 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createTlsFolder, fixture, pointLink, VALID_UNIX_SECONDS } from '../../test/support/net/tls-files.ts'
-import { VirtualClock } from '../core/clock.ts'
-import { createLog } from '../telemetry/log.ts'
+import {
+  createTlsFolder,
+  fixture,
+  pointLink,
+  VALID_UNIX_SECONDS,
+} from '../../../test/support/net/tls-files.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import { createLog } from '../../telemetry/log.ts'
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts'
-import { CertificateKeeper } from './certificate-keeper.ts'
+import { CertificateReloader } from './certificate-reloader.ts'
 
 const DAY_MS = 86_400_000
 const KEPT = 'the TLS files cannot be used; the certificate from before goes on serving'
 
-/** A keeper of these files, and what it says. */
-async function createKeeper(files: CertificateFiles, startUnixSeconds = VALID_UNIX_SECONDS) {
+/** A reloader of these files, and what it logs. */
+async function createReloader(files: CertificateFiles, startUnixSeconds = VALID_UNIX_SECONDS) {
   const clock = new VirtualClock(startUnixSeconds)
   const lines: Record<string, unknown>[] = []
   const listeners = new Set<() => void>()
@@ -22,7 +27,7 @@ async function createKeeper(files: CertificateFiles, startUnixSeconds = VALID_UN
   }
   const news: Certificate[] = []
   const certificate = await readCertificate(files, clock)
-  const keeper = new CertificateKeeper({
+  const reloader = new CertificateReloader({
     files,
     certificate,
     onNew: (one) => {
@@ -33,7 +38,7 @@ async function createKeeper(files: CertificateFiles, startUnixSeconds = VALID_UN
     log: createLog({ destination: { write } }),
     retryMs: 1,
   })
-  onTestFinished(() => keeper.close())
+  onTestFinished(() => reloader.close())
   /** Resolves as soon as it holds. */
   const until = (holds: () => boolean) =>
     new Promise<void>((resolve) => {
@@ -45,13 +50,13 @@ async function createKeeper(files: CertificateFiles, startUnixSeconds = VALID_UN
       listeners.add(look)
       look()
     })
-  return { keeper, clock, news, lines, messages: () => lines.map(({ msg }) => msg), until }
+  return { reloader, clock, news, lines, messages: () => lines.map(({ msg }) => msg), until }
 }
 
-describe('CertificateKeeper', () => {
+describe('CertificateReloader', () => {
   it('takes a pair whose files are replaced one after the other, and says nothing of the time between', async () => {
     const tls = createTlsFolder()
-    const { news, until, messages } = await createKeeper(tls)
+    const { news, until, messages } = await createReloader(tls)
 
     tls.replace('cert', fixture('second.crt'))
     tls.replace('key', fixture('second.key'))
@@ -69,7 +74,7 @@ describe('CertificateKeeper', () => {
     pointLink(path.join(folder, '..data'), path.dirname(fixture('first.crt')))
     pointLink(files.certfile, '..data/first.crt')
     pointLink(files.keyfile, '..data/first.key')
-    const { news, until } = await createKeeper(files)
+    const { news, until } = await createReloader(files)
 
     pointLink(files.certfile, fixture('second.crt'))
     pointLink(files.keyfile, fixture('second.key'))
@@ -85,18 +90,18 @@ describe('CertificateKeeper', () => {
 
   it('reads at once when it is told to, and keeps what it has when that cannot be used', async () => {
     const tls = createTlsFolder()
-    const { keeper, news, lines, messages } = await createKeeper(tls)
+    const { reloader, news, lines, messages } = await createReloader(tls)
 
-    await keeper.reload()
+    await reloader.reload()
     expect(messages()).toEqual(['the TLS files are unchanged'])
 
     tls.replace('key', fixture('second.key'))
-    await keeper.reload()
+    await reloader.reload()
     tls.replace('cert', fixture('expired.crt'))
     tls.replace('key', fixture('first.key'))
-    await keeper.reload()
+    await reloader.reload()
     rmSync(tls.certfile)
-    await keeper.reload()
+    await reloader.reload()
     expect(news).toEqual([])
     expect(lines.slice(1).map(({ level, msg }) => [level, msg])).toEqual([
       ['warn', KEPT],
@@ -111,19 +116,19 @@ describe('CertificateKeeper', () => {
 
     tls.replace('cert', fixture('second.crt'))
     tls.replace('key', fixture('second.key'))
-    await keeper.reload()
+    await reloader.reload()
     expect(news).toHaveLength(1)
-    await keeper.reload()
+    await reloader.reload()
     expect(messages().slice(-2)).toEqual(['the TLS certificate was replaced', 'the TLS files are unchanged'])
   })
 
   it('says once that files go on not fitting together, and takes them when they do', async () => {
     const tls = createTlsFolder()
-    const { keeper, news, messages, until } = await createKeeper(tls)
+    const { reloader, news, messages, until } = await createReloader(tls)
 
     tls.replace('key', fixture('second.key'))
     await until(() => messages().length === 1)
-    keeper.look()
+    reloader.look()
     tls.replace('cert', fixture('second.crt'))
     await until(() => messages().length === 2)
 
@@ -133,11 +138,11 @@ describe('CertificateKeeper', () => {
 
   it('says nothing when something else happens in the folder', async () => {
     const tls = createTlsFolder()
-    const { keeper, news, messages } = await createKeeper(tls)
+    const { reloader, news, messages } = await createReloader(tls)
 
     appendFileSync(path.join(tls.folder, 'other'), 'x')
-    keeper.look()
-    await keeper.reload()
+    reloader.look()
+    await reloader.reload()
 
     expect(news).toEqual([])
     expect(messages()).toEqual(['the TLS files are unchanged'])
@@ -150,24 +155,24 @@ describe('CertificateKeeper', () => {
     const files = { certfile: path.join(inner, 'c'), keyfile: path.join(inner, 'k') }
     pointLink(files.certfile, tls.certfile)
     pointLink(files.keyfile, tls.keyfile)
-    const { keeper, news, until } = await createKeeper(files)
+    const { reloader, news, until } = await createReloader(files)
 
     tls.replace('cert', fixture('second.crt'))
     tls.replace('key', fixture('second.key'))
-    keeper.look()
+    reloader.look()
     await until(() => news.length === 1)
   })
 
   it('warns once a day from 14 days before the end on', async () => {
     const end = Date.UTC(2120, 0, 1) / 1000
-    const { keeper, clock, lines } = await createKeeper(createTlsFolder(), end - 15 * 86_400)
+    const { reloader, clock, lines } = await createReloader(createTlsFolder(), end - 15 * 86_400)
     expect(lines).toEqual([])
 
     clock.advance(DAY_MS)
-    keeper.look()
-    keeper.look()
+    reloader.look()
+    reloader.look()
     clock.advance(DAY_MS / 2)
-    keeper.look()
+    reloader.look()
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -178,9 +183,9 @@ describe('CertificateKeeper', () => {
     ])
 
     clock.advance(DAY_MS / 2)
-    keeper.look()
+    reloader.look()
     clock.advance(13 * DAY_MS)
-    keeper.look()
+    reloader.look()
     expect(lines.map(({ msg, daysLeft }) => [msg, daysLeft])).toEqual([
       ['the TLS certificate ends soon', 14],
       ['the TLS certificate ends soon', 13],
@@ -189,7 +194,7 @@ describe('CertificateKeeper', () => {
   })
 
   it('warns at the start', async () => {
-    const { lines } = await createKeeper(createTlsFolder(), Date.UTC(2119, 11, 30) / 1000)
+    const { lines } = await createReloader(createTlsFolder(), Date.UTC(2119, 11, 30) / 1000)
 
     expect(lines).toMatchObject([{ level: 'warn', daysLeft: 2 }])
   })

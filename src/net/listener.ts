@@ -1,0 +1,84 @@
+/**
+ * Everything between a socket and the HTTP server: the ports of `--port-knock`, TLS, and the server's own port. Opens
+ * them in that order and closes them again. What a request says is the business of the app behind it.
+ */
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import { addressesOf, type ListeningApp, openPort } from './listen.ts'
+import { guardByKnock, type KnockPorts, type KnockRule, openKnockPorts } from './port-knock/knock-gate.ts'
+import { PortKnock, type PortKnockOptions } from './port-knock/port-knock.ts'
+import type { TlsIdentity } from './tls/certificate.ts'
+import { CertificateReloader } from './tls/certificate-reloader.ts'
+import { SecureConnections } from './tls/secure-connections.ts'
+
+export interface Listener {
+  /** `https://127.0.0.1:8080` */
+  readonly address: string
+  /** Reads the TLS files again. */
+  reloadCertificate(): Promise<void>
+  /** Closes every port but the app's own, which the app closes. */
+  close(): Promise<void>
+}
+
+export interface ListenerOptions {
+  readonly host: string
+  readonly port: number
+  /** Null for plain HTTP. */
+  readonly tls: TlsIdentity | null
+  /** Null where the server answers without a knock. */
+  readonly portKnock: Omit<PortKnockOptions, 'clock'> | null
+  /** Called for each connection that the knock gate closes. */
+  readonly onKnockRefused: (rule: KnockRule) => void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** @throws StartError for a knock port, Node's own error for the server's address, that cannot be listened on. */
+export async function openListener(app: ListeningApp, options: ListenerOptions): Promise<Listener> {
+  const { host, tls } = options
+  const secure = tls === null ? null : secureConnections(app, { ...options, tls })
+  const hosts = await addressesOf(host)
+  // Before the server's own port, which may be any free one.
+  const knockPorts = await openKnock(app, { ...options, hosts })
+  try {
+    const port = await openPort(app, { hosts, port: options.port })
+    return {
+      address: addressText(port.address, tls === null ? 'http' : 'https'),
+      reloadCertificate: async () => secure?.reloader.reload(),
+      close: async () => {
+        knockPorts?.close()
+        port.close()
+        secure?.connections.close()
+        await secure?.reloader.close()
+      },
+    }
+  } catch (error) {
+    knockPorts?.close()
+    await secure?.reloader.close()
+    throw error
+  }
+}
+
+function secureConnections(
+  { server }: ListeningApp,
+  { tls, clock, log }: ListenerOptions & { readonly tls: TlsIdentity },
+) {
+  const connections = new SecureConnections(server, { certificate: tls.certificate, log })
+  const reloader = new CertificateReloader({ ...tls, onNew: (one) => connections.use(one), clock, log })
+  return { connections, reloader }
+}
+
+async function openKnock(
+  { server }: ListeningApp,
+  { portKnock, hosts, clock, log, onKnockRefused }: ListenerOptions & { readonly hosts: readonly string[] },
+): Promise<KnockPorts | null> {
+  if (portKnock === null) return null
+  const knock = new PortKnock({ ...portKnock, clock })
+  guardByKnock(server, { knock, onRefused: onKnockRefused })
+  return await openKnockPorts(knock, { ports: portKnock.ports, hosts, log })
+}
+
+function addressText({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -36,7 +36,7 @@ async function createReloader(files: CertificateFiles, startUnixSeconds = VALID_
     },
     clock,
     log: createLog({ destination: { write } }),
-    retryMs: 1,
+    readEveryMs: 1,
   })
   onTestFinished(() => reloader.close())
   /** Resolves as soon as it holds. */
@@ -128,7 +128,7 @@ describe('CertificateReloader', () => {
 
     tls.replace('key', fixture('second.key'))
     await until(() => messages().length === 1)
-    reloader.look()
+    await reloader.check()
     tls.replace('cert', fixture('second.crt'))
     await until(() => messages().length === 2)
 
@@ -141,7 +141,7 @@ describe('CertificateReloader', () => {
     const { reloader, news, messages } = await createReloader(tls)
 
     appendFileSync(path.join(tls.folder, 'other'), 'x')
-    reloader.look()
+    await reloader.check()
     await reloader.reload()
 
     expect(news).toEqual([])
@@ -159,7 +159,7 @@ describe('CertificateReloader', () => {
 
     tls.replace('cert', fixture('second.crt'))
     tls.replace('key', fixture('second.key'))
-    reloader.look()
+    await reloader.check()
     await until(() => news.length === 1)
   })
 
@@ -169,10 +169,10 @@ describe('CertificateReloader', () => {
     expect(lines).toEqual([])
 
     clock.advance(DAY_MS)
-    reloader.look()
-    reloader.look()
+    await reloader.check()
+    await reloader.check()
     clock.advance(DAY_MS / 2)
-    reloader.look()
+    await reloader.check()
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -183,9 +183,9 @@ describe('CertificateReloader', () => {
     ])
 
     clock.advance(DAY_MS / 2)
-    reloader.look()
+    await reloader.check()
     clock.advance(13 * DAY_MS)
-    reloader.look()
+    await reloader.check()
     expect(lines.map(({ msg, daysLeft }) => [msg, daysLeft])).toEqual([
       ['the TLS certificate ends soon', 14],
       ['the TLS certificate ends soon', 13],

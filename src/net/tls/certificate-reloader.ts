@@ -1,165 +1,124 @@
 /**
- * Keeps the certificate that is served up to date with its files: they are read again when the operator says so
- * (SIGHUP), when something happens in their folders, and each minute in case nothing was told. Whatever is wrong with
- * the new ones is logged, and the old certificate goes on serving. Tools write the two files one after the other, so
- * that they do not match for a moment: a change is given time before anything is said.
+ * Replaces the certificate that is served when its files change. They are read every second, which also sees links that
+ * point elsewhere and folders that are swapped, and when the operator asks for it (SIGHUP). Files that cannot be used are
+ * a warning in the log, and the old certificate goes on serving. Tools write the two files one after the other, so a
+ * problem is logged only when it lasts.
  */
-import { type FSWatcher, watch } from 'node:fs'
-import path from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
-import {
-  type Certificate,
-  type CertificateFiles,
-  CertificateProblem,
-  readCertificate,
-} from './certificate.ts'
+import { type Certificate, checkPair, readPair, type TlsIdentity } from './certificate.ts'
 
-/** From the last event to the reading: several belong to one change. */
-const SETTLE_MS = 100
-const RETRY_MS = 500
-const MAX_TRIES = 20
-const LOOK_EVERY_MS = 60_000
+const READ_EVERY_MS = 1000
+/** Readings in a row with the same problem before it is logged. */
+const LASTING_READINGS = 10
 const DAY_SECONDS = 86_400
 const WARN_BEFORE_SECONDS = 14 * DAY_SECONDS
 
-export interface CertificateReloaderOptions {
-  readonly files: CertificateFiles
-  readonly certificate: Certificate
-  /** Told each time that there is another one. */
+export interface CertificateReloaderOptions extends TlsIdentity {
+  /** Called with each certificate that replaces the one before. */
   readonly onNew: (certificate: Certificate) => void
   readonly clock: Clock
   readonly log: Log
-  /** Between two tries to read files that do not fit together yet. @default 500 */
-  readonly retryMs?: number
+  /** @default 1000 */
+  readonly readEveryMs?: number
 }
 
+type Outcome = { readonly kind: 'same' | 'new' } | { readonly kind: 'problem'; readonly problem: string }
+
 export class CertificateReloader {
-  readonly #files: CertificateFiles
-  readonly #onNew: (certificate: Certificate) => void
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #retryMs: number
-  readonly #watchers: readonly FSWatcher[]
-  readonly #lookTimer: NodeJS.Timeout
+  readonly #options: CertificateReloaderOptions
   #certificate: Certificate
-  #settleTimer: NodeJS.Timeout | null = null
-  #triesLeft = 0
+  #timer: NodeJS.Timeout | null = null
   #reading: Promise<unknown> = Promise.resolve()
-  /** What was said of the files last, so that it is said once. */
   #lastProblem: string | null = null
+  /** Readings in a row that gave `#lastProblem`. */
+  #problemReadings = 0
   #warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor({ files, certificate, onNew, clock, log, retryMs = RETRY_MS }: CertificateReloaderOptions) {
-    this.#files = files
-    this.#certificate = certificate
-    this.#onNew = onNew
-    this.#clock = clock
-    this.#log = log
-    this.#retryMs = retryMs
-    this.#watchers = this.#watchFolders()
-    this.#lookTimer = setInterval(() => this.look(), LOOK_EVERY_MS).unref()
-    this.#warnOfEnd()
+  constructor(options: CertificateReloaderOptions) {
+    this.#options = options
+    this.#certificate = options.certificate
+    this.#warnOfExpiry()
+    this.#schedule()
   }
 
-  /** Reads the files now and says in the log what came of it. */
+  /** Reads the files at once and logs the result, whatever it is. */
   async reload(): Promise<void> {
     const outcome = await this.#read()
-    if (outcome === 'same') this.#log.info('the TLS files are unchanged')
-    else if (outcome !== 'new') this.#complain(outcome.problem)
+    if (outcome.kind === 'same') this.#options.log.info('the TLS files are unchanged')
+    if (outcome.kind !== 'problem') return
+    this.#logProblem(outcome.problem)
+    this.#problemReadings = LASTING_READINGS
   }
 
-  /** What is done each minute. */
-  look(): void {
-    this.#warnOfEnd()
-    this.#expectChange()
+  /** The periodic reading. */
+  async check(): Promise<void> {
+    this.#warnOfExpiry()
+    const outcome = await this.#read()
+    if (outcome.kind === 'problem' && this.#problemReadings === LASTING_READINGS) {
+      this.#logProblem(outcome.problem)
+    }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#lookTimer)
-    if (this.#settleTimer !== null) clearTimeout(this.#settleTimer)
-    for (const watcher of this.#watchers) watcher.close()
+    if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#reading
   }
 
-  /** Folders, because files are replaced by others, and links by links. */
-  #watchFolders(): readonly FSWatcher[] {
-    const folders = new Set([this.#files.certfile, this.#files.keyfile].map((file) => path.dirname(file)))
-    return [...folders].flatMap((folder) => {
-      const giveUp = (error: Error) =>
-        this.#log.warn(
-          { err: error },
-          'the folder of the TLS files cannot be watched; they are read each minute',
-        )
-      try {
-        const watcher = watch(folder, { persistent: false }, () => this.#expectChange())
-        return [watcher.on('error', giveUp)]
-      } catch (error) {
-        giveUp(error as Error)
-        return []
-      }
-    })
-  }
-
-  #expectChange(): void {
-    this.#triesLeft = MAX_TRIES
-    this.#tryIn(SETTLE_MS)
-  }
-
-  #tryIn(delayMs: number): void {
+  #schedule(): void {
     if (this.#isClosed) return
-    if (this.#settleTimer !== null) clearTimeout(this.#settleTimer)
-    this.#settleTimer = setTimeout(() => void this.#try(), delayMs).unref()
-  }
-
-  async #try(): Promise<void> {
-    this.#triesLeft--
-    const outcome = await this.#read()
-    if (outcome === 'same' || outcome === 'new') return
-    if (this.#triesLeft > 0) this.#tryIn(this.#retryMs)
-    else if (outcome.problem !== this.#lastProblem) this.#complain(outcome.problem)
+    const { readEveryMs = READ_EVERY_MS } = this.#options
+    this.#timer = setTimeout(() => void this.check().then(() => this.#schedule()), readEveryMs).unref()
   }
 
   /** One at a time, so that an older reading never replaces a newer one. */
-  #read(): Promise<'same' | 'new' | { readonly problem: string }> {
+  #read(): Promise<Outcome> {
     const reading = this.#reading.then(() => this.#readNow())
     this.#reading = reading
     return reading
   }
 
-  async #readNow(): Promise<'same' | 'new' | { readonly problem: string }> {
+  async #readNow(): Promise<Outcome> {
+    const { files, clock, log, onNew } = this.#options
     try {
-      const certificate = await readCertificate(this.#files, this.#clock)
+      const pair = await readPair(files)
+      const isSame = pair.digest === this.#certificate.digest
+      if (!isSame) {
+        this.#certificate = checkPair(pair, files, clock)
+        onNew(this.#certificate)
+        log.info({ validTo: dateOf(this.#certificate) }, 'the TLS certificate was replaced')
+        this.#warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
+        this.#warnOfExpiry()
+      }
       this.#lastProblem = null
-      if (certificate.digest === this.#certificate.digest) return 'same'
-      this.#onNew(certificate)
-      this.#certificate = certificate
-      this.#log.info({ validTo: dateOf(certificate) }, 'the TLS certificate was replaced')
-      this.#warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
-      this.#warnOfEnd()
-      return 'new'
+      return { kind: isSame ? 'same' : 'new' }
     } catch (error) {
-      return { problem: error instanceof CertificateProblem ? error.message : String(error) }
+      const problem = error instanceof Error ? error.message : String(error)
+      this.#problemReadings = problem === this.#lastProblem ? this.#problemReadings + 1 : 1
+      this.#lastProblem = problem
+      return { kind: 'problem', problem }
     }
   }
 
-  #complain(problem: string): void {
-    this.#lastProblem = problem
-    this.#log.warn({ problem }, 'the TLS files cannot be used; the certificate from before goes on serving')
+  #logProblem(problem: string): void {
+    this.#options.log.warn(
+      { problem },
+      'the TLS files cannot be used; the certificate from before goes on serving',
+    )
   }
 
   /** Once a day. */
-  #warnOfEnd(): void {
-    const nowUnixSeconds = this.#clock.unixSeconds()
+  #warnOfExpiry(): void {
+    const { clock, log } = this.#options
+    const nowUnixSeconds = clock.unixSeconds()
     const leftSeconds = this.#certificate.validToUnixSeconds - nowUnixSeconds
     if (leftSeconds > WARN_BEFORE_SECONDS || nowUnixSeconds - this.#warnedAtUnixSeconds < DAY_SECONDS) return
     this.#warnedAtUnixSeconds = nowUnixSeconds
     const daysLeft = Math.floor(leftSeconds / DAY_SECONDS)
-    const validTo = dateOf(this.#certificate)
-    this.#log.warn(
-      { validTo, daysLeft },
+    log.warn(
+      { validTo: dateOf(this.#certificate), daysLeft },
       leftSeconds > 0 ? 'the TLS certificate ends soon' : 'the TLS certificate has expired',
     )
   }

@@ -13,13 +13,16 @@ export interface CertificateFiles {
   readonly keyfile: string
 }
 
-export interface Certificate {
+export interface CertificatePair {
   /** The chain, the server's own certificate first. */
   readonly cert: Buffer
   readonly key: Buffer
-  readonly validToUnixSeconds: number
   /** SHA-256 of the bytes of both files. */
   readonly digest: string
+}
+
+export interface Certificate extends CertificatePair {
+  readonly validToUnixSeconds: number
 }
 
 export const MIN_TLS_VERSION = 'TLSv1.2'
@@ -39,19 +42,34 @@ export interface TlsIdentity {
 
 /** @throws CertificateProblem */
 export async function readCertificate(files: CertificateFiles, clock: Clock): Promise<Certificate> {
-  const certLabel = `--tls-certfile '${files.certfile}'`
-  const keyLabel = `--tls-keyfile '${files.keyfile}'`
-  const cert = await readPem(files.certfile, certLabel)
-  const key = await readPem(files.keyfile, keyLabel)
-  const parsed = parseCertificate(cert, certLabel)
-  if (!parsed.checkPrivateKey(parseKey(key, keyLabel))) {
-    throw new CertificateProblem(`${keyLabel} is not the key of the certificate in ${certLabel}.`)
-  }
-  checkValidity(parsed, { label: certLabel, clock })
-  checkUsable({ cert, key }, certLabel)
-  const digest = createHash('sha256').update(cert).update('\0').update(key).digest('hex')
-  return { cert, key, validToUnixSeconds: Date.parse(parsed.validTo) / 1000, digest }
+  return checkPair(await readPair(files), files, clock)
 }
+
+/** Both files as they are, unchecked. @throws CertificateProblem */
+export async function readPair({ certfile, keyfile }: CertificateFiles): Promise<CertificatePair> {
+  const cert = await readPem(certfile, certLabel(certfile))
+  const key = await readPem(keyfile, keyLabel(keyfile))
+  return { cert, key, digest: createHash('sha256').update(cert).update('\0').update(key).digest('hex') }
+}
+
+/** @throws CertificateProblem */
+export function checkPair(
+  pair: CertificatePair,
+  { certfile, keyfile }: CertificateFiles,
+  clock: Clock,
+): Certificate {
+  const label = certLabel(certfile)
+  const parsed = parseCertificate(pair.cert, label)
+  if (!parsed.checkPrivateKey(parseKey(pair.key, keyLabel(keyfile)))) {
+    throw new CertificateProblem(`${keyLabel(keyfile)} is not the key of the certificate in ${label}.`)
+  }
+  checkValidity(parsed, { label, clock })
+  checkUsable(pair, label)
+  return { ...pair, validToUnixSeconds: Date.parse(parsed.validTo) / 1000 }
+}
+
+const certLabel = (path: string): string => `--tls-certfile '${path}'`
+const keyLabel = (path: string): string => `--tls-keyfile '${path}'`
 
 /** Chains are a few kB. */
 const MAX_FILE_BYTES = 1024 * 1024

@@ -9,7 +9,6 @@ import { GracefulClose } from '../net/graceful-close.ts'
 import { guardConnections } from '../net/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
-import { BusyConnections } from './busy-connections.ts'
 import type { LightAddress } from './light-server.ts'
 import { createStaticFiles } from './static/static-files.ts'
 
@@ -32,7 +31,7 @@ export async function openHttpFront(
 ): Promise<HttpFront> {
   const files = root === null ? null : createStaticFiles(root)
   const server = createServer(serverOptions(HTTP_BOUNDS), createRequestListener({ ...deps, files }))
-  const graceful = new GracefulClose(server, new BusyConnections(server))
+  const graceful = new GracefulClose(server)
   server.on('clientError', createClientErrorListener())
   answerOddRequests(server)
   holdContinue(server)

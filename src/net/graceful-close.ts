@@ -8,20 +8,15 @@ import { OpenRequests } from './open-requests.ts'
 /** Time that a last answer may take to reach its client. */
 const LAST_WORDS_MS = 1000
 
-/** Resolves when every request has been answered, with true, or with false after the time. */
-export interface IdleWaiter {
-  untilIdle(timeoutMs: number): Promise<boolean>
-}
-
 export class GracefulClose {
   readonly #server: Server
-  readonly #openRequests: IdleWaiter
+  readonly #openRequests: OpenRequests
   #closed: Promise<void> | null = null
 
   /** Must be made before the server listens, so that it sees every request. */
-  constructor(server: Server, openRequests: IdleWaiter = new OpenRequests(server)) {
+  constructor(server: Server) {
     this.#server = server
-    this.#openRequests = openRequests
+    this.#openRequests = new OpenRequests(server)
   }
 
   /** Refuses new connections and waits for open requests, at most `timeoutMs`; true when all were answered. */

@@ -4,11 +4,11 @@
  */
 import { systemClock } from '../core/clock.ts'
 import type { LightServerOptions } from '../light/light-options.ts'
-import { buildLightServer, type LightServer, type LightServerDeps } from '../light/light-server.ts'
+import { LightServer, type LightServerDeps } from '../light/light-server.ts'
 
 /** Makes a server; `listen` starts it. @throws StartError for an option that is wrong. */
 export function createLightServer(options: LightServerOptions = {}): LightServer {
-  return buildLightServer(options, lightServerDeps({ keyDbOption: 'keyDb' }))
+  return new LightServer(options, lightServerDeps({ keyDbOption: 'keyDb' }))
 }
 
 const clock = systemClock

@@ -17,6 +17,7 @@ import { readJsonBody } from '../net/json-body.ts'
 import { renderError } from '../net/render-error.ts'
 import { renderValue, sendAnswer, type Answer } from './answers.ts'
 import { type KeyLookup, requireKey } from './bearer-keys.ts'
+import type { Endpoints } from './endpoints.ts'
 import { Exchange, type LightRequest } from './exchange.ts'
 import type { OnError } from './light-options.ts'
 import { type PathParams, type Pattern, splitTarget, toSegments } from './routing/path-pattern.ts'
@@ -31,7 +32,7 @@ import type { StaticFiles } from './static/static-files.ts'
 export type Handler<P extends Pattern = Pattern> = (request: LightRequest<PathParams<P>>) => unknown
 
 /** An endpoint's, which sees more than an application needs. */
-export type EndpointHandler = (exchange: Exchange) => unknown
+export type EndpointHandler = (exchange: Exchange, endpoints: Endpoints) => unknown
 
 export interface LightRoute {
   readonly handler: EndpointHandler
@@ -44,6 +45,7 @@ export interface RequestDeps {
   readonly isPublic: IsPublic
   readonly keys: KeyLookup | null
   readonly files: StaticFiles | null
+  readonly endpoints: Endpoints
   readonly clock: Clock
   readonly isClosing: () => boolean
   /** Never throws. */
@@ -138,7 +140,7 @@ function enterRoute(
   const isPublic = target.isPublic ?? deps.isPublic(method, segments ?? [])
   const hasBody = METHODS_WITH_BODY.has(method)
   if (!isPublic || hasBody) return handleSlowly(deps, exchange, { target, isPublic, hasBody })
-  const value = target.handler(exchange)
+  const value = target.handler(exchange, deps.endpoints)
   return isPromise(value) ? renderLater(value, exchange) : renderValue(value, exchange)
 }
 
@@ -153,7 +155,7 @@ async function handleSlowly(
   exchange: Exchange,
   { target, isPublic, hasBody }: SlowRoute,
 ): Promise<Answer> {
-  const { clock, keys } = deps
+  const { clock, keys, endpoints } = deps
   if (!isPublic) exchange.credential = await requireKey(exchange.headers, keys)
   if (hasBody) {
     const startedMs = clock.nowMs()
@@ -161,7 +163,7 @@ async function handleSlowly(
     const isStale = exchange.credential !== null && clock.nowMs() - startedMs >= FRESH_MS
     if (isStale) exchange.credential = await requireKey(exchange.headers, keys)
   }
-  return renderValue(await target.handler(exchange), exchange)
+  return renderValue(await target.handler(exchange, endpoints), exchange)
 }
 
 /** A body may take its time; by then the key may be revoked. */

@@ -5,7 +5,18 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { JsonText } from './json-text.ts'
+
+/** JSON that is written once and may be sent many times. An endpoint may return one; an application cannot make it. */
+export class JsonText {
+  readonly text: string
+  readonly byteLength: number
+
+  /** @throws TypeError for a value that JSON cannot hold. */
+  constructor(value: unknown) {
+    this.text = JSON.stringify(value) ?? 'null'
+    this.byteLength = Buffer.byteLength(this.text)
+  }
+}
 
 export interface Answer {
   readonly status: number

@@ -3,62 +3,65 @@
  * pay for it.
  */
 import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
 import { holdContinue } from '../net/expect-continue.ts'
 import { GracefulClose } from '../net/graceful-close.ts'
 import { guardConnections } from '../net/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
+import { Endpoints, type EndpointDeps } from './endpoints.ts'
 import type { LightAddress } from './light-server.ts'
 import { createStaticFiles } from './static/static-files.ts'
 
 export interface HttpFront {
   readonly address: LightAddress
-  /** Null once it listens no more. */
-  addressNow(): LightAddress | null
   readonly graceful: GracefulClose
 }
 
-export interface HttpFrontDeps extends Omit<RequestDeps, 'files'> {
+export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'files' | 'endpoints'> {
+  readonly host: string
+  readonly port: number
   /** The folder whose files are served. */
   readonly root: string | null
 }
 
 /** @throws Node's own error when the address cannot be listened on. */
-export async function openHttpFront(
-  where: { readonly host: string; readonly port: number },
-  { root, ...deps }: HttpFrontDeps,
-): Promise<HttpFront> {
+export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFront> {
+  const { root, onError } = options
   const files = root === null ? null : createStaticFiles(root)
-  const server = createServer(serverOptions(HTTP_BOUNDS), createRequestListener({ ...deps, files }))
+  const endpoints = new Endpoints(options)
+  const server = createServer(
+    serverOptions(HTTP_BOUNDS),
+    createRequestListener({ ...options, files, endpoints }),
+  )
   const graceful = new GracefulClose(server)
   server.on('clientError', createClientErrorListener())
   answerOddRequests(server)
   holdContinue(server)
   guardConnections(server, HTTP_BOUNDS)
-  const address = await listen(server, where)
+  await listen(server, options)
   // A connection that cannot be accepted, as when files run out, is no reason to end the application.
-  server.on('error', (error) => deps.onError(error, null))
-  return { address, addressNow: () => addressOf(server), graceful }
+  server.on('error', (error) => onError(error, null))
+  return { address: addressOf(server), graceful }
 }
 
 function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<LightAddress> {
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port, backlog: LISTEN_BACKLOG }, () => {
       server.off('error', reject)
-      const address = addressOf(server)
-      if (address !== null) resolve(address)
+      resolve()
     })
   })
 }
 
-function addressOf(server: Server): LightAddress | null {
-  const address = server.address()
-  if (address === null || typeof address === 'string') return null
+function addressOf(server: Server): LightAddress {
+  // Of a server that listens on a port it is no text and never null.
+  const address = server.address() as AddressInfo
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return { ...address, url: `http://${host}:${address.port}` }
 }

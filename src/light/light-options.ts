@@ -120,7 +120,18 @@ export function completeOptions(options: LightServerOptions): CompleteOptions {
   const { checkpoint = null } = complete.model
   if (checkpoint !== null) checkText('checkpoint', checkpoint)
   requireCheckpoint(complete.model)
-  return complete
+  return { ...complete, onError: neverThrowing(complete.onError) }
+}
+
+/** It is called where nothing could catch what the application's own function throws. */
+function neverThrowing(onError: OnError): OnError {
+  return (error, requestId) => {
+    try {
+      onError(error, requestId)
+    } catch {
+      // There is no second place to report to.
+    }
+  }
 }
 
 function checkInteger(

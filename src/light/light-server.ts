@@ -1,18 +1,19 @@
 /**
- * The light embeddable server: `node:http`, four endpoints, a bearer-key check, files and the embedder's own routes.
+ * The light embeddable server: `node:http`, four endpoints, a bearer-key check, files and the application's own routes.
  * This file owns its life; its options are in `light-options.ts`, what happens to a request in `answer-request.ts`.
  *
  *   made ──listen──▶ listening ──close──▶ draining ──▶ closed      a closed server cannot listen again
+ *     ▲──when that fails──┘
  *
- * An import loads only what making one needs, because files are what its time goes into. `listen` loads the rest, and
- * what loads native code (a key database, a checkpoint) where it is given, through dynamic imports.
+ * An import loads only what making a server needs, because its time goes into the number of files. `listen` loads the
+ * rest, and what loads native code (a key database, a checkpoint) where it is given, through dynamic imports.
  */
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
+import { withResolvers } from '../core/with-resolvers.ts'
 import type { EndpointHandler, Handler, LightRoute } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
-import { addEndpoints } from './routing/endpoints.ts'
 import type { HttpFront } from './http-front.ts'
 import {
   type CompleteOptions,
@@ -23,30 +24,13 @@ import {
 } from './light-options.ts'
 import type { ModelHost } from './model-host.ts'
 import { parsePattern, type Pattern } from './routing/path-pattern.ts'
-import { createPublicPaths, type IsPublic } from './routing/public-paths.ts'
-import { Router, type Method } from './routing/router.ts'
+import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/public-paths.ts'
+import { type Method, Router } from './routing/router.ts'
 import { staticRoot } from './static/static-root.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
   readonly url: string
-}
-
-export interface LightServer {
-  /**
-   * Opens the key database and the checkpoint's headers, then the port. The checkpoint itself may still be loading;
-   * requests to generate wait for it.
-   * @throws StartError for what cannot be opened, Node's own error when the address cannot be listened on.
-   */
-  listen(): Promise<LightAddress>
-  /** Refuses new connections, lets running requests finish for up to `shutdownTimeout` seconds, then ends them. */
-  close(): Promise<void>
-  /** Null while the server does not listen. */
-  address(): LightAddress | null
-  /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
-  route<const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void
-  /** Settles with the load of the checkpoint, at once without one; rejects with a StartError when it cannot be loaded. */
-  readonly loaded: Promise<void>
 }
 
 export interface CheckpointContext {
@@ -61,7 +45,7 @@ export interface OpenedModel {
   readonly loaded: Promise<void>
 }
 
-/** What the server stands on, passed in by the composition root. */
+/** What the composition root provides. */
 export interface LightServerDeps {
   readonly clock: Clock
   /** @throws StartError when the headers of the checkpoint say that it cannot be served. */
@@ -76,84 +60,177 @@ export interface LightServerDeps {
 }
 
 /** What `listen` opens and `close` closes. */
-interface OpenParts extends OpenedModel {
+interface OpenParts {
+  readonly front: HttpFront
+  readonly host: ModelHost
   readonly keys: KeyLookup | null
 }
 
-export function buildLightServer(given: LightServerOptions, deps: LightServerDeps): LightServer {
-  const options = completeOptions(given)
-  const { publicPaths, staticDir, keyDb, shutdownTimeout } = options
-  const { clock } = deps
-  const onError = neverThrowing(options.onError)
-  const router = new Router<LightRoute>()
-  const isPublic = createPublicPaths(publicPaths)
-  const addRoute = (method: Method, pattern: string, handler: EndpointHandler): void =>
-    router.add(method, pattern, { handler, isPublic: isAlwaysPublic(isPublic, method, pattern) })
-  const createdUnixSeconds = clock.unixSeconds()
-  let parts: OpenParts | null = null
-  let front: HttpFront | null = null
-  let listening: Promise<LightAddress> | null = null
-  let closing: Promise<void> | null = null
-  const isClosing = (): boolean => closing !== null
-  const opened = (): OpenParts => {
-    if (parts === null) throw new InvariantError('A request came before the server listened.')
-    return parts
+type State =
+  | { readonly type: 'made' }
+  /** The address is null until the port is open. */
+  | { readonly type: 'listening'; readonly parts: Promise<OpenParts>; readonly address: LightAddress | null }
+  | { readonly type: 'draining'; readonly closed: Promise<void> }
+  | { readonly type: 'closed' }
+
+const ENDPOINTS: readonly (readonly [Method, Pattern, EndpointHandler])[] = [
+  ['GET', '/v1/health', (_, endpoints) => endpoints.health()],
+  ['GET', '/v1/models', (_, endpoints) => endpoints.listModels()],
+  ['GET', '/v1/models/{id}', ({ params }, endpoints) => endpoints.getModel(params['id'] ?? '')],
+  ['POST', GENERATE_PATH, (request, endpoints) => endpoints.generate(request)],
+]
+
+export class LightServer {
+  readonly #options: CompleteOptions
+  readonly #deps: LightServerDeps
+  readonly #router = new Router<LightRoute>()
+  readonly #isPublic: IsPublic
+  /** The folder of the static files. */
+  readonly #root: string | null
+  readonly #madeMs: number
+  readonly #load = withResolvers<void>()
+  /** Ends a download when the server is closed. */
+  readonly #closing = new AbortController()
+  #state: State = { type: 'made' }
+
+  /** @throws StartError for an option that is wrong. */
+  constructor(given: LightServerOptions, deps: LightServerDeps) {
+    this.#options = completeOptions(given)
+    this.#deps = deps
+    const { publicPaths, staticDir, keyDb } = this.#options
+    this.#isPublic = createPublicPaths(publicPaths)
+    for (const [method, pattern, handler] of ENDPOINTS) this.#addRoute(method, pattern, handler)
+    this.#root = staticDir === null ? null : staticRoot(staticDir, keyDb)
+    this.#madeMs = deps.clock.nowMs()
+    // A failed load is also in `/v1/models` and in every answer.
+    this.#load.promise.catch(() => {})
   }
-  const load = createDeferred()
-  const stopping = new AbortController()
 
-  addEndpoints(addRoute, { clock, isClosing, models: () => opened().host })
-  const root = staticDir === null ? null : staticRoot(staticDir, keyDb)
+  /**
+   * Opens the key database and the checkpoint's headers, then the port. The checkpoint itself may still be loading;
+   * requests to generate wait for it. May be called again when it has failed.
+   * @throws StartError for what cannot be opened, Node's own error when the address cannot be listened on.
+   */
+  async listen(): Promise<LightAddress> {
+    switch (this.#state.type) {
+      case 'made':
+        this.#state = { type: 'listening', parts: this.#start(), address: null }
+        return (await this.#state.parts).front.address
+      case 'listening':
+        return (await this.#state.parts).front.address
+      case 'draining':
+      case 'closed':
+        throw new InvariantError('This server has been closed; make a new one.')
+    }
+  }
 
-  const start = async (): Promise<LightAddress> => {
-    const { openHttpFront } = await import('./http-front.ts')
-    parts = await openParts({ ...options, onError }, { deps, createdUnixSeconds, signal: stopping.signal })
+  /** Refuses new connections, lets running requests finish for up to `shutdownTimeout` seconds, then ends them. */
+  async close(): Promise<void> {
+    switch (this.#state.type) {
+      case 'made':
+        this.#state = { type: 'closed' }
+        this.#load.resolve()
+        return
+      case 'listening':
+        this.#closing.abort()
+        this.#state = { type: 'draining', closed: this.#shutDown(this.#state.parts) }
+        return await this.#state.closed
+      case 'draining':
+        return await this.#state.closed
+      case 'closed':
+    }
+  }
+
+  /** Null while the server does not listen. */
+  address(): LightAddress | null {
+    return this.#state.type === 'listening' ? this.#state.address : null
+  }
+
+  /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
+  route<const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void {
+    // The router hands a handler exactly what its own pattern captures.
+    this.#addRoute(method, pattern, handler as Handler)
+  }
+
+  /** Settles with the load of the checkpoint, at once without one; rejects with a StartError when it cannot be loaded. */
+  get loaded(): Promise<void> {
+    return this.#load.promise
+  }
+
+  #addRoute(method: Method, pattern: Pattern, handler: EndpointHandler): void {
+    const isPublic = isAlwaysPublic(this.#isPublic, method, pattern)
+    this.#router.add(method, pattern, { handler, isPublic })
+  }
+
+  async #start(): Promise<OpenParts> {
     try {
-      front = await openHttpFront(options, {
-        router,
-        isPublic,
-        keys: parts.keys,
-        root,
-        clock,
-        isClosing,
-        onError,
-      })
-      parts.loaded.then(load.resolve, load.reject)
-      return front.address
+      const parts = await this.#open()
+      if (this.#state.type === 'listening') this.#state = { ...this.#state, address: parts.front.address }
+      return parts
     } catch (error) {
-      await closeParts(parts)
+      if (this.#state.type === 'listening') this.#state = { type: 'made' }
       throw error
     }
   }
-  const shutDown = async (): Promise<void> => {
-    await Promise.allSettled([listening])
-    await front?.graceful.drain(shutdownTimeout * 1000)
-    // Generations that still run end here, with an answer.
-    await parts?.host.close()
-    await front?.graceful.close()
-    await parts?.keys?.close()
-    load.resolve()
+
+  async #open(): Promise<OpenParts> {
+    const { keyDb, onError, host, port } = this.#options
+    const { clock, openKeys } = this.#deps
+    const { openHttpFront } = await import('./http-front.ts')
+    const keys = keyDb === null ? null : await openKeys(keyDb)
+    let model: OpenedModel | null = null
+    try {
+      model = await this.#openModel()
+      const front = await openHttpFront({
+        host,
+        port,
+        root: this.#root,
+        router: this.#router,
+        isPublic: this.#isPublic,
+        keys,
+        models: model.host,
+        clock,
+        startedMs: this.#madeMs,
+        isClosing: () => this.#state.type !== 'listening',
+        onError,
+      })
+      model.loaded.then(this.#load.resolve, this.#load.reject)
+      return { front, host: model.host, keys }
+    } catch (error) {
+      await model?.host.close()
+      await keys?.close()
+      throw error
+    }
   }
-  return {
-    listen: async () => {
-      if (isClosing()) throw new InvariantError('This server has been closed; make a new one.')
-      const starting = (listening ??= start())
-      try {
-        return await starting
-      } catch (error) {
-        // It may be tried again.
-        listening = null
-        throw error
-      }
-    },
-    close: () => {
-      stopping.abort()
-      return (closing ??= shutDown())
-    },
-    address: () => front?.addressNow() ?? null,
-    // The router hands a handler exactly what its own pattern captures.
-    route: (method, pattern, handler) => addRoute(method, pattern, handler as Handler),
-    loaded: load.promise,
+
+  async #openModel(): Promise<OpenedModel> {
+    const { model, workers, maxQueue, onError } = this.#options
+    const { openCheckpoint, clock, workerEntry: entry } = this.#deps
+    const { checkpoint } = model
+    if (typeof checkpoint === 'string') {
+      return await openCheckpoint(
+        { ...model, checkpoint },
+        { maxQueue, onError, signal: this.#closing.signal },
+      )
+    }
+    const { openPassthroughHost } = await import('./workers/passthrough-host.ts')
+    const onWorkerEnd = (cause: Error): void => onError(cause, null)
+    const pool = { workers, maxQueue, onWorkerEnd, entry }
+    return { host: openPassthroughHost(pool, clock.unixSeconds()), loaded: Promise.resolve() }
+  }
+
+  async #shutDown(opening: Promise<OpenParts>): Promise<void> {
+    const parts = await opening.catch(() => null)
+    if (parts !== null) {
+      const { front, host, keys } = parts
+      await front.graceful.drain(this.#options.shutdownTimeout * 1000)
+      // Generations that still run end here, with an answer.
+      await host.close()
+      await front.graceful.close()
+      await keys?.close()
+    }
+    this.#load.resolve()
+    this.#state = { type: 'closed' }
   }
 }
 
@@ -162,63 +239,4 @@ function isAlwaysPublic(isPublic: IsPublic, method: Method, pattern: string): bo
   const segments = parsePattern(pattern)
   const texts = segments.flatMap((segment) => (segment.type === 'literal' ? [segment.text] : []))
   return texts.length === segments.length ? isPublic(method, texts) : null
-}
-
-interface OpenContext {
-  readonly deps: LightServerDeps
-  readonly createdUnixSeconds: number
-  readonly signal: AbortSignal
-}
-
-async function openParts(
-  { keyDb, model, workers, maxQueue, onError }: CompleteOptions,
-  { deps, createdUnixSeconds, signal }: OpenContext,
-): Promise<OpenParts> {
-  const keys = keyDb === null ? null : await deps.openKeys(keyDb)
-  const { checkpoint } = model
-  if (typeof checkpoint === 'string') {
-    try {
-      return { keys, ...(await deps.openCheckpoint({ ...model, checkpoint }, { maxQueue, onError, signal })) }
-    } catch (error) {
-      await keys?.close()
-      throw error
-    }
-  }
-  const { openPassthroughHost } = await import('./workers/passthrough-host.ts')
-  const onWorkerEnd = (cause: Error): void => onError(cause, null)
-  const pool = { workers, maxQueue, onWorkerEnd, entry: deps.workerEntry }
-  return { keys, host: openPassthroughHost(pool, createdUnixSeconds), loaded: Promise.resolve() }
-}
-
-async function closeParts({ host, keys }: OpenParts): Promise<void> {
-  await host.close()
-  await keys?.close()
-}
-
-/** It is called from where nobody could catch what the application's own function throws. */
-function neverThrowing(onError: OnError): OnError {
-  return (error, requestId) => {
-    try {
-      onError(error, requestId)
-    } catch {
-      // There is nobody left to tell.
-    }
-  }
-}
-
-interface Deferred {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
-/** Whoever does not wait for it is told by `/v1/models` and by every answer. */
-function createDeferred(): Deferred {
-  let resolve: () => void = () => {}
-  let reject: (error: unknown) => void = () => {}
-  const promise = new Promise<void>((...settle) => {
-    ;[resolve, reject] = settle
-  })
-  promise.catch(() => {})
-  return { promise, resolve, reject }
 }

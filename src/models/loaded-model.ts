@@ -3,6 +3,7 @@
  * Owned by the registry.
  */
 import { InvariantError } from '../core/errors.ts'
+import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
 import { ChatTemplate, type ChatMessage } from './chat/chat-template.ts'
 import { QueuedEngine } from './queued-engine.ts'
@@ -24,7 +25,7 @@ export class LoadedModel {
   readonly #queued: QueuedEngine
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
-  #retired: PromiseWithResolvers<void> | null = null
+  #retired: Resolvers<void> | null = null
 
   constructor(modelId: string, engine: Engine, room: WaitingRoom) {
     this.modelId = modelId
@@ -66,18 +67,4 @@ export class LoadedModel {
     this.#leases--
     if (this.#leases === 0) this.#retired?.resolve()
   }
-}
-
-interface PromiseWithResolvers<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-}
-
-// Promise.withResolvers came with Node 22.
-function withResolvers(): PromiseWithResolvers<void> {
-  let resolve: () => void = () => {}
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

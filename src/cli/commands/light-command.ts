@@ -1,7 +1,7 @@
 /** `sluice light`: starts the light server and stays until it is told to stop, as `serve` does. */
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
-import { buildLightServer } from '../../light/light-server.ts'
+import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
@@ -25,7 +25,7 @@ export async function runLightCommand(
     const { line } = toFailure(error, showsStacks({ logLevel }))
     terminal.complain(requestId === null ? line : `${line} (request ${requestId})`)
   }
-  const server = buildLightServer(
+  const server = new LightServer(
     { ...shared, ...own, ...(publicPaths !== null && { publicPaths }), onError },
     lightServerDeps({ keyDbOption: '--key-db' }),
   )

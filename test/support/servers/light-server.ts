@@ -6,8 +6,8 @@ import { onTestFinished } from 'vitest'
 import { KeyFile } from '../../../src/accounts/keys/key-file.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { StartError } from '../../../src/core/errors.ts'
-import type { LightServer, LightServerOptions } from '../../../src/light.ts'
-import { buildLightServer } from '../../../src/light/light-server.ts'
+import type { LightServerOptions } from '../../../src/light.ts'
+import { LightServer } from '../../../src/light/light-server.ts'
 import { createRegistryHost } from '../../../src/light/registry-host.ts'
 import { ModelRegistry } from '../../../src/models/registry.ts'
 import type { Engine } from '../../../src/protocol/engine.ts'
@@ -37,7 +37,7 @@ export function createTestLightServer({
 }: TestLightServerOptions = {}): TestLightServer {
   const clock = new VirtualClock()
   const failures: [unknown, string | null][] = []
-  const server = buildLightServer(
+  const server = new LightServer(
     {
       port: 0,
       onError: (...failure) => void failures.push(failure),

@@ -1,0 +1,99 @@
+/** The four endpoints every light server has, in the shapes of the full server (spec: interface, rule 3). */
+import type { Clock } from '../core/clock.ts'
+import { ServiceError } from '../core/errors.ts'
+import { INTERFACE_VERSION } from '../core/interface-version.ts'
+import type { ModelRecord } from '../models/model-record.ts'
+import { JsonText } from './answers.ts'
+import type { Exchange } from './exchange.ts'
+import { parseGenerateRequest } from './generate-request.ts'
+import type { ModelHost } from './model-host.ts'
+
+export interface EndpointDeps {
+  readonly clock: Clock
+  readonly models: ModelHost
+  /** From when on `uptime_seconds` counts. */
+  readonly startedMs: number
+  readonly isClosing: () => boolean
+}
+
+export class Endpoints {
+  readonly #deps: EndpointDeps
+  #health: { readonly uptimeMs: number; readonly ready: number; readonly answer: JsonText } | null = null
+
+  constructor(deps: EndpointDeps) {
+    this.#deps = deps
+  }
+
+  /** Load balancers ask thousands of times a second; the answer is written once a millisecond. */
+  health(): JsonText {
+    const { clock, models, startedMs } = this.#deps
+    const uptimeMs = Math.trunc(clock.nowMs() - startedMs)
+    const ready = countReady(models)
+    if (this.#health?.uptimeMs !== uptimeMs || this.#health.ready !== ready) {
+      const answer = new JsonText({
+        status: 'ok',
+        version: INTERFACE_VERSION,
+        models_loaded: ready,
+        uptime_seconds: uptimeMs / 1000,
+      })
+      this.#health = { uptimeMs, ready, answer }
+    }
+    return this.#health.answer
+  }
+
+  listModels(): unknown {
+    return { object: 'list', data: this.#deps.models.list().map(toModel) }
+  }
+
+  getModel(id: string): unknown {
+    return toModel(this.#deps.models.get(id))
+  }
+
+  async generate(exchange: Exchange): Promise<unknown> {
+    const { clock, models, isClosing } = this.#deps
+    if (isClosing()) throw new ServiceError('shutting_down')
+    const request = parseGenerateRequest(exchange.body)
+    const created = Math.floor(clock.unixSeconds())
+    const { text, tokenIds, promptTokens, finishReason, modelId } = await models.generate(request, exchange)
+    return {
+      generated_text: text,
+      token_ids: tokenIds,
+      prompt_tokens: promptTokens,
+      completion_tokens: tokenIds.length,
+      total_tokens: promptTokens + tokenIds.length,
+      model: modelId,
+      created,
+      finish_reason: finishReason,
+    }
+  }
+}
+
+function countReady(models: ModelHost): number {
+  let count = 0
+  for (const { state } of models.list()) if (state === 'ready') count++
+  return count
+}
+
+const BYTES_PER_MB = 1_000_000
+
+/** As a list item and as the answer for one model; a test compares it with the full server's. */
+function toModel({ outline, quantization, ...model }: ModelRecord) {
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.createdUnixSeconds),
+    owned_by: 'sluice',
+    meta: {
+      architecture: outline?.architecture ?? null,
+      parameters: outline?.parameters ?? null,
+      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
+      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
+      max_seq_len: outline?.maxSeqLen ?? null,
+      vocab_size: outline?.vocabSize ?? null,
+      engine: outline?.engine ?? null,
+      state: model.state,
+      load_progress: model.loadFraction,
+      failure: model.failure,
+    },
+  }
+}

@@ -5,7 +5,7 @@ import { hashSecret, newKeySecret, shownPrefix } from '../../dist/accounts/keys/
 import { openApiDatabase } from '../../dist/storage/api-database.js'
 import { insertKey } from '../../dist/storage/keys-repository.js'
 import { openUsageDatabase } from '../../dist/storage/usage-database.js'
-import { UsageRepository } from '../../dist/storage/usage-repository.js'
+import { SqliteUsageStore } from '../../dist/storage/sqlite/sqlite-usage-store.js'
 import { createRandom } from '../report/statistics.mjs'
 
 const KEYS_PER_ACCOUNT = 10
@@ -55,14 +55,14 @@ export async function makeUsage(file, rows, keys) {
   const nowUnixSeconds = Date.now() / 1000
   const minutes = Math.ceil(rows / ENTRIES_PER_MINUTE)
   let unixSeconds = nowUnixSeconds - minutes * SECONDS_PER_MINUTE
-  const repository = new UsageRepository(database, { nowMs: () => 0, unixSeconds: () => unixSeconds })
+  const store = new SqliteUsageStore(database, { nowMs: () => 0, unixSeconds: () => unixSeconds })
   for (let made = 0; made < rows; made += ENTRIES_PER_MINUTE) {
     const entries = Array.from({ length: Math.min(ENTRIES_PER_MINUTE, rows - made) }, () => ({
       ...ownerOf(keys, random),
       path: PATHS[Math.floor(random() * PATHS.length)] ?? '',
       ...{ status: 200, tokensIn: Math.floor(random() * 1000), tokensOut: 64, responseMs: random() * 2000 },
     }))
-    await repository.insert(entries)
+    await store.insert(entries)
     unixSeconds += SECONDS_PER_MINUTE
   }
   await database.destroy()

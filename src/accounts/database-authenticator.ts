@@ -1,29 +1,27 @@
 /**
- * The keys and sessions of the database. Each request is looked up anew by its secret's hash, so revoking, disabling,
- * expiry and a change of tier hold from the next request on.
+ * Keys and login sessions of the accounts database. Each request looks its secret's hash up again, so revocation, expiry,
+ * disabling and a change of tier hold from the next request on.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
-import type { ApiDatabase } from '../storage/api-database.ts'
-import { createCredentialLookup, type ValidKey, type ValidSession } from '../storage/credential-lookup.ts'
+import type { CredentialStore, ValidKey, ValidSession } from '../storage/credential-store.ts'
 import { highestTier } from './account-tier.ts'
 import type { Authenticator } from './authenticator.ts'
 import { hashSecret, isKeySecret } from './keys/key-secret.ts'
 
 export interface KeyAuthenticatorDeps {
-  readonly database: ApiDatabase
+  readonly credentials: CredentialStore
   readonly clock: Clock
 }
 
-export function createKeyAuthenticator({ database, clock }: KeyAuthenticatorDeps): Authenticator {
-  const lookup = createCredentialLookup(database)
+export function createKeyAuthenticator({ credentials, clock }: KeyAuthenticatorDeps): Authenticator {
   return {
     authenticate: async (secret) => {
       if (secret === null || !isKeySecret(secret)) return null
       const secretHash = hashSecret(secret)
-      const key = await lookup.findKey(secretHash, clock.unixSeconds())
+      const key = await credentials.findKey(secretHash, clock.unixSeconds())
       if (key !== null) return toKeyCredential(key)
-      const session = await lookup.findSession(secretHash, clock.unixSeconds())
+      const session = await credentials.findSession(secretHash, clock.unixSeconds())
       return session === null ? null : toSessionCredential(session)
     },
   }

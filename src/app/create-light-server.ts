@@ -22,8 +22,8 @@ export function lightServerDeps({ keyDbOption }: { readonly keyDbOption: string 
       return await openLightCheckpoint(options, { ...context, clock })
     },
     openKeys: async (location) => {
-      const { KeyFile } = await import('../accounts/keys/key-file.ts')
-      return await KeyFile.open({ location, option: keyDbOption, clock })
+      const { openKeyFile } = await import('../accounts/keys/key-file.ts')
+      return await openKeyFile({ location, option: keyDbOption }, clock)
     },
   }
 }

@@ -1,41 +1,56 @@
 /**
- * The databases where the configuration says they are. Apart from the rest of the server, so that the commands for
- * operators open the same file in the same way and load nothing else.
+ * Opens the databases where the configuration says they are, and chooses the implementation of their stores. Apart from the
+ * rest of the server, so that the operator commands open the same file in the same way and load nothing else.
  */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerConfig } from '../config/server-config.ts'
+import type { Clock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
-import { openUsageDatabase, type UsageDatabase } from '../storage/usage-database.ts'
+import type { CredentialStore } from '../storage/credential-store.ts'
+import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store.ts'
+import { SqliteUsageStore } from '../storage/sqlite/sqlite-usage-store.ts'
+import { openUsageDatabase } from '../storage/usage-database.ts'
+import type { UsageStore } from '../storage/usage-store.ts'
 
 /** A file, `:memory:` or a PostgreSQL URL. */
 export function accountsLocation({ apiDb, dataDir }: Pick<ServerConfig, 'apiDb' | 'dataDir'>): string {
   return apiDb ?? path.join(dataDir, 'api.db')
 }
 
-/**
- * The database of accounts and keys, made when it is missing.
- * @throws StartError
- */
-export async function openAccounts(config: Pick<ServerConfig, 'apiDb' | 'dataDir'>): Promise<ApiDatabase> {
-  if (config.apiDb === null) makeDataFolder(config.dataDir)
-  return await openApiDatabase(accountsLocation(config))
+export interface AccountsStorage {
+  readonly database: ApiDatabase
+  /** Over the same connection, and closed with it. */
+  readonly credentials: CredentialStore
 }
 
 /**
- * The database of usage, made when it is missing.
+ * The database of accounts and keys, created when it is missing.
  * @throws StartError
  */
-export async function openUsage({
-  usageDb,
-  dataDir,
-}: Pick<ServerConfig, 'usageDb' | 'dataDir'>): Promise<UsageDatabase> {
-  if (usageDb === null) makeDataFolder(dataDir)
-  return await openUsageDatabase(usageDb ?? path.join(dataDir, 'usage.db'))
+export async function openAccounts(
+  config: Pick<ServerConfig, 'apiDb' | 'dataDir'>,
+): Promise<AccountsStorage> {
+  if (config.apiDb === null) createDataFolder(config.dataDir)
+  const database = await openApiDatabase(accountsLocation(config))
+  return { database, credentials: new SqliteCredentialStore(database) }
 }
 
-function makeDataFolder(folder: string): void {
+/**
+ * The database of usage, created when it is missing.
+ * @throws StartError
+ */
+export async function openUsage(
+  { usageDb, dataDir }: Pick<ServerConfig, 'usageDb' | 'dataDir'>,
+  clock: Clock,
+): Promise<UsageStore> {
+  if (usageDb === null) createDataFolder(dataDir)
+  const database = await openUsageDatabase(usageDb ?? path.join(dataDir, 'usage.db'))
+  return new SqliteUsageStore(database, clock)
+}
+
+function createDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {

@@ -14,15 +14,13 @@ import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../limits/memory-limiter.ts'
-import type { ApiDatabase } from '../storage/api-database.ts'
 import { keepSetting } from '../storage/settings-repository.ts'
-import type { UsageDatabase } from '../storage/usage-database.ts'
-import { UsageRepository } from '../storage/usage-repository.ts'
+import type { UsageStore } from '../storage/usage-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { UsagePruner } from '../usage/usage-pruner.ts'
 import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
-import { openAccounts, openUsage } from './open-databases.ts'
+import { type AccountsStorage, openAccounts, openUsage } from './open-databases.ts'
 
 export interface ServerState {
   readonly authenticator: Authenticator
@@ -46,37 +44,35 @@ export interface StateDeps {
 
 /** @throws StartError */
 export async function openState(config: ServerConfig, deps: StateDeps): Promise<ServerState> {
-  const open: { destroy(): Promise<void> }[] = []
-  const destroyAll = async () => void (await Promise.all(open.map((database) => database.destroy())))
+  const open: (() => Promise<void>)[] = []
+  const closeAll = async () => void (await Promise.all(open.map((close) => close())))
   try {
-    const database = await openAccounts(config)
-    open.push(database)
-    const usageDatabase = await openUsage(config)
-    open.push(usageDatabase)
-    const parts = await createParts(config, { ...deps, database, usageDatabase })
+    const accounts = await openAccounts(config)
+    open.push(() => accounts.database.destroy())
+    const usage = await openUsage(config, deps.clock)
+    open.push(() => usage.close())
+    const parts = await createParts(config, { ...deps, ...accounts, usage })
     return {
       ...parts,
       close: async () => {
         await parts.pruner?.close()
         await parts.usageRecorder.close()
-        await destroyAll()
+        await closeAll()
       },
     }
   } catch (error) {
-    await destroyAll()
+    await closeAll()
     throw error
   }
 }
 
-interface PartsDeps extends StateDeps {
-  readonly database: ApiDatabase
-  readonly usageDatabase: UsageDatabase
+interface PartsDeps extends StateDeps, AccountsStorage {
+  readonly usage: UsageStore
 }
 
 async function createParts(config: ServerConfig, deps: PartsDeps) {
-  const { database, usageDatabase, clock, log, passwords = new PasswordHasher() } = deps
+  const { database, usage, clock, log, passwords = new PasswordHasher() } = deps
   const limiter = new MemoryLimiter(clock)
-  const repository = new UsageRepository(usageDatabase, clock)
   const accounts = new AccountService({
     database,
     clock,
@@ -86,20 +82,20 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   })
   const { usageRetentionDays: retentionDays } = config
   return {
-    ...(await createAuthenticator(config, { database, accounts, clock })),
+    ...(await createAuthenticator(config, { ...deps, accounts })),
     accounts,
     keys: new KeyService({ database, limiter, clock }),
     limiter,
-    usageRecorder: new UsageRecorder(repository),
-    usageReports: new UsageReports(repository),
-    pruner: retentionDays === null ? null : new UsagePruner({ repository, clock, log, retentionDays }),
+    usageRecorder: new UsageRecorder(usage),
+    usageReports: new UsageReports(usage),
+    pruner: retentionDays === null ? null : new UsagePruner({ store: usage, clock, log, retentionDays }),
   }
 }
 
 /** Keys as configured, then those of the database; one for this run when there is nobody else. */
 async function createAuthenticator(
   { authMode, apiKeys }: ServerConfig,
-  { database, accounts, clock }: { database: ApiDatabase; accounts: AccountService; clock: Clock },
+  { database, credentials, accounts, clock }: PartsDeps & { readonly accounts: AccountService },
 ): Promise<Pick<ServerState, 'authenticator' | 'operatorKey'>> {
   if (authMode === 'none') return { authenticator: createOpenAuthenticator(), operatorKey: null }
   const operatorKey = apiKeys.length === 0 && !(await accounts.hasAnyAccount()) ? newKeySecret() : null
@@ -107,7 +103,7 @@ async function createAuthenticator(
   const idSalt = await keepSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
     createStaticKeyAuthenticator(staticKeys, idSalt),
-    createKeyAuthenticator({ database, clock }),
+    createKeyAuthenticator({ credentials, clock }),
   )
   return { authenticator, operatorKey }
 }

@@ -14,7 +14,7 @@ import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../limits/memory-limiter.ts'
 import { accountsLocation, openAccounts } from '../app/open-databases.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
-import { databaseTrouble, sqliteCode } from '../storage/sqlite/database-errors.ts'
+import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
 import { IN_MEMORY } from '../storage/sqlite/open-database.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
@@ -46,7 +46,7 @@ export async function withServices(
 ): Promise<void> {
   const location = accountsLocation(config)
   refuseUseless(location, makesDatabase)
-  const database = await openAccounts(config)
+  const { database } = await openAccounts(config)
   try {
     await act(createServices(database, clock))
   } catch (error) {

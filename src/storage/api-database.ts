@@ -1,7 +1,8 @@
 /** Accounts, keys and sessions as rows. Times are Unix seconds with fractions; secrets are here as hashes only. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
-import { openDatabase, type DatabaseKind } from './sqlite/open-database.ts'
+import { type DatabaseKind, openDatabase } from './sqlite/open-database.ts'
+import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
 interface UserRow {
   readonly id: string
@@ -131,6 +132,6 @@ export const API_DATABASE: DatabaseKind = {
 }
 
 /** @throws StartError */
-export function openApiDatabase(location: string): Promise<ApiDatabase> {
+export function openApiDatabase(location: string): Promise<SqliteKysely<ApiSchema>> {
   return openDatabase<ApiSchema>(location, API_DATABASE)
 }

@@ -3,7 +3,8 @@
  * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
  */
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
-import { openDatabase, type DatabaseKind } from './sqlite/open-database.ts'
+import { type DatabaseKind, openDatabase } from './sqlite/open-database.ts'
+import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
 interface UsageRow {
   readonly id: Generated<number>
@@ -38,7 +39,7 @@ interface UsageTotalRow {
   readonly response_us: number
 }
 
-interface UsageSchema {
+export interface UsageSchema {
   readonly usage_rows: UsageRow
   readonly usage_totals: UsageTotalRow
 }
@@ -99,6 +100,6 @@ const USAGE_DATABASE: DatabaseKind = {
 }
 
 /** @throws StartError */
-export function openUsageDatabase(location: string): Promise<UsageDatabase> {
+export function openUsageDatabase(location: string): Promise<SqliteKysely<UsageSchema>> {
   return openDatabase<UsageSchema>(location, USAGE_DATABASE)
 }

@@ -1,33 +1,25 @@
 /**
- * Writing usage: the rows, and the sums of the buckets in which they lie. What is written together is summed up first
- * and goes in few statements with many values each, because it is the number of statements that costs.
+ * Writing usage: the rows, and the sums of the buckets in which they lie. Entries that are written together are summed up
+ * first and go in few statements with many values each, because the number of statements is what costs.
  */
-import type { CompiledQuery } from 'kysely'
-import type { Statement } from './sqlite/compiled-query.ts'
 import { USAGE_BUCKET_SECONDS, USAGE_TOTAL_KEY, type UsageDatabase } from './usage-database.ts'
-import { bucketStart, subjectsOf, type UsageSubject } from './usage-sum-query.ts'
+import type { UsageEntry, UsageSubject } from './usage-store.ts'
+import { bucketStart, subjectsOf } from './usage-sum-query.ts'
 
-/** One generation request that reached an engine. */
-export interface UsageEntry {
-  readonly keyId: string
-  readonly accountId: string
-  /** The route's path. */
-  readonly path: string
-  readonly status: number
-  readonly tokensIn: number
-  readonly tokensOut: number
-  readonly responseMs: number
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly unknown[]
 }
 
 /** Each number of items up to this has a statement of its own, prepared once. */
 const MAX_ITEMS_PER_STATEMENT = 12
 
-/** By number of items less one. */
-type QueriesByCount = readonly CompiledQuery[]
+/** SQL by number of items less one. */
+type SqlByCount = readonly string[]
 
 export class UsageInsert {
-  readonly #insertRows: QueriesByCount
-  readonly #addTotals: QueriesByCount
+  readonly #insertRows: SqlByCount
+  readonly #addTotals: SqlByCount
 
   constructor(database: UsageDatabase) {
     const counts = Array.from({ length: MAX_ITEMS_PER_STATEMENT }, (_, index) => index + 1)
@@ -44,20 +36,20 @@ export class UsageInsert {
   }
 }
 
-function inChunks(queries: QueriesByCount, items: readonly (readonly unknown[])[]): readonly Statement[] {
+function inChunks(sqlByCount: SqlByCount, items: readonly (readonly unknown[])[]): readonly Statement[] {
   const statements: Statement[] = []
-  for (let start = 0; start < items.length; start += queries.length) {
-    const chunk = items.slice(start, start + queries.length)
-    const query = queries[chunk.length - 1]
-    // By hand, as `flat` takes longer than the statement.
+  for (let start = 0; start < items.length; start += sqlByCount.length) {
+    const chunk = items.slice(start, start + sqlByCount.length)
+    const sql = sqlByCount[chunk.length - 1]
+    // A loop, as `flat` takes longer than the statement.
     const values: unknown[] = []
     for (const item of chunk) values.push(...item)
-    if (query !== undefined) statements.push({ query, values })
+    if (sql !== undefined) statements.push({ sql, values })
   }
   return statements
 }
 
-function compileInsertRows(database: UsageDatabase, count: number): CompiledQuery {
+function compileInsertRows(database: UsageDatabase, count: number): string {
   const row = {
     key_id: '',
     account_id: '',
@@ -71,20 +63,13 @@ function compileInsertRows(database: UsageDatabase, count: number): CompiledQuer
   return database
     .insertInto('usage_rows')
     .values(Array.from({ length: count }, () => row))
-    .compile()
+    .compile().sql
 }
 
 function rowValues(entry: UsageEntry, createdAtUnixSeconds: number): readonly unknown[] {
-  return [
-    entry.keyId,
-    entry.accountId,
-    entry.path,
-    entry.status,
-    entry.tokensIn,
-    entry.tokensOut,
-    toMicroseconds(entry.responseMs),
-    createdAtUnixSeconds,
-  ]
+  const { keyId, accountId, path, status, tokensIn, tokensOut, responseMs } = entry
+  const responseUs = toMicroseconds(responseMs)
+  return [keyId, accountId, path, status, tokensIn, tokensOut, responseUs, createdAtUnixSeconds]
 }
 
 function toMicroseconds(ms: number): number {
@@ -92,7 +77,7 @@ function toMicroseconds(ms: number): number {
 }
 
 /** Each item is added to a bucket of each size. */
-function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery {
+function compileAddTotals(database: UsageDatabase, count: number): string {
   const row = {
     scope: 'all' as const,
     subject_id: '',
@@ -115,10 +100,11 @@ function compileAddTotals(database: UsageDatabase, count: number): CompiledQuery
         response_us: eb('usage_totals.response_us', '+', eb.ref('excluded.response_us')),
       })),
     )
-    .compile()
+    .compile().sql
 }
 
-interface UsageSum {
+interface UsageTotal {
+  readonly subject: UsageSubject
   readonly path: string
   requests: number
   tokensIn: number
@@ -126,68 +112,32 @@ interface UsageSum {
   responseUs: number
 }
 
-interface CallerSum extends UsageSum {
-  readonly keyId: string
-  readonly accountId: string
-}
-
-interface SubjectTotal extends UsageSum {
-  readonly subject: UsageSubject
-}
-
-/** One sum for each subject and path. */
-function sumUp(entries: readonly UsageEntry[]): readonly SubjectTotal[] {
-  const totals = new Map<string, SubjectTotal>()
-  for (const caller of sumUpCallers(entries)) {
-    for (const subject of subjectsOf(caller)) {
-      const name = nameOf(subject.scope, subject.id, caller.path)
-      const known = totals.get(name)
-      if (known === undefined) totals.set(name, { ...caller, subject })
-      else add(known, caller)
+/** One total for each subject and path. */
+function sumUp(entries: readonly UsageEntry[]): readonly UsageTotal[] {
+  const totals = new Map<string, UsageTotal>()
+  for (const entry of entries) {
+    for (const subject of subjectsOf(entry)) {
+      // Ids and paths may hold any character, so no separator is safe.
+      const name = JSON.stringify([subject.scope, subject.id, entry.path])
+      const total = totals.get(name) ?? emptyTotal(subject, entry.path)
+      totals.set(name, total)
+      total.requests++
+      total.tokensIn += entry.tokensIn
+      total.tokensOut += entry.tokensOut
+      total.responseUs += toMicroseconds(entry.responseMs)
     }
   }
   return [...totals.values()]
 }
 
-/** Most of what is written together comes from few callers. */
-function sumUpCallers(entries: readonly UsageEntry[]): readonly CallerSum[] {
-  const callers = new Map<string, CallerSum>()
-  for (const { keyId, accountId, path, tokensIn, tokensOut, responseMs } of entries) {
-    const sum = {
-      keyId,
-      accountId,
-      path,
-      requests: 1,
-      tokensIn,
-      tokensOut,
-      responseUs: toMicroseconds(responseMs),
-    }
-    const name = nameOf(keyId, accountId, path)
-    const known = callers.get(name)
-    if (known === undefined) callers.set(name, sum)
-    else add(known, sum)
-  }
-  return [...callers.values()]
+function emptyTotal(subject: UsageSubject, path: string): UsageTotal {
+  return { subject, path, requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
 }
 
-/** Ids and paths may hold anything, so nothing stands between them that could be in one of them. */
-function nameOf(...parts: readonly string[]): string {
-  return JSON.stringify(parts)
-}
-
-function add(total: UsageSum, more: Readonly<UsageSum>): void {
-  total.requests += more.requests
-  total.tokensIn += more.tokensIn
-  total.tokensOut += more.tokensOut
-  total.responseUs += more.responseUs
-}
-
-function totalValues(total: SubjectTotal, starts: readonly number[]): readonly unknown[] {
+function totalValues(total: UsageTotal, starts: readonly number[]): readonly unknown[] {
   const { subject, path, requests, tokensIn, tokensOut, responseUs } = total
-  const values: unknown[] = []
-  for (const [index, bucketSeconds] of USAGE_BUCKET_SECONDS.entries()) {
-    values.push(subject.scope, subject.id, bucketSeconds, starts[index], path)
-    values.push(requests, tokensIn, tokensOut, responseUs)
-  }
-  return values
+  return USAGE_BUCKET_SECONDS.flatMap((bucketSeconds, index) => [
+    ...[subject.scope, subject.id, bucketSeconds, starts[index], path],
+    ...[requests, tokensIn, tokensOut, responseUs],
+  ])
 }

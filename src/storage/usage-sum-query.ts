@@ -8,22 +8,13 @@
  */
 import type { CompiledQuery } from 'kysely'
 import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
+import type { UsageEntry, UsageSubject, UsageSums } from './usage-store.ts'
 
-/** Whose requests are summed up. */
-export interface UsageSubject {
-  readonly scope: UsageScope
-  /** Empty for all. */
-  readonly id: string
-}
-
-/** Whose sums count a request. */
+/** The subjects whose sums count a request. */
 export function subjectsOf({
   keyId,
   accountId,
-}: {
-  readonly keyId: string
-  readonly accountId: string
-}): readonly UsageSubject[] {
+}: Pick<UsageEntry, 'keyId' | 'accountId'>): readonly UsageSubject[] {
   return [
     { scope: 'key', id: keyId },
     { scope: 'account', id: accountId },
@@ -31,12 +22,8 @@ export function subjectsOf({
   ]
 }
 
-export interface PathSumRow {
+export interface PathSumRow extends UsageSums {
   readonly path: string
-  readonly requests: number
-  readonly tokens_in: number
-  readonly tokens_out: number
-  readonly response_us: number
 }
 
 /** To be run with what `sumValues` gives for the same scope. */
@@ -51,9 +38,9 @@ export function compileSumByPath(database: UsageDatabase, scope: UsageScope): Co
     .select(({ fn }) => [
       'path',
       fn.sum<number>('requests').as('requests'),
-      fn.sum<number>('tokens_in').as('tokens_in'),
-      fn.sum<number>('tokens_out').as('tokens_out'),
-      fn.sum<number>('response_us').as('response_us'),
+      fn.sum<number>('tokens_in').as('tokensIn'),
+      fn.sum<number>('tokens_out').as('tokensOut'),
+      fn.sum<number>('response_us').as('responseUs'),
     ])
     .groupBy('path')
     .compile()

@@ -7,7 +7,7 @@ import {
   useUsageDatabases,
 } from '../../test/support/servers/usage-databases.ts'
 import { SECONDS_PER_DAY, type UsageDatabase } from '../storage/usage-database.ts'
-import type { UsageRepository } from '../storage/usage-repository.ts'
+import type { UsageStore } from '../storage/usage-store.ts'
 import { createLog } from '../telemetry/log.ts'
 import { type StartTimer, UsagePruner, type UsagePrunerOptions } from './usage-pruner.ts'
 import { UsageRecorder } from './usage-recorder.ts'
@@ -35,34 +35,34 @@ function createHandTimer() {
 
 async function prepare({ oldRows = 0 } = {}) {
   const clock = new SettableClock()
-  const { database, repository } = await databases.openInMemory(clock)
-  await insertAt(repository, clock, { times: [KEPT_FROM, KEPT_FROM + 0.001, NOW - 90_000, NOW] })
+  const { database, store } = await databases.openInMemory(clock)
+  await insertAt(store, clock, { times: [KEPT_FROM, KEPT_FROM + 0.001, NOW - 90_000, NOW] })
   const old = Array.from({ length: oldRows }, (_, number) => KEPT_FROM - 0.001 - number * 5000)
-  await insertAt(repository, clock, { times: old })
+  await insertAt(store, clock, { times: old })
   clock.unixSecondsShown = NOW
   const lines: string[] = []
   const log = createLog({ destination: { write: (line: string) => void lines.push(line) } })
   const timer = createHandTimer()
   const start = (changes: Partial<UsagePrunerOptions> = {}) =>
     new UsagePruner({
-      repository,
+      store,
       clock,
       log,
       retentionDays: RETENTION_DAYS,
       startTimer: timer.startTimer,
       ...changes,
     })
-  return { clock, database, repository, reports: new UsageReports(repository), lines, timer, start }
+  return { clock, database, store, reports: new UsageReports(store), lines, timer, start }
 }
 
 async function insertAt(
-  repository: UsageRepository,
+  store: UsageStore,
   clock: SettableClock,
   { times }: { readonly times: readonly number[] },
 ): Promise<void> {
   for (const [index, time] of times.entries()) {
     clock.unixSecondsShown = time
-    await repository.insert([usageEntry({ keyId: `key-${index % 3}`, tokensIn: index })])
+    await store.insert([usageEntry({ keyId: `key-${index % 3}`, tokensIn: index })])
   }
 }
 
@@ -116,8 +116,8 @@ describe('UsagePruner', () => {
   })
 
   it('lets requests be recorded between two slices', async () => {
-    const { database, repository, timer, start } = await prepare({ oldRows: 60 })
-    const recorder = new UsageRecorder(repository)
+    const { database, store, timer, start } = await prepare({ oldRows: 60 })
+    const recorder = new UsageRecorder(store)
 
     start({ maxSliceRows: 2 })
     await recorder.record(usageEntry())

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
 import { SECONDS_PER_DAY } from '../storage/usage-database.ts'
-import type { UsageRepository } from '../storage/usage-repository.ts'
+import type { UsageStore } from '../storage/usage-store.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface Timer {
@@ -16,7 +16,7 @@ export interface Timer {
 export type StartTimer = (onTime: () => Promise<void>, intervalMs: number) => Timer
 
 export interface UsagePrunerOptions {
-  readonly repository: UsageRepository
+  readonly store: Pick<UsageStore, 'deleteBefore'>
   readonly clock: Clock
   readonly log: Log
   /** At least this many days are kept; the day in which they begin is kept whole. */
@@ -62,12 +62,12 @@ export class UsagePruner {
 
   /** Never rejects: what could not be removed now is tried again in an hour. */
   async #prune(): Promise<void> {
-    const { repository, log } = this.#options
+    const { store, log } = this.#options
     const maxRows = this.#options.maxSliceRows ?? MAX_SLICE_ROWS
     const keptFrom = this.#keptFromUnixSeconds()
     try {
       for (let count = maxRows; count === maxRows && !this.#isClosed; await nextTurn()) {
-        count = await repository.deleteBefore(keptFrom, maxRows)
+        count = await store.deleteBefore(keptFrom, maxRows)
       }
     } catch (error) {
       log.error({ err: error }, 'old usage could not be removed')

@@ -38,9 +38,9 @@ const LONG_PATH = '/'.repeat(100_000)
 
 describe('UsageRecorder', () => {
   it('has a row with all it was told when it resolves', async () => {
-    const { database, repository } = await databases.openFile(new VirtualClock(1_700_000_000.25))
+    const { database, store } = await databases.openFile(new VirtualClock(1_700_000_000.25))
 
-    await new UsageRecorder(repository).record(usageEntry({ responseMs: 12.3456, status: 499 }))
+    await new UsageRecorder(store).record(usageEntry({ responseMs: 12.3456, status: 499 }))
 
     expect(await database.selectFrom('usage_rows').selectAll().execute()).toEqual([
       {
@@ -58,8 +58,8 @@ describe('UsageRecorder', () => {
   })
 
   it('writes what comes in one turn of the event loop in one transaction', async () => {
-    const { database, repository } = await databases.openInMemory(new LookCountingClock())
-    const recorder = new UsageRecorder(repository)
+    const { database, store } = await databases.openInMemory(new LookCountingClock())
+    const recorder = new UsageRecorder(store)
 
     const first = [recorder.record(usageEntry()), recorder.record(usageEntry())]
     await Promise.resolve()
@@ -71,13 +71,13 @@ describe('UsageRecorder', () => {
   })
 
   it('sums up any number of entries of a turn', async () => {
-    const { repository } = await databases.openInMemory()
-    const recorder = new UsageRecorder(repository)
+    const { store } = await databases.openInMemory()
+    const recorder = new UsageRecorder(store)
     const keyIds = Array.from({ length: 101 }, (_, number) => `key-${number % 37}`)
 
     await Promise.all(keyIds.map((keyId) => recorder.record(usageEntry({ keyId }))))
 
-    const reports = new UsageReports(repository)
+    const reports = new UsageReports(store)
     expect(await reports.total(null)).toMatchObject({ requests: 101, tokensIn: 303, tokensOut: 505 })
     expect(await reports.ofAccount('account', null)).toMatchObject({ requests: 101 })
     expect(await reports.ofKey('key-1', null)).toMatchObject({ requests: 3, avgResponseMs: 1.5 })
@@ -85,8 +85,8 @@ describe('UsageRecorder', () => {
   })
 
   it('rejects all of a turn that could not be committed, keeps nothing of it, and goes on', async () => {
-    const { database, repository } = await databases.openFile()
-    const recorder = new UsageRecorder(repository)
+    const { database, store } = await databases.openFile()
+    const recorder = new UsageRecorder(store)
     await recorder.record(usageEntry({ keyId: 'before' }))
 
     await limitPages(database, false)
@@ -99,12 +99,12 @@ describe('UsageRecorder', () => {
     await recorder.record(usageEntry({ keyId: 'after' }))
     const keys = await database.selectFrom('usage_rows').select('key_id').orderBy('id').execute()
     expect(keys).toEqual([{ key_id: 'before' }, { key_id: 'after' }])
-    expect((await new UsageReports(repository).total(null)).requests).toBe(2)
+    expect((await new UsageReports(store).total(null)).requests).toBe(2)
   })
 
   it('rejects nothing of the turns before and after one that fails', async () => {
-    const { database, repository } = await databases.openFile()
-    const recorder = new UsageRecorder(repository)
+    const { database, store } = await databases.openFile()
+    const recorder = new UsageRecorder(store)
     await limitPages(database, false)
 
     const outcomes: PromiseSettledResult<void>[] = []
@@ -117,8 +117,8 @@ describe('UsageRecorder', () => {
   })
 
   it('takes entries while others are being written', async () => {
-    const { database, repository } = await databases.openInMemory(new LookCountingClock())
-    const recorder = new UsageRecorder(repository)
+    const { database, store } = await databases.openInMemory(new LookCountingClock())
+    const recorder = new UsageRecorder(store)
     let endTransaction = (): void => {}
     const holding = database.transaction().execute(
       () =>
@@ -138,8 +138,8 @@ describe('UsageRecorder', () => {
   })
 
   it('writes what it has when it closes, and takes nothing more', async () => {
-    const { database, repository } = await databases.openInMemory()
-    const recorder = new UsageRecorder(repository)
+    const { database, store } = await databases.openInMemory()
+    const recorder = new UsageRecorder(store)
 
     const recording = recorder.record(usageEntry())
     const closing = recorder.close()
@@ -154,7 +154,7 @@ describe('UsageRecorder', () => {
 
   it('shares one file with another connection', async () => {
     const [one, two] = [await databases.openFile(), await databases.openFile()]
-    const recorders = [one, two].map(({ repository }) => new UsageRecorder(repository))
+    const recorders = [one, two].map(({ store }) => new UsageRecorder(store))
 
     await Promise.all(
       Array.from({ length: 50 }, async () => {
@@ -162,7 +162,7 @@ describe('UsageRecorder', () => {
       }),
     )
 
-    expect(await new UsageReports(one.repository).total(null)).toMatchObject({
+    expect(await new UsageReports(one.store).total(null)).toMatchObject({
       requests: 100,
       tokensOut: 500,
     })

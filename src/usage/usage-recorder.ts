@@ -4,8 +4,7 @@
  * Invariant: every `record` settles, and one that resolved is in the database.
  */
 import { InvariantError } from '../core/errors.ts'
-import type { UsageEntry } from '../storage/usage-insert-query.ts'
-import type { UsageRepository } from '../storage/usage-repository.ts'
+import type { UsageEntry, UsageStore } from '../storage/usage-store.ts'
 
 export type { UsageEntry }
 
@@ -16,14 +15,14 @@ interface WaitingEntry {
 }
 
 export class UsageRecorder {
-  readonly #repository: UsageRepository
+  readonly #store: Pick<UsageStore, 'insert'>
   #waiting: WaitingEntry[] = []
   /** Ends when nothing is waiting; null while nothing is. */
   #writing: Promise<void> | null = null
   #isClosed = false
 
-  constructor(repository: UsageRepository) {
-    this.#repository = repository
+  constructor(store: Pick<UsageStore, 'insert'>) {
+    this.#store = store
   }
 
   /** Resolves once it is committed; rejects when that failed, and then it is not recorded. */
@@ -51,7 +50,7 @@ export class UsageRecorder {
 
   async #write(waiting: readonly WaitingEntry[]): Promise<void> {
     try {
-      await this.#repository.insert(waiting.map(({ entry }) => entry))
+      await this.#store.insert(waiting.map(({ entry }) => entry))
       for (const { resolve } of waiting) resolve()
     } catch (error) {
       for (const { reject } of waiting) reject(error)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
 import { SECONDS_PER_DAY } from '../storage/usage-database.ts'
-import type { UsageEntry } from '../storage/usage-insert-query.ts'
+import type { UsageEntry } from '../storage/usage-store.ts'
 import { type DetailedUsage, UsageReports } from './usage-reports.ts'
 
 const databases = useUsageDatabases()
@@ -65,12 +65,12 @@ describe('UsageReports', () => {
         fc.array(fc.option(moment), { minLength: 4, maxLength: 4 }),
         async (rows, sinces) => {
           const clock = new SettableClock()
-          const { database, repository } = await databases.openInMemory(clock)
+          const { database, store } = await databases.openInMemory(clock)
           for (const row of rows) {
             clock.unixSecondsShown = row.createdAt
-            await repository.insert([row])
+            await store.insert([row])
           }
-          const reports = new UsageReports(repository)
+          const reports = new UsageReports(store)
 
           // Each row's own time as well: it is the first that counts.
           for (const since of [...sinces, ...rows.slice(0, 4).map(({ createdAt }) => createdAt)]) {
@@ -89,27 +89,27 @@ describe('UsageReports', () => {
   })
 
   it('is zero for who has used nothing', async () => {
-    const { repository } = await databases.openInMemory()
+    const { store } = await databases.openInMemory()
     const nothing = { requests: 0, tokensIn: 0, tokensOut: 0, avgResponseMs: 0, byEndpoint: {} }
 
-    expect(await new UsageReports(repository).ofKey('nobody', null)).toEqual(nothing)
-    expect(await new UsageReports(repository).ofAccount('nobody', 1.5)).toEqual(nothing)
-    expect(await new UsageReports(repository).total(null)).toEqual(nothing)
+    expect(await new UsageReports(store).ofKey('nobody', null)).toEqual(nothing)
+    expect(await new UsageReports(store).ofAccount('nobody', 1.5)).toEqual(nothing)
+    expect(await new UsageReports(store).total(null)).toEqual(nothing)
   })
 
   it.each([-1, 0, 1e300, Number.MAX_SAFE_INTEGER])('takes %d for a moment like any other', async (since) => {
-    const { repository } = await databases.openInMemory()
-    await repository.insert([usageEntry()])
+    const { store } = await databases.openInMemory()
+    await store.insert([usageEntry()])
 
-    expect((await new UsageReports(repository).total(since)).requests).toBe(since <= 0 ? 1 : 0)
+    expect((await new UsageReports(store).total(since)).requests).toBe(since <= 0 ? 1 : 0)
   })
 
   it.each(["'; drop table usage_rows; --", '"', '%', "'' or 1=1", '\\', '', 'ключ', '","', 'a\nb'])(
     'takes %j for an id and a path like any other',
     async (text) => {
-      const { repository } = await databases.openInMemory()
-      await repository.insert([usageEntry({ keyId: text, accountId: text, path: text }), usageEntry()])
-      const reports = new UsageReports(repository)
+      const { store } = await databases.openInMemory()
+      await store.insert([usageEntry({ keyId: text, accountId: text, path: text }), usageEntry()])
+      const reports = new UsageReports(store)
 
       expect((await reports.ofAccount(text, null)).requests).toBe(1)
       expect((await reports.ofKey(text, 1.5)).byEndpoint).toEqual({ [text]: { count: 1, avgMs: 1.5 } })
@@ -118,13 +118,13 @@ describe('UsageReports', () => {
   )
 
   it('keeps apart what differs only in where its parts begin', async () => {
-    const { repository } = await databases.openInMemory()
-    await repository.insert([
+    const { store } = await databases.openInMemory()
+    await store.insert([
       usageEntry({ keyId: 'a', path: 'b\nc' }),
       usageEntry({ keyId: 'a\nb', path: 'c' }),
       usageEntry({ keyId: 'a","b', path: 'c' }),
     ])
 
-    expect((await new UsageReports(repository).ofKey('a', null)).requests).toBe(1)
+    expect((await new UsageReports(store).ofKey('a', null)).requests).toBe(1)
   })
 })

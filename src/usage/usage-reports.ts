@@ -1,6 +1,5 @@
 /** What was used since a moment, as numbers to show. Reads only; the routes give it the names of the wire. */
-import type { UsageRepository, UsageSums } from '../storage/usage-repository.ts'
-import type { UsageSubject } from '../storage/usage-sum-query.ts'
+import type { UsageStore, UsageSubject, UsageSums } from '../storage/usage-store.ts'
 
 export interface UsageSummary {
   readonly requests: number
@@ -22,10 +21,10 @@ export interface DetailedUsage extends UsageSummary {
 
 /** `since` is a moment in Unix seconds, inclusive and exact to the row; null takes all there is. */
 export class UsageReports {
-  readonly #repository: UsageRepository
+  readonly #store: Pick<UsageStore, 'sumByPath'>
 
-  constructor(repository: UsageRepository) {
-    this.#repository = repository
+  constructor(store: Pick<UsageStore, 'sumByPath'>) {
+    this.#store = store
   }
 
   /** Over all keys that the account has or had. */
@@ -42,7 +41,7 @@ export class UsageReports {
   }
 
   async #summarize(subject: UsageSubject, since: number | null): Promise<DetailedUsage> {
-    const sumsByPath = await this.#repository.sumByPath(subject, since)
+    const sumsByPath = await this.#store.sumByPath(subject, since)
     const all = addUp([...sumsByPath.values()])
     return {
       requests: all.requests,

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { openUsageDatabase } from '../../src/storage/usage-database.ts'
-import { UsageRepository } from '../../src/storage/usage-repository.ts'
+import { SqliteUsageStore } from '../../src/storage/sqlite/sqlite-usage-store.ts'
 import {
   call,
   KEY,
@@ -154,7 +154,7 @@ describe('kill -9 of the server during load', () => {
     await Promise.all(senders)
 
     const database = await openUsageDatabase(usageDb)
-    const sums = await new UsageRepository(database, systemClock).sumByPath({ scope: 'all', id: '' }, null)
+    const sums = await new SqliteUsageStore(database, systemClock).sumByPath({ scope: 'all', id: '' }, null)
     const rows = await database.selectFrom('usage_rows').select(['path', 'status', 'tokens_out']).execute()
     await database.destroy()
     for (const [route, answered] of load.answered) {

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { openUsageDatabase } from '../../src/storage/usage-database.ts'
-import { UsageRepository } from '../../src/storage/usage-repository.ts'
+import { SqliteUsageStore } from '../../src/storage/sqlite/sqlite-usage-store.ts'
 import { UsageReports } from '../../src/usage/usage-reports.ts'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
@@ -19,9 +19,9 @@ import { writeSync } from 'node:fs'
 const [dist, file, keyId] = process.argv.slice(1)
 const { systemClock } = await import(dist + '/core/clock.js')
 const { openUsageDatabase } = await import(dist + '/storage/usage-database.js')
-const { UsageRepository } = await import(dist + '/storage/usage-repository.js')
+const { SqliteUsageStore } = await import(dist + '/storage/sqlite/sqlite-usage-store.js')
 const { UsageRecorder } = await import(dist + '/usage/usage-recorder.js')
-const recorder = new UsageRecorder(new UsageRepository(await openUsageDatabase(file), systemClock))
+const recorder = new UsageRecorder(new SqliteUsageStore(await openUsageDatabase(file), systemClock))
 let next = 0
 const client = async () => {
   for (;;) {
@@ -59,7 +59,7 @@ it('keeps all that two killed processes had recorded in one file, and its sums a
 
   const database = await openUsageDatabase(file)
   onTestFinished(() => database.destroy())
-  const reports = new UsageReports(new UsageRepository(database, systemClock))
+  const reports = new UsageReports(new SqliteUsageStore(database, systemClock))
   for (const [index, keyId] of keyIds.entries()) {
     const rows = await database
       .selectFrom('usage_rows')

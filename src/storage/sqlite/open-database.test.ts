@@ -16,7 +16,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import type { Kysely, Migration } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../core/errors.ts'
-import { isUniqueViolation } from './database-errors.ts'
+import { isUniqueViolation } from '../database-errors.ts'
 import { IN_MEMORY, openDatabase, type DatabaseKind } from './open-database.ts'
 
 interface Schema {

@@ -5,11 +5,10 @@
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { type Kysely, type Migration, Migrator } from 'kysely'
+import { type Migration, Migrator } from 'kysely'
 import { StartError } from '../../core/errors.ts'
-import { SqliteKysely } from './compiled-query.ts'
-import { databaseTrouble } from './database-errors.ts'
-import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver } from './sqlite-dialect.ts'
+import { databaseTrouble } from '../database-errors.ts'
+import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 import { Turns } from './turns.ts'
 
 export interface DatabaseKind {
@@ -35,7 +34,10 @@ const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024
 const MIGRATION_TABLE = 'kysely_migration'
 
 /** @throws StartError */
-export async function openDatabase<Schema>(location: string, kind: DatabaseKind): Promise<Kysely<Schema>> {
+export async function openDatabase<Schema>(
+  location: string,
+  kind: DatabaseKind,
+): Promise<SqliteKysely<Schema>> {
   if (/^postgres(?:ql)?:\/\//.test(location)) {
     throw new StartError(
       `${kind.option} with a PostgreSQL URL is not available yet: give a file or ${IN_MEMORY}.`,
@@ -43,7 +45,7 @@ export async function openDatabase<Schema>(location: string, kind: DatabaseKind)
     )
   }
   const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
-  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, turnsOf(location)))
+  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, { turns: turnsOf(location) }))
   try {
     await refuseWhenUnusable(location, kind, () => migrate(database, kind))
     sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)
@@ -186,7 +188,7 @@ function switchToWal(sqlite: SqliteDatabase): void {
   }
 }
 
-async function migrate<Schema>(database: Kysely<Schema>, { migrations }: DatabaseKind): Promise<void> {
+async function migrate<Schema>(database: SqliteKysely<Schema>, { migrations }: DatabaseKind): Promise<void> {
   const provider = { getMigrations: async () => ({ ...migrations }) }
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest()
   if (error !== undefined) throw error

@@ -8,15 +8,14 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { StartError } from '../../core/errors.ts'
-import { API_DATABASE, type ApiDatabase, type ApiSchema } from '../api-database.ts'
-import { SqliteKysely } from './compiled-query.ts'
-import { databaseTrouble } from './database-errors.ts'
+import { API_DATABASE, type ApiSchema } from '../api-database.ts'
+import { databaseTrouble } from '../database-errors.ts'
 import { refuseForeign } from './open-database.ts'
-import { type SqliteDatabase, SqliteDriver } from './sqlite-dialect.ts'
+import { type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 import { Turns } from './turns.ts'
 
 export interface ReadOnlyDatabase {
-  readonly database: ApiDatabase
+  readonly database: SqliteKysely<ApiSchema>
   /** Reads everything anew. SQLite notices what SQLite wrote, but not a file that was copied over this one. */
   forgetPages(): void
 }
@@ -75,7 +74,9 @@ export function openReadOnlyDatabase(
     requireTables(sqlite, refuse)
     const opened = sqlite
     return {
-      database: new SqliteKysely<ApiSchema>(new SqliteDriver(opened, new Turns(), { isReadOnly: true })),
+      database: new SqliteKysely<ApiSchema>(
+        new SqliteDriver(opened, { turns: new Turns(), isReadOnly: true }),
+      ),
       forgetPages: () => opened.exec('pragma shrink_memory'),
     }
   } catch (error) {

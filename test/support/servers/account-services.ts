@@ -11,7 +11,9 @@ import { ServiceError } from '../../../src/core/errors.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
 import { FailedLoginThrottle } from '../../../src/limits/failed-login-throttle.ts'
 import { MemoryLimiter } from '../../../src/limits/memory-limiter.ts'
-import { type ApiDatabase, openApiDatabase } from '../../../src/storage/api-database.ts'
+import { type ApiSchema, openApiDatabase } from '../../../src/storage/api-database.ts'
+import type { SqliteKysely } from '../../../src/storage/sqlite/sqlite-driver.ts'
+import { SqliteCredentialStore } from '../../../src/storage/sqlite/sqlite-credential-store.ts'
 
 export const ADDRESS = '192.0.2.1'
 export const PASSWORD = 'correct horse'
@@ -22,7 +24,7 @@ export const CHEAP_ARGON2 = { memoryKib: 8, passes: 1, lanes: 1 }
 export const DAY_MS = 24 * 60 * 60 * 1000
 
 export interface AccountServices {
-  readonly database: ApiDatabase
+  readonly database: SqliteKysely<ApiSchema>
   readonly clock: VirtualClock
   readonly limiter: MemoryLimiter
   readonly accounts: AccountService
@@ -53,7 +55,7 @@ export async function createAccountServices(options: AccountServicesOptions = {}
     clock,
     isRegistrationOpen,
   })
-  const authenticator = createKeyAuthenticator({ database, clock })
+  const authenticator = createKeyAuthenticator({ credentials: new SqliteCredentialStore(database), clock })
   return {
     database,
     clock,

@@ -3,7 +3,7 @@
  * closes after the test.
  */
 import { onTestFinished } from 'vitest'
-import { KeyFile } from '../../../src/accounts/keys/key-file.ts'
+import { openKeyFile } from '../../../src/accounts/keys/key-file.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { StartError } from '../../../src/core/errors.ts'
 import type { LightServerOptions } from '../../../src/light.ts'
@@ -51,7 +51,7 @@ export function createTestLightServer({
         host: createRegistryHost(createRegistry(engine, { maxQueue, clock })),
         loaded: Promise.resolve(),
       }),
-      openKeys: (location) => KeyFile.open({ location, option: 'keyDb', clock }),
+      openKeys: (location) => openKeyFile({ location, option: 'keyDb' }, clock),
     },
   )
   onTestFinished(() => server.close())

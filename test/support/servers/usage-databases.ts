@@ -6,8 +6,8 @@ import { afterEach, beforeEach } from 'vitest'
 import { type Clock, VirtualClock } from '../../../src/core/clock.ts'
 import { IN_MEMORY } from '../../../src/storage/sqlite/open-database.ts'
 import { openUsageDatabase, type UsageDatabase } from '../../../src/storage/usage-database.ts'
-import type { UsageEntry } from '../../../src/storage/usage-insert-query.ts'
-import { UsageRepository } from '../../../src/storage/usage-repository.ts'
+import { SqliteUsageStore } from '../../../src/storage/sqlite/sqlite-usage-store.ts'
+import type { UsageEntry } from '../../../src/storage/usage-store.ts'
 
 /** Call at the top of a test file. */
 export function useUsageDatabases() {
@@ -24,7 +24,7 @@ export function useUsageDatabases() {
   const open = async (location: string, clock: Clock = new VirtualClock()) => {
     const database = await openUsageDatabase(location)
     opened.push(database)
-    return { database, repository: new UsageRepository(database, clock) }
+    return { database, store: new SqliteUsageStore(database, clock) }
   }
   return {
     openFile: (clock?: Clock) => open(path.join(folder, 'usage.db'), clock),

@@ -1,0 +1,83 @@
+/**
+ * What every request asks of the accounts database: whose secret is this? Owns what counts as valid at a moment, as the
+ * two queries below: revoked, expired and deleted credentials and those of disabled users are not found. Nothing is
+ * cached from one event-loop turn to the next, so a revocation holds from the next request on.
+ */
+import type { CompiledQuery } from 'kysely'
+import type { Tier } from '../core/tiers.ts'
+import type { ApiDatabase } from './api-database.ts'
+
+export interface ValidKey {
+  readonly id: string
+  readonly accountId: string
+  readonly userId: string | null
+  readonly tier: Tier
+  readonly customRateLimitRpm: number | null
+}
+
+export interface ValidSession {
+  readonly id: string
+  readonly userId: string
+  /** The user's own and those of its active keys; never empty. */
+  readonly tiers: readonly Tier[]
+}
+
+/** Null for a hash that belongs to nothing valid at this moment; rejects when the database cannot be read. */
+export interface CredentialStore {
+  findKey(secretHash: string, unixSeconds: number): Promise<ValidKey | null>
+  findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null>
+}
+
+/** Values: hash, time. */
+export function compileKeyQuery(db: ApiDatabase): CompiledQuery<ValidKey> {
+  return (
+    db
+      .selectFrom('api_keys')
+      .leftJoin('users', 'users.id', 'api_keys.user_id')
+      .select([
+        'api_keys.id',
+        'api_keys.account_id as accountId',
+        'api_keys.user_id as userId',
+        'api_keys.tier',
+        'api_keys.custom_rate_limit_rpm as customRateLimitRpm',
+      ])
+      .where('api_keys.secret_hash', '=', '')
+      .where('api_keys.revoked_at', 'is', null)
+      .where((key) => key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', 0)]))
+      // Null as well for a key without a user.
+      .where('users.disabled_at', 'is', null)
+      .compile()
+  )
+}
+
+/** One for each tier among the user's active keys, or one without. */
+export interface SessionTierRow {
+  readonly id: string
+  readonly userId: string
+  readonly userTier: Tier
+  readonly keyTier: Tier | null
+}
+
+/** Values: time, hash, time. */
+export function compileSessionQuery(db: ApiDatabase): CompiledQuery<SessionTierRow> {
+  return db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .leftJoin('api_keys', (join) =>
+      join
+        .onRef('api_keys.account_id', '=', 'users.id')
+        .on('api_keys.revoked_at', 'is', null)
+        .on((key) => key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', 0)])),
+    )
+    .select([
+      'sessions.id',
+      'sessions.user_id as userId',
+      'users.tier as userTier',
+      'api_keys.tier as keyTier',
+    ])
+    .distinct()
+    .where('sessions.secret_hash', '=', '')
+    .where('sessions.expires_at', '>', 0)
+    .where('users.disabled_at', 'is', null)
+    .compile()
+}

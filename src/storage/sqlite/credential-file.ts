@@ -1,0 +1,148 @@
+/**
+ * The credential store over a full server's database file, which another process owns, may write at any time and may
+ * replace. Each look-up first compares the file's state with the one that was opened:
+ *
+ *   open ──another inode, or the log is no longer stale──▶ reopening ──▶ open      look-ups wait meanwhile
+ *     └──gone, or cannot be read──▶ each look-up fails, and tries again
+ *
+ * Called by the light server through the key authenticator. Invariant: a change is seen by the next look-up.
+ */
+import { StartError } from '../../core/errors.ts'
+import type { CredentialStore, ValidKey, ValidSession } from '../credential-store.ts'
+import {
+  type FileState,
+  isSameFile,
+  logOf,
+  openReadOnlyDatabase,
+  readFileState,
+  type ReadOnlyDatabase,
+} from './read-only-database.ts'
+import { SqliteCredentialStore } from './sqlite-credential-store.ts'
+
+export interface CredentialFileOptions {
+  readonly location: string
+  /** The option that names the file, for messages. */
+  readonly option: string
+}
+
+interface OpenFile extends ReadOnlyDatabase {
+  readonly credentials: CredentialStore
+  /** Look-ups under way; the file is closed when they have ended. */
+  readonly lookups: Set<Promise<unknown>>
+}
+
+/** The file and the write-ahead log beside it, as they are at one moment. */
+interface Files {
+  readonly database: FileState
+  readonly log: FileState | null
+  /** The log belongs to the file that was replaced. */
+  readonly isLogStale: boolean
+}
+
+export class CredentialFile implements CredentialStore {
+  readonly #options: CredentialFileOptions
+  /** As `#opening` has found them, or finds them; null before the first time. */
+  #files: Files | null = null
+  #mustReopen = true
+  #opening: Promise<OpenFile | null> = Promise.resolve(null)
+
+  private constructor(options: CredentialFileOptions) {
+    this.#options = options
+  }
+
+  /** @throws StartError when the file cannot be read as it is now. */
+  static async open(options: CredentialFileOptions): Promise<CredentialFile> {
+    const file = new CredentialFile(options)
+    await file.#current()
+    return file
+  }
+
+  findKey(secretHash: string, unixSeconds: number): Promise<ValidKey | null> {
+    return this.#lookUp((credentials) => credentials.findKey(secretHash, unixSeconds))
+  }
+
+  findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null> {
+    return this.#lookUp((credentials) => credentials.findSession(secretHash, unixSeconds))
+  }
+
+  async close(): Promise<void> {
+    await closeFile(await this.#opening.catch(() => null))
+  }
+
+  async #lookUp<Found>(find: (credentials: CredentialStore) => Promise<Found>): Promise<Found> {
+    const file = await this.#current()
+    const lookup = find(file.credentials)
+    file.lookups.add(lookup)
+    try {
+      return await lookup
+    } catch (error) {
+      // What is open may be broken for good, so the next look-up opens the file again.
+      this.#mustReopen = true
+      throw error
+    } finally {
+      file.lookups.delete(lookup)
+    }
+  }
+
+  /** @throws StartError while the file cannot be read. */
+  async #current(): Promise<OpenFile> {
+    const { location } = this.#options
+    const database = readFileState(location)
+    if (database === null) throw this.#error('cannot be read: there is no such file')
+    const before = this.#files
+    const files = compareFiles(before, { database, log: readFileState(logOf(location)) })
+    if (this.#mustReopen || !isSameFile(database, before?.database ?? null) || endsStaleness(before, files)) {
+      this.#mustReopen = false
+      this.#opening = this.#reopen(this.#opening, files.isLogStale)
+    }
+    this.#files = files
+    const file = await this.#opening
+    if (file === null) throw this.#error('is closed')
+    if (database.version !== before?.database.version) file.forgetPages()
+    return file
+  }
+
+  /** Closes the old one first: two of one name would share the index of the write-ahead log, and its locks. */
+  async #reopen(previous: Promise<OpenFile | null>, ignoresLog: boolean): Promise<OpenFile> {
+    await closeFile(await previous.catch(() => null))
+    const { location, option } = this.#options
+    try {
+      const opened = openReadOnlyDatabase(location, { option, ignoresLog })
+      return { ...opened, credentials: new SqliteCredentialStore(opened.database), lookups: new Set() }
+    } catch (error) {
+      this.#mustReopen = true
+      throw error
+    }
+  }
+
+  #error(problem: string): StartError {
+    const { location, option } = this.#options
+    return new StartError(`The database of accounts and keys '${location}' (${option}) ${problem}.`, 1)
+  }
+}
+
+/**
+ * A file that replaces another finds that one's write-ahead log beside it if a server had it open. Nothing in a log says
+ * to which file it belongs: reading it with the new file would bring back the keys of the old.
+ */
+function compareFiles(before: Files | null, { database, log }: Omit<Files, 'isLogStale'>): Files {
+  const isReplaced = before !== null && !isSameFile(database, before.database)
+  const wasStale = before?.isLogStale === true
+  const isLogStale = (isReplaced || wasStale) && isSameFile(log, before.log) && !isRewritten(log, before)
+  return { database, log, isLogStale }
+}
+
+/** A server has begun to write the new file, and with it the log that was stale. */
+function isRewritten(log: FileState | null, before: Files): boolean {
+  return before.isLogStale && log?.version !== before.log?.version
+}
+
+function endsStaleness(before: Files | null, after: Files): boolean {
+  return before?.isLogStale === true && !after.isLogStale
+}
+
+async function closeFile(file: OpenFile | null): Promise<void> {
+  if (file === null) return
+  await Promise.allSettled(file.lookups)
+  await file.database.destroy()
+}

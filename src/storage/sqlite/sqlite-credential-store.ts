@@ -1,0 +1,76 @@
+/**
+ * The credential store over SQLite. Keys that are asked for in one turn of the event loop are read together at its end,
+ * in one read transaction: locking the file costs more than reading a key. Called for every request with a secret.
+ */
+import type { ApiSchema } from '../api-database.ts'
+import {
+  compileKeyQuery,
+  compileSessionQuery,
+  type CredentialStore,
+  type SessionTierRow,
+  type ValidKey,
+  type ValidSession,
+} from '../credential-store.ts'
+import type { SqliteConnection, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
+
+export class SqliteCredentialStore implements CredentialStore {
+  readonly #driver: SqliteDriver
+  readonly #keySql: string
+  readonly #sessionSql: string
+  /** The keys asked for in this turn, by hash, with the latest moment at which each must be valid. */
+  #pending = new Map<string, number>()
+  /** The read at the end of this turn; null while no key is asked for. */
+  #reading: Promise<ReadonlyMap<string, ValidKey>> | null = null
+
+  constructor(database: SqliteKysely<ApiSchema>) {
+    this.#driver = database.driver
+    this.#keySql = compileKeyQuery(database).sql
+    this.#sessionSql = compileSessionQuery(database).sql
+  }
+
+  async findKey(secretHash: string, unixSeconds: number): Promise<ValidKey | null> {
+    this.#pending.set(secretHash, Math.max(unixSeconds, this.#pending.get(secretHash) ?? 0))
+    this.#reading ??= this.#readPending()
+    return (await this.#reading).get(secretHash) ?? null
+  }
+
+  async findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null> {
+    const values = [unixSeconds, secretHash, unixSeconds]
+    const { rows } = await this.#driver.run((connection) =>
+      connection.run<SessionTierRow>(this.#sessionSql, values),
+    )
+    const [session] = rows
+    if (session === undefined) return null
+    const keyTiers = rows.flatMap(({ keyTier }) => (keyTier === null ? [] : [keyTier]))
+    return { id: session.id, userId: session.userId, tiers: [session.userTier, ...keyTiers] }
+  }
+
+  async #readPending(): Promise<ReadonlyMap<string, ValidKey>> {
+    await endOfTurn()
+    const pending = this.#pending
+    this.#pending = new Map()
+    this.#reading = null
+    const read = (connection: SqliteConnection) => this.#readKeys(connection, pending)
+    // A single statement is a transaction of its own.
+    return await (pending.size === 1 ? this.#driver.run(read) : this.#driver.transact('read', read))
+  }
+
+  #readKeys(
+    connection: SqliteConnection,
+    pending: ReadonlyMap<string, number>,
+  ): ReadonlyMap<string, ValidKey> {
+    const keys = new Map<string, ValidKey>()
+    for (const values of pending) {
+      const [key] = connection.run<ValidKey>(this.#keySql, values).rows
+      if (key !== undefined) keys.set(values[0], key)
+    }
+    return keys
+  }
+}
+
+/** Resolves when every socket that had data in this turn has been read. */
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

@@ -1,0 +1,56 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { describe, expect, it } from 'vitest'
+import { countRows, usageEntry, useUsageDatabases } from '../../../test/support/servers/usage-databases.ts'
+
+const databases = useUsageDatabases()
+
+describe('a transaction past the query builder', () => {
+  it('waits for one that is open on the connection, and is no part of it', async () => {
+    const { database, store } = await databases.openFile()
+    const failing = database.transaction().execute(async (transaction) => {
+      const inserting = store.insert([usageEntry()])
+      await transaction.deleteFrom('usage_totals').execute()
+      // Not awaited in here: it can begin only after this has ended.
+      inserting.catch(() => {})
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    await store.insert([usageEntry()])
+    expect(await countRows(database)).toBe(2)
+  })
+
+  it('leaves nothing behind when one of its statements fails, and the next one works', async () => {
+    const { database, store } = await databases.openFile()
+    await store.insert([usageEntry()])
+
+    const failing = database.driver.transact('write', (connection) => {
+      connection.run('delete from usage_rows', [])
+      connection.run('insert into usage_settings values (1)', [])
+    })
+    await expect(failing).rejects.toThrow('no such table')
+
+    expect(await countRows(database)).toBe(1)
+    await store.insert([usageEntry()])
+    expect(await countRows(database)).toBe(2)
+  })
+
+  it('reads one state of the database, whatever others write', async () => {
+    const { database, store } = await databases.openFile()
+    await store.insert([usageEntry()])
+    const [{ file } = { file: '' }] = await database.driver.run(
+      (connection) => connection.run<{ file: string }>('pragma database_list', []).rows,
+    )
+    const writer = new DatabaseSync(file)
+    const count = 'select count(*) as count from usage_rows'
+
+    const counts = await database.driver.transact('read', (connection) => {
+      const before = connection.run(count, []).rows
+      writer.exec('delete from usage_rows')
+      return [before, connection.run(count, []).rows]
+    })
+    writer.close()
+
+    expect(counts).toEqual([[{ count: 1 }], [{ count: 1 }]])
+    expect(await countRows(database)).toBe(0)
+  })
+})

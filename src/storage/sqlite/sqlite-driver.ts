@@ -1,0 +1,234 @@
+/**
+ * The one connection to a SQLite file: prepared statements, transactions and waiting for locks. The query builder uses it
+ * through `SqliteKysely`; the stores of the hot path use `run` and `transact` with SQL compiled once, because building a
+ * query costs more than running it. Both take turns on one mutex for each file.
+ * Invariant: the event loop never waits longer than `BUSY_PAUSE_MS` for another process's lock.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DatabaseSync, StatementSyncInstance } from '@photostructure/sqlite'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { sqliteCode } from '../database-errors.ts'
+import type { Turns } from './turns.ts'
+
+export type SqliteDatabase = InstanceType<typeof DatabaseSync>
+
+/** The query builder, and the driver below it. */
+export class SqliteKysely<Schema> extends Kysely<Schema> {
+  readonly driver: SqliteDriver
+
+  constructor(driver: SqliteDriver) {
+    super({
+      dialect: {
+        createDriver: () => driver,
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+        createAdapter: () => new TransactionalSqliteAdapter(),
+        createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+      },
+    })
+    this.driver = driver
+  }
+}
+
+/** Tables are created in a transaction as well, so a migration that fails leaves nothing behind. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+export interface SqliteDriverOptions {
+  /**
+   * Shared by all connections of this process to one file: a connection that waits for a lock blocks the thread, so the
+   * transaction that holds the lock on that same thread could never end.
+   */
+  readonly turns: Turns
+  /** @default false */
+  readonly isReadOnly?: boolean
+}
+
+/** `begin immediate` takes the write lock first, so that no other process can write between its reads and its writes. */
+const BEGIN = { read: 'begin', write: 'begin immediate' } as const
+
+export class SqliteDriver implements Driver {
+  readonly #database: SqliteDatabase
+  readonly #connection: SqliteConnection
+  readonly #turns: Turns
+  readonly #isReadOnly: boolean
+  #endTurn: () => void = () => {}
+
+  constructor(database: SqliteDatabase, { turns, isReadOnly = false }: SqliteDriverOptions) {
+    this.#database = database
+    this.#connection = new SqliteConnection(database)
+    this.#turns = turns
+    this.#isReadOnly = isReadOnly
+  }
+
+  /** Runs `work` alone on the connection. It is repeated while another process holds the lock it needs. */
+  async run<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
+    const endTurn = await this.#turns.take()
+    try {
+      return await untilFree(() => work(this.#connection))
+    } finally {
+      endTurn()
+    }
+  }
+
+  /** As `run`, in one transaction: `work` starts with the lock held, and all that it wrote is kept or nothing. */
+  transact<Result>(kind: 'read' | 'write', work: (connection: SqliteConnection) => Result): Promise<Result> {
+    return this.run((connection) => {
+      connection.run(BEGIN[kind], [])
+      try {
+        const result = work(connection)
+        connection.run('commit', [])
+        return result
+      } catch (error) {
+        this.#rollback()
+        throw error
+      }
+    })
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    this.#endTurn = await this.#turns.take()
+    return this.#connection
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#endTurn()
+  }
+
+  async beginTransaction(): Promise<void> {
+    await untilFree(() => this.#connection.run(BEGIN.write, []))
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#connection.run('commit', [])
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    this.#rollback()
+  }
+
+  #rollback(): void {
+    // Some errors, a full disk among them, have ended the transaction already.
+    if (this.#database.isTransaction) this.#database.exec('rollback')
+  }
+
+  async destroy(): Promise<void> {
+    const endTurn = await this.#turns.take()
+    try {
+      if (this.#database.isOpen) {
+        if (!this.#isReadOnly) removeLog(this.#database)
+        this.#database.close()
+      }
+    } finally {
+      endTurn()
+    }
+  }
+}
+
+/** SQLite waits this long for another process's lock with the thread blocked; then as long between two tries without it. */
+export const BUSY_PAUSE_MS = 20
+
+/** A process that holds a lock for longer is taken to hold it for good. */
+const BUSY_DEADLINE_MS = 10_000
+
+const SQLITE_BUSY = 5
+
+export function isBusy(error: unknown): boolean {
+  return ((sqliteCode(error) ?? 0) & 0xff) === SQLITE_BUSY
+}
+
+/** Repeats `run` while another process holds the lock it needs; a statement that was refused for a lock has done nothing. */
+async function untilFree<Result>(run: () => Result): Promise<Result> {
+  let deadlineMs: number | null = null
+  for (;;) {
+    try {
+      return run()
+    } catch (error) {
+      const nowMs = performance.now()
+      deadlineMs ??= nowMs + BUSY_DEADLINE_MS
+      if (!isBusy(error) || nowMs > deadlineMs) throw error
+      await pause(BUSY_PAUSE_MS)
+    }
+  }
+}
+
+/**
+ * Removes the write-ahead log before closing, so that one file is all there is to copy. SQLite does so by itself, but the
+ * binding closes before it has released its statements.
+ */
+function removeLog(database: SqliteDatabase): void {
+  try {
+    database.exec('pragma busy_timeout = 0')
+    database.exec('pragma journal_mode = delete')
+  } catch {
+    // Another process has the file open and removes the log when it closes.
+  }
+}
+
+type Values = Parameters<StatementSyncInstance['all']>
+
+/**
+ * The binding cuts a text at a null character, so the text would equal another, shorter one. As bytes it equals no text;
+ * none is ever stored (`storedText` in the schemas).
+ */
+function toValues(parameters: readonly unknown[]): Values {
+  return parameters.map((value) =>
+    typeof value === 'string' && value.includes('\0') ? Buffer.from(value) : value,
+  ) as Values
+}
+
+/** More than the program has fixed statements; the others come from lists of varying length. */
+const MAX_PREPARED_STATEMENTS = 200
+
+interface PreparedStatement {
+  readonly statement: StatementSyncInstance
+  readonly isReader: boolean
+}
+
+export class SqliteConnection implements DatabaseConnection {
+  readonly #database: SqliteDatabase
+  readonly #prepared = new Map<string, PreparedStatement>()
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+  }
+
+  executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    return untilFree(() => this.run<Row>(sql, parameters))
+  }
+
+  run<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
+    const { statement, isReader } = this.#prepare(sql)
+    if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(...toValues(values))
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  async *streamQuery<Row>(query: CompiledQuery): AsyncIterableIterator<QueryResult<Row>> {
+    yield await this.executeQuery<Row>(query)
+  }
+
+  #prepare(sql: string): PreparedStatement {
+    const known = this.#prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(sql)
+    const prepared = { statement, isReader: statement.columns().length > 0 }
+    const [oldest] = this.#prepared.keys()
+    if (this.#prepared.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) this.#prepared.delete(oldest)
+    this.#prepared.set(sql, prepared)
+    return prepared
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The usage store over SQLite: SQL compiled once and run past the query builder. Written before every answer by the usage
+ * recorder, which batches; read by reports; emptied by the pruner.
+ */
+import type { Clock } from '../../core/clock.ts'
+import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
+import { UsageInsert } from '../usage-insert-query.ts'
+import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
+import { bucketStart, compileSumByPath, type PathSumRow, subjectsOf, sumValues } from '../usage-sum-query.ts'
+import type { SqliteKysely } from './sqlite-driver.ts'
+
+export class SqliteUsageStore implements UsageStore {
+  readonly #database: SqliteKysely<UsageSchema>
+  readonly #clock: Clock
+  readonly #insert: UsageInsert
+  readonly #sumSql: Readonly<Record<UsageScope, string>>
+  readonly #deleteRowsSql: string
+  readonly #deleteTotalSql: string
+
+  constructor(database: SqliteKysely<UsageSchema>, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+    this.#insert = new UsageInsert(database)
+    this.#sumSql = {
+      key: compileSumByPath(database, 'key').sql,
+      account: compileSumByPath(database, 'account').sql,
+      all: compileSumByPath(database, 'all').sql,
+    }
+    this.#deleteRowsSql = deleteOldestRows(database)
+    this.#deleteTotalSql = deleteTotal(database)
+  }
+
+  insert(entries: readonly UsageEntry[]): Promise<void> {
+    return this.#database.driver.transact('write', (connection) => {
+      // The time is read with the lock held: whoever reads at a later time waits for these rows or finds them.
+      const statements = this.#insert.statements(entries, this.#clock.unixSeconds())
+      for (const { sql, values } of statements) connection.run(sql, values)
+    })
+  }
+
+  async sumByPath(
+    subject: UsageSubject,
+    sinceUnixSeconds: number | null,
+  ): Promise<ReadonlyMap<string, UsageSums>> {
+    const [sql, values] = [this.#sumSql[subject.scope], sumValues(subject, sinceUnixSeconds ?? 0)]
+    const { rows } = await this.#database.driver.run((connection) => connection.run<PathSumRow>(sql, values))
+    return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
+    return this.#database.driver.transact('write', (connection) => {
+      const { rows } = connection.run<DeletedRow>(this.#deleteRowsSql, [dayStartUnixSeconds, maxRows])
+      for (const key of totalKeysOf(rows)) connection.run(this.#deleteTotalSql, key)
+      return rows.length
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#database.destroy()
+  }
+}
+
+/** Values: the time before which rows are deleted, and how many at most. */
+function deleteOldestRows(database: SqliteKysely<UsageSchema>): string {
+  return database
+    .deleteFrom('usage_rows')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('usage_rows').select('id').where('created_at', '<', 0).orderBy('created_at').limit(0),
+    )
+    .returning(['key_id as keyId', 'account_id as accountId', 'path', 'created_at as createdAt'])
+    .compile().sql
+}
+
+/** Values: those of `USAGE_TOTAL_KEY`. */
+function deleteTotal(database: SqliteKysely<UsageSchema>): string {
+  return database
+    .deleteFrom('usage_totals')
+    .where('scope', '=', 'all')
+    .where('subject_id', '=', '')
+    .where('bucket_seconds', '=', 0)
+    .where('bucket_start', '=', 0)
+    .where('path', '=', '')
+    .compile().sql
+}
+
+interface DeletedRow {
+  readonly keyId: string
+  readonly accountId: string
+  readonly path: string
+  readonly createdAt: number
+}
+
+/** The keys of all buckets that count one of these rows, each once, as values of `USAGE_TOTAL_KEY`. */
+function totalKeysOf(rows: readonly DeletedRow[]): Iterable<readonly unknown[]> {
+  const keys = new Map<string, readonly unknown[]>()
+  for (const row of rows) {
+    for (const { scope, id } of subjectsOf(row)) {
+      for (const bucketSeconds of USAGE_BUCKET_SECONDS) {
+        const key = [scope, id, bucketSeconds, bucketStart(row.createdAt, bucketSeconds), row.path]
+        keys.set(JSON.stringify(key), key)
+      }
+    }
+  }
+  return keys.values()
+}

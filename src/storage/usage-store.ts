@@ -1,0 +1,46 @@
+/**
+ * What was generated: written before each answer, read for reports, removed when old. Implemented for each database; the
+ * schema is in `usage-database.ts`, the queries in `usage-insert-query.ts` and `usage-sum-query.ts`.
+ * Invariant: for every subject, path and bucket size, the sum of a bucket is that of the rows whose time lies in it.
+ */
+import type { UsageScope } from './usage-database.ts'
+
+/** One generation request that reached an engine. */
+export interface UsageEntry {
+  readonly keyId: string
+  readonly accountId: string
+  /** The route's path. */
+  readonly path: string
+  readonly status: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly responseMs: number
+}
+
+/** Whose requests are summed up. */
+export interface UsageSubject {
+  readonly scope: UsageScope
+  /** Empty for all. */
+  readonly id: string
+}
+
+export interface UsageSums {
+  readonly requests: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** Whole microseconds of all requests together. */
+  readonly responseUs: number
+}
+
+export interface UsageStore {
+  /** Resolves when all of them are committed; when it rejects, none is. */
+  insert(entries: readonly UsageEntry[]): Promise<void>
+  /** Sums of the rows written at `sinceUnixSeconds` or later, by path; null takes all. */
+  sumByPath(subject: UsageSubject, sinceUnixSeconds: number | null): Promise<ReadonlyMap<string, UsageSums>>
+  /**
+   * Removes up to `maxRows` rows written before the start of a day, oldest first, with the buckets in which they lie;
+   * resolves with how many rows. Whole days only, so that no removed bucket also holds rows that stay.
+   */
+  deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number>
+  close(): Promise<void>
+}

@@ -2,6 +2,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { ServiceError } from '../core/errors.ts'
+import { toFieldError } from '../net/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const isBody = httpPart === 'body'
@@ -9,21 +10,20 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
   return (data) => {
     // No body at all is an empty one: the answer then names the first required field.
     const result = schema.safeParse(isBody ? (data ?? {}) : data)
-    return result.success ? { value: result.data } : { error: toServiceError(result.error, subject) }
+    return result.success ? { value: result.data } : { error: toRequestError(result.error, subject) }
   }
 }
 
-function toServiceError(error: z.ZodError, subject: string): ServiceError {
-  const issue = error.issues[0]
+function toRequestError({ issues: [issue] }: z.ZodError, subject: string): ServiceError {
   if (issue === undefined) return new ServiceError('invalid_request', { message: 'The request is invalid.' })
-  const field = formatPath(issue.path)
-  const message = `${field === '' ? subject : field} ${issue.message}.`
+  const path = formatPath(issue.path)
   const isUnsupported = issue.code === 'custom' && issue.params?.['code'] === 'unsupported_value'
-  return new ServiceError(
-    isUnsupported ? 'unsupported_value' : 'invalid_request',
-    { message },
-    field === '' ? {} : { param: field },
-  )
+  return toFieldError({
+    field: path === '' ? null : path,
+    problem: issue.message,
+    subject,
+    code: isUnsupported ? 'unsupported_value' : 'invalid_request',
+  })
 }
 
 /** `messages[0].role` */

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import type { User } from '../../accounts/account-service.ts'
 import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
 import { TIERS } from '../../core/tiers.ts'
-import { boolean, changesSomething, isWellFormed, must, text } from './fields.ts'
+import { isWellFormed, NOT_WELL_FORMED } from '../../net/request-fields.ts'
+import { boolean, changesSomething, must, text } from './fields.ts'
 import { nextCursor, pageQuery } from './query.ts'
 
 /** As browsers have it in the HTML standard, with a dot in the domain; every part is bounded. */
@@ -40,7 +41,7 @@ function anyPassword() {
 function passwordProblem({ input }: { readonly input?: unknown }): string | null {
   if (input === undefined) return 'is required'
   if (typeof input !== 'string') return PASSWORD_RULE
-  if (!isWellFormed(input)) return 'must be valid Unicode, but has a lone surrogate in it'
+  if (!isWellFormed(input)) return NOT_WELL_FORMED
   // Counted in code points; of what is far too long the exact number is not worth counting.
   const length = input.length > 4 * PASSWORD_LENGTH.max ? input.length : Array.from(input).length
   const fits = length >= PASSWORD_LENGTH.min && length <= PASSWORD_LENGTH.max

@@ -1,9 +1,21 @@
 /**
  * Building blocks of request schemas. Each rule carries its own sentence, "must be <rule>, but was <value>", so that
- * a wrong type and a broken bound read the same and always name the bound; `validator.ts` puts the field's name in
- * front. Nothing is coerced: `"1"` is not a number.
+ * a wrong type and a broken bound read the same and always name the bound (`net/request-fields.ts` has the words);
+ * `validator.ts` puts the field's name in front. Nothing is coerced: `"1"` is not a number.
  */
 import { z } from 'zod'
+import {
+  type Bounds,
+  brokenRule,
+  GENERATE_NUMBERS,
+  hasLength,
+  isWellFormed,
+  lengthRule,
+  MODEL_ID_CHARACTERS,
+  NOT_WELL_FORMED,
+  type NumberField,
+  numberRule,
+} from '../../net/request-fields.ts'
 
 interface Issue {
   readonly input?: unknown
@@ -11,61 +23,38 @@ interface Issue {
 
 /** The error of a schema: says what the field must be and what it was. */
 export function must(rule: string): (issue: Issue) => string {
-  return ({ input }) =>
-    input === undefined ? 'is required' : `must be ${rule}, but was ${describeValue(input)}`
+  return ({ input }) => brokenRule(rule, input)
 }
 
-const MAX_SHOWN_CHARACTERS = 64
-
-function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return `an array of ${value.length} ${value.length === 1 ? 'item' : 'items'}`
-  if (typeof value === 'object' && value !== null) return 'an object'
-  if (typeof value !== 'string') return String(value)
-  const shown = value.slice(0, MAX_SHOWN_CHARACTERS)
-  return JSON.stringify(shown.length < value.length ? `${shown}…` : shown)
+export function bounded({ isInteger, min, max }: Omit<NumberField, 'default'>): z.ZodNumber {
+  const error = must(numberRule({ isInteger, min, max }))
+  const anyNumber: z.ZodNumber = isInteger ? z.int({ error }) : z.number({ error })
+  return anyNumber.min(min, { error }).max(max, { error })
 }
 
-export function number(min: number, max: number) {
-  const error = must(`a number between ${min} and ${max}`)
-  return z.number({ error }).min(min, { error }).max(max, { error })
-}
+export const number = (min: number, max: number) => bounded({ isInteger: false, min, max })
 
-export function integer(min: number, max: number) {
-  const error = must(`an integer between ${min} and ${max}`)
-  return z.int({ error }).min(min, { error }).max(max, { error })
-}
+export const integer = (min: number, max: number) => bounded({ isInteger: true, min, max })
 
 export function boolean() {
   return z.boolean({ error: must('true or false') })
 }
 
-/** In Unicode mode a surrogate matches only where it has no partner. */
-const LONE_SURROGATE = /\p{Surrogate}/u
-
-export function isWellFormed(value: string): boolean {
-  return !LONE_SURROGATE.test(value)
-}
-
 /** A string without lone surrogates, which no UTF-8 could carry back. */
 export function text(rule = 'a string') {
-  return z.string({ error: must(rule) }).refine(isWellFormed, {
-    error: 'must be valid Unicode, but has a lone surrogate in it',
-  })
+  return z.string({ error: must(rule) }).refine(isWellFormed, { error: NOT_WELL_FORMED })
 }
 
-/** Counted in code points, as people and JSON Schema count. */
-function boundedText(min: number, max: number) {
-  const rule = `a string of ${min} to ${max} characters`
+function boundedText(bounds: Bounds) {
+  const rule = lengthRule(bounds)
   return text(rule)
-    .refine((value) => value.length >= min && (value.length <= max || Array.from(value).length <= max), {
-      error: must(rule),
-    })
-    .meta({ minLength: min, maxLength: max })
+    .refine((value) => hasLength(value, bounds), { error: must(rule) })
+    .meta({ minLength: bounds.min, maxLength: bounds.max })
 }
 
 /** Text that a database keeps: some of them end it at a null character. */
 export function storedText(min: number, max: number) {
-  return boundedText(min, max).refine((value) => !value.includes('\0'), {
+  return boundedText({ min, max }).refine((value) => !value.includes('\0'), {
     error: 'must not contain a null character',
   })
 }
@@ -98,18 +87,18 @@ export function changesSomething(names: string) {
   ] as const
 }
 
-export const modelId = () => boundedText(0, 1024)
+export const modelId = () => boundedText(MODEL_ID_CHARACTERS)
 
 export const stopStrings = () =>
-  arrayOf(boundedText(1, 256), { min: 0, max: 16, of: 'strings' }).describe(
+  arrayOf(boundedText({ min: 1, max: 256 }), { min: 0, max: 16, of: 'strings' }).describe(
     'Texts that end the generation. The match and what follows are not returned.',
   )
 
 export const topK = () =>
-  integer(0, 2_147_483_647).describe('Sample from this many likeliest tokens only; 0 is off.')
+  bounded(GENERATE_NUMBERS.top_k).describe('Sample from this many likeliest tokens only; 0 is off.')
 
 export const topP = () =>
-  number(0, 1).describe(
+  bounded(GENERATE_NUMBERS.top_p).describe(
     'Sample from the likeliest tokens that together have this probability; 0 keeps one, 1 is off.',
   )
 

@@ -1,13 +1,14 @@
 /** `POST /v1/generate`, `/v1/generate/stream` and the two batch routes: bodies in, results out. */
 import { z } from 'zod'
+import { GENERATE_NUMBERS } from '../../net/request-fields.ts'
 import type { GenerationRequest } from '../generation-request.ts'
 import {
   arrayOf,
   boolean,
+  bounded,
   integer,
   modelId,
   must,
-  number,
   priority,
   repetitionPenalty,
   seed,
@@ -17,13 +18,17 @@ import {
   topP,
 } from './fields.ts'
 
+const { max_new_tokens, temperature, top_k, top_p } = GENERATE_NUMBERS
+
 /** What all four bodies share; a batch has the bounds of a single request (spec: decisions, Generation). */
 const optionFields = {
-  max_new_tokens: integer(1, 4096).default(256).describe('Tokens to generate at most.'),
+  max_new_tokens: bounded(max_new_tokens)
+    .default(max_new_tokens.default)
+    .describe('Tokens to generate at most.'),
   do_sample: boolean().default(true).describe('False takes the likeliest token each time.'),
-  temperature: number(0.01, 5).default(1),
-  top_k: topK().default(0),
-  top_p: topP().default(1),
+  temperature: bounded(temperature).default(temperature.default),
+  top_k: topK().default(top_k.default),
+  top_p: topP().default(top_p.default),
   repetition_penalty: repetitionPenalty().default(1),
   num_beams: integer(1, 8)
     .default(1)

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../core/errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { renderError } from '../net/render-error.ts'
+import { badEncoding, unknownRoute } from '../net/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -52,7 +53,7 @@ export function logCause(error: ServiceError, requestId: string, log: Log): void
 function fromAnything(thrown: unknown, request: FastifyRequest): ServiceError {
   if (thrown instanceof ServiceError || !isFrameworkError(thrown)) return toServiceError(thrown, request.id)
   if (thrown.code === 'FST_ERR_BAD_URL') {
-    return new ServiceError('malformed_request', { message: 'the path is not valid percent-encoding.' })
+    return badEncoding('path')
   }
   // Fastify looks at methods and types before it says that there is no such route.
   if (request.is404) return notFound(request)
@@ -65,7 +66,7 @@ function fromAnything(thrown: unknown, request: FastifyRequest): ServiceError {
 }
 
 function notFound(request: FastifyRequest): ServiceError {
-  return new ServiceError('not_found', { method: request.method, path: pathOf(request.url) })
+  return unknownRoute(request.method, request.url.split('?', 1)[0] ?? '')
 }
 
 interface FrameworkError extends Error {
@@ -81,9 +82,4 @@ function isFrameworkError(thrown: unknown): thrown is FrameworkError {
     ('code' in thrown && String(thrown.code).startsWith('FST_')) ||
     ('expose' in thrown && thrown.expose === true)
   )
-}
-
-function pathOf(url: string): string {
-  const path = url.split('?', 1)[0] ?? ''
-  return path.length > 200 ? `${path.slice(0, 200)}…` : path
 }

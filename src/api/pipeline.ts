@@ -9,9 +9,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
+import { bearerSecret, CREDENTIAL_FRESH_MS } from '../net/bearer-secret.ts'
 import { addressKey } from '../net/client-address.ts'
 import { onExchangeEnd } from '../net/client-presence.ts'
 import { findHeadProblem } from '../net/head-problem.ts'
+import { decodePart } from '../net/request-target.ts'
 import { toRateHeaders } from '../limits/rate-headers.ts'
 import { withoutRedaction } from '../telemetry/log.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
@@ -146,12 +148,7 @@ function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply
 /** Of the path the router sees to it; in a query it would take what is no encoding for text. */
 function requireProperQuery(_deps: AppDeps, { url }: FastifyRequest): void {
   const start = url.indexOf('?')
-  if (start < 0) return
-  try {
-    decodeURIComponent(url.slice(start))
-  } catch {
-    throw new ServiceError('malformed_request', { message: 'the query is not valid percent-encoding.' })
-  }
+  if (start >= 0) decodePart(url.slice(start), 'query')
 }
 
 /** All but what tells whether the server is up: that is asked often, and from one address. */
@@ -168,30 +165,17 @@ async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<voi
     case undefined:
       return
     case 'key':
-      request.optionalCredential = await deps.authenticator.authenticate(bearerSecret(request))
+      request.optionalCredential = await deps.authenticator.authenticate(bearerSecret(request.headers))
       if (request.optionalCredential === null) throw new ServiceError('unauthorized')
       return
     case 'admin':
       if (deps.adminCheck === null) throw new ServiceError('admin_disabled')
-      if (!deps.adminCheck(bearerSecret(request))) throw new ServiceError('unauthorized')
+      if (!deps.adminCheck(bearerSecret(request.headers))) throw new ServiceError('unauthorized')
   }
 }
 
-/** A body may take its time; by then the key may be revoked, or of another tier. */
-const FRESH_MS = 100
-
 function isFresh({ optionalCredential, timeline }: FastifyRequest): boolean {
-  return optionalCredential === null || timeline.elapsedMs() < FRESH_MS
-}
-
-const BEYOND_ASCII = /[\x80-\xff]/
-
-function bearerSecret({ headers }: FastifyRequest): string | null {
-  const [, secret] = /^bearer +(\S.*)$/i.exec(headers.authorization ?? '') ?? []
-  if (secret === undefined) return null
-  const text = secret.trimEnd()
-  // Node reads header bytes as Latin-1, clients write UTF-8.
-  return BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
+  return optionalCredential === null || timeline.elapsedMs() < CREDENTIAL_FRESH_MS
 }
 
 function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): void {

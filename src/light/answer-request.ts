@@ -12,15 +12,17 @@ import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
+import { CREDENTIAL_FRESH_MS } from '../net/bearer-secret.ts'
 import { findHeadProblem } from '../net/head-problem.ts'
 import { readJsonBody } from '../net/json-body.ts'
 import { renderError } from '../net/render-error.ts'
+import { splitTarget, toSegments, unknownRoute } from '../net/request-target.ts'
 import { renderValue, sendAnswer, type Answer } from './answers.ts'
 import { type KeyLookup, requireKey } from './bearer-keys.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Exchange, type LightRequest } from './exchange.ts'
 import type { OnError } from './light-options.ts'
-import { type PathParams, type Pattern, splitTarget, toSegments } from './routing/path-pattern.ts'
+import type { PathParams, Pattern } from './routing/path-pattern.ts'
 import type { IsPublic } from './routing/public-paths.ts'
 import type { RouteMatch, Router } from './routing/router.ts'
 import type { StaticFiles } from './static/static-files.ts'
@@ -117,7 +119,7 @@ async function answerFile(
   { path, segments }: { readonly path: string; readonly segments: readonly string[] },
 ): Promise<Answer> {
   const file = files === null ? null : await files.answer({ method, segments, headers, requestId })
-  if (file === null) throw new ServiceError('not_found', { method, path: shorten(path) })
+  if (file === null) throw unknownRoute(method, path)
   return file
 }
 
@@ -160,14 +162,11 @@ async function handleSlowly(
   if (hasBody) {
     const startedMs = clock.nowMs()
     exchange.body = await readJsonBody(exchange.incoming)
-    const isStale = exchange.credential !== null && clock.nowMs() - startedMs >= FRESH_MS
+    const isStale = exchange.credential !== null && clock.nowMs() - startedMs >= CREDENTIAL_FRESH_MS
     if (isStale) exchange.credential = await requireKey(exchange.headers, keys)
   }
   return renderValue(await target.handler(exchange, endpoints), exchange)
 }
-
-/** A body may take its time; by then the key may be revoked. */
-const FRESH_MS = 100
 
 async function renderLater(value: PromiseLike<unknown>, exchange: Exchange): Promise<Answer> {
   return renderValue(await value, exchange)
@@ -175,10 +174,4 @@ async function renderLater(value: PromiseLike<unknown>, exchange: Exchange): Pro
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-}
-
-const MAX_SHOWN_CHARACTERS = 200
-
-function shorten(path: string): string {
-  return path.length > MAX_SHOWN_CHARACTERS ? `${path.slice(0, MAX_SHOWN_CHARACTERS)}…` : path
 }

@@ -5,9 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
+import { bearerSecret } from '../net/bearer-secret.ts'
 
-/** In any case the scheme, in this one the prefix of the key. */
-const BEARER_KEY = /^bearer +(?<key>\S.*?) *$/i
 const KEY_FORM = /^sk-svc-\S+$/
 
 /** Who a key stands for; the keys of a database have one, and so have their sessions. */
@@ -22,11 +21,11 @@ export interface KeyLookup {
  * @throws ServiceError `unauthorized` unless the request carries a valid key.
  */
 export function requireKey(
-  { authorization = '' }: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
   lookup: KeyLookup | null,
 ): Promise<Credential> | null {
-  const key = BEARER_KEY.exec(authorization)?.groups?.['key'] ?? ''
-  if (!KEY_FORM.test(key)) throw new ServiceError('unauthorized')
+  const key = bearerSecret(headers)
+  if (key === null || !KEY_FORM.test(key)) throw new ServiceError('unauthorized')
   return lookup === null ? null : findCredential(key, lookup)
 }
 

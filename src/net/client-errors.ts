@@ -48,7 +48,7 @@ export function createClientErrorListener(
 function answerClientError(thrown: ClientError, socket: HttpSocket): void {
   const isAnswering = socket._httpMessage?._headerSent === true
   if (thrown.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy()
-  writeError(toServiceError(thrown), socket, nameOf(thrown, socket))
+  writeError(fromClientError(thrown), socket, nameOf(thrown, socket))
 }
 
 /** What Node would otherwise answer by itself, or by hanging up. Who is unwelcome gets no answer. */
@@ -96,7 +96,7 @@ function writeError(error: ServiceError, socket: Socket, name: RequestName): voi
 
 const REQUEST_LINE = /^([A-Z][A-Z-]*) (\S{1,200})\S* HTTP\/1\.[01]\r?\n/
 
-function toServiceError(thrown: ClientError): ServiceError {
+function fromClientError(thrown: ClientError): ServiceError {
   switch (thrown.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return malformed('it did not arrive in time.')

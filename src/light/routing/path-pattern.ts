@@ -1,9 +1,9 @@
 /**
- * Paths and the patterns they are held against: a pattern is literal segments and `{name}` captures, each capture
- * standing for one segment that is not empty. Requests are compared segment by segment after percent-decoding, so an
- * escaped slash never splits a segment, and `.` and `..` mean nothing.
+ * Patterns of paths: literal segments and `{name}` captures, each capture standing for one segment that is not empty.
+ * They are matched against decoded segments (`net/request-target.ts`), so an escaped slash never splits one, and `.` and
+ * `..` mean nothing.
  */
-import { ServiceError, StartError } from '../../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 
 export type Pattern = `/${string}`
 
@@ -29,7 +29,10 @@ export function parsePattern(pattern: string): readonly PatternSegment[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
     throw new StartError(`A path pattern must begin with '/', but was '${pattern}'.`, 2)
   }
-  const segments = splitPath(pattern).map((text) => parseSegment(text, pattern))
+  const segments = pattern
+    .slice(1)
+    .split('/')
+    .map((text) => parseSegment(text, pattern))
   const names = segments.flatMap((segment) => (segment.type === 'capture' ? [segment.name] : []))
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined) {
@@ -53,43 +56,4 @@ function parseSegment(text: string, pattern: string): PatternSegment {
 
 export function matchesSegment(pattern: PatternSegment, segment: string | undefined): boolean {
   return pattern.type === 'literal' ? segment === pattern.text : segment !== undefined && segment !== ''
-}
-
-export interface RequestTarget {
-  readonly path: string
-  /** Without its question mark. */
-  readonly query: string
-}
-
-/** Proxies may send `http://host/path`. */
-const ORIGIN = /^https?:\/\/[^/?]*/i
-
-/** @throws ServiceError `malformed_request` when the query is not valid percent-encoding. */
-export function splitTarget(url: string): RequestTarget {
-  const target = url.startsWith('/') ? url : url.replace(ORIGIN, '')
-  const end = target.indexOf('?')
-  if (end < 0) return { path: target, query: '' }
-  const query = target.slice(end + 1)
-  requireEncoding(query, 'query')
-  return { path: target.slice(0, end), query }
-}
-
-/**
- * Percent-decoded; of `/` it is one empty segment.
- * @throws ServiceError `malformed_request` when the path is not valid percent-encoding.
- */
-export function toSegments(path: string): readonly string[] {
-  return splitPath(path).map((segment) => requireEncoding(segment, 'path'))
-}
-
-function splitPath(path: string): string[] {
-  return path.replace(/^\//, '').split('/')
-}
-
-function requireEncoding(text: string, subject: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw new ServiceError('malformed_request', { message: `the ${subject} is not valid percent-encoding.` })
-  }
 }

@@ -16,6 +16,7 @@ const LAYERS = new Map(
     ['protocol'],
     ['net', 'scheduler', 'storage', 'limits', 'guards', 'checkpoints', 'telemetry', 'config'],
     ['engines', 'models', 'accounts', 'usage'],
+    ['generation'],
     ['api', 'light'],
     ['app'],
     ['cli', 'index.ts', 'light.ts'],
@@ -50,6 +51,7 @@ const LIGHT_FILES = new Set(['app/create-light-server.ts'])
 const LIGHT_LATER = ['light/http-front.ts', 'light/workers/passthrough-host.ts']
 const LIGHT_WORKER = 'light/workers/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
+const LIGHT_WORKER_FILES = new Set(['generation/sequence-fold.ts'])
 
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
 const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/keys/key-file.ts', 'app/light-checkpoint.ts'])
@@ -79,7 +81,11 @@ export function checkLayers(root) {
     ...violations,
     ...checkLight(imports, 'light.ts', isLight),
     ...LIGHT_LATER.flatMap((file) => checkLight(imports, file, isLight)),
-    ...checkLight(imports, LIGHT_WORKER, (file) => LIGHT_WORKER_PARTS.has(partOf(file))),
+    ...checkLight(
+      imports,
+      LIGHT_WORKER,
+      (file) => LIGHT_WORKER_PARTS.has(partOf(file)) || LIGHT_WORKER_FILES.has(file),
+    ),
   ]
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../core/errors.ts'
+import { logCause } from '../telemetry/log-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { renderError } from '../net/render-error.ts'
 import { badEncoding, unknownRoute } from '../net/request-target.ts'
@@ -42,12 +43,6 @@ export function sendError(thrown: unknown, { request, reply, log }: ErrorContext
   else if (!request.raw.complete) reply.removeHeader('connection')
   // Straight to a string: what is thrown before a route is found has no serializer of ours.
   reply.code(status).headers(headers).serializer(String).send(body)
-}
-
-/** Logs what a 500 hides from the caller. */
-export function logCause(error: ServiceError, requestId: string, log: Log): void {
-  if (error.status === 500)
-    log.error({ requestId, code: error.code, err: error.cause ?? error }, 'request failed')
 }
 
 function fromAnything(thrown: unknown, request: FastifyRequest): ServiceError {

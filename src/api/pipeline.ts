@@ -3,8 +3,7 @@
  * that a caller without a right to be here costs nothing:
  *
  *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
- *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler → usage recorded
- *   → last bytes sent
+ *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../core/credential.ts'
@@ -21,7 +20,6 @@ import { answerOrigin } from './cors.ts'
 import type { AppDeps } from './deps.ts'
 import { inspectHead, refuseBanned } from './firewall-gates.ts'
 import { endedStatus, logRequest } from './request-log.ts'
-import type { RequestUsage } from './request-usage.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,8 +32,6 @@ declare module 'fastify' {
     optionalCredential: Credential | null
     /** @throws Error on a route that no key was asked for. */
     readonly credential: Credential
-    /** Set by a generation once it has a model. */
-    usage: RequestUsage | null
   }
 }
 
@@ -64,7 +60,6 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('timeline')
   app.decorateRequest('clientAddress', '')
   app.decorateRequest('brokenRule', null)
-  app.decorateRequest('usage', null)
   app.decorateRequest('optionalCredential', null)
   app.decorateRequest('credential', {
     getter(this: FastifyRequest): Credential {
@@ -89,10 +84,6 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
   app.addHook('preHandler', (request, _reply, done) =>
     isFresh(request) ? done() : authenticate(deps, request),
   )
-  // Whatever the answer is: nothing is sent that is not on record. A stream sees to it itself.
-  app.addHook('onSend', async ({ usage }, { statusCode }) => {
-    if (usage !== null) await usage.settle(statusCode)
-  })
 }
 
 function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: FastifyReply): void {

@@ -6,6 +6,9 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** On record for a client that left before its answer was written; never sent. */
+export const CLIENT_GONE_STATUS = 499
+
 /** One for a connection, whose requests lose their client together: making one costs as much as reading a request. */
 const controllers = new WeakMap<Socket, AbortController>()
 

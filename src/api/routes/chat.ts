@@ -2,11 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { newId } from '../../core/ids.ts'
+import { Generation, type GeneratedSequence } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
-import type { FoldedSequence } from '../fold.ts'
+import { toGenerationContext } from '../generation-context.ts'
 import { createChatFrames, type ChatAnswer } from '../sse/frames.ts'
-import { Generation } from '../generation.ts'
-import { chatFields, refuseAttacks } from '../prompt-check.ts'
 import { describeRoute } from '../route-schema.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../schemas/chat.ts'
 import { streamEvents } from '../sse/stream-events.ts'
@@ -30,37 +29,38 @@ export function registerChatRoutes(app: FastifyInstance, deps: AppDeps): void {
       isOpenAiShaped: true,
     }),
     handler: async (request, reply) => {
-      const { messages, isStream, includeUsage, request: generationRequest } = request.body
-      using generation = await Generation.open(deps, { request, reply }, generationRequest)
-      await refuseAttacks(deps, generation, chatFields(messages))
-      const prompt = generation.lease.renderChat(messages)
+      const { isStream, includeUsage, generation: asked } = request.body
+      using generation = await Generation.open(deps, asked, toGenerationContext(request, reply))
       const answer: ChatAnswer = {
         id: `chatcmpl-${newId()}`,
         createdUnixSeconds: generation.createdUnixSeconds,
-        model: generation.lease.modelId,
+        model: generation.modelId,
         includeUsage,
       }
-      if (!isStream) return toChatCompletion(answer, await generation.runOne(prompt))
-      await streamEvents(deps, { request, reply }, { generation, prompt, format: createChatFrames(answer) })
+      if (!isStream) return toChatCompletion(answer, await generation.fold())
+      await streamEvents(deps, reply, { generation, format: createChatFrames(answer) })
       return reply
     },
   })
 }
 
-function toChatCompletion(
-  answer: ChatAnswer,
-  { text, tokenIds, promptTokens, finishReason }: FoldedSequence,
-) {
+function toChatCompletion(answer: ChatAnswer, sequences: readonly GeneratedSequence[]) {
+  const promptTokens = sequences[0]?.promptTokens ?? 0
+  const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   return {
     id: answer.id,
     object: 'chat.completion',
     created: answer.createdUnixSeconds,
     model: answer.model,
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: finishReason }],
+    choices: sequences.map(({ text, finishReason }, index) => ({
+      index,
+      message: { role: 'assistant', content: text },
+      finish_reason: finishReason,
+    })),
     usage: {
       prompt_tokens: promptTokens,
-      completion_tokens: tokenIds.length,
-      total_tokens: promptTokens + tokenIds.length,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
     },
   }
 }

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
+import { Generation } from '../../generation/generation.ts'
+import { toGenerationContext } from '../generation-context.ts'
 import { createGenerateFrames } from '../sse/frames.ts'
-import { Generation, toPrompt } from '../generation.ts'
 import { describeRoute } from '../route-schema.ts'
-import { promptFields, refuseAttacks } from '../prompt-check.ts'
 import { toGenerateResponse } from '../results.ts'
 import { generateRequest, generateResponse, streamChunk } from '../schemas/generate.ts'
 import { streamEvents } from '../sse/stream-events.ts'
@@ -30,10 +30,8 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
       errors: [400, 401, 404, 429, 500, 503],
     }),
     handler: async (request, reply) => {
-      const { prompt, request: generationRequest } = request.body
-      using generation = await Generation.open(deps, { request, reply }, generationRequest)
-      await refuseAttacks(deps, generation, promptFields(prompt))
-      return toGenerateResponse(generation, await generation.runOne(toPrompt(prompt)))
+      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+      return toGenerateResponse(generation, await generation.fold())
     },
   })
 
@@ -53,12 +51,9 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
       errors: [400, 401, 404, 429, 500, 503],
     }),
     handler: async (request, reply) => {
-      const { prompt, request: generationRequest } = request.body
-      refuseBeamsOnStream(generationRequest.numBeams)
-      using generation = await Generation.open(deps, { request, reply }, generationRequest)
-      await refuseAttacks(deps, generation, promptFields(prompt))
-      const stream = { generation, prompt: toPrompt(prompt), format: createGenerateFrames() }
-      await streamEvents(deps, { request, reply }, stream)
+      refuseBeamsOnStream(request.body.numBeams)
+      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+      await streamEvents(deps, reply, { generation, format: createGenerateFrames() })
     },
   })
 }

@@ -4,7 +4,7 @@
  * unless their value is neutral: never accepted and ignored.
  */
 import { z } from 'zod'
-import type { GenerationRequest } from '../generation-request.ts'
+import type { GenerationRequest } from '../../generation/generation-request.ts'
 import {
   arrayOf,
   boolean,
@@ -135,10 +135,8 @@ const DEFAULT_MAX_TOKENS = 256
 function toGenerationRequest(body: z.output<typeof chatBody>): GenerationRequest {
   return {
     modelId: body.model,
-    maxNewTokens: {
-      param: 'max_tokens',
-      value: body.max_tokens ?? body.max_completion_tokens ?? DEFAULT_MAX_TOKENS,
-    },
+    input: { kind: 'chat', messages: body.messages.map(({ role, content }) => ({ role, content })) },
+    maxNewTokens: body.max_tokens ?? body.max_completion_tokens ?? DEFAULT_MAX_TOKENS,
     sampling: {
       temperature: body.temperature,
       topK: body.top_k,
@@ -149,15 +147,13 @@ function toGenerationRequest(body: z.output<typeof chatBody>): GenerationRequest
     stopStrings: body.stop ?? [],
     numBeams: 1,
     priority: body.priority,
-    systemMessages: body.messages.filter(({ role }) => role === 'system').map(({ content }) => content),
   }
 }
 
 export const chatRequest = chatBody.transform((body) => ({
-  messages: body.messages.map(({ role, content }) => ({ role, content })),
   isStream: body.stream,
   includeUsage: body.stream_options?.include_usage ?? false,
-  request: toGenerationRequest(body),
+  generation: toGenerationRequest(body),
 }))
 
 const usage = z

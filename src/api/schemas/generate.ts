@@ -1,7 +1,7 @@
 /** `POST /v1/generate`, `/v1/generate/stream` and the two batch routes: bodies in, results out. */
 import { z } from 'zod'
+import type { GenerationRequest, PromptsInput } from '../../generation/generation-request.ts'
 import { GENERATE_NUMBERS } from '../../net/request-fields.ts'
-import type { GenerationRequest } from '../generation-request.ts'
 import {
   arrayOf,
   boolean,
@@ -61,10 +61,11 @@ const batchBody = z
 
 type Options = Omit<z.output<typeof generateBody>, 'prompt'>
 
-function toGenerationRequest(body: Options): GenerationRequest {
+function toGenerationRequest(body: Options, input: Omit<PromptsInput, 'kind'>): GenerationRequest {
   return {
     modelId: body.model,
-    maxNewTokens: { param: 'max_new_tokens', value: body.max_new_tokens },
+    input: { kind: 'prompts', ...input },
+    maxNewTokens: body.max_new_tokens,
     sampling: {
       temperature: body.do_sample ? body.temperature : 0,
       topK: body.top_k,
@@ -75,19 +76,19 @@ function toGenerationRequest(body: Options): GenerationRequest {
     stopStrings: body.stop_strings ?? [],
     numBeams: body.num_beams,
     priority: body.priority,
-    systemMessages: [],
   }
 }
 
-export const generateRequest = generateBody.transform((body) => ({
-  prompt: body.prompt,
-  request: toGenerationRequest(body),
-}))
+export const generateRequest = generateBody.transform((body) =>
+  toGenerationRequest(body, { prompts: [{ name: 'prompt', text: body.prompt }], batch: null }),
+)
 
-export const batchRequest = batchBody.transform((body) => ({
-  prompts: body.prompts,
-  request: toGenerationRequest(body),
-}))
+/** @param batch how its prompts queue */
+export const batchRequest = (batch: NonNullable<PromptsInput['batch']>) =>
+  batchBody.transform((body) => {
+    const prompts = body.prompts.map((text, index) => ({ name: `prompts[${index}]`, text }))
+    return toGenerationRequest(body, { prompts, batch })
+  })
 
 const tokenCounts = {
   prompt_tokens: z.int(),

@@ -8,19 +8,19 @@ import type { FrameFormat } from './stream-events.ts'
 export function createGenerateFrames(): FrameFormat {
   let promptTokens = 0
   let completionTokens = 0
-  const frame = (content: string, finishReason: string) =>
-    `data: {"choices":[{"index":0,"delta":{"content":${content}},"finish_reason":${finishReason}}],` +
+  const frame = (index: number, content: string, finishReason: string) =>
+    `data: {"choices":[{"index":${index},"delta":{"content":${content}},"finish_reason":${finishReason}}],` +
     `"usage":${usageJson(promptTokens, completionTokens)}}\n\n`
   return {
     start: (event) => {
       promptTokens = event.promptTokens
       return ''
     },
-    delta: ({ text, tokenIds }) => {
+    delta: ({ index, text, tokenIds }) => {
       completionTokens += tokenIds.length
-      return text === '' ? '' : frame(JSON.stringify(text), 'null')
+      return text === '' ? '' : frame(index, JSON.stringify(text), 'null')
     },
-    end: (finishReason) => frame('""', JSON.stringify(finishReason)),
+    end: ({ index, finishReason }) => frame(index, '""', JSON.stringify(finishReason)),
   }
 }
 
@@ -38,21 +38,21 @@ export function createChatFrames({ id, createdUnixSeconds, model, includeUsage }
   const head =
     `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${createdUnixSeconds},` +
     `"model":${JSON.stringify(model)},"choices":[`
-  const choiceHead = `${head}{"index":0,"delta":`
+  const choiceHead = (index: number) => `${head}{"index":${index},"delta":`
   // OpenAI's own: with usage asked for, every chunk has the field, and only the last one a value in it.
   const tail = includeUsage ? '],"usage":null}\n\n' : ']}\n\n'
   const unfinishedTail = `},"finish_reason":null}${tail}`
   return {
     start: (event) => {
       promptTokens = event.promptTokens
-      return `${choiceHead}{"role":"assistant","content":""${unfinishedTail}`
+      return `${choiceHead(event.index)}{"role":"assistant","content":""${unfinishedTail}`
     },
-    delta: ({ text, tokenIds }) => {
+    delta: ({ index, text, tokenIds }) => {
       completionTokens += tokenIds.length
-      return text === '' ? '' : `${choiceHead}{"content":${JSON.stringify(text)}${unfinishedTail}`
+      return text === '' ? '' : `${choiceHead(index)}{"content":${JSON.stringify(text)}${unfinishedTail}`
     },
-    end: (finishReason) => {
-      const finish = `${choiceHead}{},"finish_reason":${JSON.stringify(finishReason)}}${tail}`
+    end: ({ index, finishReason }) => {
+      const finish = `${choiceHead(index)}{},"finish_reason":${JSON.stringify(finishReason)}}${tail}`
       return includeUsage
         ? `${finish}${head}],"usage":${usageJson(promptTokens, completionTokens)}}\n\n`
         : finish

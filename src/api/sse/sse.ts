@@ -32,7 +32,6 @@ export class SseWriter implements Disposable {
   readonly #startTimer: StartSilenceTimer
   readonly #onSlowReader: () => void
   #isOpen = false
-  /** The client has left, or all is written: nothing that is written now is ever read. */
   #isOver = false
   #resume: (() => void) | null = null
 
@@ -52,6 +51,11 @@ export class SseWriter implements Disposable {
 
   get isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** Whether the client has left, or all is written: nothing that is written now is ever read. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   /** Sends the head, once. */

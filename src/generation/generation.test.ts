@@ -1,0 +1,181 @@
+import { describe, expect, it, vi } from 'vitest'
+import {
+  ScriptedEngine,
+  sequenceEnd,
+  sequenceStart,
+  textDelta,
+  untilAborted,
+  type Script,
+} from '../../test/support/engines/scripted-engine.ts'
+import { createRegistry } from '../../test/support/servers/test-app.ts'
+import { VirtualClock } from '../core/clock.ts'
+import { ServiceError } from '../core/errors.ts'
+import { RequestTimeline } from '../telemetry/request-timeline.ts'
+import type { UsageEntry } from '../usage/usage-recorder.ts'
+import type { GenerationRequest, PromptsInput } from './generation-request.ts'
+import { Generation } from './generation.ts'
+
+const oneToken: Script = async function* ({ prompts }) {
+  for (const index of prompts.keys()) {
+    yield sequenceStart(index)
+    yield textDelta('a', [1], index)
+    yield sequenceEnd('stop', index)
+  }
+}
+
+interface WorldOptions {
+  readonly texts?: readonly string[]
+  readonly batch?: PromptsInput['batch']
+  readonly record?: (entry: UsageEntry) => Promise<void>
+}
+
+/** One opened generation over the real registry. */
+async function openGeneration(script: Script, { texts = ['x'], batch = null, record }: WorldOptions = {}) {
+  const usage: UsageEntry[] = []
+  const log = { error: vi.fn<(...args: unknown[]) => void>(), info: vi.fn<(...args: unknown[]) => void>() }
+  const client = new AbortController()
+  const clock = new VirtualClock()
+  const onTokensCapped = vi.fn<(count: number) => void>()
+  const request: GenerationRequest = {
+    modelId: null,
+    input: { kind: 'prompts', prompts: texts.map((text) => ({ name: 'prompt', text })), batch },
+    maxNewTokens: 20,
+    sampling: { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: null },
+    stopStrings: [],
+    numBeams: 1,
+    priority: 0,
+  }
+  const generation = await Generation.open(
+    {
+      registry: createRegistry({ engine: new ScriptedEngine(script) }),
+      promptGuard: null,
+      outputGuard: null,
+      metrics: { countGuardHit: () => {} },
+      usageRecorder: { record: record ?? (async (entry) => void usage.push(entry)) },
+      clock,
+      log,
+    },
+    request,
+    {
+      requestId: 'r',
+      caller: {
+        keyId: 'k',
+        accountId: 'a',
+        path: '/p',
+        limits: { maxTokensPerRequest: 10, priorityClass: 0 },
+      },
+      signal: client.signal,
+      timeline: new RequestTimeline(clock),
+      onTokensCapped,
+    },
+  )
+  return { generation, usage, log, client, onTokensCapped }
+}
+
+describe('a generation', () => {
+  it('is billed once, before its last reader goes on', async () => {
+    const { generation, usage } = await openGeneration(oneToken)
+
+    await generation.run(() => {})
+
+    expect(usage).toEqual([
+      { keyId: 'k', accountId: 'a', path: '/p', status: 200, tokensIn: 2, tokensOut: 1, responseMs: 0 },
+    ])
+  })
+
+  it("reports the ceiling of the caller's tier", async () => {
+    const { onTokensCapped } = await openGeneration(oneToken)
+
+    expect(onTokensCapped.mock.calls).toEqual([[10]])
+  })
+
+  it('is not billed when it only was opened, nor when its engine refuses it', async () => {
+    const { generation, usage } = await openGeneration(async function* () {
+      yield* []
+      throw new ServiceError('queue_full')
+    })
+    expect(usage).toEqual([])
+
+    await expect(generation.fold()).rejects.toMatchObject({ code: 'queue_full' })
+
+    expect(usage).toEqual([])
+  })
+
+  it('fails with its one sequence and bills what that has used', async () => {
+    const { generation, usage } = await openGeneration(async function* () {
+      yield sequenceStart()
+      yield textDelta('a', [1])
+      const error = { code: 'engine_failed', params: {} } as const
+      yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
+    })
+
+    await expect(generation.fold()).rejects.toMatchObject({ code: 'engine_failed' })
+
+    expect(usage).toMatchObject([{ status: 500, tokensOut: 1 }])
+  })
+
+  it('is billed as 499 once its client has left', async () => {
+    const { generation, usage, client } = await openGeneration(async function* (_, signal) {
+      yield sequenceStart()
+      yield textDelta('a', [1])
+      await untilAborted(signal)
+    })
+
+    await expect(generation.run(() => client.abort(new Error('left')))).rejects.toThrow()
+
+    expect(usage).toMatchObject([{ status: 499 }])
+  })
+
+  it('fails with its own error where its usage cannot be recorded either', async () => {
+    const { generation, log } = await openGeneration(
+      async function* () {
+        yield sequenceStart()
+        throw new ServiceError('engine_failed')
+      },
+      { record: () => Promise.reject(new Error('the disk is full')) },
+    )
+
+    await expect(generation.fold()).rejects.toMatchObject({ code: 'engine_failed' })
+
+    expect(log.error).toHaveBeenCalledWith(
+      { requestId: 'r', err: expect.objectContaining({ message: 'the disk is full' }) },
+      'the usage of a request that failed is lost',
+    )
+  })
+
+  it('fails where it has succeeded and its usage cannot be recorded', async () => {
+    const { generation } = await openGeneration(oneToken, {
+      record: () => Promise.reject(new Error('the disk is full')),
+    })
+
+    await expect(generation.fold()).rejects.toThrow('the disk is full')
+  })
+})
+
+describe('a batch of separate prompts', () => {
+  const refuseSecond: Script = async function* (request, signal) {
+    if (request.prompts[0]?.pieces[0] === 'no') throw new ServiceError('queue_full')
+    yield* oneToken(request, signal)
+  }
+
+  it('has the refusal of one prompt in its place and one row for all', async () => {
+    const options = { texts: ['x', 'no', 'z'], batch: 'separate' } as const
+    const { generation, usage } = await openGeneration(refuseSecond, options)
+
+    const sequences = await generation.fold()
+
+    expect(sequences.map(({ text, error }) => error?.code ?? text)).toEqual(['a', 'queue_full', 'a'])
+    expect(usage).toMatchObject([{ status: 200, tokensOut: 2 }])
+  })
+
+  it('fails with the first refusal where every prompt is refused', async () => {
+    const { generation, usage } = await openGeneration(refuseSecond, {
+      texts: ['no', 'no'],
+      batch: 'separate',
+    })
+
+    await expect(generation.fold()).rejects.toMatchObject({ code: 'queue_full' })
+
+    expect(usage).toEqual([])
+  })
+})

@@ -1,0 +1,254 @@
+/**
+ * One generation, from its valid request to its billed end: model lease, tier ceiling, prompt guard, chat template, engine,
+ * output guard, usage row. Gives events to a stream, or their fold to a plain answer; knows neither HTTP nor a dialect.
+ * The routes open one for each request, run it once and dispose it.
+ *
+ *   open: lease → beams → tier's ceiling → prompt guard → chat template        nothing of it is billed
+ *   run, fold: engine → counted → output guard → events → billed
+ *
+ * Invariant: what went to an engine leaves at most one usage row, committed before `run` or `fold` settles, however the
+ * generation ends. Only what the engine refused before any sequence started leaves none.
+ */
+import type { Clock } from '../core/clock.ts'
+import { InvariantError, ServiceError, toServiceError } from '../core/errors.ts'
+import type { OutputFilter } from '../guards/output/output-filter.ts'
+import type { OutputGuard } from '../guards/output/output-guard.ts'
+import type { ModelLease, ModelRegistry } from '../models/registry.ts'
+import { CLIENT_GONE_STATUS } from '../net/client-presence.ts'
+import type { EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
+import { logCause } from '../telemetry/log-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { RequestTimeline } from '../telemetry/request-timeline.ts'
+import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
+import { checkBeams, toEngineOptions, type Requester } from './engine-options.ts'
+import type { GenerationInput, GenerationRequest } from './generation-request.ts'
+import { preparePrompts, throwIfAllFailed, type PromptDeps } from './prepare-prompts.ts'
+import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
+
+export interface GenerationDeps extends PromptDeps {
+  readonly registry: Pick<ModelRegistry, 'acquire'>
+  /** Null where answers are not checked. */
+  readonly outputGuard: OutputGuard | null
+  readonly usageRecorder: Pick<UsageRecorder, 'record'>
+  readonly clock: Clock
+  readonly log: Pick<Log, 'error' | 'info'>
+}
+
+/** The request that a generation answers. */
+export interface GenerationContext {
+  readonly requestId: string
+  readonly caller: Caller
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+  /** Counts tokens and times; began when the request was received. */
+  readonly timeline: RequestTimeline
+  /** Called where the caller's tier allows fewer tokens than the request asks for. */
+  readonly onTokensCapped: (maxNewTokens: number) => void
+}
+
+export type Caller = Requester & Pick<UsageEntry, 'keyId' | 'path'>
+
+/** An event that may leave; a failure is the error that the request or its prompt is answered with. */
+export type GenerationEvent = SequenceEvent<ServiceError>
+
+/** What is waited for, where it gives a promise, before the next event. */
+export type OnGenerationEvent = (event: GenerationEvent) => Promise<void> | void
+
+export type GeneratedSequence = FoldedSequence<ServiceError>
+
+/** With these an engine refuses a request: wrong, too much, not now. */
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 429, 503])
+
+interface OpenedGeneration {
+  readonly deps: GenerationDeps
+  readonly context: GenerationContext
+  readonly lease: ModelLease
+  readonly input: GenerationInput
+  /** In the order of the input; a prompt that the guard refused has its refusal in its place. */
+  readonly prompts: readonly (Prompt | ServiceError)[]
+  readonly engineOptions: Omit<EngineRequest, 'prompts'>
+}
+
+export class Generation implements Disposable {
+  readonly modelId: string
+  readonly createdUnixSeconds: number
+  readonly #opened: OpenedGeneration
+
+  private constructor(opened: OpenedGeneration) {
+    this.modelId = opened.lease.modelId
+    this.createdUnixSeconds = Math.floor(opened.deps.clock.unixSeconds())
+    this.#opened = opened
+  }
+
+  /**
+   * Waits for the model where it is being loaded. The caller disposes the generation.
+   * @throws ServiceError when there is no such model, when it cannot do what is asked for, when the guard refuses the input
+   */
+  static async open(
+    deps: GenerationDeps,
+    request: GenerationRequest,
+    context: GenerationContext,
+  ): Promise<Generation> {
+    const { input } = request
+    const { signal, timeline } = context
+    const lease = await deps.registry.acquire(request.modelId, signal)
+    try {
+      checkBeams(request, lease)
+      const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
+      const { maxNewTokens } = engineOptions.options
+      if (maxNewTokens < request.maxNewTokens) context.onTokensCapped(maxNewTokens)
+      timeline.recordModel(lease.modelId)
+      const prompts = await preparePrompts(deps, { input, lease, signal })
+      return new Generation({ deps, context, lease, input, prompts, engineOptions })
+    } catch (error) {
+      lease[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  /** Runs to the end, gives each event that may leave, and bills. @throws ServiceError; the signal's reason */
+  run(onEvent: OnGenerationEvent): Promise<void> {
+    return this.#bill(this.#generate(this.#opened.prompts.filter(isAccepted), onEvent))
+  }
+
+  /** Runs to the end, gives one result for each prompt, in their order, and bills. @throws as `run` does */
+  fold(): Promise<readonly GeneratedSequence[]> {
+    return this.#bill(this.#foldAll())
+  }
+
+  [Symbol.dispose](): void {
+    this.#opened.lease[Symbol.dispose]()
+  }
+
+  /** Settles as the work does, once what it used is on record. @throws also what the recorder throws */
+  async #bill<T>(work: Promise<T>): Promise<T> {
+    let result: T
+    try {
+      result = await work
+    } catch (thrown) {
+      await this.#billFailure(thrown)
+      throw thrown
+    }
+    await this.#recordUsage(200)
+    return result
+  }
+
+  /** The failure is what the client hears of, whatever becomes of its record. */
+  async #billFailure(thrown: unknown): Promise<void> {
+    const { deps, context } = this.#opened
+    const { requestId, signal } = context
+    const status = signal.aborted ? CLIENT_GONE_STATUS : toServiceError(thrown, requestId).status
+    if (REFUSAL_STATUSES.has(status) && !context.timeline.hasStarted) return
+    try {
+      await this.#recordUsage(status)
+    } catch (error) {
+      const whose = signal.aborted ? 'a client that left' : 'a request that failed'
+      deps.log.error({ requestId, err: error }, `the usage of ${whose} is lost`)
+    }
+  }
+
+  #recordUsage(status: number): Promise<void> {
+    const { deps, context } = this.#opened
+    const { caller, timeline } = context
+    return deps.usageRecorder.record({
+      keyId: caller.keyId,
+      accountId: caller.accountId,
+      path: caller.path,
+      status,
+      tokensIn: timeline.promptTokens,
+      tokensOut: timeline.completionTokens,
+      responseMs: timeline.elapsedMs(),
+    })
+  }
+
+  /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
+  async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
+    const { lease, engineOptions, context } = this.#opened
+    const { signal, timeline } = context
+    const filter = this.#openFilter(prompts.length)
+    for await (const events of lease.engine.generate({ ...engineOptions, prompts }, signal)) {
+      for (const event of events) {
+        timeline.record(event)
+        for (const passed of filter?.pass(event) ?? [event]) {
+          const waiting = onEvent(passed.type === 'sequence-end' ? this.#toGenerationEnd(passed) : passed)
+          if (waiting === undefined) continue
+          await waiting
+          signal.throwIfAborted()
+        }
+        // Ending the iteration ends what still runs.
+        if (filter?.isOver === true) return
+      }
+    }
+  }
+
+  /** @throws ServiceError for a failure, except in a batch, where it is the result of its prompt */
+  #toGenerationEnd({ error: failure, ...event }: SequenceEndEvent): GenerationEvent {
+    if (failure === null) return { ...event, error: null }
+    const { input, context } = this.#opened
+    const error = new ServiceError(failure.code, { requestId: context.requestId, ...failure.params })
+    if (input.kind === 'chat' || input.batch === null) throw error
+    return { ...event, error }
+  }
+
+  async #foldAll(): Promise<readonly GeneratedSequence[]> {
+    const { input, prompts, context, deps } = this.#opened
+    const accepted = prompts.filter(isAccepted)
+    const isSeparate = input.kind === 'prompts' && input.batch === 'separate'
+    const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBlock(accepted))
+    const next = results.values()
+    const outcomes = prompts.map((prompt) => (isAccepted(prompt) ? (next.next().value ?? missing()) : prompt))
+    throwIfAllFailed(outcomes)
+    return outcomes.map((outcome) => {
+      if (!(outcome instanceof ServiceError)) return outcome
+      logCause(outcome, context.requestId, deps.log)
+      return failedSequence(outcome)
+    })
+  }
+
+  async #foldBlock(prompts: readonly Prompt[]): Promise<readonly GeneratedSequence[]> {
+    const folds = prompts.map(() => new SequenceFold<ServiceError>())
+    await this.#generate(prompts, (event) => (folds[event.index] ?? missing()).add(event))
+    return folds.map((fold) => fold.finish())
+  }
+
+  /** Each prompt as a block of its own, so that a failure of one concerns no other. */
+  async #foldSeparately(prompts: readonly Prompt[]): Promise<readonly (GeneratedSequence | ServiceError)[]> {
+    const { requestId, signal } = this.#opened.context
+    const foldOne = async (prompt: Prompt): Promise<GeneratedSequence | ServiceError> => {
+      try {
+        const [sequence] = await this.#foldBlock([prompt])
+        return sequence ?? missing()
+      } catch (thrown) {
+        return toServiceError(thrown, requestId)
+      }
+    }
+    const results = await Promise.all(prompts.map(foldOne))
+    signal.throwIfAborted()
+    return results
+  }
+
+  #openFilter(count: number): OutputFilter | null {
+    const { deps, context, input } = this.#opened
+    if (deps.outputGuard === null) return null
+    const onHit = (rule: string, hits: number): void => {
+      deps.metrics.countGuardHit({ guard: 'output', rule }, hits)
+      const { requestId } = context
+      deps.log.info({ requestId, rule, hits }, 'the output guard took something out of an answer')
+    }
+    return deps.outputGuard.open(count, { systemMessages: systemMessages(input), onHit })
+  }
+}
+
+function isAccepted(prompt: Prompt | ServiceError): prompt is Prompt {
+  return !(prompt instanceof ServiceError)
+}
+
+function missing(): never {
+  throw new InvariantError('A prompt and its sequence must come together.')
+}
+
+/** What the operator told the model, which it must not say again at length. */
+function systemMessages(input: GenerationInput): readonly string[] {
+  if (input.kind === 'prompts') return []
+  return input.messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+}

@@ -1,0 +1,79 @@
+/**
+ * From a request's input to the prompts that its model continues: scanned by the prompt guard, which looks for the
+ * model's special tokens too, and a chat rendered with the model's template. System messages are the operator's and are not
+ * scanned; assistant messages come from the client as user messages do, and could be made up. Called by `generation.ts`.
+ */
+import { ServiceError } from '../core/errors.ts'
+import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
+import type { ModelLease } from '../models/registry.ts'
+import type { Prompt } from '../protocol/engine.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { GenerationInput, InputText } from './generation-request.ts'
+
+export interface PromptDeps {
+  /** Null where prompts are not scanned. */
+  readonly promptGuard: PromptGuard | null
+  readonly metrics: Pick<Metrics, 'countGuardHit'>
+}
+
+interface PromptSource {
+  readonly input: GenerationInput
+  readonly lease: ModelLease
+  readonly signal: AbortSignal
+}
+
+/**
+ * One prompt for each sequence; in a batch, a prompt that was refused has its refusal in its place.
+ * @throws ServiceError `prompt_rejected` when nothing of the input is left, or a message of a chat was refused.
+ */
+export async function preparePrompts(
+  deps: PromptDeps,
+  source: PromptSource,
+): Promise<readonly (Prompt | ServiceError)[]> {
+  const { input, lease } = source
+  const refusals = await scan(deps, source)
+  if (input.kind === 'chat') {
+    for (const refusal of refusals) if (refusal !== null) throw refusal
+    return [lease.renderChat(input.messages)]
+  }
+  throwIfAllFailed(refusals)
+  return input.prompts.map(({ text }, index) => refusals[index] ?? toPrompt(text))
+}
+
+/** @throws the first of the outcomes when every one is an error */
+export function throwIfAllFailed(outcomes: readonly unknown[]): void {
+  const [first] = outcomes
+  if (first instanceof ServiceError && outcomes.every((outcome) => outcome instanceof ServiceError))
+    throw first
+}
+
+/** For each text that is scanned its refusal; null lets it pass. */
+async function scan(
+  { promptGuard, metrics }: PromptDeps,
+  { input, lease, signal }: PromptSource,
+): Promise<readonly (ServiceError | null)[]> {
+  if (promptGuard === null) return []
+  const scanned = scannedTexts(input)
+  const texts = scanned.map(({ text }) => text)
+  const { specialTexts } = lease.info
+  const verdicts = await promptGuard.check({ texts, isChat: input.kind === 'chat', specialTexts }, signal)
+  return scanned.map(({ name }, index) => {
+    const rule = verdicts[index] ?? null
+    if (rule === null) return null
+    metrics.countGuardHit({ guard: 'prompt', rule: rule.id })
+    const params = { field: name, rule: rule.id, reason: rule.reason }
+    return new ServiceError('prompt_rejected', params, { param: name })
+  })
+}
+
+function scannedTexts(input: GenerationInput): readonly InputText[] {
+  if (input.kind === 'prompts') return input.prompts
+  return input.messages.flatMap(({ role, content }, index) =>
+    role === 'system' ? [] : [{ name: `messages[${index}].content`, text: content }],
+  )
+}
+
+/** As the caller wrote it: it may hold special tokens, and the tokenizer adds its own. */
+function toPrompt(text: string): Prompt {
+  return { pieces: [text], addSpecial: true }
+}

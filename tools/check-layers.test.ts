@@ -31,7 +31,7 @@ describe('the layers', () => {
   })
 
   it.each([
-    ['upwards', 'core/ids.ts', `import { x } from '../api/app.ts'`, 'above it (core 0, api 4)'],
+    ['upwards', 'core/ids.ts', `import { x } from '../api/app.ts'`, 'above it (core 0, api 5)'],
     [
       'sideways',
       'models/a.ts',
@@ -42,7 +42,7 @@ describe('the layers', () => {
       'to the composition root',
       'api/a.ts',
       `import { x } from '../app/create-server.ts'`,
-      'above it (api 4, app 5)',
+      'above it (api 5, app 6)',
     ],
     ['by a re-export', 'core/a.ts', `export * from '../config/b.ts'`, 'above it'],
     ['over several lines', 'core/a.ts', `import {\n  x,\n  y,\n} from '../config/b.ts'`, 'above it'],

@@ -10,10 +10,8 @@ import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../checkpo
 import { parseGgufHeader } from '../checkpoints/gguf/gguf-header.ts'
 import { metadataOverrides } from '../checkpoints/gguf/gguf-overrides.ts'
 import { readJsonObject } from '../checkpoints/json-file.ts'
+import { servedSeqLen } from '../checkpoints/memory/memory-need.ts'
 import { findModelSource, type HfSource, type ModelOptions } from '../checkpoints/model-source.ts'
-
-/** As the engine has it. */
-const MAX_DEFAULT_SEQ_LEN = 4096
 
 export interface CheckpointOutline extends ModelOutline {
   readonly maxSeqLen: number
@@ -70,13 +68,13 @@ export async function outlineCheckpoint(
 ): Promise<CheckpointOutline> {
   const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
   const { architecture, metadata, tensors } = headers
-  const contextLength = numberValue(metadata, `${architecture}.context_length`) ?? MAX_DEFAULT_SEQ_LEN
+  const contextLength = numberValue(metadata, `${architecture}.context_length`)
   return {
     architecture,
     parameters: tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0),
     sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     quantization: fileType(headers),
-    maxSeqLen: maxSeqLen ?? Math.min(contextLength, MAX_DEFAULT_SEQ_LEN),
+    maxSeqLen: servedSeqLen(maxSeqLen, contextLength),
     vocabSize: lengthOf(metadata, 'tokenizer.ggml.tokens'),
     engine: 'llama.cpp',
     kvElementsPerToken: kvElementsPerToken(headers),

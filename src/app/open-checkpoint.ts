@@ -5,7 +5,7 @@
 import type { ServerConfig } from '../config/server-config.ts'
 import { EngineHost, type EngineHostHooks } from '../engines/process/engine-host.ts'
 import { ReplicatedEngine } from '../engines/process/replicated-engine.ts'
-import { availableMemoryBytes } from '../engines/llamacpp/memory.ts'
+import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks, OpenEngine } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -19,7 +19,8 @@ import type { QuantizationSize } from '../checkpoints/cache/quantization-cache.t
 import { isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { keepInUse } from './keep-in-use.ts'
 import { localCheckpointLogged } from './local-checkpoint.ts'
-import { mayUseGpu, MemoryFit, type MemoryNeed, memoryNeed } from './memory-fit.ts'
+import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-fit.ts'
+import { type MemoryNeed, memoryNeed } from '../checkpoints/memory/memory-need.ts'
 import { quantizeModel } from './quantize-model.ts'
 
 /** Share of the progress that downloading a checkpoint makes. */

@@ -9,8 +9,8 @@ import { BeamSampler } from './sampling/beam-sampling.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import type { Candidates } from './sampling/candidates.ts'
 import { Context, type ContextOptions } from './context.ts'
-import { kvCacheBytes, slotTokens } from './kv-cache.ts'
-import { availableMemoryBytes } from './memory.ts'
+import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
+import { kvCacheBytes, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
 
 /** Beams that run at once, over all groups. */

@@ -7,7 +7,7 @@ import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { Batch } from './batch.ts'
 import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
-import { slotTokens } from './kv-cache.ts'
+import { slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
 import type { Pointer } from './ffi/structs.ts'
 

@@ -1,19 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkKvCacheType, kvCacheBytes, slotTokens } from './kv-cache.ts'
-
-describe('kvCacheBytes', () => {
-  it('is 2 bytes an element, 4 in F32, and 34 for 32 of them in Q8_0', () => {
-    expect(kvCacheBytes(320, 'f16')).toBe(640)
-    expect(kvCacheBytes(320, 'f32')).toBe(1280)
-    expect(kvCacheBytes(320, 'q8_0')).toBe(340)
-  })
-})
-
-describe('slotTokens', () => {
-  it('is the next multiple of 256', () => {
-    expect([1, 256, 257, 4096].map(slotTokens)).toEqual([256, 256, 512, 4096])
-  })
-})
+import { checkKvCacheType } from './kv-cache.ts'
 
 describe('checkKvCacheType', () => {
   const q8 = { modelId: 'm', kvCacheType: 'q8_0' } as const

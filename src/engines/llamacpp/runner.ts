@@ -22,14 +22,14 @@ import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
-import { checkKvCacheType, kvCacheBytes, slotTokens } from './kv-cache.ts'
+import { checkKvCacheType } from './kv-cache.ts'
 import { loadLibraries } from './ffi/libraries.ts'
-import { availableMemoryBytes, checkMemory } from './memory.ts'
+import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
+import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-const MAX_DEFAULT_SEQ_LEN = 4096
 /** With less, a thread waits for the others longer than it computes. */
 const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
 /** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
@@ -47,24 +47,23 @@ export async function openLlamaRunner(
   const api = loadLlama(options.gpu)
   const { modelPath } = options
   const { architecture, fileBytes } = checkGguf(api, modelPath)
-  const availableBytes = availableMemoryBytes()
+  const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
   // What goes to a GPU is not for us to count: its driver refuses what does not fit.
   const isOnCpu = options.gpu === 'off' || options.gpuLayers === 0 || !api.supportsGpuOffload()
-  if (isOnCpu) checkMemory({ modelPath, weightBytes: fileBytes, kvCacheBytes: 0 }, availableBytes)
+  const weights = { weightBytes: fileBytes, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
+  if (isOnCpu) checkMemory(modelPath, weights, memory)
 
   const model = openModel(api, { ...options, architecture }, onProgress)
   try {
     checkKvCacheType(model, options)
-    const maxSeqLen = options.maxSeqLen ?? Math.min(model.trainContextTokens, MAX_DEFAULT_SEQ_LEN)
-    const tokens = slotTokens(maxSeqLen) * options.maxBatchSize
-    const cacheBytes = kvCacheBytes(tokens * model.kvElementsPerToken, options.kvCacheType)
-    const need = { modelPath, weightBytes: model.sizeBytes, kvCacheBytes: cacheBytes }
-    if (isOnCpu) checkMemory(need, availableBytes)
+    const maxSeqLen = servedSeqLen(options.maxSeqLen, model.trainContextTokens)
+    const need = memoryNeed({ ...model, maxSeqLen }, options)
+    if (isOnCpu) checkMemory(modelPath, need, memory)
     return new LlamaRunner(api, model, {
       ...options,
       maxSeqLen,
       threads: options.threads ?? defaultThreads(model.sizeBytes),
-      memoryBytes: model.sizeBytes + cacheBytes,
+      memoryBytes: neededBytes(need),
       isOnCpu,
     })
   } catch (error) {

@@ -1,32 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryFit, memoryNeed, neededBytes } from './memory-fit.ts'
+import { MemoryFit } from './memory-fit.ts'
 
 const GB = 1e9
-
-describe('memoryNeed', () => {
-  const outline = {
-    architecture: 'llama',
-    parameters: 1,
-    sizeBytes: 1000,
-    quantization: 'F16',
-    maxSeqLen: 300,
-    vocabSize: 1,
-    engine: 'llama.cpp',
-    kvElementsPerToken: 32,
-  }
-
-  it('is the weights, and KV cache for every slot, which holds a multiple of 256 tokens', () => {
-    const need = memoryNeed(outline, { maxBatchSize: 4, kvCacheType: 'f16', replicas: 3 })
-    const kvCacheBytes = 512 * 4 * 32 * 2
-    expect(need).toEqual({ weightBytes: 1000, kvCacheBytes, replicas: 3, sourceBytes: 0 })
-    expect(neededBytes(need)).toBe(3 * (1000 + 131_072))
-  })
-
-  it('counts a KV cache of q8_0 with 34 bytes for 32 numbers', () => {
-    const need = memoryNeed(outline, { maxBatchSize: 4, kvCacheType: 'q8_0', replicas: 1 })
-    expect(need.kvCacheBytes).toBe(512 * 4 * 34)
-  })
-})
 
 describe('MemoryFit', () => {
   const need = { weightBytes: 2 * GB, kvCacheBytes: GB, replicas: 1, sourceBytes: 0 }

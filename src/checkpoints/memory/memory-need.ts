@@ -1,0 +1,110 @@
+/**
+ * How much memory a model takes: its weights, and KV cache for every slot. The server asks before anything is loaded or
+ * quantized (`memory-fit.ts`), by the headers; the engine process asks again when it knows the model. Linux hands out
+ * memory that does not exist and kills the process later, so what does not fit is refused before it is allocated.
+ */
+import { StartError } from '../../core/errors.ts'
+import type { RunnerOptions } from '../../protocol/runner-options.ts'
+
+/** Tokens of a sequence where neither the operator nor a shorter context sets another bound. */
+const MAX_DEFAULT_SEQ_LEN = 4096
+/** llama.cpp gives each sequence a multiple of this many tokens. */
+const SEQUENCE_TOKENS_UNIT = 256
+/** Numbers that Q8_0 packs together, with one scale. */
+export const BLOCK_ELEMENTS = 32
+const BLOCK_BYTES: Readonly<Record<RunnerOptions['kvCacheType'], number>> = { f16: 64, q8_0: 34, f32: 128 }
+const BYTES_PER_MB = 1_000_000
+
+export interface MemoryNeed {
+  /** Of one replica. */
+  readonly weightBytes: number
+  /** Of one replica; 0 while the shape of the model is not known. */
+  readonly kvCacheBytes: number
+  readonly replicas: number
+  /** Of the full-precision weights that new ones are made from; 0 where nothing is quantized. */
+  readonly sourceBytes: number
+}
+
+export interface MemoryInUse {
+  readonly availableBytes: number
+  /** Weights of the models that serve: mapped files, which the system counts as available. */
+  readonly servingBytes: number
+  /** What the loads under way will take. */
+  readonly loadingBytes: number
+}
+
+/** Tokens that a sequence may reach. */
+export function servedSeqLen(configured: number | null, trainedContext: number | null): number {
+  return configured ?? Math.min(trainedContext ?? MAX_DEFAULT_SEQ_LEN, MAX_DEFAULT_SEQ_LEN)
+}
+
+/** Tokens of KV cache that llama.cpp allocates for a slot. */
+export function slotTokens(maxSeqLen: number): number {
+  return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
+}
+
+export function kvCacheBytes(elements: number, kvCacheType: RunnerOptions['kvCacheType']): number {
+  return (elements * BLOCK_BYTES[kvCacheType]) / BLOCK_ELEMENTS
+}
+
+interface Shape {
+  readonly sizeBytes: number
+  readonly maxSeqLen: number
+  readonly kvElementsPerToken: number
+}
+
+export function memoryNeed(
+  { sizeBytes, maxSeqLen, kvElementsPerToken }: Shape,
+  options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> & { readonly replicas?: number },
+): MemoryNeed {
+  const { maxBatchSize, kvCacheType, replicas = 1 } = options
+  const elements = slotTokens(maxSeqLen) * maxBatchSize * kvElementsPerToken
+  return {
+    weightBytes: sizeBytes,
+    kvCacheBytes: kvCacheBytes(elements, kvCacheType),
+    replicas,
+    sourceBytes: 0,
+  }
+}
+
+export function neededBytes({ weightBytes, kvCacheBytes, replicas, sourceBytes }: MemoryNeed): number {
+  return sourceBytes + (weightBytes + kvCacheBytes) * replicas
+}
+
+/** @throws StartError with the numbers when more is needed than there is. */
+export function checkMemory(model: string, need: MemoryNeed, inUse: MemoryInUse): void {
+  const { availableBytes, servingBytes, loadingBytes } = inUse
+  if (neededBytes(need) + servingBytes + loadingBytes > availableBytes) {
+    throw new StartError(toRefusal(model, need, inUse), 1)
+  }
+}
+
+function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string {
+  const { weightBytes, kvCacheBytes, replicas, sourceBytes } = need
+  const { availableBytes, servingBytes, loadingBytes } = inUse
+  const isQuantizing = sourceBytes > 0
+  const each = replicas === 1 ? '' : ` for each of ${replicas} replicas`
+  const parts = [
+    ...(isQuantizing ? [`${neededMegabytes(sourceBytes)} source`] : []),
+    `${neededMegabytes(weightBytes)} ${isQuantizing ? 'new weights' : 'weights'}`,
+    ...(kvCacheBytes === 0 ? [] : [`${neededMegabytes(kvCacheBytes)} KV cache`]),
+  ]
+  const others = [
+    ...(servingBytes > 0 ? [`${neededMegabytes(servingBytes)} for the models that serve`] : []),
+    ...(loadingBytes > 0 ? [`${neededMegabytes(loadingBytes)} for those that load`] : []),
+  ]
+  const beside = others.length === 0 ? '' : `, beside ${others.join(' and ')}`
+  const remedies = [
+    ...(kvCacheBytes === 0 ? [] : ['lower max_batch_size or max_seq_len']),
+    ...(isQuantizing ? ['quantize the checkpoint beforehand (sluice quantize)'] : []),
+  ]
+  const remedy = remedies.length === 0 ? '' : `: ${remedies.join(', or ')}`
+  const available = `${Math.floor(availableBytes / BYTES_PER_MB)} MB is available`
+  const needed = `'${model}' needs ${neededMegabytes(neededBytes(need))} of memory`
+  return `${needed} (${parts.join(', ')}${each})${beside}, but ${available}${remedy}.`
+}
+
+/** In MB (10^6 bytes), rounded so that a refusal never shows less needed than available. */
+function neededMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / BYTES_PER_MB)} MB`
+}

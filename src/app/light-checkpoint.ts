@@ -12,9 +12,9 @@ import { createRegistryHost } from '../light/registry-host.ts'
 import { ModelRegistry } from '../models/registry.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { checkQuantizable } from '../checkpoints/quantization-plan.ts'
-import { outlineCheckpoint } from './checkpoint-outline.ts'
+import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
 import { checkpointName } from '../checkpoints/checkpoint-name.ts'
-import { localCheckpoint } from './local-checkpoint.ts'
+import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 
 /** Resolves once the headers have been checked; the weights load behind it. @throws StartError */

@@ -9,12 +9,11 @@ import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
 import type * as conversionThread from './conversion/conversion-thread.ts'
 import { convertCheckpoint } from './conversion/convert.ts'
 import { checkRoom } from './cache/disk-room.ts'
-import { checkModelFiles } from './model-file.ts'
-import { findModelSource, type HfSource } from './model-source.ts'
+import { findCheckpointFiles, type HfFiles } from './checkpoint-files.ts'
 import { safetensors, SHAPES } from '../../test/support/checkpoints/tiny-checkpoint.ts'
 
 const conversions = useConversions()
-const { optionsFor, resolve, write, modelFiles } = conversions
+const { check, converted, optionsFor, resolve, write, modelFiles } = conversions
 
 describe('the cache', () => {
   const mustNotConvert = () => Promise.reject(new Error('converted again'))
@@ -28,9 +27,9 @@ describe('the cache', () => {
     const first = await resolve(await write())
     const copy = await write({ name: 'copy' })
     const second = await resolve(copy, { convert: mustNotConvert })
-    expect(second).toMatchObject({ isNewConversion: false, model: { path: first.model.path } })
+    expect(second).toMatchObject({ model: { path: first.model.path } })
     await writeFile(join(conversions.folder(), 'data', 'models', 'hashes.json'), 'damaged')
-    expect(await resolve(copy, { convert: mustNotConvert })).toMatchObject({ isNewConversion: false })
+    expect(await resolve(copy, { convert: mustNotConvert })).toEqual(second)
   })
 
   it('converts again when any input differs', async () => {
@@ -55,7 +54,8 @@ describe('the cache', () => {
     const { model } = await resolve(checkpoint)
     const whole = await readFile(model.path)
     await writeFile(model.path, whole.subarray(0, -100))
-    expect(await resolve(checkpoint)).toMatchObject({ isNewConversion: true })
+    await resolve(checkpoint)
+    expect(converted()).toBe(2)
     expect(await readFile(model.path)).toEqual(whole)
   })
 
@@ -124,17 +124,15 @@ describe('a GGUF file', () => {
   it('is served as it is, alone or as the only one in a folder', async () => {
     const { model } = await resolve(await write())
     const served = await resolve(model.path, { convert: () => Promise.reject(new Error('converted')) })
-    expect(served).toMatchObject({ isNewConversion: false, model: { path: model.path } })
+    expect(served).toMatchObject({ model: { path: model.path } })
     expect((await resolve(dirname(model.path))).model.path).toBe(model.path)
   })
 
   it('takes no tokenizer and notices damage', async () => {
     const { model } = await resolve(await write())
-    await expect(checkModelFiles(optionsFor(model.path, { tokenizer: 'tokenizer.json' }))).rejects.toThrow(
-      '--tokenizer',
-    )
+    await expect(check(model.path, { tokenizer: 'tokenizer.json' })).rejects.toThrow('--tokenizer')
     await writeFile(model.path, (await readFile(model.path)).subarray(0, -100))
-    await expect(checkModelFiles(optionsFor(model.path))).rejects.toThrow('is truncated')
+    await expect(check(model.path)).rejects.toThrow('is truncated')
   })
 })
 
@@ -149,13 +147,13 @@ describe('--model-config with a GGUF file', () => {
   it('overrides what leaves the weights as they are', async () => {
     expect(await overridesFor({})).toEqual([])
     expect(await overridesFor({ max_position_embeddings: 64, rope_theta: 20_000, rope_scaling })).toEqual([
-      ['llama.context_length', { type: 'uint32', value: 64 }],
-      ['llama.rope.freq_base', { type: 'float32', value: 20_000 }],
-      ['llama.rope.scaling.type', { type: 'string', value: 'linear' }],
-      ['llama.rope.scaling.factor', { type: 'float32', value: 4 }],
+      { key: 'llama.context_length', type: 'int', value: 64 },
+      { key: 'llama.rope.freq_base', type: 'float', value: 20_000 },
+      { key: 'llama.rope.scaling.type', type: 'string', value: 'linear' },
+      { key: 'llama.rope.scaling.factor', type: 'float', value: 4 },
     ])
     expect(await overridesFor({}, { rope_scaling })).toEqual([
-      ['llama.rope.scaling.type', { type: 'string', value: 'none' }],
+      { key: 'llama.rope.scaling.type', type: 'string', value: 'none' },
     ])
   })
 
@@ -173,8 +171,8 @@ describe('--model-config with a GGUF file', () => {
 })
 
 describe('the worker thread', () => {
-  async function sourceOf(checkpoint: string): Promise<HfSource> {
-    const source = await findModelSource(optionsFor(checkpoint))
+  async function sourceOf(checkpoint: string): Promise<HfFiles> {
+    const source = await findCheckpointFiles(optionsFor(checkpoint))
     if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
     return source
   }

@@ -6,7 +6,7 @@ import type { QuantMode } from '../core/quant-mode.ts'
 import { badFile } from './file-errors.ts'
 import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
 import { elementCount, type GgmlType, type GgufTensor } from './gguf/gguf-format.ts'
-import { findModelSource, type ModelOptions } from './model-source.ts'
+import { findCheckpointFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
 /** What the matrices become; the first three are llama.cpp's file types. */
 export type QuantFormat = 'Q4_K_M' | 'IQ4_NL' | 'Q8_0' | 'fp8'
@@ -40,15 +40,15 @@ function quantizedType({ tensors }: Pick<GgufModel, 'tensors'>): GgmlType | null
  * The same of a checkpoint that is not opened yet.
  * @throws StartError
  */
-export async function quantizedTypeOf(options: ModelOptions): Promise<GgmlType | null> {
-  const source = await findModelSource(options)
-  return source.kind === 'gguf' ? quantizedType(await openGgufModel(source.path)) : null
+export async function quantizedTypeOf(options: CheckpointPaths): Promise<GgmlType | null> {
+  const files = await findCheckpointFiles(options)
+  return files.kind === 'gguf' ? quantizedType(await openGgufModel(files.path)) : null
 }
 
 /** @throws StartError when the weights of a checkpoint are quantized already. */
-export async function checkQuantizable(options: ModelOptions): Promise<void> {
-  const source = await findModelSource(options)
-  if (source.kind === 'gguf') checkFullPrecision(await openGgufModel(source.path))
+export async function checkQuantizable(options: CheckpointPaths): Promise<void> {
+  const files = await findCheckpointFiles(options)
+  if (files.kind === 'gguf') checkFullPrecision(await openGgufModel(files.path))
 }
 
 /** @throws StartError when a model is quantized already. */

@@ -10,7 +10,7 @@ import type { ModelRunner, StepPlan } from '../../src/protocol/model-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { searchWithBeams } from '../support/engines/beam-run.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { continueGreedily } from '../support/engines/model-run.ts'
@@ -66,7 +66,7 @@ const promptTokensOf = ({ beams }: StepPlan): number =>
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
-  const source = await findModelSource(options)
+  const source = await findCheckpointFiles(options)
   if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
   modelPath = path.join(folder, 'demo.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
 import {
   type LogitsCase,
@@ -41,7 +41,7 @@ async function open(reference: LogitsCase, { hasPieceModel = false } = {}) {
   if (tokenizer === undefined) throw new Error(`no tokenizer ${reference.tokenizer}`)
   const checkpoint = await mkdtemp(join(folder, 'checkpoint-'))
   await writeReference(checkpoint, { reference, tokenizer, hasPieceModel })
-  const source = await findModelSource({ checkpoint, modelConfig: null, tokenizer: null })
+  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
   if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
   const modelPath = join(checkpoint, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })

@@ -11,7 +11,7 @@ import { ChatTemplate, type ChatMessage } from '../../src/models/chat/chat-templ
 import type { ModelRunner } from '../../src/protocol/model-runner.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import type { TensorType } from '../../src/checkpoints/conversion/conversion-plan.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { continueGreedily } from '../support/engines/model-run.ts'
 
 interface GreedyCase {
@@ -41,7 +41,7 @@ async function readReference<Case>(name: string): Promise<{ cases: readonly Case
 
 async function openDemo(tensorType: TensorType, kvCacheType: 'f16' | 'f32'): Promise<ModelRunner> {
   const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
-  const source = await findModelSource(options)
+  const source = await findCheckpointFiles(options)
   if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
   const modelPath = path.join(folder, `demo-${++conversions}.gguf`)
   await convertCheckpoint({ source, tensorType, outputPath: modelPath })

@@ -9,7 +9,7 @@ import type { ModelRunner, SlotStart } from '../../src/protocol/model-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { searchWithBeams } from '../support/engines/beam-run.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
@@ -35,7 +35,7 @@ let modelPath: string
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
-  const source = await findModelSource(options)
+  const source = await findCheckpointFiles(options)
   if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
   modelPath = path.join(folder, 'demo.gguf')
   await convertCheckpoint({ source, tensorType: 'f16', outputPath: modelPath })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import {
   type LogitsCase,
   readReference,
@@ -32,7 +32,7 @@ it.each(['gemma2', 'gemma3'])('%s continues from a kept and from a copied prefix
   )
   if (reference === undefined || tokenizer === undefined) throw new Error(`no reference of ${family}`)
   const checkpoint = await writeReference(join(folder, family), { reference, tokenizer })
-  const source = await findModelSource({ checkpoint, modelConfig: null, tokenizer: null })
+  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
   if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
   const modelPath = join(checkpoint, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })

@@ -15,7 +15,7 @@ import type {
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findModelSource } from '../../src/checkpoints/model-source.ts'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { engineRequest } from '../support/engines/engine-requests.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -25,7 +25,7 @@ let prompts: string[]
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const source = await findModelSource({
+  const source = await findCheckpointFiles({
     checkpoint: path.join(root, 'models/demo'),
     modelConfig: null,
     tokenizer: null,

@@ -13,8 +13,8 @@ import type { convertCheckpoint } from '../conversion/convert.ts'
 import { badFile, fileError } from '../file-errors.ts'
 import { readGgufFile } from '../gguf/gguf-file.ts'
 import { isFile } from '../json-file.ts'
-import { recordMaking } from './made-files.ts'
-import type { HfSource } from '../model-source.ts'
+import { writeManifest } from './artifact-manifest.ts'
+import type { HfFiles } from '../checkpoint-files.ts'
 import { weightFiles } from '../safetensors/safetensors-file.ts'
 import { removeLeftovers, writeWhole } from './whole-file.ts'
 
@@ -22,7 +22,7 @@ import { removeLeftovers, writeWhole } from './whole-file.ts'
 const CONVERTER_VERSION = 2
 
 export interface CacheOptions {
-  readonly source: HfSource
+  readonly source: HfFiles
   readonly tensorType: TensorType
   readonly dataDir: string
   readonly convert: typeof convertCheckpoint
@@ -30,27 +30,20 @@ export interface CacheOptions {
   readonly signal?: AbortSignal
 }
 
-export interface CachedConversion {
-  readonly path: string
-  /** False when it was found in the cache. */
-  readonly isNew: boolean
-}
-
-/** The GGUF file of a checkpoint: from the cache, or converted now. */
-export async function cachedConversion(options: CacheOptions): Promise<CachedConversion> {
+/** Resolves with the path of the GGUF file: found in the cache, or converted now. */
+export async function cachedConversion(options: CacheOptions): Promise<string> {
   const { weightsPath, configPath, tokenizerPath } = options.source
-  const found = await findOrConvert(options)
-  await recordMaking(found.path, { from: [weightsPath, configPath, tokenizerPath], as: options.tensorType })
-  return found
+  const path = await findOrConvert(options)
+  await writeManifest(path, { from: [weightsPath, configPath, tokenizerPath], as: options.tensorType })
+  return path
 }
 
-async function findOrConvert(options: CacheOptions): Promise<CachedConversion> {
+async function findOrConvert(options: CacheOptions): Promise<string> {
   const folder = join(options.dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
   const key = await conversionKey(options, hashes)
   const path = join(folder, `${key}.gguf`)
-  const isNew = !(await isWhole(path))
-  if (isNew) {
+  if (!(await isWhole(path))) {
     await prepareFolder(folder)
     await convertInto(path, options, async () => {
       // Known hashes cost nothing; a file that was written since has none.
@@ -59,7 +52,7 @@ async function findOrConvert(options: CacheOptions): Promise<CachedConversion> {
     })
   }
   await hashes.save()
-  return { path, isNew }
+  return path
 }
 
 async function conversionKey(options: CacheOptions, hashes: ContentHashes): Promise<string> {

@@ -13,7 +13,7 @@ import { isWhole, prepareFolder } from './conversion-cache.ts'
 import { checkRoom } from './disk-room.ts'
 import { fileError } from '../file-errors.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
-import { recordMaking } from './made-files.ts'
+import { writeManifest } from './artifact-manifest.ts'
 import {
   checkFullPrecision,
   estimateBytes,
@@ -59,8 +59,6 @@ export interface CachedQuantizationOptions {
 export interface QuantizedModel extends QuantizationSummary {
   readonly model: GgufModel
   readonly format: QuantFormat
-  /** False when it was found in the cache. */
-  readonly isNew: boolean
 }
 
 /** @throws StartError when the source is quantized itself, there is no room, or its weights are damaged. */
@@ -83,10 +81,10 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   })
   await hashes.save()
   const quantized = await openGgufModel(path)
-  await recordMaking(path, { from: model.filePaths, as: format })
+  await writeManifest(path, { from: model.filePaths, as: format })
   const summary = summarizeQuantization(model, quantized)
   if (!isNew) options.checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
-  return { model: quantized, format, isNew, ...summary }
+  return { model: quantized, format, ...summary }
 }
 
 /** By the file it makes: who asks this process for the same one waits, and finds it. */

@@ -11,7 +11,7 @@ import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
 import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from '../json-file.ts'
-import type { HfSource } from '../model-source.ts'
+import type { HfFiles } from '../checkpoint-files.ts'
 import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-header.ts'
 
@@ -64,7 +64,7 @@ const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = 
 const FILE_TYPE_IDS: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 }
 
 /** @throws StartError when the checkpoint is damaged or cannot be converted. */
-export async function planConversion(source: HfSource, tensorType: TensorType): Promise<ConversionPlan> {
+export async function planConversion(source: HfFiles, tensorType: TensorType): Promise<ConversionPlan> {
   const config = await readJsonObject(source.configPath)
   const architecture = planArchitecture(config)
   const checkpoint = await openCheckpoint(source.weightsPath)

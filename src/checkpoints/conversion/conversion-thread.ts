@@ -8,12 +8,12 @@ import { abortReason } from '../../core/abort.ts'
 import { InvariantError, StartError } from '../../core/errors.ts'
 import type { planConversion, PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
-import type { HfSource } from '../model-source.ts'
+import type { HfFiles } from '../checkpoint-files.ts'
 
 /** What the thread is given. */
 export type ConversionWork =
   | ({ readonly type: 'convert' } & Pick<ConvertOptions, 'source' | 'tensorType' | 'outputPath'>)
-  | { readonly type: 'plan'; readonly source: HfSource; readonly tensorType: TensorType }
+  | { readonly type: 'plan'; readonly source: HfFiles; readonly tensorType: TensorType }
 
 /** What the thread says; one of the others than `progress` comes last. */
 export type ConversionMessage =

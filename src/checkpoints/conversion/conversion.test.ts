@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useConversions } from '../../../test/support/checkpoints/conversions.ts'
 import { StartError } from '../../core/errors.ts'
-import { checkModelFiles } from '../model-file.ts'
 import {
   type CheckpointFiles,
   readTensor,
@@ -14,14 +13,14 @@ import {
 } from '../../../test/support/checkpoints/tiny-checkpoint.ts'
 
 const conversions = useConversions()
-const { folder, optionsFor, resolve, write, modelFiles } = conversions
+const { check, converted, folder, resolve, write, modelFiles } = conversions
 
 const hfValues = (name: string) => Array.from(valuesOf(name, SHAPES[name] ?? []))
 
 describe('a converted checkpoint', () => {
   it('has the metadata and the tensors that llama.cpp expects', async () => {
-    const { model, isNewConversion } = await resolve(await write())
-    expect(isNewConversion).toBe(true)
+    const { model } = await resolve(await write())
+    expect(converted()).toBe(1)
     expect(model).toMatchObject({ architecture: 'llama' })
     const metadata = Object.fromEntries(
       Array.from(model.metadata, ([key, value]) => [key, 'value' in value ? value.value : null]),
@@ -252,21 +251,19 @@ describe('a checkpoint that cannot be served is refused', () => {
   ]
   it.each(refusals)('%s', async (_, files, words) => {
     const checkpoint = await write(files)
-    await expect(checkModelFiles(optionsFor(checkpoint))).rejects.toMatchObject({
+    await expect(check(checkpoint)).rejects.toMatchObject({
       name: 'StartError',
       exitCode: 1,
     })
-    await expect(checkModelFiles(optionsFor(checkpoint))).rejects.toThrow(words)
+    await expect(check(checkpoint)).rejects.toThrow(words)
   })
 
   it('a missing file', async () => {
     const checkpoint = await write()
     await rm(join(checkpoint, 'tokenizer.json'))
-    await expect(checkModelFiles(optionsFor(checkpoint))).rejects.toThrow('needs it (--tokenizer)')
-    await expect(checkModelFiles(optionsFor(join(conversions.folder(), 'nowhere')))).rejects.toThrow(
-      'nowhere: it does not exist',
-    )
-    await expect(checkModelFiles(optionsFor(join(checkpoint, 'config.json')))).rejects.toThrow('is no model')
+    await expect(check(checkpoint)).rejects.toThrow('needs it (--tokenizer)')
+    await expect(check(join(conversions.folder(), 'nowhere'))).rejects.toThrow('nowhere: it does not exist')
+    await expect(check(join(checkpoint, 'config.json'))).rejects.toThrow('is no model')
   })
 
   it.each([

@@ -16,13 +16,13 @@ import { convertFloats, findNonFinite, FLOAT_BYTES } from './float-conversion.ts
 import type { GgufTensorInfo } from '../gguf/gguf-format.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
 import { interleaveHeadRows } from './head-rows.ts'
-import type { HfSource } from '../model-source.ts'
+import type { HfFiles } from '../checkpoint-files.ts'
 import { readTensorChunks } from '../safetensors/safetensors-file.ts'
 
 const CHUNK_BYTES = 4 * 2 ** 20
 
 export interface ConvertOptions {
-  readonly source: HfSource
+  readonly source: HfFiles
   readonly tensorType: TensorType
   /** Must not exist yet; on failure the caller removes what was written. */
   readonly outputPath: string

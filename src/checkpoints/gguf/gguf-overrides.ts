@@ -3,6 +3,7 @@
  * the weights as they are (context length, rotary base and scaling, epsilon) may differ; sizes must agree.
  * The file is not touched: the engine hands the overrides to llama.cpp when it loads the model.
  */
+import type { MetadataOverride } from '../../protocol/runner-options.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import type { GgufModel } from './gguf-file.ts'
 import { gguf, type GgufScalar, type GgufValue } from './gguf-format.ts'
@@ -22,9 +23,6 @@ const OVERRIDABLE_KEYS: ReadonlySet<string> = new Set([
   'rope.scaling.yarn_beta_slow',
 ])
 const ROPE_FACTORS: ReadonlySet<string> = new Set(['rope_freqs.weight', 'rope_factors_long.weight'])
-
-/** Key of the GGUF metadata and the value that takes its place. */
-export type MetadataOverride = readonly [key: string, value: GgufScalar]
 
 /** @throws StartError when the config belongs to a model of another architecture or size. */
 export function metadataOverrides(config: JsonObject, model: GgufModel): MetadataOverride[] {
@@ -52,10 +50,16 @@ export function metadataOverrides(config: JsonObject, model: GgufModel): Metadat
   return Array.from(wanted).flatMap(([key, value]): MetadataOverride[] => {
     const present = metadata.get(key)
     if (value.type === 'array' || sameNumber(value, present)) return []
-    if (OVERRIDABLE_KEYS.has(key.slice(architecture.length + 1))) return [[key, value]]
+    if (OVERRIDABLE_KEYS.has(key.slice(architecture.length + 1))) return [toOverride(key, value)]
     if (present === undefined) return []
     throw badFile(config.path, `does not fit ${path}: ${quoted(key)} would be ${value.value}`)
   })
+}
+
+function toOverride(key: string, { type, value }: GgufScalar): MetadataOverride {
+  if (typeof value === 'string') return { key, type: 'string', value }
+  if (typeof value === 'boolean') return { key, type: 'bool', value }
+  return { key, type: type.startsWith('float') ? 'float' : 'int', value: Number(value) }
 }
 
 /** What a config without scaling means for a file that has some. */

@@ -2,8 +2,9 @@
 import type { Clock } from '../../core/clock.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
-import { localCheckpoint } from '../../app/local-checkpoint.ts'
-import { quantizeModel } from '../../app/quantize-model.ts'
+import { localCheckpoint } from '../../checkpoints/hub/local-checkpoint.ts'
+import { quantizeModel } from '../../checkpoints/quantize-model.ts'
+import { quantizeInProcess } from '../../engines/llamacpp/quantize/quantize-process.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { resolveModelFile } from '../../checkpoints/model-file.ts'
 import type { QuantizedModel } from '../../checkpoints/cache/quantization-cache.ts'
@@ -76,6 +77,7 @@ async function quantize(
     model,
     mode,
     dataDir,
+    quantize: quantizeInProcess,
     log: createLog({ level: 'error' }),
     onProgress: show('quantizing'),
     signal,

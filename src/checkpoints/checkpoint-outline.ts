@@ -1,17 +1,17 @@
 /**
- * What the headers of a checkpoint tell about the model in it: the numbers that `/v1/models` shows while it loads, and
- * those that say how much memory it will take. Reads no weights.
+ * What the headers of a checkpoint say of its model: the numbers that `/v1/models` shows while it loads, and those from
+ * which `memory/` knows how much memory it will take. Also the check that the files can be served. Reads no weights.
  */
 import type { ModelOutline } from '../protocol/engine.ts'
-import type { PlannedFile } from '../checkpoints/conversion/conversion-plan.ts'
-import { planInWorker } from '../checkpoints/conversion/conversion-thread.ts'
-import { numberValue, openGgufModel } from '../checkpoints/gguf/gguf-file.ts'
-import { elementCount, type GgufMetadata, type GgufTensorInfo } from '../checkpoints/gguf/gguf-format.ts'
-import { parseGgufHeader } from '../checkpoints/gguf/gguf-header.ts'
-import { metadataOverrides } from '../checkpoints/gguf/gguf-overrides.ts'
-import { readJsonObject } from '../checkpoints/json-file.ts'
-import { servedSeqLen } from '../checkpoints/memory/memory-need.ts'
-import { findModelSource, type HfSource, type ModelOptions } from '../checkpoints/model-source.ts'
+import type { PlannedFile } from './conversion/conversion-plan.ts'
+import { planInWorker } from './conversion/conversion-thread.ts'
+import { numberValue, openGgufModel } from './gguf/gguf-file.ts'
+import { elementCount, type GgufMetadata, type GgufTensorInfo } from './gguf/gguf-format.ts'
+import { parseGgufHeader } from './gguf/gguf-header.ts'
+import { metadataOverrides } from './gguf/gguf-overrides.ts'
+import { readJsonObject } from './json-file.ts'
+import { servedSeqLen } from './memory/memory-need.ts'
+import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
 export interface CheckpointOutline extends ModelOutline {
   readonly maxSeqLen: number
@@ -59,11 +59,11 @@ interface OutlineOptions {
 }
 
 /**
- * Checks that the files can be served, and tells what is in them.
+ * Checks that the files can be served, and reads what is in them.
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function outlineCheckpoint(
-  source: ModelOptions,
+  source: CheckpointPaths,
   { maxSeqLen, signal, plan = planInWorker }: OutlineOptions,
 ): Promise<CheckpointOutline> {
   const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
@@ -82,10 +82,10 @@ export async function outlineCheckpoint(
 }
 
 async function readHeaders(
-  source: ModelOptions,
-  plan: (files: HfSource) => Promise<PlannedFile>,
+  source: CheckpointPaths,
+  plan: (files: HfFiles) => Promise<PlannedFile>,
 ): Promise<Headers> {
-  const files = await findModelSource(source)
+  const files = await findCheckpointFiles(source)
   if (files.kind === 'gguf') {
     const model = await openGgufModel(files.path)
     if (files.configPath !== null) metadataOverrides(await readJsonObject(files.configPath), model)

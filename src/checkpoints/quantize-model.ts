@@ -1,15 +1,24 @@
-/** Quantizes models for the server and the command: in a process of its own, cached, and with lines in the log. */
+/** Quantizes a model into the cache, with lines in the log. What does the work, in its own process, is passed in. */
+import type { Log } from '../core/log.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
-import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
 import {
   type CachedQuantizationOptions,
   cachedQuantization,
   type QuantizedModel,
-} from '../checkpoints/cache/quantization-cache.ts'
+  type QuantizeWork,
+} from './cache/quantization-cache.ts'
+import type { GgufModel } from './gguf/gguf-file.ts'
 
-/** A line in the log each time this much more is done. */
+export interface QuantizerHooks {
+  readonly onLogLine: (line: string) => void
+  /** The last lines of a process that failed without a reason of its own. */
+  readonly onLastLines: (lines: readonly string[]) => void
+}
+
+/** Resolves with numbers for the log. */
+export type Quantizer = (work: QuantizeWork, hooks: QuantizerHooks) => Promise<object>
+
+/** Share of the work from one line in the log to the next. */
 const LOG_STEP = 0.25
 
 export interface QuantizeModelOptions {
@@ -18,8 +27,9 @@ export interface QuantizeModelOptions {
   readonly model: GgufModel
   readonly mode: QuantMode
   readonly dataDir: string
+  readonly quantize: Quantizer
   readonly log: Log
-  /** Asked before any work. @default takes all; the work itself needs little memory, whatever the model */
+  /** Called before any work. @default accepts: the work itself needs little memory, whatever the model */
   readonly checkMemory?: CachedQuantizationOptions['checkMemory']
   readonly onProgress: (fraction: number) => void
   readonly signal?: AbortSignal
@@ -27,7 +37,7 @@ export interface QuantizeModelOptions {
 
 /** @throws StartError in one sentence when it cannot be done. */
 export async function quantizeModel(options: QuantizeModelOptions): Promise<QuantizedModel> {
-  const { modelId, model, mode, dataDir, log, checkMemory, onProgress, signal } = options
+  const { modelId, model, mode, dataDir, quantize, log, checkMemory, onProgress, signal } = options
   let logged = 0
   return cachedQuantization({
     model,
@@ -37,7 +47,7 @@ export async function quantizeModel(options: QuantizeModelOptions): Promise<Quan
     checkMemory,
     quantize: async (work) => {
       log.info({ model: modelId, mode, format: work.format }, 'quantizing')
-      const end = await quantizeInProcess(work, {
+      const end = await quantize(work, {
         onLogLine: (line) => log.debug({ model: modelId }, line),
         onLastLines: (lines) => log.error({ model: modelId, lines }, 'the process that quantizes has failed'),
       })

@@ -5,20 +5,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { StartError } from '../core/errors.ts'
+import type { LocalModelSource } from '../protocol/model-source.ts'
 import { badFile, fileError, isMissing } from './file-errors.ts'
 import { isFile } from './json-file.ts'
 import { checkFile, openFile } from './open-file.ts'
 
-export interface ModelOptions {
-  /** A `.gguf` file, a `.safetensors` file, or a folder with either. */
-  readonly checkpoint: string
-  /** config.json; null takes the one beside the checkpoint. With a GGUF file it overrides metadata. */
-  readonly modelConfig: string | null
-  /** tokenizer.json; null takes the one beside the checkpoint. */
-  readonly tokenizer: string | null
-}
+/** The checkpoint is on this machine. With a GGUF file, `modelConfig` overrides metadata. */
+export type CheckpointPaths = Pick<LocalModelSource, 'checkpoint' | 'modelConfig' | 'tokenizer'>
 
-export interface GgufSource {
+export interface GgufFiles {
   readonly kind: 'gguf'
   readonly path: string
   /** A config.json that overrides metadata; null without. */
@@ -26,7 +21,7 @@ export interface GgufSource {
 }
 
 /** Plain data: it crosses to the worker thread that converts. */
-export interface HfSource {
+export interface HfFiles {
   readonly kind: 'hugging-face'
   /** A `.safetensors` file or the index of a sharded checkpoint. */
   readonly weightsPath: string
@@ -40,12 +35,12 @@ export interface HfSource {
   readonly sentencePiecePath: string
 }
 
-export type ModelSource = GgufSource | HfSource
+export type CheckpointFiles = GgufFiles | HfFiles
 
 const GGUF_MAGIC_BYTES = Buffer.from('GGUF')
 const INDEX_FILE = 'model.safetensors.index.json'
 
-export async function findModelSource(options: ModelOptions): Promise<ModelSource> {
+export async function findCheckpointFiles(options: CheckpointPaths): Promise<CheckpointFiles> {
   const weightsPath = await findWeights(options.checkpoint)
   if (!(await isFile(weightsPath))) throw badFile(weightsPath, 'is not a file')
   if (await isGguf(weightsPath)) {

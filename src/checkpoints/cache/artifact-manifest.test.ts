@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, wri
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { markUsed, recordMaking } from './made-files.ts'
+import { touchEntry, writeManifest } from './artifact-manifest.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 let folder = ''
@@ -22,7 +22,7 @@ interface Made {
 
 async function make(digit: string, { from, as = 'source', idleMs = 0 }: Made): Promise<void> {
   writeFileSync(file(digit), digit)
-  await recordMaking(file(digit), { from, as })
+  await writeManifest(file(digit), { from, as })
   const usedAt = new Date(Date.now() - idleMs)
   utimesSync(file(digit).replace('.gguf', '.json'), usedAt, usedAt)
 }
@@ -31,7 +31,7 @@ const left = () =>
     .filter((name) => name.endsWith('.gguf'))
     .map((name) => name[0])
 
-describe('recordMaking', () => {
+describe('writeManifest', () => {
   it('removes what was made of the same files when they held something else, a day after its last use', async () => {
     await make('1', { from: ['/m/a', '/m/b'], idleMs: DAY_MS + 1000 })
     await make('2', { from: ['/m/a', '/m/b'] })
@@ -41,7 +41,7 @@ describe('recordMaking', () => {
   it('keeps it before that, and when a server said that it uses it', async () => {
     await make('1', { from: ['/m/a'], idleMs: DAY_MS - 60_000 })
     await make('2', { from: ['/m/a'], idleMs: 3 * DAY_MS })
-    await markUsed(file('2'))
+    await touchEntry(file('2'))
     await make('3', { from: ['/m/a'] })
     expect(left()).toEqual(['1', '2', '3'])
   })
@@ -68,13 +68,13 @@ describe('recordMaking', () => {
     const note = path.join(folder, 'mine.json')
     writeFileSync(note, '{}')
     utimesSync(note, 1, 1)
-    await markUsed(path.join(folder, 'mine.gguf'))
+    await touchEntry(path.join(folder, 'mine.gguf'))
     expect(statSync(note).mtimeMs).toBe(1000)
   })
 
   it('does without a folder that it may not write to', async () => {
-    await recordMaking(path.join(folder, 'none', 'x.gguf'), { from: ['/m/a'], as: 'fp8' })
-    await markUsed(path.join(folder, 'none', 'x.gguf'))
+    await writeManifest(path.join(folder, 'none', 'x.gguf'), { from: ['/m/a'], as: 'fp8' })
+    await touchEntry(path.join(folder, 'none', 'x.gguf'))
     expect(existsSync(path.join(folder, 'none'))).toBe(false)
   })
 })

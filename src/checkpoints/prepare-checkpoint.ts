@@ -1,0 +1,141 @@
+/**
+ * From a model's source to a file that an engine can open: downloads it from the Hub, reads its headers, checks that it
+ * fits into memory, converts and quantizes it where that is asked for. What does not fit is refused by its headers,
+ * before anything is written. Starts no engine.
+ */
+import type { Log } from '../core/log.ts'
+import type { ModelOutline } from '../protocol/engine.ts'
+import type { LocalModelSource } from '../protocol/model-source.ts'
+import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
+import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
+import { localCheckpointLogged } from './hub/local-checkpoint.ts'
+import type { MemoryFit } from './memory/memory-fit.ts'
+import { type MemoryNeed, memoryNeed } from './memory/memory-need.ts'
+import { type ResolvedModel, resolveModelFile } from './model-file.ts'
+import { ProgressSplitter } from './progress-splitter.ts'
+import type { QuantizationSummary } from './quantization-plan.ts'
+import { quantizeModel, type Quantizer } from './quantize-model.ts'
+
+const DOWNLOAD_SHARE = 0.8
+/** Of converting and quantizing together. */
+const WEIGHTS_SHARE = 0.9
+const CONVERSION_SHARE = 0.5
+
+export interface PrepareOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
+  readonly replicas: number
+  readonly dataDir: string
+  readonly memory: MemoryFit
+  readonly quantize: Quantizer
+  readonly log: Log
+}
+
+/** One load. */
+export interface PrepareWork {
+  readonly modelId: string
+  readonly source: LocalModelSource
+  /** From a reading of the headers just before; null reads them. */
+  readonly outline: ModelOutline | null
+  readonly onOutline: (outline: ModelOutline) => void
+  /** Models that serve and stay so meanwhile. */
+  readonly loaded: readonly { readonly sizeBytes: number }[]
+  readonly progress: ProgressSplitter
+  readonly signal: AbortSignal
+}
+
+/** Holds the reservation of its memory until it is disposed, when its engine has started. */
+export interface PreparedCheckpoint extends Disposable {
+  readonly model: GgufModel
+  readonly overrides: readonly MetadataOverride[]
+  /** Null where nothing was to be quantized. */
+  readonly quantized: QuantizationSummary | null
+}
+
+/** @throws StartError with one sentence saying what is wrong. */
+export async function prepareCheckpoint(
+  options: PrepareOptions,
+  work: PrepareWork,
+): Promise<PreparedCheckpoint> {
+  const { modelId, source, progress, signal } = work
+  const { log } = options
+  const onProgress = progress.step(DOWNLOAD_SHARE)
+  const checkpoint = await localCheckpointLogged(source.checkpoint, { modelId, log, signal, onProgress })
+  const local = { ...work, source: { ...source, checkpoint } }
+  const reservation = new Reservation(options, local, await readOutline(options, local))
+  try {
+    const prepared = await prepareWeights(options, local, reservation)
+    warnOfLongContext(log, options.maxSeqLen, prepared.model)
+    return { ...prepared, [Symbol.dispose]: () => reservation[Symbol.dispose]() }
+  } catch (error) {
+    reservation[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function readOutline(
+  { maxSeqLen }: PrepareOptions,
+  { source, outline: known, onOutline, signal }: PrepareWork,
+): Promise<CheckpointOutline> {
+  const outline = isCheckpointOutline(known) ? known : await outlineCheckpoint(source, { maxSeqLen, signal })
+  onOutline(outline)
+  return outline
+}
+
+/** The memory of one load. Made at once, or when it is known how large the quantized weights are. */
+class Reservation implements Disposable {
+  readonly #reserve: (change: Partial<MemoryNeed>) => Disposable
+  #reserved: Disposable | null
+
+  constructor(options: PrepareOptions, { modelId, source, loaded }: PrepareWork, outline: CheckpointOutline) {
+    const need = memoryNeed(outline, options)
+    const servingBytes = loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    this.#reserve = (change) => options.memory.reserve(modelId, { ...need, ...change }, servingBytes)
+    this.#reserved = source.quantization === 'none' ? this.#reserve({}) : null
+  }
+
+  readonly forQuantized = ({ sourceBytes, newBytes }: { sourceBytes: number; newBytes: number }): void => {
+    this.#reserved = this.#reserve({ sourceBytes, weightBytes: newBytes })
+  };
+
+  [Symbol.dispose](): void {
+    this.#reserved?.[Symbol.dispose]()
+  }
+}
+
+async function prepareWeights(
+  { dataDir, log, quantize }: PrepareOptions,
+  { modelId, source, progress, signal }: PrepareWork,
+  reservation: Reservation,
+): Promise<ResolvedModel & Pick<PreparedCheckpoint, 'quantized'>> {
+  const { quantization: mode } = source
+  const weights = new ProgressSplitter(progress.step(WEIGHTS_SHARE))
+  const resolved = await resolveModelFile({
+    ...source,
+    dataDir,
+    onProgress: weights.step(mode === 'none' ? 1 : CONVERSION_SHARE),
+    signal,
+  })
+  if (mode === 'none') return { ...resolved, quantized: null }
+  const { model, layersQuantized, sizeBytes } = await quantizeModel({
+    modelId,
+    model: resolved.model,
+    mode,
+    dataDir,
+    log,
+    quantize,
+    checkMemory: reservation.forQuantized,
+    onProgress: weights.step(),
+    signal,
+  })
+  return { ...resolved, model, quantized: { layersQuantized, sizeBytes } }
+}
+
+/** Positions that a model was not trained for give nonsense: the operator's choice, but not a silent one. */
+function warnOfLongContext(log: Log, maxSeqLen: number | null, model: GgufModel): void {
+  const contextLength = numberValue(model.metadata, `${model.architecture}.context_length`)
+  if (maxSeqLen === null || contextLength === null || maxSeqLen <= contextLength) return
+  log.warn(
+    { maxSeqLen, contextLength },
+    'max_seq_len is longer than the context that the model was trained for',
+  )
+}

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { scanPrompt } from '../dist/guards/prompt/scan-prompt.js'
+import { PromptScanner } from '../dist/guards/prompt/prompt-scanner.js'
 
 const { values } = parseArgs({ options: { misses: { type: 'boolean', default: false } } })
 
@@ -22,10 +22,11 @@ function readRows(name) {
     .map((line) => JSON.parse(line))
 }
 
+const scanner = new PromptScanner()
 const OPTIONS = { isChat: true, ownMarkers: new Set() }
 
 /** @param {Row} row */
-const isRefused = ({ text }) => scanPrompt(text, OPTIONS).rule !== null
+const isRefused = ({ text }) => scanner.scan(text, OPTIONS).rule !== null
 
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(2)} %`
@@ -61,7 +62,7 @@ const text = readRows('held-back-harmless')
   .join('\n')
 const pieces = Array.from({ length: 200 }, (_, i) => text.slice(i * KILOBYTE, (i + 1) * KILOBYTE))
 const scanAll = () => {
-  for (const piece of pieces) scanPrompt(piece, OPTIONS)
+  for (const piece of pieces) scanner.scan(piece, OPTIONS)
 }
 for (let i = 0; i < ROUNDS / 5; i++) scanAll()
 const cpu = process.cpuUsage()

@@ -3,8 +3,8 @@
  * scanned at once, in microseconds; long ones in a thread (docs/security.md, Prompt guard).
  */
 import { markerNames } from './role-markers.ts'
-import type { Rule } from './rules.ts'
-import { scanPrompt } from './scan-prompt.ts'
+import type { PromptRule } from './rules.ts'
+import { PromptScanner } from './prompt-scanner.ts'
 import { ScanThread } from './scan-thread.ts'
 
 export interface PromptGuardOptions {
@@ -22,13 +22,14 @@ export interface PromptCheck {
 }
 
 /** The rule that refuses a text; null lets it pass. */
-export type PromptVerdict = Rule | null
+export type PromptVerdict = PromptRule | null
 
 /** More than this in one request is scanned in the thread. */
 export const MAX_BYTES_AT_ONCE = 65_536
 const MAX_WAITING = 64
 
 export class PromptGuard {
+  readonly #scanner = new PromptScanner()
   readonly #thread: ScanThread
   /** Names in the tokens of each model, by its list of them. */
   readonly #markersOf = new WeakMap<readonly string[], ReadonlySet<string>>()
@@ -42,7 +43,7 @@ export class PromptGuard {
     const { texts, isChat, specialTexts } = check
     if (isLong(texts)) return await this.#thread.scan({ texts, isChat, specialTexts }, signal)
     const ownMarkers = this.#ownMarkers(specialTexts)
-    return texts.map((text) => scanPrompt(text, { isChat, ownMarkers }).rule)
+    return texts.map((text) => this.#scanner.scan(text, { isChat, ownMarkers }).rule)
   }
 
   close(): Promise<void> {

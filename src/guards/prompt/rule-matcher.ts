@@ -4,10 +4,10 @@
  * follows, so nothing is ever tried twice. Concepts are numbers and places stand in typed arrays: this runs for every
  * word of every prompt.
  */
-import { SEQUENCE_RULES, TOGETHER_RULES, type Rule, type TogetherRule } from './rules.ts'
-import { CONCEPTS, type Concept } from './vocabulary.ts'
+import { readRules, type PromptRule, type TogetherRule } from './rules.ts'
+import { CONCEPTS, conceptNumber } from './terms.ts'
 
-/** Where a concept stands: places count half words, indexes are of the folded text. */
+/** Where a concept stands: places count half words, indexes are of the normalized text. */
 export interface Mention {
   place: number
   endPlace: number
@@ -16,19 +16,22 @@ export interface Mention {
 }
 
 export interface Match {
-  readonly rule: Rule
+  readonly rule: PromptRule
   readonly start: number
   readonly end: number
 }
 
 interface FlatStep {
-  readonly rule: Rule
+  readonly rule: PromptRule
   readonly isFirst: boolean
   readonly isLast: boolean
   readonly maxGap: number
-  readonly veto: number | null
+  readonly unless: number | null
 }
 
+const RULES = readRules()
+/** Makes what follows it a narration. */
+const NARRATED = conceptNumber('narrated')
 const NOWHERE = -1_000_000
 /** Half words in a word. */
 export const WORD = 2
@@ -45,22 +48,21 @@ export class RuleMatcher {
   /** By concept: where it was met last. */
   readonly #lastPlaces = new Int32Array(CONCEPTS.length)
   readonly #lastStarts = new Int32Array(CONCEPTS.length)
-  /** Where the last words ended that make what follows a tale. */
+  /** Where the last words ended that make what follows a narration. */
   #narratedEnd = NOWHERE
 
   constructor({ isChat }: { isChat: boolean }) {
-    for (const { id, reason, sequence, unless, isChatOnly } of SEQUENCE_RULES) {
-      if (isChatOnly === true && !isChat) continue
-      const veto = unless === undefined ? null : toNumber(unless)
+    for (const { rule, sequence, unless, isChatOnly } of RULES.sequences) {
+      if (isChatOnly && !isChat) continue
       for (const [index, { any, within }] of sequence.entries()) {
         const number = this.#steps.length
         const isLast = index === sequence.length - 1
-        this.#steps.push({ rule: { id, reason }, isFirst: index === 0, isLast, maxGap: within * WORD, veto })
-        for (const concept of any) this.#stepsOf[toNumber(concept)]?.unshift(number)
+        this.#steps.push({ rule, isFirst: index === 0, isLast, maxGap: within * WORD, unless })
+        for (const concept of any) this.#stepsOf[concept]?.unshift(number)
       }
     }
-    for (const rule of TOGETHER_RULES) {
-      for (const concept of rule.together) this.#together[toNumber(concept)]?.push(rule)
+    for (const rule of RULES.together) {
+      for (const concept of rule.together) this.#together[concept]?.push(rule)
     }
     this.#ends = new Int32Array(this.#steps.length)
     this.#startPlaces = new Int32Array(this.#steps.length)
@@ -90,8 +92,8 @@ export class RuleMatcher {
     const step = this.#steps[number]
     if (step === undefined) return null
     if (step.isFirst) {
-      // What somebody does, may or should not do is told, not asked for.
-      if (place === this.#narratedEnd && step.veto !== null) return null
+      // What somebody does, may or should not do is narrated, not asked for.
+      if (place === this.#narratedEnd && step.unless !== null) return null
       this.#ends[number] = endPlace
       this.#startPlaces[number] = place
       this.#starts[number] = start
@@ -107,37 +109,24 @@ export class RuleMatcher {
       this.#starts[number] = firstStart
       return null
     }
-    return this.#isVetoed(step.veto, startPlace) ? null : { rule: step.rule, start: firstStart, end }
+    return this.#isVetoed(step.unless, startPlace) ? null : { rule: step.rule, start: firstStart, end }
   }
 
-  #meet(
-    { id, reason, together, within, unless }: TogetherRule,
-    { place, start, end }: Mention,
-  ): Match | null {
+  #meet({ rule, together, within, unless }: TogetherRule, { place, start, end }: Mention): Match | null {
     let first = place
     let firstStart = start
     for (const concept of together) {
-      const number = toNumber(concept)
-      const last = this.#lastPlaces[number] ?? NOWHERE
+      const last = this.#lastPlaces[concept] ?? NOWHERE
       if (place - last > within * WORD) return null
       if (last < first) {
         first = last
-        firstStart = this.#lastStarts[number] ?? 0
+        firstStart = this.#lastStarts[concept] ?? 0
       }
     }
-    if (unless !== undefined && this.#isVetoed(toNumber(unless), first)) return null
-    return { rule: { id, reason }, start: firstStart, end }
+    return this.#isVetoed(unless, first) ? null : { rule, start: firstStart, end }
   }
 
   #isVetoed(concept: number | null, from: number): boolean {
     return concept !== null && (this.#lastPlaces[concept] ?? NOWHERE) >= from
   }
 }
-
-const NUMBERS: ReadonlyMap<Concept, number> = new Map(CONCEPTS.map((concept, number) => [concept, number]))
-
-export function toNumber(concept: Concept): number {
-  return NUMBERS.get(concept) ?? CONCEPTS.indexOf(concept)
-}
-
-const NARRATED = toNumber('narrated')

@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { abortReason } from '../../core/abort.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
-import type { Rule } from './rules.ts'
+import type { PromptRule } from './rules.ts'
 
 /** What the thread is given. */
 export interface ScanOrder {
@@ -15,7 +15,7 @@ export interface ScanOrder {
 }
 
 /** What it answers: for each text the rule it breaks, if any. */
-export type ScanAnswer = readonly (Rule | null)[]
+export type ScanAnswer = readonly (PromptRule | null)[]
 
 interface Job {
   readonly order: ScanOrder

@@ -1,5 +1,6 @@
-/** Finds the terms of the vocabulary that begin at a place of a folded text: one walk, no longer than the longest term. */
-import { SPACE, type FoldedText } from './fold.ts'
+/** Finds the terms that begin at a place of a normalized text: one walk, no longer than the longest term. */
+import { SPACE, type NormalizedText } from './normalized-text.ts'
+import type { Term } from './terms.ts'
 
 /** No place begins more terms than this. */
 const MAX_FOUND = 64
@@ -23,12 +24,6 @@ export class FoundTerms {
   }
 }
 
-export interface NumberedTerm {
-  readonly text: string
-  readonly isStem: boolean
-  readonly concept: number
-}
-
 interface Ends {
   readonly whole: number[]
   readonly stems: number[]
@@ -42,7 +37,7 @@ export class TermTrie {
   readonly #roots = new Int32Array(0x1_0000)
   readonly #ends: (Ends | null)[] = [null]
 
-  constructor(terms: readonly NumberedTerm[]) {
+  constructor(terms: readonly Term[]) {
     const unitCount = terms.reduce((total, { text }) => total + text.length, 0)
     // Seldom more than half full, so that a key that is not there is found out at once.
     const size = 2 ** Math.ceil(Math.log2(2 * unitCount))
@@ -57,7 +52,7 @@ export class TermTrie {
   }
 
   /** Puts what begins at `start` into `found` and gives the number of units looked at. */
-  find(text: FoldedText, start: number, found: FoundTerms): number {
+  find(text: NormalizedText, start: number, found: FoundTerms): number {
     const { units, length } = text
     found.count = 0
     let node = this.#roots[units[start] ?? 0] ?? 0
@@ -106,7 +101,7 @@ export function isUnspaced(unit: number): boolean {
   return (unit >= 0x2e80 && unit < 0xa000) || (unit >= 0xf900 && unit < 0xfb00)
 }
 
-function endsWord({ units, length, isSpelled }: FoldedText, end: number): boolean {
+function endsWord({ units, length, isSpelled }: NormalizedText, end: number): boolean {
   if (end >= length || isSpelled) return true
   const next = units[end] ?? 0
   return next <= SPACE || isUnspaced(next) || isUnspaced(units[end - 1] ?? 0)

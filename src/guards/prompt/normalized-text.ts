@@ -1,19 +1,19 @@
 /**
- * Folds what looks alike onto one letter, so that one vocabulary meets all its disguises: case, accents, full-width and
+ * Maps what looks alike to one letter, so that a term is found in all its disguises: case, accents, full-width and
  * mathematical letters (Unicode's compatibility mappings), Cyrillic and Greek look-alikes, digits in place of letters,
- * characters that show nothing. Works by table, one code unit at a time: `String.prototype.normalize` on a whole text
- * takes quadratic time for a long run of combining marks. The vocabulary is folded the same way, so a Russian word still
- * meets a Russian word.
+ * invisible characters. Works by table, one code unit at a time: `String.prototype.normalize` on a whole text takes
+ * quadratic time for a long run of combining marks. Terms are normalized the same way, so a Russian term still matches a
+ * Russian word.
  */
 
-/** Shows nothing and parts nothing. */
+/** Invisible, and separates nothing. */
 const NOTHING = 0
 /** Between two words. */
 export const SPACE = 32
 /** Between two sentences. */
 export const SENTENCE_END = 10
 
-/** Look-alikes in lower case; each pair is the letter it is taken for, and those that pass for it. */
+/** In lower case: a letter, and the characters that are read as it. */
 const LOOK_ALIKES: readonly (readonly [string, string])[] = [
   ['a', 'аαɑᴀ4@∂'],
   ['b', 'вьβʙ'],
@@ -25,7 +25,7 @@ const LOOK_ALIKES: readonly (readonly [string, string])[] = [
   ['h', 'нһʜ'],
   ['j', 'јᴊ'],
   ['k', 'кκᴋ'],
-  // One letter stands for both: 1 and | pass for either.
+  // One letter stands for both: 1 and | are read as either.
   ['l', 'iіιɪıӏʟ1'],
   ['m', 'мᴍ'],
   ['n', 'пηɴ'],
@@ -46,7 +46,7 @@ const LOOK_ALIKES: readonly (readonly [string, string])[] = [
   ['ي', 'ى'],
 ]
 
-/** Where a code unit is folded to the first one of its decomposition. */
+/** Where a code unit is mapped to the first one of its decomposition. */
 const DECOMPOSED_RANGES = [
   [0xa0, 0x52f],
   [0x1d00, 0x24ff],
@@ -60,15 +60,15 @@ const MATHEMATICAL = 0xd8_35
 const ENCLOSED = 0xd8_3c
 const TAGS = 0xdb_40
 
-const LETTER = /[\p{L}\p{N}]/u
-const SHOWS_NOTHING = /[\p{M}\p{Cf}\u115f\u1160\u3164\uffa0\u180e]/u
+const LETTERS = /[\p{L}\p{N}]+/gu
+const INVISIBLE = /[\p{M}\p{Cf}\u115f\u1160\u3164\uffa0\u180e]+/gu
 
-const FOLDED = createTable()
-const MATHEMATICAL_FOLDED = Uint16Array.from({ length: 0x400 }, (_, i) => foldSymbol(0x1d400 + i))
-const ENCLOSED_FOLDED = Uint16Array.from({ length: 0x400 }, (_, i) => foldEnclosed(0x1f000 + i))
+const NORMALIZED = createTable()
+const MATHEMATICAL_NORMALIZED = Uint16Array.from({ length: 0x400 }, (_, i) => normalizeSymbol(0x1d400 + i))
+const ENCLOSED_NORMALIZED = Uint16Array.from({ length: 0x400 }, (_, i) => normalizeEnclosed(0x1f000 + i))
 
-/** Text as the scanner reads it: folded units, words parted by one space, and where each stood in the text. */
-export class FoldedText {
+/** Text as the scanner reads it: normalized units, words separated by one space, and the offset of each in the text. */
+export class NormalizedText {
   units = new Uint16Array(4096)
   offsets = new Int32Array(4096)
   length = 0
@@ -79,16 +79,16 @@ export class FoldedText {
     this.isSpelled = isSpelled
   }
 
-  fold(text: string): void {
+  normalize(text: string): void {
     this.#makeRoom(text.length + 1)
     const { units, offsets } = this
     let end = 0
     for (let i = 0; i < text.length; i++) {
       const offset = i
       const code = text.charCodeAt(i)
-      let unit = FOLDED[code] ?? SPACE
-      if (code >= 0xd800 && code < 0xdc00) unit = foldPair(code, text.charCodeAt(++i))
-      else if (unit === SPACE && code !== SPACE) unit = partOf(text, i)
+      let unit = NORMALIZED[code] ?? SPACE
+      if (code >= 0xd800 && code < 0xdc00) unit = normalizePair(code, text.charCodeAt(++i))
+      else if (unit === SPACE && code !== SPACE) unit = separatorAt(text, i)
       if (unit === NOTHING) continue
       if (unit > SPACE) {
         units[end] = unit
@@ -103,7 +103,7 @@ export class FoldedText {
   }
 
   /** Appends the letters between two indexes of another text, without its spaces. */
-  appendLetters(text: FoldedText, start: number, end: number): void {
+  appendLetters(text: NormalizedText, start: number, end: number): void {
     if (this.length === 0) this.#makeRoom(text.length)
     for (let i = start; i <= end; i++) {
       const unit = text.units[i] ?? SPACE
@@ -111,7 +111,7 @@ export class FoldedText {
     }
   }
 
-  /** Gives back the memory of a long text. */
+  /** Releases the memory of a long text. */
   shrink(maxLength: number): void {
     if (this.units.length <= maxLength) return
     this.units = new Uint16Array(maxLength)
@@ -125,15 +125,15 @@ export class FoldedText {
   }
 }
 
-const foldedTerm = new FoldedText()
+const normalizedTerm = new NormalizedText()
 
-/** A word of the vocabulary as it is met in a folded text. */
-export function foldTerm(term: string): string {
-  foldedTerm.fold(term)
-  return String.fromCharCode(...foldedTerm.units.subarray(0, foldedTerm.length))
+/** A term as it is found in a normalized text. */
+export function normalizeTerm(term: string): string {
+  normalizedTerm.normalize(term)
+  return Buffer.from(normalizedTerm.units.buffer, 0, 2 * normalizedTerm.length).toString('utf16le')
 }
 
-function partOf(text: string, i: number): number {
+function separatorAt(text: string, i: number): number {
   const code = text.charCodeAt(i)
   if (code === 10) return text.charCodeAt(i + 1) === 10 ? SENTENCE_END : SPACE
   if (code === 0x2e || code === 0x21 || code === 0x3f) {
@@ -143,55 +143,52 @@ function partOf(text: string, i: number): number {
   return SENTENCE_MARKS.includes(text.charAt(i)) ? SENTENCE_END : SPACE
 }
 
-function foldPair(high: number, low: number): number {
+function normalizePair(high: number, low: number): number {
   const index = low - 0xdc00
   if (!(index >= 0 && index < 0x400)) return SPACE
-  if (high === MATHEMATICAL) return MATHEMATICAL_FOLDED[index] ?? SPACE
-  if (high === ENCLOSED) return ENCLOSED_FOLDED[index] ?? SPACE
+  if (high === MATHEMATICAL) return MATHEMATICAL_NORMALIZED[index] ?? SPACE
+  if (high === ENCLOSED) return ENCLOSED_NORMALIZED[index] ?? SPACE
   if (high === TAGS) return NOTHING
   return SPACE
 }
 
+/** What a code unit is read as; beyond letters, digits and what is invisible all is a space. */
 function createTable(): Uint16Array {
   const table = new Uint16Array(0x1_0000)
-  for (let code = 0; code < table.length; code++) table[code] = foldUnit(code)
+  for (let code = 0; code < table.length; code++) table[code] = code
+  const everyUnit = Buffer.from(table.buffer).toString('utf16le')
+  table.fill(SPACE)
+  for (const { 0: run, index } of everyUnit.matchAll(LETTERS)) {
+    for (let code = index; code < index + run.length; code++) table[code] = code
+  }
+  for (const { 0: run, index } of everyUnit.matchAll(INVISIBLE))
+    table.fill(NOTHING, index, index + run.length)
   for (const [letter, alikes] of LOOK_ALIKES) {
     for (const alike of alikes) table[alike.charCodeAt(0)] = letter.charCodeAt(0)
   }
   for (let code = 0x41; code <= 0x5a; code++) table[code] = table[code + 0x20] ?? code
   for (const [start, end] of DECOMPOSED_RANGES) {
-    for (let code = start; code <= end; code++) table[code] = foldDecomposed(code, table)
+    for (let code = start; code <= end; code++) table[code] = normalizeDecomposed(code, table)
   }
   return table
 }
 
-function foldUnit(code: number): number {
-  if (code < 0x80) return isAsciiWord(code) ? code : SPACE
-  const character = String.fromCharCode(code)
-  if (SHOWS_NOTHING.test(character)) return NOTHING
-  return LETTER.test(character) ? code : SPACE
-}
-
-function isAsciiWord(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
-}
-
-function foldDecomposed(code: number, table: Uint16Array): number {
+function normalizeDecomposed(code: number, table: Uint16Array): number {
   const known = table[code] ?? SPACE
   if (known === NOTHING) return known
-  const first = String.fromCharCode(code).normalize('NFKD').toLowerCase().normalize('NFKD').charCodeAt(0)
+  const first = String.fromCharCode(code).normalize('NFKD').toLowerCase().charCodeAt(0)
   return table[first] ?? known
 }
 
-function foldSymbol(codePoint: number): number {
+function normalizeSymbol(codePoint: number): number {
   const first = String.fromCodePoint(codePoint).normalize('NFKD').toLowerCase().charCodeAt(0)
-  return first >= 0xd800 && first < 0xe000 ? SPACE : (FOLDED[first] ?? SPACE)
+  return first >= 0xd800 && first < 0xe000 ? SPACE : (NORMALIZED[first] ?? SPACE)
 }
 
 /** Letters in circles and squares, and those of flags. */
-function foldEnclosed(codePoint: number): number {
+function normalizeEnclosed(codePoint: number): number {
   for (const start of [0x1f130, 0x1f150, 0x1f170, 0x1f1e6]) {
-    if (codePoint >= start && codePoint < start + 26) return FOLDED[0x61 + codePoint - start] ?? SPACE
+    if (codePoint >= start && codePoint < start + 26) return NORMALIZED[0x61 + codePoint - start] ?? SPACE
   }
   return SPACE
 }

@@ -5,17 +5,22 @@
 import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { keepRequestId } from '../net/request-id.ts'
-import { requireDeclaredAccess } from './access.ts'
-import { registerBodyParsers } from './body-parser.ts'
+import { requireDeclaredAccess } from './pipeline/access.ts'
+import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
 import { holdContinue } from '../net/expect-continue.ts'
 import { guardConnections } from '../net/guard-connections.ts'
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
-import { answerOrigin } from './cors.ts'
+import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
-import { registerErrorHandlers, sendError } from './error-handler.ts'
-import { firewallBodyLimit, raiseFirewall, refuseClientError, refuseUnroutable } from './firewall-gates.ts'
-import { clientAddressOf, registerPipeline } from './pipeline.ts'
+import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
+import {
+  firewallBodyLimit,
+  raiseFirewall,
+  refuseClientError,
+  refuseUnroutable,
+} from './pipeline/firewall-gates.ts'
+import { clientAddressOf, registerPipeline } from './pipeline/gates.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
@@ -30,7 +35,7 @@ import { registerKeyRoutes } from './routes/keys.ts'
 import { registerMetricsRoutes } from './routes/metrics.ts'
 import { registerModelRoutes } from './routes/models.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
-import { validatorCompiler } from './validator.ts'
+import { validatorCompiler } from './schemas/validator.ts'
 
 export function buildApp(deps: AppDeps): FastifyInstance {
   const bounds = { ...HTTP_BOUNDS, ...deps.httpBounds }

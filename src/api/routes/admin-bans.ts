@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { Firewall } from '../../guards/firewall/firewall.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../route-schema.ts'
+import { describeRoute } from '../openapi/route-schema.ts'
 import { banList, banParams, liftedBan, toBanBody } from '../schemas/bans.ts'
 
 const access = 'admin'

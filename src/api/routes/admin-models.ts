@@ -7,7 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../route-schema.ts'
+import { describeRoute } from '../openapi/route-schema.ts'
 import {
   model,
   modelParams,

@@ -9,9 +9,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { Generation } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { toGenerationContext } from '../generation-context.ts'
-import { toBatchResponse } from '../results.ts'
-import { describeRoute } from '../route-schema.ts'
-import { batchRequest, batchResponse } from '../schemas/generate.ts'
+import { toBatchResponse } from '../dialects/generate/answers.ts'
+import { describeRoute } from '../openapi/route-schema.ts'
+import { batchRequest, batchResponse } from '../dialects/generate/schema.ts'
 
 const access = 'key'
 

@@ -5,8 +5,8 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { openApiOptions } from '../openapi.ts'
-import { PAGE_HEADERS } from '../page-headers.ts'
+import { openApiOptions } from '../openapi/openapi.ts'
+import { PAGE_HEADERS } from '../openapi/page-headers.ts'
 
 export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(swagger, openApiOptions)

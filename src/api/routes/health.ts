@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../route-schema.ts'
+import { describeRoute } from '../openapi/route-schema.ts'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { health, ready } from '../schemas/health.ts'
 

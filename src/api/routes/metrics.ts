@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../route-schema.ts'
+import { describeRoute } from '../openapi/route-schema.ts'
 
 const access = 'admin'
 

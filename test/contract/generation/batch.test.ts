@@ -1,6 +1,6 @@
 /** The two batch routes: shape, order, and prompts that fail without losing the others. */
 import { describe, expect, it } from 'vitest'
-import { batchResponse } from '../../../src/api/schemas/generate.ts'
+import { batchResponse } from '../../../src/api/dialects/generate/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
 import {

@@ -2,8 +2,8 @@
 import { createParser } from 'eventsource-parser'
 import { describe, expect, it } from 'vitest'
 import type { StartSilenceTimer } from '../../../src/api/deps.ts'
-import { chatChunk } from '../../../src/api/schemas/chat.ts'
-import { streamChunk } from '../../../src/api/schemas/generate.ts'
+import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
+import { streamChunk } from '../../../src/api/dialects/generate/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineEvent } from '../../../src/protocol/engine.ts'
 import {

@@ -1,7 +1,7 @@
 /** Folded sequences as the generate routes answer them. */
-import { InvariantError } from '../core/errors.ts'
-import type { GeneratedSequence, Generation } from '../generation/generation.ts'
-import { toOpenAiError } from '../net/render-error.ts'
+import { InvariantError } from '../../../core/errors.ts'
+import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
+import { toOpenAiError } from '../../../net/render-error.ts'
 
 /** What every answer says of its generation. */
 type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>

@@ -1,7 +1,7 @@
 /** How the routes' schemas become one OpenAPI 3.1 document. */
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import { INTERFACE_VERSION } from '../core/interface-version.ts'
+import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { ROUTE_TAGS } from './route-schema.ts'
 
 type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>

@@ -1,8 +1,8 @@
 /** Runs a route's zod schemas and turns the first thing wrong into one sentence: field, bound and value given. */
 import type { FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
-import { ServiceError } from '../core/errors.ts'
-import { toFieldError } from '../net/request-fields.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { toFieldError } from '../../net/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const isBody = httpPart === 'body'

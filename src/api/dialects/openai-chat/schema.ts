@@ -4,7 +4,7 @@
  * unless their value is neutral: never accepted and ignored.
  */
 import { z } from 'zod'
-import type { GenerationRequest } from '../../generation/generation-request.ts'
+import type { GenerationRequest } from '../../../generation/generation-request.ts'
 import {
   arrayOf,
   boolean,
@@ -20,7 +20,7 @@ import {
   text,
   topK,
   topP,
-} from './fields.ts'
+} from '../../schemas/fields.ts'
 
 const textPart = z.object(
   { type: z.literal('text', { error: must("'text'") }), text: text() },

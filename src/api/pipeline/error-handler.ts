@@ -3,11 +3,11 @@
  * message goes out; at 500 the text is fixed and the cause goes to the log with the request id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, ServiceError, toServiceError } from '../core/errors.ts'
-import { logCause } from '../telemetry/log-cause.ts'
-import type { Log } from '../telemetry/log.ts'
-import { renderError } from '../net/render-error.ts'
-import { badEncoding, unknownRoute } from '../net/request-target.ts'
+import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
+import { logCause } from '../../telemetry/log-cause.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { renderError } from '../../net/render-error.ts'
+import { badEncoding, unknownRoute } from '../../net/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {

@@ -4,11 +4,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ServiceError } from '../core/errors.ts'
-import type { Firewall, Refusal } from '../guards/firewall/firewall.ts'
-import type { BodyLimit } from '../net/json-body.ts'
-import { ADDRESS_BOUNDS, limitAddressConnections } from '../net/limit-address-connections.ts'
-import type { AppDeps } from './deps.ts'
+import type { ServiceError } from '../../core/errors.ts'
+import type { Firewall, Refusal } from '../../guards/firewall/firewall.ts'
+import type { BodyLimit } from '../../net/json-body.ts'
+import { ADDRESS_BOUNDS, limitAddressConnections } from '../../net/limit-address-connections.ts'
+import type { AppDeps } from '../deps.ts'
 
 const guard = 'firewall'
 

@@ -3,7 +3,7 @@
  * forgotten declaration can never become an open door.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { InvariantError } from '../core/errors.ts'
+import { InvariantError } from '../../core/errors.ts'
 
 /** `public`: anyone; `key`: any valid API key; `admin`: the admin key. */
 export type AccessClass = 'public' | 'key' | 'admin'

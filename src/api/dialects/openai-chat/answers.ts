@@ -2,7 +2,7 @@
  * The frames of the two streams. What never changes within an answer is written once; a token costs one
  * `JSON.stringify` of its text and one template.
  */
-import type { FrameFormat } from './stream-events.ts'
+import type { FrameFormat } from '../../sse/stream-events.ts'
 
 /** Frames of `/v1/generate/stream`: text, finish reason and usage so far in each. */
 export function createGenerateFrames(): FrameFormat {

@@ -1,7 +1,7 @@
 /** What a route tells the documentation about itself, next to what its body and answers are. */
 import { z } from 'zod'
-import { ERRORS } from '../core/errors.ts'
-import type { AccessClass } from './access.ts'
+import { ERRORS } from '../../core/errors.ts'
+import type { AccessClass } from '../pipeline/access.ts'
 
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })

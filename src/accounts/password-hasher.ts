@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
+import { Semaphore } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
-import { WorkLine } from './work-line.ts'
 
 export interface Argon2Parameters {
   readonly memoryKib: number
@@ -20,7 +20,7 @@ const MAX_PASSWORD_LENGTH = 128
 
 /**
  * One new password and one check at a time: hashing runs in libuv's pool of four, which files and name look-ups need as
- * well. They stand in two lines, so that a crowd of registrations lets nobody wait who logs in.
+ * well. They wait in two queues, so that many registrations delay no login.
  */
 const MAX_RUNNING = 1
 /** About two seconds' work. */
@@ -33,8 +33,8 @@ const HASH_BYTES = 32
 export class PasswordHasher {
   readonly #parameters: Argon2Parameters
   readonly #nobodysHash: string
-  readonly #hashing = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
-  readonly #checking = new WorkLine({ maxRunning: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal: lineError })
+  readonly #hashing = createSemaphore()
+  readonly #checking = createSemaphore()
 
   constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS) {
     this.#parameters = parameters
@@ -75,7 +75,8 @@ function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }
 
-function lineError(): ServiceError {
+function createSemaphore(): Semaphore {
   const params = { max: MAX_WAITING, seconds: RETRY_SECONDS }
-  return new ServiceError('password_queue_full', params, { retryAfterSeconds: RETRY_SECONDS })
+  const refusal = () => new ServiceError('password_queue_full', params, { retryAfterSeconds: RETRY_SECONDS })
+  return new Semaphore({ permits: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal })
 }

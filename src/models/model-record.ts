@@ -1,8 +1,8 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
+import type { Mutex } from '../core/concurrency/semaphore.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
-import type { LoadQueue } from './load-queue.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
@@ -38,7 +38,8 @@ export interface ModelEntry {
   current: LoadedModel | null
   /** What `current` was loaded from; null for the fallback and before the first load has finished. */
   source: ModelSource | null
-  readonly loads: LoadQueue
+  /** Held by the load under way; the next ones wait in the order they were asked for. */
+  readonly loads: Mutex
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {
@@ -48,7 +49,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
     // While a replacement loads beside the model that serves, this is the replacement's.
-    loadFraction: entry.current !== null && entry.loads.isEmpty ? 1 : entry.loadFraction,
+    loadFraction: entry.current !== null && entry.loads.isFree ? 1 : entry.loadFraction,
     failure: failureOf(entry),
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
@@ -63,7 +64,7 @@ export function isServing({ current }: ModelEntry): boolean {
 }
 
 function isReplacingFailed(entry: ModelEntry): boolean {
-  return !entry.loads.isEmpty && entry.current !== null && !isServing(entry)
+  return !entry.loads.isFree && entry.current !== null && !isServing(entry)
 }
 
 function stateOf(entry: ModelEntry): ModelState {

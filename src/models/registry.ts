@@ -10,11 +10,11 @@
  */
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
+import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
-import { LoadQueue } from './load-queue.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
 import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
 import { WaitingRoom, type WaitingLine } from './waiting-room.ts'
@@ -102,9 +102,9 @@ export class ModelRegistry {
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     try {
-      await entry.loads.add(() => this.#load(entry, source, options.outline))
+      await entry.loads.run(() => this.#load(entry, source, options.outline))
     } catch (error) {
-      if (!entry.isKept && entry.current === null && entry.loads.isEmpty) this.#forget(entry)
+      if (!entry.isKept && entry.current === null && entry.loads.isFree) this.#forget(entry)
       throw error
     }
   }
@@ -116,7 +116,7 @@ export class ModelRegistry {
    */
   async reload(modelId: string, change: (source: ModelSource) => ModelSource): Promise<ModelSource> {
     const entry = this.#resolve(modelId)
-    return await entry.loads.add(async () => {
+    return await entry.loads.run(async () => {
       const source = change(sourceOf(entry))
       await this.#load(entry, source)
       return source
@@ -130,7 +130,7 @@ export class ModelRegistry {
   async source(modelId: string): Promise<ModelSource | null> {
     const entry = this.#resolve(modelId)
     if (entry === this.#fallback) return null
-    if (entry.current === null) await entry.loads.last
+    if (entry.current === null) await entry.loads.whenFree()
     return sourceOf(entry)
   }
 
@@ -142,7 +142,7 @@ export class ModelRegistry {
     this.#draining.add(entry)
     this.#forget(entry)
     entry.removed.abort()
-    await entry.loads.last
+    await entry.loads.whenFree()
     await this.#retire(entry.current)
     this.#draining.delete(entry)
   }
@@ -177,7 +177,7 @@ export class ModelRegistry {
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && !entry.loads.isEmpty) await this.#waitForLoad(entry, signal)
+    if (!isServing(entry) && !entry.loads.isFree) await this.#waitForLoad(entry, signal)
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
@@ -197,7 +197,7 @@ export class ModelRegistry {
     const tooLate = new Promise((resolve) => {
       timer = setTimeout(resolve, LOADS_END_MS)
     })
-    await Promise.race([Promise.all(entries.map(({ loads }) => loads.last)), tooLate])
+    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenFree())), tooLate])
     clearTimeout(timer)
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
@@ -250,7 +250,7 @@ export class ModelRegistry {
   async #waitForLoad(entry: Entry, signal: AbortSignal): Promise<void> {
     this.#loadLine.enter(1)
     try {
-      while (!isServing(entry) && !entry.loads.isEmpty) await withAbort(entry.loads.first, signal)
+      while (!isServing(entry) && !entry.loads.isFree) await withAbort(entry.loads.nextRelease(), signal)
     } finally {
       this.#loadLine.leave(1)
     }
@@ -302,7 +302,7 @@ export class ModelRegistry {
       isDraining: false,
       current: null,
       source: null,
-      loads: new LoadQueue(),
+      loads: new Mutex(),
       isKept: false,
     }
   }

@@ -4,8 +4,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, sql, type SqlBool } from 'kysely'
+import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
-import { Turns } from './sqlite/turns.ts'
 
 export interface PageRequest {
   /** Null takes all there are, up to what one answer can hold. */
@@ -40,8 +40,8 @@ const MAX_ROWS = 10_000
 /** Read in one turn of the event loop: a few milliseconds, after which others have theirs. */
 const PIECE_ROWS = 500
 
-/** All listings of a process take turns, because they all keep the same event loop from everybody else. */
-const turns = new Turns()
+/** Shared by all listings of the process: one piece at a time, because each keeps the event loop from everything else. */
+const reading = new Mutex()
 
 /**
  * Reads a page in pieces. `readRows` gives the rows behind a place, in the order of their places.
@@ -57,7 +57,10 @@ export async function readPage<Item extends RowPlace>(
   for (;;) {
     // One more than the page holds tells whether another follows.
     const wanted = Math.min(PIECE_ROWS, length + 1 - items.length)
-    const rows = await inTurn(() => readRows({ after, limit: wanted }))
+    const rows = await reading.run(async () => {
+      await nextTurn()
+      return await readRows({ after, limit: wanted })
+    })
     items.push(...rows)
     if (items.length > length) {
       items.pop()
@@ -66,16 +69,6 @@ export async function readPage<Item extends RowPlace>(
     }
     if (rows.length < wanted) return { items, nextCursor: null }
     after = rows.at(-1) ?? after
-  }
-}
-
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const end = await turns.take()
-  try {
-    await nextTurn()
-    return await work()
-  } finally {
-    end()
   }
 }
 

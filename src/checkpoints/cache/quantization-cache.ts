@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withAbort } from '../../core/abort.ts'
+import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import type { QuantMode } from '../../core/quant-mode.ts'
 import { ContentHashes } from './content-hash.ts'
@@ -69,7 +69,7 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   const folder = join(dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
   const path = join(folder, `${await quantizationKey({ model, format, hashes, signal })}.gguf`)
-  const isNew = await alone(path, signal, async () => {
+  const isNew = await inTurn(path, signal, async () => {
     if (await isWhole(path)) return false
     const newBytes = estimateBytes(format, model)
     await prepareFolder(folder)
@@ -87,23 +87,20 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   return { model: quantized, format, ...summary }
 }
 
-/** By the file it makes: who asks this process for the same one waits, and finds it. */
-const underWay = new Map<string, Promise<void>>()
+/** By the file that is made: a second request for it in this process waits, and finds the file. */
+const mutexes = new Map<string, Mutex>()
 
-async function alone<Result>(
+async function inTurn<Result>(
   path: string,
   signal: AbortSignal | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  for (let before = underWay.get(path); before !== undefined; before = underWay.get(path))
-    await (signal === undefined ? before : withAbort(before, signal))
-  const run = work()
-  const ignore = (): void => {}
-  underWay.set(path, run.then(ignore, ignore))
+  const mutex = mutexes.get(path) ?? new Mutex()
+  mutexes.set(path, mutex)
   try {
-    return await run
+    return await mutex.run(work, signal)
   } finally {
-    underWay.delete(path)
+    if (mutex.isFree) mutexes.delete(path)
   }
 }
 

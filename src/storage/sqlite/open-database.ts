@@ -6,10 +6,10 @@ import { accessSync, closeSync, constants, openSync, realpathSync, statSync } fr
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Migration, Migrator } from 'kysely'
+import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import { databaseTrouble } from '../database-errors.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
-import { Turns } from './turns.ts'
 
 export interface DatabaseKind {
   /** What it holds, for messages: `accounts and keys`. */
@@ -45,7 +45,7 @@ export async function openDatabase<Schema>(
     )
   }
   const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
-  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, { turns: turnsOf(location) }))
+  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, { mutex: mutexOf(location) }))
   try {
     await refuseWhenUnusable(location, kind, () => migrate(database, kind))
     sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)
@@ -56,15 +56,15 @@ export async function openDatabase<Schema>(
   }
 }
 
-const TURNS_BY_FILE = new Map<string, Turns>()
+const MUTEX_BY_FILE = new Map<string, Mutex>()
 
-function turnsOf(location: string): Turns {
-  if (location === IN_MEMORY) return new Turns()
+function mutexOf(location: string): Mutex {
+  if (location === IN_MEMORY) return new Mutex()
   // Two names of one file are one file.
   const file = realpathSync(location)
-  const turns = TURNS_BY_FILE.get(file) ?? new Turns()
-  TURNS_BY_FILE.set(file, turns)
-  return turns
+  const mutex = MUTEX_BY_FILE.get(file) ?? new Mutex()
+  MUTEX_BY_FILE.set(file, mutex)
+  return mutex
 }
 
 async function refuseWhenUnusable<T>(

@@ -7,12 +7,12 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import { API_DATABASE, type ApiSchema } from '../api-database.ts'
 import { databaseTrouble } from '../database-errors.ts'
 import { refuseForeign } from './open-database.ts'
 import { type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
-import { Turns } from './turns.ts'
 
 export interface ReadOnlyDatabase {
   readonly database: SqliteKysely<ApiSchema>
@@ -75,7 +75,7 @@ export function openReadOnlyDatabase(
     const opened = sqlite
     return {
       database: new SqliteKysely<ApiSchema>(
-        new SqliteDriver(opened, { turns: new Turns(), isReadOnly: true }),
+        new SqliteDriver(opened, { mutex: new Mutex(), isReadOnly: true }),
       ),
       forgetPages: () => opened.exec('pragma shrink_memory'),
     }

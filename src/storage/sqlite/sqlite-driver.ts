@@ -1,7 +1,7 @@
 /**
  * The one connection to a SQLite file: prepared statements, transactions and waiting for locks. The query builder uses it
  * through `SqliteKysely`; the stores of the hot path use `run` and `transact` with SQL compiled once, because building a
- * query costs more than running it. Both take turns on one mutex for each file.
+ * query costs more than running it. Both lock one mutex for each file.
  * Invariant: the event loop never waits longer than `BUSY_PAUSE_MS` for another process's lock.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,8 +16,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { Mutex, Permit } from '../../core/concurrency/semaphore.ts'
 import { sqliteCode } from '../database-errors.ts'
-import type { Turns } from './turns.ts'
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>
 
@@ -50,7 +50,7 @@ export interface SqliteDriverOptions {
    * Shared by all connections of this process to one file: a connection that waits for a lock blocks the thread, so the
    * transaction that holds the lock on that same thread could never end.
    */
-  readonly turns: Turns
+  readonly mutex: Mutex
   /** @default false */
   readonly isReadOnly?: boolean
 }
@@ -61,25 +61,21 @@ const BEGIN = { read: 'begin', write: 'begin immediate' } as const
 export class SqliteDriver implements Driver {
   readonly #database: SqliteDatabase
   readonly #connection: SqliteConnection
-  readonly #turns: Turns
+  readonly #mutex: Mutex
   readonly #isReadOnly: boolean
-  #endTurn: () => void = () => {}
+  /** Of the query builder, while it has the connection. */
+  #permit: Permit | null = null
 
-  constructor(database: SqliteDatabase, { turns, isReadOnly = false }: SqliteDriverOptions) {
+  constructor(database: SqliteDatabase, { mutex, isReadOnly = false }: SqliteDriverOptions) {
     this.#database = database
     this.#connection = new SqliteConnection(database)
-    this.#turns = turns
+    this.#mutex = mutex
     this.#isReadOnly = isReadOnly
   }
 
   /** Runs `work` alone on the connection. It is repeated while another process holds the lock it needs. */
-  async run<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
-    const endTurn = await this.#turns.take()
-    try {
-      return await untilFree(() => work(this.#connection))
-    } finally {
-      endTurn()
-    }
+  run<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
+    return this.#mutex.run(() => untilFree(() => work(this.#connection)))
   }
 
   /** As `run`, in one transaction: `work` starts with the lock held, and all that it wrote is kept or nothing. */
@@ -100,12 +96,12 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    this.#endTurn = await this.#turns.take()
+    this.#permit = await this.#mutex.lock()
     return this.#connection
   }
 
   async releaseConnection(): Promise<void> {
-    this.#endTurn()
+    this.#permit?.[Symbol.dispose]()
   }
 
   async beginTransaction(): Promise<void> {
@@ -126,15 +122,11 @@ export class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    const endTurn = await this.#turns.take()
-    try {
-      if (this.#database.isOpen) {
-        if (!this.#isReadOnly) removeLog(this.#database)
-        this.#database.close()
-      }
-    } finally {
-      endTurn()
-    }
+    await this.#mutex.run(async () => {
+      if (!this.#database.isOpen) return
+      if (!this.#isReadOnly) removeLog(this.#database)
+      this.#database.close()
+    })
   }
 }
 

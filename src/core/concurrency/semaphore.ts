@@ -1,0 +1,127 @@
+/**
+ * Permits for something of which only so much may run at a time, handed out in order of arrival. A released permit goes
+ * straight to the first waiter, so that no later caller slips in between. Knows nothing of what it guards.
+ * Invariant: somebody waits only while every permit is held.
+ */
+import { abortReason } from '../abort.ts'
+
+export interface SemaphoreOptions {
+  readonly permits: number
+  /** Waiters beyond which the next caller is refused. @default no bound */
+  readonly maxWaiting?: number
+  /** The error of a refusal. */
+  readonly refusal?: () => Error
+}
+
+/** The holder disposes it, once or more often. */
+export type Permit = Disposable
+
+export class Semaphore {
+  readonly #options: SemaphoreOptions
+  /** Called with their permits, in order of arrival. */
+  readonly #waiters = new Set<(permit: Permit) => void>()
+  #onRelease: (() => void)[] = []
+  #held = 0
+
+  constructor(options: SemaphoreOptions) {
+    this.#options = options
+  }
+
+  /** Whether no permit is held. */
+  get isIdle(): boolean {
+    return this.#held === 0
+  }
+
+  /** @throws what `refusal` gives when too many wait; the signal's reason when it aborts before there is a permit. */
+  async acquire(signal?: AbortSignal): Promise<Permit> {
+    signal?.throwIfAborted()
+    const { permits, maxWaiting = Number.POSITIVE_INFINITY, refusal } = this.#options
+    if (this.#held < permits) {
+      this.#held++
+      return this.#createPermit()
+    }
+    if (this.#waiters.size >= maxWaiting) throw refusal?.() ?? new RangeError('Too many wait for a permit.')
+    return await this.#wait(signal)
+  }
+
+  /** Runs `work` with a permit. @throws as `acquire`, or what the work throws. */
+  async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const permit = await this.acquire(signal)
+    try {
+      return await work()
+    } finally {
+      permit[Symbol.dispose]()
+    }
+  }
+
+  /** Resolves when the next permit is released. */
+  nextRelease(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRelease.push(resolve)
+    })
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<Permit> {
+    return new Promise((resolve, reject) => {
+      const grant = (permit: Permit): void => {
+        signal?.removeEventListener('abort', leave)
+        resolve(permit)
+      }
+      const leave = (): void => {
+        this.#waiters.delete(grant)
+        if (signal !== undefined) reject(abortReason(signal))
+      }
+      this.#waiters.add(grant)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  #createPermit(): Permit {
+    let isHeld = true
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#release()
+        isHeld = false
+      },
+    }
+  }
+
+  #release(): void {
+    const [next] = this.#waiters
+    if (next === undefined) this.#held--
+    else {
+      this.#waiters.delete(next)
+      next(this.#createPermit())
+    }
+    for (const resolve of this.#onRelease.splice(0)) resolve()
+  }
+}
+
+/** One holder at a time; any number may wait. */
+export class Mutex {
+  readonly #semaphore = new Semaphore({ permits: 1 })
+
+  get isFree(): boolean {
+    return this.#semaphore.isIdle
+  }
+
+  /** @throws the signal's reason when it aborts before it is the caller's turn. */
+  lock(signal?: AbortSignal): Promise<Permit> {
+    return this.#semaphore.acquire(signal)
+  }
+
+  /** Runs `work` while nobody else holds the mutex. */
+  run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return this.#semaphore.run(work, signal)
+  }
+
+  /** Resolves when the holder releases it, or at once when there is none. */
+  async nextRelease(): Promise<void> {
+    if (!this.isFree) await this.#semaphore.nextRelease()
+  }
+
+  /** Resolves when nobody holds it or waits for it. */
+  async whenFree(): Promise<void> {
+    while (!this.isFree) await this.#semaphore.nextRelease()
+  }
+}

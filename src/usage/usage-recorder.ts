@@ -3,6 +3,7 @@
  * transaction, because committing costs more than writing a row; a request that comes alone waits for no other.
  * Invariant: every `record` settles, and one that resolved is in the database.
  */
+import { endOfTurn } from '../core/concurrency/end-of-turn.ts'
 import { InvariantError } from '../core/errors.ts'
 import type { UsageEntry, UsageStore } from '../storage/usage-store.ts'
 
@@ -56,11 +57,4 @@ export class UsageRecorder {
       for (const { reject } of waiting) reject(error)
     }
   }
-}
-
-/** Everything that the sockets had to say in this turn has been heard by then. */
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

@@ -2,6 +2,7 @@
  * The credential store over SQLite. Keys that are asked for in one turn of the event loop are read together at its end,
  * in one read transaction: locking the file costs more than reading a key. Called for every request with a secret.
  */
+import { endOfTurn } from '../../core/concurrency/end-of-turn.ts'
 import type { ApiSchema } from '../api-database.ts'
 import {
   compileKeyQuery,
@@ -66,11 +67,4 @@ export class SqliteCredentialStore implements CredentialStore {
     }
     return keys
   }
-}
-
-/** Resolves when every socket that had data in this turn has been read. */
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

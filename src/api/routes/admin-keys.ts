@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { toListing } from '../listing.ts'
 import { describeRoute } from '../openapi/route-schema.ts'
 import {
   adminChangeKeyQuery,
@@ -16,7 +15,7 @@ import {
   toAdminKeyBody,
   toCreatedKeyBody,
 } from '../schemas/keys.ts'
-import { toPage } from '../schemas/query.ts'
+import { toListing, toPage } from '../schemas/query.ts'
 import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
 
 const access = 'admin'

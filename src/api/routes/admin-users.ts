@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { toListing } from '../listing.ts'
 import { describeRoute } from '../openapi/route-schema.ts'
 import {
   changeUserRequest,
@@ -15,7 +14,7 @@ import {
   userParams,
   userResponse,
 } from '../schemas/accounts.ts'
-import { toPage } from '../schemas/query.ts'
+import { toListing, toPage } from '../schemas/query.ts'
 
 const access = 'admin'
 const tag = 'Admin'

@@ -1,11 +1,10 @@
 /** `POST /v1/chat/completions`: OpenAI's shape, plain or streamed. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { newId } from '../../core/ids.ts'
-import { Generation, type GeneratedSequence } from '../../generation/generation.ts'
+import { Generation } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { toGenerationContext } from '../generation-context.ts'
-import { createChatFrames, type ChatAnswer } from '../dialects/openai-chat/answers.ts'
+import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
 import { describeRoute } from '../openapi/route-schema.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents } from '../sse/stream-events.ts'
@@ -31,36 +30,9 @@ export function registerChatRoutes(app: FastifyInstance, deps: AppDeps): void {
     handler: async (request, reply) => {
       const { isStream, includeUsage, generation: asked } = request.body
       using generation = await Generation.open(deps, asked, toGenerationContext(request, reply))
-      const answer: ChatAnswer = {
-        id: `chatcmpl-${newId()}`,
-        createdUnixSeconds: generation.createdUnixSeconds,
-        model: generation.modelId,
-        includeUsage,
-      }
-      if (!isStream) return toChatCompletion(answer, await generation.fold())
-      await streamEvents(deps, reply, { generation, format: createChatFrames(answer) })
+      if (!isStream) return toChatCompletion(generation, await generation.fold())
+      await streamEvents(deps, reply, { generation, format: createChatFrames(generation, { includeUsage }) })
       return reply
     },
   })
-}
-
-function toChatCompletion(answer: ChatAnswer, sequences: readonly GeneratedSequence[]) {
-  const promptTokens = sequences[0]?.promptTokens ?? 0
-  const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
-  return {
-    id: answer.id,
-    object: 'chat.completion',
-    created: answer.createdUnixSeconds,
-    model: answer.model,
-    choices: sequences.map(({ text, finishReason }, index) => ({
-      index,
-      message: { role: 'assistant', content: text },
-      finish_reason: finishReason,
-    })),
-    usage: {
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      total_tokens: promptTokens + completionTokens,
-    },
-  }
 }

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { toListing } from '../listing.ts'
 import { describeRoute } from '../openapi/route-schema.ts'
 import {
   createdKey,
@@ -14,7 +13,7 @@ import {
   toCreatedKeyBody,
   toKeyBody,
 } from '../schemas/keys.ts'
-import { toPage } from '../schemas/query.ts'
+import { toListing, toPage } from '../schemas/query.ts'
 
 const access = 'key'
 

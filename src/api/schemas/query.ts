@@ -78,3 +78,11 @@ export interface PageQuery {
 export function toPage({ limit, cursor }: PageQuery): { limit: number | null; cursor: string | null } {
   return { limit: limit ?? null, cursor: cursor ?? null }
 }
+
+/** What a listing says beside its rows: where the next page begins, where pages were asked for or there are more rows. */
+export function toListing(
+  { limit }: PageQuery,
+  { nextCursor }: { readonly nextCursor: string | null },
+): { next_cursor?: string | null } {
+  return limit === undefined && nextCursor === null ? {} : { next_cursor: nextCursor }
+}

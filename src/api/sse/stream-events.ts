@@ -5,20 +5,12 @@
  */
 import type { FastifyReply } from 'fastify'
 import { InvariantError, toServiceError, type ServiceError } from '../../core/errors.ts'
-import type { Generation, GenerationEvent } from '../../generation/generation.ts'
+import type { Generation } from '../../generation/generation.ts'
 import { toOpenAiError } from '../../net/render-error.ts'
 import { logCause } from '../../telemetry/log-cause.ts'
+import { frame, type FrameFormat } from '../dialects/frames.ts'
 import { startSystemSilenceTimer, type AppDeps } from '../deps.ts'
 import { SseWriter } from './sse.ts'
-
-type EventOf<Type extends GenerationEvent['type']> = Extract<GenerationEvent, { type: Type }>
-
-/** What the frames of an answer look like; each call gives whole frames, or nothing to send. */
-export interface FrameFormat {
-  start(event: EventOf<'sequence-start'>): string
-  delta(event: EventOf<'text-delta'>): string
-  end(event: EventOf<'sequence-end'>): string
-}
 
 const DONE_FRAME = 'data: [DONE]\n\n'
 
@@ -75,5 +67,5 @@ function send(writer: SseWriter, frames: string): Promise<void> | undefined {
 }
 
 function errorFrame(error: ServiceError): string {
-  return `data: ${JSON.stringify({ error: toOpenAiError(error), detail: error.message })}\n\n`
+  return frame({ error: toOpenAiError(error), detail: error.message })
 }

@@ -1,12 +1,19 @@
-/** Folded sequences as the generate routes answer them. */
+/** Generations as the generate routes answer them: a text, a batch, or the frames of a stream. */
 import { InvariantError } from '../../../core/errors.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import { toOpenAiError } from '../../../net/render-error.ts'
+import { answerFinishReason, frame, splitFrame, type AnswerOf, type FrameFormat } from '../frames.ts'
+import type { batchResponse, generateResponse, streamChunk } from './schema.ts'
+
+type StreamChunk = AnswerOf<typeof streamChunk>
 
 /** What every answer says of its generation. */
 type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 
-export function toGenerateResponse(head: Head, [sequence]: readonly GeneratedSequence[]) {
+export function toGenerateResponse(
+  head: Head,
+  [sequence]: readonly GeneratedSequence[],
+): AnswerOf<typeof generateResponse> {
   if (sequence === undefined) throw new InvariantError('One prompt gave no sequence.')
   return { generated_text: sequence.text, ...resultFields(head, sequence) }
 }
@@ -16,7 +23,7 @@ export function toBatchResponse(
   head: Head,
   sequences: readonly GeneratedSequence[],
   { hasQueueMs }: { hasQueueMs: boolean },
-) {
+): AnswerOf<typeof batchResponse> {
   const results = sequences.map((sequence, index) => ({
     index,
     ...(sequence.error === null
@@ -53,3 +60,44 @@ function resultFields({ modelId, createdUnixSeconds }: Head, sequence: Generated
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
+
+/** Frames of `/v1/generate/stream`: text, finish reason and usage so far in each. */
+export function createGenerateFrames(): FrameFormat {
+  let promptTokens = 0
+  let completionTokens = 0
+  return {
+    start: (event) => {
+      promptTokens = event.promptTokens
+      return ''
+    },
+    delta: ({ index, text, tokenIds }) => {
+      completionTokens += tokenIds.length
+      if (text === '') return ''
+      return (
+        `${FRAME_HEAD}${index}${BEFORE_CONTENT}${JSON.stringify(text)}${BEFORE_PROMPT}${promptTokens}` +
+        `${BEFORE_COMPLETION}${completionTokens}${BEFORE_TOTAL}${promptTokens + completionTokens}${FRAME_TAIL}`
+      )
+    },
+    end: ({ index, finishReason }) => {
+      const chunk: StreamChunk = {
+        choices: [{ index, delta: { content: '' }, finish_reason: answerFinishReason(finishReason) }],
+        usage: {
+          prompt_tokens: promptTokens,
+          completion_tokens: completionTokens,
+          total_tokens: promptTokens + completionTokens,
+        },
+      }
+      return frame(chunk)
+    },
+  }
+}
+
+const OPEN_CHUNK: StreamChunk = {
+  choices: [{ index: 0, delta: { content: '' }, finish_reason: null }],
+  usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+}
+
+const [FRAME_HEAD, BEFORE_CONTENT, BEFORE_PROMPT, BEFORE_COMPLETION, BEFORE_TOTAL, FRAME_TAIL] = splitFrame(
+  OPEN_CHUNK,
+  ['index', 'content', 'prompt_tokens', 'completion_tokens', 'total_tokens'],
+)

@@ -1,68 +1,82 @@
-/**
- * The frames of the two streams. What never changes within an answer is written once; a token costs one
- * `JSON.stringify` of its text and one template.
- */
-import type { FrameFormat } from '../../sse/stream-events.ts'
+/** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
+import { newId } from '../../../core/ids.ts'
+import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
+import { answerFinishReason, frame, splitFrame, type AnswerOf, type FrameFormat } from '../frames.ts'
+import type { chatChunk, chatCompletion } from './schema.ts'
 
-/** Frames of `/v1/generate/stream`: text, finish reason and usage so far in each. */
-export function createGenerateFrames(): FrameFormat {
-  let promptTokens = 0
-  let completionTokens = 0
-  const frame = (index: number, content: string, finishReason: string) =>
-    `data: {"choices":[{"index":${index},"delta":{"content":${content}},"finish_reason":${finishReason}}],` +
-    `"usage":${usageJson(promptTokens, completionTokens)}}\n\n`
+type ChatChunk = AnswerOf<typeof chatChunk>
+type Usage = AnswerOf<typeof chatCompletion>['usage']
+
+/** What an answer and all its chunks say of their generation. */
+type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
+
+export function toChatCompletion(
+  { modelId, createdUnixSeconds }: Head,
+  sequences: readonly GeneratedSequence[],
+): AnswerOf<typeof chatCompletion> {
+  const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   return {
-    start: (event) => {
-      promptTokens = event.promptTokens
-      return ''
-    },
-    delta: ({ index, text, tokenIds }) => {
-      completionTokens += tokenIds.length
-      return text === '' ? '' : frame(index, JSON.stringify(text), 'null')
-    },
-    end: ({ index, finishReason }) => frame(index, '""', JSON.stringify(finishReason)),
+    id: newCompletionId(),
+    object: 'chat.completion',
+    created: createdUnixSeconds,
+    model: modelId,
+    choices: sequences.map(({ text, finishReason }, index) => ({
+      index,
+      message: { role: 'assistant', content: text },
+      finish_reason: answerFinishReason(finishReason),
+    })),
+    usage: toUsage(sequences[0]?.promptTokens ?? 0, completionTokens),
   }
 }
 
-export interface ChatAnswer {
-  readonly id: string
-  readonly createdUnixSeconds: number
-  readonly model: string
-  readonly includeUsage: boolean
-}
-
-/** Frames of a streamed `/v1/chat/completions`: OpenAI's `chat.completion.chunk`. */
-export function createChatFrames({ id, createdUnixSeconds, model, includeUsage }: ChatAnswer): FrameFormat {
+/** OpenAI's `chat.completion.chunk`. */
+export function createChatFrames(
+  { modelId, createdUnixSeconds }: Head,
+  { includeUsage }: { includeUsage: boolean },
+): FrameFormat {
   let promptTokens = 0
   let completionTokens = 0
-  const head =
-    `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${createdUnixSeconds},` +
-    `"model":${JSON.stringify(model)},"choices":[`
-  const choiceHead = (index: number) => `${head}{"index":${index},"delta":`
-  // OpenAI's own: with usage asked for, every chunk has the field, and only the last one a value in it.
-  const tail = includeUsage ? '],"usage":null}\n\n' : ']}\n\n'
-  const unfinishedTail = `},"finish_reason":null}${tail}`
+  const head = {
+    id: newCompletionId(),
+    object: 'chat.completion.chunk',
+    created: createdUnixSeconds,
+    model: modelId,
+  } as const
+  const toChunk = (choice: ChatChunk['choices'][number]): ChatChunk => ({
+    ...head,
+    choices: [choice],
+    // OpenAI's own: with usage asked for, every chunk has the field, and only the last one a value in it.
+    ...(includeUsage && { usage: null }),
+  })
+  const openChunk = toChunk({ index: 0, delta: { content: '' }, finish_reason: null })
+  const [frameHead, beforeContent, frameTail] = splitFrame(openChunk, ['index', 'content'])
   return {
     start: (event) => {
       promptTokens = event.promptTokens
-      return `${choiceHead(event.index)}{"role":"assistant","content":""${unfinishedTail}`
+      const delta = { role: 'assistant', content: '' } as const
+      return frame(toChunk({ index: event.index, delta, finish_reason: null }))
     },
     delta: ({ index, text, tokenIds }) => {
       completionTokens += tokenIds.length
-      return text === '' ? '' : `${choiceHead(index)}{"content":${JSON.stringify(text)}${unfinishedTail}`
+      return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
     end: ({ index, finishReason }) => {
-      const finish = `${choiceHead(index)}{},"finish_reason":${JSON.stringify(finishReason)}}${tail}`
-      return includeUsage
-        ? `${finish}${head}],"usage":${usageJson(promptTokens, completionTokens)}}\n\n`
-        : finish
+      const finish = frame(toChunk({ index, delta: {}, finish_reason: answerFinishReason(finishReason) }))
+      if (!includeUsage) return finish
+      const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
+      return finish + frame(last)
     },
   }
 }
 
-function usageJson(promptTokens: number, completionTokens: number): string {
-  return (
-    `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},` +
-    `"total_tokens":${promptTokens + completionTokens}}`
-  )
+function newCompletionId(): string {
+  return `chatcmpl-${newId()}`
+}
+
+function toUsage(promptTokens: number, completionTokens: number): Usage {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
 }

@@ -1,0 +1,57 @@
+/**
+ * What a dialect says for a stream's events, and how its frames are made from objects of its schema's type. Called by
+ * the dialects only; `sse/stream-events.ts` sends what they give.
+ */
+import type { z } from 'zod'
+import { InvariantError } from '../../core/errors.ts'
+import type { GenerationEvent } from '../../generation/generation.ts'
+import type { FinishReason } from '../../protocol/engine.ts'
+
+/** What an answer or a frame must hold, by the schema that documents it. */
+export type AnswerOf<Schema extends z.ZodType> = DeepReadonly<z.input<Schema>>
+
+type DeepReadonly<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+  : Value
+
+type EventOf<Type extends GenerationEvent['type']> = Extract<GenerationEvent, { type: Type }>
+
+/** What the frames of an answer look like; each call gives whole frames, or nothing to send. */
+export interface FrameFormat {
+  start(event: EventOf<'sequence-start'>): string
+  delta(event: EventOf<'text-delta'>): string
+  end(event: EventOf<'sequence-end'>): string
+}
+
+/** One event, whose data is JSON. */
+export function frame(chunk: object): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}
+
+/**
+ * Splits the frame of `chunk` at the values of `keys`, in their order, each 0 or '' in it: with what stands between them
+ * written once, a token costs the JSON of what is new and one template.
+ */
+export function splitFrame<const Keys extends readonly string[]>(
+  chunk: object,
+  keys: Keys,
+): readonly [string, ...{ [Key in keyof Keys]: string }] {
+  const json = frame(chunk)
+  const parts: string[] = []
+  let end = 0
+  for (const key of keys) {
+    // Inside a string of JSON the quotes would be escaped.
+    const start = json.slice(end).search(new RegExp(`"${key}":(?:0|"")[,}]`))
+    if (start < 0) throw new InvariantError(`The frame has no open ${key}.`)
+    const valueStart = end + start + `"${key}":`.length
+    parts.push(json.slice(end, valueStart))
+    end = valueStart + (json[valueStart] === '0' ? '0' : '""').length
+  }
+  return [...parts, json.slice(end)] as unknown as readonly [string, ...{ [Key in keyof Keys]: string }]
+}
+
+/** An answer's finish reason: where a sequence fails, its request is answered with the error instead. */
+export function answerFinishReason(reason: FinishReason): Exclude<FinishReason, 'error'> {
+  if (reason === 'error') throw new InvariantError('A failed sequence has no answer.')
+  return reason
+}

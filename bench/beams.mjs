@@ -8,7 +8,7 @@
 import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
-import { InProcessEngine } from '../dist/engines/process/in-process-engine.js'
+import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
 import { findModel } from './models.mjs'
 
 const { values } = parseArgs({

@@ -14,7 +14,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { withHugePages } from '../dist/engines/process/huge-pages.js'
+import { withHugePages } from '../dist/engines/process/host/huge-pages.js'
 import { findModel } from './models.mjs'
 
 const LOOP = fileURLToPath(new URL('loops/compute-loop.mjs', import.meta.url))

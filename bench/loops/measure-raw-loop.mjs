@@ -2,7 +2,7 @@
 /** Runs the raw decode loop in a process of its own: the limit of the machine, and what rates of arrival go by. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { withHugePages } from '../../dist/engines/process/huge-pages.js'
+import { withHugePages } from '../../dist/engines/process/host/huge-pages.js'
 import { USUAL_SAMPLING } from '../load/protocols.mjs'
 
 const RAW_LOOP = fileURLToPath(new URL('raw-loop.mjs', import.meta.url))

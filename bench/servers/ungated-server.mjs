@@ -6,7 +6,7 @@
 import { createOpenAuthenticator } from '../../dist/accounts/keys/static-keys.js'
 import { buildApp } from '../../dist/api/app.js'
 import { systemClock } from '../../dist/core/clock.js'
-import { InProcessEngine } from '../../dist/engines/process/in-process-engine.js'
+import { InProcessEngine } from '../../dist/engines/process/step-loop/in-process-engine.js'
 import { PassthroughRunner } from '../../dist/engines/passthrough/passthrough-runner.js'
 import { ModelRegistry } from '../../dist/models/registry.js'
 import { createLog } from '../../dist/telemetry/log.js'

@@ -4,7 +4,7 @@
  */
 import { completeConfig } from '../config/resolve.ts'
 import type { Clock } from '../core/clock.ts'
-import { InProcessEngine } from '../engines/process/in-process-engine.ts'
+import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { GivenModelOptions, OnError } from '../light/light-options.ts'
 import type { CheckpointContext, OpenedModel } from '../light/light-server.ts'

@@ -27,7 +27,7 @@ it('cli/commands/pull-command.ts loads the library of the Hub alone', () => {
 
 it('the server starts its engines before it loads what answers requests', () => {
   const { files, others } = walkImports('app/create-server.ts')
-  expect(files).toContain('engines/process/engine-process.ts')
+  expect(files).toContain('engines/process/host/engine-process.ts')
   for (const name of ['fastify', 'kysely', 'zod']) expect(others).not.toContain(name)
 })
 

@@ -1,8 +1,8 @@
 /** A real engine process that is stopped in the middle of its work, as a hung one would be. */
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { EngineHost } from '../../src/engines/process/engine-host.ts'
-import { ReplicatedEngine } from '../../src/engines/process/replicated-engine.ts'
+import { EngineHost } from '../../src/engines/process/host/engine-host.ts'
+import { ReplicatedEngine } from '../../src/engines/process/host/replicated-engine.ts'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { gone, temporaryFolder } from '../support/servers/server-process.ts'

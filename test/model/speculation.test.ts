@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { InProcessEngine } from '../../src/engines/process/in-process-engine.ts'
+import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type {
   DraftCounts,
   EngineEvent,

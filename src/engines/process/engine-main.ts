@@ -10,9 +10,9 @@ import { StartError } from '../../core/errors.ts'
 import { wholePercents } from '../../core/whole-percents.ts'
 import { dieWithParent } from '../llamacpp/ffi/die-with-parent.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
-import { EngineConnection } from './engine-connection.ts'
-import type { EngineProcessOptions, LoadMessage } from './messages.ts'
-import { StepLoop } from './step-loop.ts'
+import { EngineConnection } from './connection/engine-connection.ts'
+import type { EngineProcessOptions, LoadMessage } from './connection/messages.ts'
+import { StepLoop } from './step-loop/step-loop.ts'
 
 const HOST_PIPE = 3
 /** Exit code after a step failed: the model's state is unknown, so a fresh process takes over. */

@@ -6,7 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
 import { InvariantError } from '../../core/errors.ts'
-import { StepLoop, type EventSink, type RequestHandle } from '../../engines/process/step-loop.ts'
+import { StepLoop, type EventSink, type RequestHandle } from '../../engines/process/step-loop/step-loop.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
 import { ContinuationFold } from '../continuation.ts'

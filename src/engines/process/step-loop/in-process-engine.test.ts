@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { engineRequest, runRequest } from '../../../test/support/engines/engine-requests.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { StepOutput, StepPlan } from '../../protocol/model-runner.ts'
-import { PassthroughRunner } from '../passthrough/passthrough-runner.ts'
+import { engineRequest, runRequest } from '../../../../test/support/engines/engine-requests.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import type { StepOutput, StepPlan } from '../../../protocol/model-runner.ts'
+import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
 import { InProcessEngine } from './in-process-engine.ts'
 
 /** Counts what it is asked to compute, and can be told to fail. */

@@ -3,10 +3,10 @@
  * back one message a step. When the connection ends, so do its requests.
  */
 import type { Socket } from 'node:net'
-import { toServiceError, type ServiceError } from '../../core/errors.ts'
-import type { EngineEvent } from '../../protocol/engine.ts'
+import { toServiceError, type ServiceError } from '../../../core/errors.ts'
+import type { EngineEvent } from '../../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
-import type { RequestHandle, StepLoop } from './step-loop.ts'
+import type { RequestHandle, StepLoop } from '../step-loop/step-loop.ts'
 
 /** How long an engine that works may be silent: a long prompt takes many steps of which nothing comes. */
 const HEARTBEAT_MS = 1000

@@ -1,11 +1,11 @@
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { engineRequest } from '../../../test/support/engines/engine-requests.ts'
-import { VirtualClock } from '../../core/clock.ts'
+import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
+import { VirtualClock } from '../../../core/clock.ts'
 import { EngineClient, type PendingRequest } from './engine-client.ts'
 import { encodeFrame } from './messages.ts'
-import { RequestStream } from './request-stream.ts'
+import { RequestStream } from '../step-loop/request-stream.ts'
 
 const SILENCE_MS = 60_000
 

@@ -10,11 +10,11 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { StartError } from '../../core/errors.ts'
-import type { ModelInfo } from '../../protocol/engine.ts'
-import type { LoadProgress } from '../../protocol/runner-options.ts'
+import { StartError } from '../../../core/errors.ts'
+import type { ModelInfo } from '../../../protocol/engine.ts'
+import type { LoadProgress } from '../../../protocol/runner-options.ts'
 import { withHugePages } from './huge-pages.ts'
-import type { EngineProcessOptions, LoadMessage } from './messages.ts'
+import type { EngineProcessOptions, LoadMessage } from '../connection/messages.ts'
 
 export interface EngineStartOptions extends Omit<EngineProcessOptions, 'socketPath' | 'parentPid'> {
   /** The program that is started. @default the engine */
@@ -55,7 +55,7 @@ const STALL_MS_PER_GIGABYTE = 20_000
  */
 const MAX_SEMI_SPACE = '--max-semi-space-size=2'
 
-const ENTRY = fileURLToPath(new URL('engine-main.js', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../engine-main.js', import.meta.url))
 
 /**
  * Aborting the signal ends a start that is under way.

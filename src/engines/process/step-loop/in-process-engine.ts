@@ -1,10 +1,10 @@
 /** An engine inside this process: for runners with nothing native to isolate, and for tests. */
-import type { Clock } from '../../core/clock.ts'
-import { systemClock } from '../../core/clock.ts'
-import { ServiceError, toServiceError } from '../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
-import type { ModelRunner } from '../../protocol/model-runner.ts'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/clock.ts'
+import { ServiceError, toServiceError } from '../../../core/errors.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
+import type { ModelRunner } from '../../../protocol/model-runner.ts'
+import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import { StepLoop, type RequestHandle } from './step-loop.ts'
 

@@ -11,18 +11,18 @@
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ServiceError, StartError } from '../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
-import { EngineClient, type PendingRequest } from './engine-client.ts'
+import { type Clock, systemClock } from '../../../core/clock.ts'
+import { ServiceError, StartError } from '../../../core/errors.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
+import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
 import {
   startEngineProcess,
   type EngineProcess,
   type EngineProcessHooks,
   type EngineStartOptions,
 } from './engine-process.ts'
-import { RequestStream } from './request-stream.ts'
-import type { RequestHandle } from './step-loop.ts'
+import { RequestStream } from '../step-loop/request-stream.ts'
+import type { RequestHandle } from '../step-loop/step-loop.ts'
 
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000

@@ -1,17 +1,19 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { engineRequest, runRequest } from '../../../test/support/engines/engine-requests.ts'
-import { gone, temporaryFolder } from '../../../test/support/servers/server-process.ts'
-import { until } from '../../../test/support/until.ts'
-import { VirtualClock } from '../../core/clock.ts'
+import { engineRequest, runRequest } from '../../../../test/support/engines/engine-requests.ts'
+import { gone, temporaryFolder } from '../../../../test/support/servers/server-process.ts'
+import { until } from '../../../../test/support/until.ts'
+import { VirtualClock } from '../../../core/clock.ts'
 import { EngineHost, type EngineHostHooks, type EngineHostOptions } from './engine-host.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
 
 // A machine with others at work on it takes seconds to start a process.
 vi.setConfig({ testTimeout: 60_000 })
 
-const FAKE_ENGINE = fileURLToPath(new URL('../../../test/support/engines/fake-engine.mjs', import.meta.url))
+const FAKE_ENGINE = fileURLToPath(
+  new URL('../../../../test/support/engines/fake-engine.mjs', import.meta.url),
+)
 
 interface TestHostOptions extends Partial<EngineHostOptions> {
   /** Says how the fake engine starts. */

@@ -3,10 +3,10 @@
  * then that many bytes of JSON. Requests and events travel over the socket; how loading goes travels over a pipe of
  * its own, because the engine's event loop stands still while it loads.
  */
-import type { ErrorCode } from '../../core/errors.ts'
-import type { EngineEvent, EngineRequest, ModelInfo } from '../../protocol/engine.ts'
-import type { RunnerOptions } from '../../protocol/runner-options.ts'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { ErrorCode } from '../../../core/errors.ts'
+import type { EngineEvent, EngineRequest, ModelInfo } from '../../../protocol/engine.ts'
+import type { RunnerOptions } from '../../../protocol/runner-options.ts'
+import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 
 /** Given to the engine process when it starts. */
 export interface EngineProcessOptions {

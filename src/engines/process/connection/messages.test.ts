@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { engineRequest } from '../../../test/support/engines/engine-requests.ts'
+import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
 import { encodeFrame, FrameReader, type ClientMessage } from './messages.ts'
 
 describe('frames', () => {

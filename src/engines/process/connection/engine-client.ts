@@ -3,13 +3,13 @@
  * closes, every open request is handed back to the host.
  */
 import type { Socket } from 'node:net'
-import type { Clock } from '../../core/clock.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { EngineRequest } from '../../protocol/engine.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import type { EngineRequest } from '../../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
-import type { RequestStream } from './request-stream.ts'
+import type { RequestStream } from '../step-loop/request-stream.ts'
 import { SilenceWatch } from './silence-watch.ts'
-import type { RequestHandle } from './step-loop.ts'
+import type { RequestHandle } from '../step-loop/step-loop.ts'
 
 /** A request that has not ended, whichever engine process runs it. */
 export interface PendingRequest {

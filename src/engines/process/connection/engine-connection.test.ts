@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { expect, it } from 'vitest'
-import { engineRequest } from '../../../test/support/engines/engine-requests.ts'
-import { systemClock } from '../../core/clock.ts'
-import { PassthroughRunner } from '../passthrough/passthrough-runner.ts'
+import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
+import { systemClock } from '../../../core/clock.ts'
+import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
 import { EngineConnection } from './engine-connection.ts'
 import { encodeFrame, FrameReader, type StepMessage } from './messages.ts'
-import { StepLoop } from './step-loop.ts'
+import { StepLoop } from '../step-loop/step-loop.ts'
 
 it('an abort is acknowledged, also that of a request which never began', () => {
   const reader = new FrameReader<StepMessage>()

@@ -3,9 +3,9 @@
  * Bounded by what a request may generate; who reads gets all that has come since. It ends by itself when each sequence
  * has ended. When the reader leaves early, or the signal aborts, `onCancel` is called once and nothing more follows.
  */
-import { abortReason } from '../../core/abort.ts'
-import type { ServiceError } from '../../core/errors.ts'
-import type { EngineEvent } from '../../protocol/engine.ts'
+import { abortReason } from '../../../core/abort.ts'
+import type { ServiceError } from '../../../core/errors.ts'
+import type { EngineEvent } from '../../../protocol/engine.ts'
 import type { EventSink } from './step-loop.ts'
 
 export interface RequestStreamOptions {

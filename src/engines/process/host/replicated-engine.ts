@@ -3,8 +3,8 @@
  * serve. One that waits in a replica which dies goes to another, or waits for the next process where there is none.
  * Owns the replicas; each is started again by itself when it dies.
  */
-import { ServiceError } from '../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../protocol/engine.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
 
 /** The best one first. */
 const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']

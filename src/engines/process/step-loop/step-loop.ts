@@ -6,13 +6,16 @@
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../../core/clock.ts'
-import { ServiceError, toServiceError } from '../../core/errors.ts'
-import type { EngineEvent, EngineRequest, Prompt, SequenceOptions } from '../../protocol/engine.ts'
-import type { ModelRunner } from '../../protocol/model-runner.ts'
-import { ContinuousBatchScheduler, type SchedulerEvent } from '../../scheduler/continuous-batch-scheduler.ts'
-import type { ScheduledRequest } from '../../scheduler/sequence.ts'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { ServiceError, toServiceError } from '../../../core/errors.ts'
+import type { EngineEvent, EngineRequest, Prompt, SequenceOptions } from '../../../protocol/engine.ts'
+import type { ModelRunner } from '../../../protocol/model-runner.ts'
+import {
+  ContinuousBatchScheduler,
+  type SchedulerEvent,
+} from '../../../scheduler/continuous-batch-scheduler.ts'
+import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
+import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 
 export interface StepLoopOptions {
   readonly runner: ModelRunner

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { engineRequest, runRequest } from '../../../test/support/engines/engine-requests.ts'
-import { hang, sayOk, ScriptedEngine, sequenceStart } from '../../../test/support/engines/scripted-engine.ts'
-import { ServiceError } from '../../core/errors.ts'
-import type { EngineStatus } from '../../protocol/engine.ts'
+import { engineRequest, runRequest } from '../../../../test/support/engines/engine-requests.ts'
+import {
+  hang,
+  sayOk,
+  ScriptedEngine,
+  sequenceStart,
+} from '../../../../test/support/engines/scripted-engine.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import type { EngineStatus } from '../../../protocol/engine.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
 
 class StatedEngine extends ScriptedEngine {

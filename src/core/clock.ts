@@ -1,5 +1,8 @@
+/** Time, passed in wherever it is needed, so that tests move it by hand. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withAbort } from './abort.ts'
+
 /**
- * Time, passed in wherever it is needed, so that tests move it by hand.
  * Durations come from `nowMs` (monotonic), dates from `unixSeconds` (wall clock).
  */
 export interface Clock {
@@ -9,14 +12,27 @@ export interface Clock {
   unixSeconds(): number
 }
 
-export const systemClock: Clock = {
+/** A clock that can also be waited for. */
+export interface SleepingClock extends Clock {
+  /** Resolves after so many milliseconds. @throws the signal's AbortError when it aborts before. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+export const systemClock: SleepingClock = {
   nowMs: () => performance.now(),
   unixSeconds: () => Date.now() / 1000,
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+}
+
+interface Sleeper {
+  readonly dueMs: number
+  readonly wake: () => void
 }
 
 /** A clock that stands still until it is advanced. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements SleepingClock {
   #nowMs = 0
+  readonly #sleepers = new Set<Sleeper>()
   readonly #startUnixSeconds: number
 
   constructor(startUnixSeconds = 1_700_000_000) {
@@ -31,7 +47,19 @@ export class VirtualClock implements Clock {
     return this.#startUnixSeconds + this.#nowMs / 1000
   }
 
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new Promise<void>((wake) => {
+      this.#sleepers.add({ dueMs: this.#nowMs + ms, wake })
+    })
+    return withAbort(woken, signal)
+  }
+
   advance(ms: number): void {
     this.#nowMs += ms
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.dueMs > this.#nowMs) continue
+      this.#sleepers.delete(sleeper)
+      sleeper.wake()
+    }
   }
 }

@@ -59,10 +59,14 @@ them under the names it looks for: \`libllama.so.0\`, \`libggml.so.0\`, \`libggm
 export function writeReport() {
   const docs = path.join(ROOT, 'docs')
   rmSync(path.join(docs, PLOTS), { recursive: true, force: true })
-  mkdirSync(path.join(docs, PLOTS), { recursive: true })
   const sections = listResults()
     .filter((name) => name !== QUICK)
-    .map((name) => describeResults(name, (file, svg) => writeFileSync(path.join(docs, PLOTS, file), svg)))
+    .map((name) =>
+      describeResults(name, (file, svg) => {
+        mkdirSync(path.dirname(path.join(docs, file)), { recursive: true })
+        writeFileSync(path.join(docs, file), svg)
+      }),
+    )
   writeFileSync(path.join(docs, 'benchmarks.md'), [HEAD, ...sections].join('\n'))
 }
 
@@ -76,9 +80,9 @@ function describeResults(name, savePlot) {
   )
   const machines = new Set(measurements.map((measurement) => describeMachine(measurement)))
   const overview = plotClients(measurements).map(({ model, svg }) => {
-    const file = `${name}-clients-${model}.svg`
+    const file = `${PLOTS}/${name}/${model}/clients.svg`
     savePlot(file, svg)
-    return `![output tokens/s of ${model} by clients](${PLOTS}/${file})\n`
+    return `![output tokens/s of ${model} by clients](${file})\n`
   })
   return [
     `## Results: ${name}\n`,
@@ -86,7 +90,7 @@ function describeResults(name, savePlot) {
     ...describeGoals(measurements),
     ...overview,
     ...sorted.map(({ scenario, measurement }) => {
-      const file = `${name}-${scenario.id}-${measurement.model}.svg`
+      const file = `${PLOTS}/${name}/${measurement.model}/${scenario.id}.svg`
       savePlot(file, plotScenario(scenario, measurement))
       return describeMeasurement(scenario, measurement, file)
     }),
@@ -136,7 +140,7 @@ function describeMeasurement({ id, title, about, shows, isSweep = false, xAxis }
   return [
     `### ${title}: ${model}\n`,
     `${about}\n`,
-    `![${title}, ${model}](${PLOTS}/${plot})\n`,
+    `![${title}, ${model}](${plot})\n`,
     `| | ${names.join(' | ')} |`,
     `|---|${names.map(() => '---|').join('')}`,
     ...metrics.map((metric) => {

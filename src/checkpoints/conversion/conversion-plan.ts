@@ -5,7 +5,7 @@
  */
 import type { ArchitecturePlan, TensorOrigin, TensorPlan } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import { type FloatType, isFloatType } from './float-conversion.ts'
+import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'

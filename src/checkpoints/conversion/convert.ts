@@ -10,9 +10,9 @@ import {
   type PlannedTensor,
   type TensorType,
 } from './conversion-plan.ts'
-import { checkRoom } from '../cache/disk-room.ts'
+import { checkRoom } from '../disk-room.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import { convertFloats, findNonFinite, FLOAT_BYTES } from './float-conversion.ts'
+import { convertFloats, findNonFinite, FLOAT_BYTES } from '../gguf/float-conversion.ts'
 import type { GgufTensorInfo } from '../gguf/gguf-format.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
 import { interleaveHeadRows } from './head-rows.ts'

@@ -1,7 +1,7 @@
 /** Reads the data of a GGUF model's tensors, of all its files, in chunks of whole rows. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { badFile, fileError, quoted } from '../file-errors.ts'
-import { convertFloats, findNonFinite, isFloatType } from '../conversion/float-conversion.ts'
+import { convertFloats, findNonFinite, isFloatType } from './float-conversion.ts'
 import { type GgufModel, readGgufFile } from './gguf-file.ts'
 import type { GgufTensor, GgufTensorInfo } from './gguf-format.ts'
 

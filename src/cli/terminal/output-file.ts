@@ -4,7 +4,7 @@ import { access, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { newId } from '../../core/ids.ts'
-import { checkRoom } from '../../checkpoints/cache/disk-room.ts'
+import { checkRoom } from '../../checkpoints/disk-room.ts'
 import { badFile, fileError, isMissing } from '../../checkpoints/file-errors.ts'
 
 /** @throws StartError when it exists, or its folder cannot be written to. */

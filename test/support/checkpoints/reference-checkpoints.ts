@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FloatType } from '../../../src/checkpoints/conversion/float-conversion.ts'
+import type { FloatType } from '../../../src/checkpoints/gguf/float-conversion.ts'
 import { hashedTensor } from './hashed-weights.ts'
 import { safetensors, type Shapes } from './tiny-checkpoint.ts'
 

@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convertFloats, type FloatType } from '../../../src/checkpoints/conversion/float-conversion.ts'
+import { convertFloats, type FloatType } from '../../../src/checkpoints/gguf/float-conversion.ts'
 import { readGgufFile } from '../../../src/checkpoints/gguf/gguf-file.ts'
 
 const CONFIG = {

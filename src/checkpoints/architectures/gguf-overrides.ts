@@ -5,9 +5,9 @@
  */
 import type { MetadataOverride } from '../../protocol/runner-options.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import type { GgufModel } from './gguf-file.ts'
-import { gguf, type GgufScalar, type GgufValue } from './gguf-format.ts'
-import { planArchitecture } from '../architectures/hf-architectures.ts'
+import type { GgufModel } from '../gguf/gguf-file.ts'
+import { gguf, type GgufScalar, type GgufValue } from '../gguf/gguf-format.ts'
+import { planArchitecture } from './hf-architectures.ts'
 import type { JsonObject } from '../json-file.ts'
 
 /** Without the architecture's prefix. */

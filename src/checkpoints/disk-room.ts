@@ -1,5 +1,5 @@
 /** Whether a new file fits on the disk, asked before the minutes it takes to write it. */
-import { StartError } from '../../core/errors.ts'
+import { StartError } from '../core/errors.ts'
 
 /** Left free beside the file itself. */
 const SPARE_BYTES = 16 * 2 ** 20

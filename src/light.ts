@@ -7,7 +7,8 @@
  *   await server.listen()
  */
 export { createLightServer } from './app/create-light-server.ts'
-export type { LightAddress, LightServer } from './light/light-server.ts'
+export type { LightAddress } from './light/http-front.ts'
+export type { LightServer } from './light/light-server.ts'
 export type { LightModelOptions, LightServerOptions, OnError } from './light/light-options.ts'
 export type { Handler } from './light/answer-request.ts'
 export type { LightRequest } from './light/exchange.ts'

@@ -11,8 +11,12 @@ import { guardConnections } from '../net/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { Endpoints, type EndpointDeps } from './endpoints.ts'
-import type { LightAddress } from './light-server.ts'
 import { createStaticFiles } from './static/static-files.ts'
+
+export interface LightAddress extends AddressInfo {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string
+}
 
 export interface HttpFront {
   readonly address: LightAddress

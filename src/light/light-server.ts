@@ -8,13 +8,12 @@
  * An import loads only what making a server needs, because its time goes into the number of files. `listen` loads the
  * rest, and what loads native code (a key database, a checkpoint) where it is given, through dynamic imports.
  */
-import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
 import type { EndpointHandler, Handler, LightRoute } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
-import type { HttpFront } from './http-front.ts'
+import type { HttpFront, LightAddress } from './http-front.ts'
 import {
   type CompleteOptions,
   completeOptions,
@@ -27,11 +26,6 @@ import { parsePattern, type Pattern } from './routing/path-pattern.ts'
 import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/public-paths.ts'
 import { type Method, Router } from './routing/router.ts'
 import { staticRoot } from './static/static-root.ts'
-
-export interface LightAddress extends AddressInfo {
-  /** `http://127.0.0.1:8080` */
-  readonly url: string
-}
 
 export interface CheckpointContext {
   readonly maxQueue: number

@@ -4,13 +4,12 @@
  * has another owner, or, from the light server, to anything that would load more than Node's own modules. The tables
  * below are the architecture; tests are free.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readSourceImports, resolveImport } from './read-imports.mjs'
+import { runCheck } from './run-check.mjs'
 
 /** Imports go to a lower number, or stay in their own part. */
-const LAYERS = new Map(
+export const LAYERS = new Map(
   [
     ['core'],
     ['protocol'],
@@ -56,7 +55,7 @@ const LIGHT_WORKER_FILES = new Set(['generation/sequence-fold.ts'])
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
 const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/keys/key-file.ts', 'app/light-checkpoint.ts'])
 
-/** @typedef {{ specifier: string, isStatic: boolean, isTypeOnly: boolean }} Import */
+/** @typedef {import('./read-imports.mjs').Import} Import */
 
 /**
  * Gives one line for each import that breaks a rule.
@@ -64,13 +63,9 @@ const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/keys/key-file.ts', 'app
  * @returns {string[]}
  */
 export function checkLayers(root) {
-  const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .map((file) => file.split(path.sep).join('/'))
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .sort()
-  const imports = new Map(files.map((file) => [file, readImports(path.join(root, 'src', file))]))
-  const violations = files.flatMap((file) =>
-    (imports.get(file) ?? []).flatMap(({ specifier }) => {
+  const imports = readSourceImports(root)
+  const violations = [...imports].flatMap(([file, imported]) =>
+    imported.flatMap(({ specifier }) => {
       const problem = checkImport(file, specifier)
       return problem === null ? [] : [`src/${file}: imports ${specifier}, ${problem}`]
     }),
@@ -154,38 +149,9 @@ function partOf(file) {
   return file.split('/')[0] ?? file
 }
 
-/** @param {string} file @param {string} specifier */
-function resolveImport(file, specifier) {
-  return path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier))
-}
-
 /** @param {string} specifier */
 function isBuiltin(specifier) {
   return specifier.startsWith('node:') || builtinModules.includes(specifier)
 }
 
-const COMMENT_OR_STRING =
-  /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`)|\/\/[^\n]*|\/\*[^]*?\*\//g
-const FROM_IMPORT = /^\s*(?:import|export)\s(?<names>[^'"`;=]*?)\sfrom\s*['"](?<from>[^'"]+)['"]/gm
-const BARE_IMPORT = /^\s*import\s*['"](?<from>[^'"]+)['"]/gm
-const DYNAMIC_IMPORT = /\bimport\s*\(\s*['"](?<from>[^'"]+)['"]/g
-
-/** @param {string} file @returns {Import[]} */
-function readImports(file) {
-  const source = readFileSync(file, 'utf8').replaceAll(COMMENT_OR_STRING, (_, string) => string ?? '')
-  /** @param {RegExp} pattern @param {boolean} isStatic */
-  const find = (pattern, isStatic) =>
-    [...source.matchAll(pattern)].map(({ groups = {} }) => ({
-      specifier: groups.from ?? '',
-      isStatic,
-      isTypeOnly: /^type\s/.test(groups.names ?? ''),
-    }))
-  return [...find(FROM_IMPORT, true), ...find(BARE_IMPORT, true), ...find(DYNAMIC_IMPORT, false)]
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
-  const violations = existsSync(path.join(root, 'src')) ? checkLayers(root) : ['there is no src folder']
-  for (const violation of violations) process.stdout.write(`${violation}\n`)
-  process.exitCode = violations.length === 0 ? 0 : 1
-}
+runCheck(import.meta.url, checkLayers)

@@ -1,19 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkLayers } from './check-layers.mjs'
+import { describe, expect, it } from 'vitest'
+import { createSources } from '../test/support/source-tree.ts'
+import { checkLayers, LAYERS } from './check-layers.mjs'
 
 /** What is found in a source tree of these files. */
-function check(files: Readonly<Record<string, string>>): string[] {
-  const root = mkdtempSync(path.join(tmpdir(), 'sluice-layers-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(root, 'src', name)), { recursive: true })
-    writeFileSync(path.join(root, 'src', name), text)
-  }
-  return checkLayers(root)
-}
+const check = (files: Readonly<Record<string, string>>) => checkLayers(createSources(files))
 
 describe('the layers', () => {
   it('allow imports down, within a part, of Node and of owned packages', () => {
@@ -85,6 +77,14 @@ describe('the layers', () => {
     ].join('\n')
     expect(check({ 'core/a.ts': text, 'core/a.test.ts': `import '../api/app.ts'` })).toEqual([])
   })
+})
+
+it.each(['docs/architecture.md', 'CONTRIBUTING.md'])('the layers are those that %s shows', (file) => {
+  const text = readFileSync(path.join(import.meta.dirname, '..', file), 'utf8')
+  const rows = [...text.matchAll(/^\| (\d) \| ([^|]*) \|/gm)].flatMap(([, layer, parts = '']) =>
+    [...parts.matchAll(/`([^`]+)`/g)].map(([, part]) => [part, Number(layer)]),
+  )
+  expect(new Map(rows as [string, number][])).toEqual(LAYERS)
 })
 
 describe('the light server', () => {

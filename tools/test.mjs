@@ -17,6 +17,7 @@ const STATIC_CHECKS = [
   ['lint', [bin('oxlint/bin/oxlint'), '--type-aware']],
   ['format', [bin('oxfmt/bin/oxfmt'), '--check', '.']],
   ['layers', [path.join(ROOT, 'tools', 'check-layers.mjs')]],
+  ['circles', [path.join(ROOT, 'tools', 'check-circles.mjs')]],
   ['unused', [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors']],
 ]
 

@@ -1,31 +1,49 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'] } },
-      { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], testTimeout: 20_000 } },
-      {
-        test: {
-          name: 'model',
-          include: ['test/model/**/*.test.ts'],
-          setupFiles: ['test/support/engines/quiet-native-log.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+/** The mode of `npm run test:soak`, in which the tests that repeat something do so at length (`lengthOf`). */
+const SOAK = 'soak'
+const SOAK_TIMEOUT_MS = 30 * 60_000
+
+export default defineConfig(({ mode }) => {
+  const isSoak = mode === SOAK
+  const timeouts = (ms: number) => ({
+    testTimeout: isSoak ? SOAK_TIMEOUT_MS : ms,
+    hookTimeout: isSoak ? SOAK_TIMEOUT_MS : ms,
+  })
+  return {
+    test: {
+      provide: { isSoak },
+      // Files share a process and its modules, which are loaded once and not two hundred times: no test mocks a module,
+      // and what one changes outside itself it puts back. A soak measures the memory of its own process.
+      isolate: isSoak,
+      // All projects in one queue, e2e beside the others; half of what an e2e test does is to wait.
+      maxWorkers: availableParallelism() + 1,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'unit',
+            include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'],
+            ...timeouts(20_000),
+          },
         },
-      },
-      // The built program with real processes and ports: two files at once, because two cores are
-      // all it may count on, and after all the others.
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+        {
+          extends: true,
+          test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...timeouts(20_000) },
         },
-      },
-    ],
-  },
+        {
+          extends: true,
+          test: {
+            name: 'model',
+            include: ['test/model/**/*.test.ts'],
+            setupFiles: ['test/support/engines/quiet-native-log.ts'],
+            ...timeouts(60_000),
+          },
+        },
+        // The built program with real processes and ports.
+        { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...timeouts(60_000) } },
+      ],
+    },
+  }
 })

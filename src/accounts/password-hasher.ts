@@ -32,12 +32,14 @@ const HASH_BYTES = 32
 
 export class PasswordHasher {
   readonly #parameters: Argon2Parameters
+  readonly #verify: typeof verify
   readonly #nobodysHash: string
   readonly #hashing = createSemaphore()
   readonly #checking = createSemaphore()
 
-  constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS) {
+  constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS, verifyHash: typeof verify = verify) {
     this.#parameters = parameters
+    this.#verify = verifyHash
     this.#nobodysHash = randomHash(parameters)
   }
 
@@ -55,8 +57,8 @@ export class PasswordHasher {
   async verify(password: string, passwordHash: string | null): Promise<boolean> {
     const canMatch = passwordHash !== null && !isTooLong(password)
     // Nobody's password, so that neither is the time that a very long one takes to read told apart.
-    if (!canMatch) await this.#checking.run(() => verify(this.#nobodysHash, ''))
-    return canMatch && (await this.#checking.run(() => verify(passwordHash, password)))
+    if (!canMatch) await this.#checking.run(() => this.#verify(this.#nobodysHash, ''))
+    return canMatch && (await this.#checking.run(() => this.#verify(passwordHash, password)))
   }
 }
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 
 export const COMMIT = 'c0ffee'.padEnd(40, '0')
 
@@ -224,7 +224,7 @@ export function digest(algorithm: 'sha1' | 'sha256', content: Buffer): string {
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  whenUnused(() => {
     server.closeAllConnections()
     server.close()
   })

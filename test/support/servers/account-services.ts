@@ -1,5 +1,5 @@
 /** Accounts and keys over a real database, with a clock that is moved by hand and passwords that are cheap to hash. */
-import { onTestFinished } from 'vitest'
+import { verify } from '@node-rs/argon2'
 import { AccountService, type NewAccount } from '../../../src/accounts/account-service.ts'
 import type { Authenticator } from '../../../src/accounts/authenticator.ts'
 import { createKeyAuthenticator } from '../../../src/accounts/database-authenticator.ts'
@@ -14,6 +14,7 @@ import { MemoryLimiter } from '../../../src/limits/memory-limiter.ts'
 import { type ApiSchema, openApiDatabase } from '../../../src/storage/api-database.ts'
 import type { SqliteKysely } from '../../../src/storage/sqlite/sqlite-driver.ts'
 import { SqliteCredentialStore } from '../../../src/storage/sqlite/sqlite-credential-store.ts'
+import { whenUnused } from '../shared.ts'
 
 export const ADDRESS = '192.0.2.1'
 export const PASSWORD = 'correct horse'
@@ -40,17 +41,19 @@ export interface AccountServicesOptions {
   /** @default in memory */
   readonly location?: string
   readonly isRegistrationOpen?: boolean
+  /** @default argon2's */
+  readonly verifyHash?: typeof verify
 }
 
 export async function createAccountServices(options: AccountServicesOptions = {}): Promise<AccountServices> {
-  const { location = ':memory:', isRegistrationOpen = true } = options
+  const { location = ':memory:', isRegistrationOpen = true, verifyHash = verify } = options
   const database = await openApiDatabase(location)
-  onTestFinished(() => database.destroy())
+  whenUnused(() => database.destroy())
   const clock = new VirtualClock(1_700_000_000.25)
   const limiter = new MemoryLimiter(clock)
   const accounts = new AccountService({
     database,
-    passwords: new PasswordHasher(CHEAP_ARGON2),
+    passwords: new PasswordHasher(CHEAP_ARGON2, verifyHash),
     throttle: new FailedLoginThrottle(clock),
     clock,
     isRegistrationOpen,

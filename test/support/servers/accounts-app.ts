@@ -1,5 +1,4 @@
 /** An app with its databases, in memory: accounts, keys, limits and usage as in a running server, on a virtual clock. */
-import { onTestFinished } from 'vitest'
 import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { completeConfig } from '../../../src/config/resolve.ts'
 import type { ServerConfig } from '../../../src/config/server-config.ts'
@@ -8,6 +7,7 @@ import { openState, type ServerState } from '../../../src/app/state.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
+import { whenUnused } from '../shared.ts'
 
 type Answer = Awaited<ReturnType<TestApp['call']>>
 
@@ -47,7 +47,7 @@ export async function createAccountsApp(
       passwords: new PasswordHasher(CHEAP_ARGON2),
     },
   )
-  onTestFinished(() => state.close())
+  whenUnused(() => state.close())
   const testApp = createTestApp({ ...state, clock, ...appOptions })
   let registered = 0
   return {

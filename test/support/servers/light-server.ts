@@ -2,7 +2,6 @@
  * A light server on a free port: the passthrough model on the built worker threads, unless an engine is given. It
  * closes after the test.
  */
-import { onTestFinished } from 'vitest'
 import { openKeyFile } from '../../../src/accounts/keys/key-file.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { StartError } from '../../../src/core/errors.ts'
@@ -11,6 +10,7 @@ import { LightServer } from '../../../src/light/light-server.ts'
 import { createRegistryHost } from '../../../src/light/registry-host.ts'
 import { ModelRegistry } from '../../../src/models/registry.ts'
 import type { Engine } from '../../../src/protocol/engine.ts'
+import { whenUnused } from '../shared.ts'
 
 export const LIGHT_KEY = 'sk-svc-0123abcd'
 
@@ -54,7 +54,7 @@ export function createTestLightServer({
       openKeys: (location) => openKeyFile({ location, option: 'keyDb' }, clock),
     },
   )
-  onTestFinished(() => server.close())
+  whenUnused(() => server.close())
   return { server, clock, failures, listen: async () => (await server.listen()).port }
 }
 

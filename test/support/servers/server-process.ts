@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { onTestFinished } from 'vitest'
 import { until } from '../until.ts'
+import { whenUnused } from '../shared.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
 export const DEMO_MODEL = path.join(ROOT, 'models/demo')
@@ -47,7 +47,7 @@ export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOp
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
-  onTestFinished(async () => {
+  whenUnused(async () => {
     child.kill('SIGKILL')
     await ended
   })
@@ -59,7 +59,7 @@ export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOp
 /** A folder that goes with the test, after the servers that were started in it. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  whenUnused(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

@@ -1,7 +1,6 @@
 /** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { onTestFinished } from 'vitest'
 import type { Authenticator } from '../../../src/accounts/authenticator.ts'
 import { createAdminCheck } from '../../../src/accounts/admin-secret.ts'
 import { createStaticKeyAuthenticator } from '../../../src/accounts/keys/static-keys.ts'
@@ -20,6 +19,7 @@ import type { Engine } from '../../../src/protocol/engine.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
+import { whenUnused } from '../shared.ts'
 
 export const KEY = 'test-key'
 export const ADMIN_KEY = 'test-admin-key'
@@ -87,7 +87,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     isDraining: () => false,
     ...options,
   })
-  onTestFinished(async () => {
+  whenUnused(async () => {
     app.server.closeAllConnections()
     await app.close()
   })

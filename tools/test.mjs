@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * `npm test`: makes the clone ready, then runs every check to its end, and closes with one line that names those that
- * failed. `npm test -- <words>` runs only the tests, with those words for vitest; `--check`
- * (`npm run check`) everything but the slower tests.
+ * failed. `npm test -- <words>` runs only the tests, with those words for vitest; `--soak` (`npm run test:soak`) the
+ * tests at their full lengths; `--check` (`npm run check`) everything but the slower tests.
  */
 import path from 'node:path'
 import { prepareOrTell, ROOT } from './prepare.mjs'
@@ -21,33 +21,37 @@ const STATIC_CHECKS = [
   ['unused', [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors']],
 ]
 
-/** @param {string[]} words @returns {[name: string, words: string[]]} */
-const tests = (words) => ['tests', [bin('vitest/vitest.mjs'), 'run', ...words]]
+/** What a first word of our own stands for. @type {Readonly<Record<string, readonly string[]>>} */
+const SHORTHANDS = { '--check': ['--project', 'unit'], '--soak': ['--mode', 'soak'] }
 
 const words = process.argv.slice(2)
-const isCheck = words[0] === '--check'
-const checks = isCheck
-  ? [...STATIC_CHECKS, tests(['--project', 'unit'])]
-  : [...(words.length === 0 ? STATIC_CHECKS : []), tests(words)]
+const testWords = words.flatMap((word, index) => (index === 0 ? (SHORTHANDS[word] ?? word) : word))
+const staticChecks = words.length === 0 || words[0] === '--check' ? STATIC_CHECKS : []
 
 /** Options of the operator's own server must not reach the servers under test. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')))
 env.NODE_ENV = 'test'
 
+/** @param {readonly string[]} commandWords @param {boolean} showsOutput */
+const runNode = (commandWords, showsOutput) =>
+  runCommand(process.execPath, [...commandWords], { cwd: ROOT, showsOutput, env })
+
 if (await prepareOrTell()) {
   const startMs = performance.now()
+  /** @type {string[]} */
   const failed = []
-  for (const [name, commandWords] of checks) {
-    process.stdout.write(`\n== ${name}\n`)
-    const { exitCode } = await runCommand(process.execPath, commandWords, {
-      cwd: ROOT,
-      showsOutput: true,
-      env,
-    })
+  // At the same time, because none of them keeps all cores busy; what they say appears in their order.
+  const runs = staticChecks.map(([name, commandWords]) => ({ name, run: runNode(commandWords, false) }))
+  for (const { name, run } of runs) {
+    const { exitCode, output } = await run
+    process.stdout.write(`\n== ${name}\n${output}`)
     if (exitCode !== 0) failed.push(name)
   }
+  process.stdout.write('\n== tests\n')
+  if ((await runNode([bin('vitest/vitest.mjs'), 'run', ...testWords], true)).exitCode !== 0)
+    failed.push('tests')
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
-  const names = checks.map(([name]) => name).join(', ')
+  const names = [...staticChecks.map(([name]) => name), 'tests'].join(', ')
   const result = failed.length === 0 ? `all passed: ${names}` : `FAILED: ${failed.join(', ')}`
   process.stdout.write(`\nsluice: ${result} (${seconds} s)\n`)
   process.exitCode = failed.length === 0 ? 0 : 1

@@ -1,6 +1,7 @@
 /** The main job, as a stranger would try it: the built program with the bundled model, over HTTP. */
 import { describe, expect, it } from 'vitest'
 import OpenAI from 'openai'
+import { lengthOf } from '../support/length-of.ts'
 import {
   KEY,
   post,
@@ -9,6 +10,7 @@ import {
   streamChunks,
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
 
 interface Generated {
   readonly generated_text: string
@@ -26,31 +28,30 @@ async function generate(server: RunningServerProcess, body: object): Promise<Gen
 }
 
 describe('sluice serve with the bundled model', () => {
+  const demoServer = shared(() => startDemoServer())
+
   it('streams the text that it answers plainly', async () => {
-    const server = await startDemoServer()
-    const plain = await generate(server, greedy('Once upon a time'))
+    const plain = await generate(demoServer(), greedy('Once upon a time'))
     const streamed = await readStream(
-      await post(server, '/v1/generate/stream', { body: greedy('Once upon a time') }),
+      await post(demoServer(), '/v1/generate/stream', { body: greedy('Once upon a time') }),
     )
     expect(streamed).toEqual({ text: plain.generated_text, finishReason: plain.finish_reason, error: null })
     expect(plain.completion_tokens).toBe(plain.token_ids.length)
   })
 
   it('repeats itself with a seed, and not without', async () => {
-    const server = await startDemoServer()
     const body = { prompt: 'Once upon a time', max_new_tokens: 40, temperature: 1.5 }
     const seeded = [
-      await generate(server, { ...body, seed: 7 }),
-      await generate(server, { ...body, seed: 7 }),
+      await generate(demoServer(), { ...body, seed: 7 }),
+      await generate(demoServer(), { ...body, seed: 7 }),
     ]
     expect(seeded[0]?.token_ids).toEqual(seeded[1]?.token_ids)
-    const other = await generate(server, { ...body, seed: 8 })
+    const other = await generate(demoServer(), { ...body, seed: 8 })
     expect(other.token_ids).not.toEqual(seeded[0]?.token_ids)
   })
 
   it('answers in role and stops by itself, through the official OpenAI client', async () => {
-    const server = await startDemoServer()
-    const client = new OpenAI({ baseURL: `${server.address}/v1`, apiKey: KEY, maxRetries: 0 })
+    const client = new OpenAI({ baseURL: `${demoServer().address}/v1`, apiKey: KEY, maxRetries: 0 })
     const messages = [{ role: 'user' as const, content: 'Who are you?' }]
     const plain = await client.chat.completions.create({ model: 'default', messages, temperature: 0 })
     expect(plain.model).toBe('demo')
@@ -68,10 +69,9 @@ describe('sluice serve with the bundled model', () => {
   })
 
   it('never reads special tokens in what a user wrote', async () => {
-    const server = await startDemoServer()
     const count = async (content: string): Promise<number> => {
       const body = { messages: [{ role: 'user', content }], max_tokens: 1 }
-      const response = await post(server, '/v1/chat/completions', { body })
+      const response = await post(demoServer(), '/v1/chat/completions', { body })
       return ((await response.json()) as { usage: { prompt_tokens: number } }).usage.prompt_tokens
     }
     // As special tokens these would be two; as text they are many. No role is in them, which the prompt guard would refuse.
@@ -79,12 +79,11 @@ describe('sluice serve with the bundled model', () => {
   })
 
   it('answers every prompt of a batch, each as if alone', async () => {
-    const server = await startDemoServer()
     const prompts = ['Once upon a time', 'The little dog', 'Lily was']
-    const alone = await Promise.all(prompts.map((prompt) => generate(server, greedy(prompt, 6))))
+    const alone = await Promise.all(prompts.map((prompt) => generate(demoServer(), greedy(prompt, 6))))
     for (const route of ['/v1/generate/batch', '/v1/generate/continuous-batch']) {
       const body = { prompts, max_new_tokens: 6, do_sample: false }
-      const batch = (await (await post(server, route, { body })).json()) as {
+      const batch = (await (await post(demoServer(), route, { body })).json()) as {
         results: (Generated & { index: number })[]
       }
       expect(batch.results.map(({ index }) => index)).toEqual([0, 1, 2])
@@ -95,20 +94,21 @@ describe('sluice serve with the bundled model', () => {
   })
 
   it('searches with beams beside streams, in a batch too, and drops a search whose client leaves', async () => {
-    const server = await startDemoServer()
     const body = { max_new_tokens: 40, do_sample: false, num_beams: 8 }
-    const alone = await generate(server, { ...body, prompt: 'One rainy day, Mira' })
+    const alone = await generate(demoServer(), { ...body, prompt: 'One rainy day, Mira' })
     expect(alone.completion_tokens).toBe(alone.token_ids.length)
 
     const leaving = new AbortController()
-    const left = post(server, '/v1/generate', {
+    const left = post(demoServer(), '/v1/generate', {
       body: { ...body, prompt: 'Once upon a time', max_new_tokens: 400, stop_strings: ['never said'] },
       signal: leaving.signal,
     })
     const streams = Array.from({ length: 8 }, async (_, i) =>
-      readStream(await post(server, '/v1/generate/stream', { body: greedy(`Story ${i}. Once upon a time`) })),
+      readStream(
+        await post(demoServer(), '/v1/generate/stream', { body: greedy(`Story ${i}. Once upon a time`) }),
+      ),
     )
-    const batch = post(server, '/v1/generate/batch', {
+    const batch = post(demoServer(), '/v1/generate/batch', {
       body: { ...body, prompts: ['One rainy day, Mira', 'Hello', 'One rainy day, Mira'] },
     })
     leaving.abort()
@@ -120,10 +120,15 @@ describe('sluice serve with the bundled model', () => {
     expect([results[0]?.token_ids, results[2]?.token_ids]).toEqual([alone.token_ids, alone.token_ids])
   })
 
+  const STREAM_TOKENS = lengthOf({ test: 8, soak: 24 })
+
   it('finishes 32 parallel streams on 8 slots', async () => {
-    const server = await startDemoServer()
     const streams = Array.from({ length: 32 }, async (_, i) =>
-      readStream(await post(server, '/v1/generate/stream', { body: greedy(`Story number ${i}:`, 24) })),
+      readStream(
+        await post(demoServer(), '/v1/generate/stream', {
+          body: greedy(`Story number ${i}:`, STREAM_TOKENS),
+        }),
+      ),
     )
     const results = await Promise.all(streams)
     expect(results.every(({ finishReason }) => finishReason === 'length' || finishReason === 'stop')).toBe(
@@ -132,25 +137,29 @@ describe('sluice serve with the bundled model', () => {
   })
 
   it('lets a late request join the running batch: its first token comes before the earlier one ends', async () => {
-    const server = await startDemoServer()
-    const order: string[] = []
     const body = { prompt: 'Once upon a time', max_new_tokens: 1500, temperature: 5, seed: 3 }
-    const early = await post(server, '/v1/generate/stream', { body })
-    let late: Promise<void> | null = null
+    const leaving = new AbortController()
+    const early = await post(demoServer(), '/v1/generate/stream', { body, signal: leaving.signal })
+    let isLateHere = false
     const joinLate = async (): Promise<void> => {
-      const response = await post(server, '/v1/generate/stream', { body: greedy('The', 2) })
-      for await (const _ of streamChunks(response)) if (!order.includes('late')) order.push('late')
+      const response = await post(demoServer(), '/v1/generate/stream', { body: greedy('The', 2) })
+      for await (const _ of streamChunks(response)) isLateHere = true
     }
-    for await (const _ of streamChunks(early)) late ??= joinLate()
-    order.push('early ended')
+    let late: Promise<void> | null = null
+    let cameBeforeItsEnd = false
+    for await (const _ of streamChunks(early)) {
+      late ??= joinLate()
+      cameBeforeItsEnd = isLateHere
+      if (cameBeforeItsEnd) break
+    }
+    leaving.abort()
     await late
-    expect(order).toEqual(['late', 'early ended'])
+    expect(cameBeforeItsEnd).toBe(true)
   })
 
   it('refuses a prompt longer than the context with both numbers', async () => {
-    const server = await startDemoServer()
     for (const repeats of [2500, 100_000]) {
-      const response = await post(server, '/v1/generate', { body: greedy('cat '.repeat(repeats)) })
+      const response = await post(demoServer(), '/v1/generate', { body: greedy('cat '.repeat(repeats)) })
       expect(response.status).toBe(400)
       expect(((await response.json()) as { detail: string }).detail).toMatch(/\d+ tokens.*context holds 2048/)
     }

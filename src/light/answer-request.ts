@@ -15,7 +15,7 @@ import { ServiceError, toServiceError } from '../core/errors.ts'
 import { CREDENTIAL_FRESH_MS } from '../net/bearer-secret.ts'
 import { findHeadProblem } from '../net/head-problem.ts'
 import { readJsonBody } from '../net/json-body.ts'
-import { renderError } from '../net/render-error.ts'
+import { errorShapeOf, renderError } from '../net/render-error.ts'
 import { splitTarget, toSegments, unknownRoute } from '../net/request-target.ts'
 import { renderValue, sendAnswer, type Answer } from './answers.ts'
 import { type KeyLookup, requireKey } from './bearer-keys.ts'
@@ -83,7 +83,8 @@ async function answerError(deps: RequestDeps, exchange: Exchange, thrown: unknow
   if (exchange.response.headersSent) return void exchange.response.destroy()
   // What follows on the connection belongs to nobody knows whom.
   if (error.code === 'malformed_request') exchange.response.setHeader('connection', 'close')
-  await send(deps, exchange, renderError(error, exchange))
+  const { requestId, url } = exchange
+  await send(deps, exchange, renderError(error, { requestId, shape: errorShapeOf(url) }))
 }
 
 /** Undefined when there is nothing to wait for. */

@@ -6,7 +6,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { keepRequestId } from './request-id.ts'
 import { ServiceError } from '../core/errors.ts'
-import { renderError } from './render-error.ts'
+import { errorShapeOf, renderError } from './render-error.ts'
 
 interface ClientError extends Error {
   readonly code?: string | undefined
@@ -85,7 +85,10 @@ function nameOf(thrown: ClientError, socket: HttpSocket): RequestName {
 }
 
 function writeError(error: ServiceError, socket: Socket, name: RequestName): void {
-  const { status, headers, body } = renderError(error, name)
+  const { status, headers, body } = renderError(error, {
+    requestId: name.requestId,
+    shape: errorShapeOf(name.url),
+  })
   const head = Object.entries({ ...headers, connection: 'close' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +

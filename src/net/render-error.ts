@@ -1,6 +1,6 @@
 /**
- * The one place where an error becomes an answer: status, headers and body of `{detail}`, for every server. Routes shaped
- * like OpenAI's also get `error`, because OpenAI's clients show only that (spec: decisions, Errors).
+ * The one place where an error becomes an answer: status, headers and body of `{detail}`, for every server. In OpenAI's
+ * shape there is also `error`, because OpenAI's clients show only that (spec: decisions, Errors).
  */
 import type { ServiceError } from '../core/errors.ts'
 
@@ -19,12 +19,33 @@ export interface RenderedError {
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
-/** Also routes of OpenAI's that are not here: its clients show nothing else of the 404. */
-const OPENAI_SHAPED_PATH =
-  /^\/v1\/(?:audio|batches|chat|completions|embeddings|files|images|models|moderations|responses)(?:[/?]|$)/
+/** What a body looks like: `detail` alone, or with OpenAI's `error` beside it. A route declares its own. */
+export type ErrorShape = 'plain' | 'openai'
 
-function isOpenAiShaped(url: string): boolean {
-  return OPENAI_SHAPED_PATH.test(url)
+/** Paths of each dialect, those that are not built included: its clients show nothing else of a 404. */
+const DIALECT_PREFIXES: readonly (readonly [ErrorShape, readonly string[]])[] = [
+  [
+    'openai',
+    [
+      '/v1/audio',
+      '/v1/batches',
+      '/v1/chat',
+      '/v1/completions',
+      '/v1/embeddings',
+      '/v1/files',
+      '/v1/images',
+      '/v1/models',
+      '/v1/moderations',
+      '/v1/responses',
+    ],
+  ],
+]
+
+/** For a request that no route answers, and for a server whose routes declare nothing. */
+export function errorShapeOf(url: string): ErrorShape {
+  const isBelow = (prefix: string): boolean =>
+    url.startsWith(prefix) && (url.length === prefix.length || '/?'.includes(url.charAt(prefix.length)))
+  return DIALECT_PREFIXES.find(([, prefixes]) => prefixes.some(isBelow))?.[0] ?? 'plain'
 }
 
 /** Also the shape of a failed item of a batch and of an error inside a stream. */
@@ -32,10 +53,12 @@ export function toOpenAiError(error: ServiceError): OpenAiError {
   return { message: error.message, type: openAiType(error.status), param: error.param, code: error.code }
 }
 
-export function renderError(error: ServiceError, request: { requestId: string; url: string }): RenderedError {
-  const body = isOpenAiShaped(request.url)
-    ? { detail: error.message, error: toOpenAiError(error) }
-    : { detail: error.message }
+export function renderError(
+  error: ServiceError,
+  request: { requestId: string; shape: ErrorShape },
+): RenderedError {
+  const detail = error.message
+  const body = request.shape === 'openai' ? { detail, error: toOpenAiError(error) } : { detail }
   const text = JSON.stringify(body)
   return {
     status: error.status,

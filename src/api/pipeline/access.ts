@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { InvariantError } from '../../core/errors.ts'
+import type { ErrorShape } from '../../net/render-error.ts'
 
 /** `public`: anyone; `key`: any valid API key; `admin`: the admin key. */
 export type AccessClass = 'public' | 'key' | 'admin'
@@ -11,10 +12,9 @@ export type AccessClass = 'public' | 'key' | 'admin'
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly access?: AccessClass
-    /** Runs a model: refused while the server shuts down. */
     readonly generates?: boolean
-    /** Only says how the server is: asked by machines, and not counted per address. */
     readonly isProbe?: boolean
+    readonly errorShape?: ErrorShape
   }
 }
 

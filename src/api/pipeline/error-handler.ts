@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { logCause } from '../../telemetry/log-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { renderError } from '../../net/render-error.ts'
+import { errorShapeOf, renderError } from '../../net/render-error.ts'
 import { badEncoding, unknownRoute } from '../../net/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
@@ -36,7 +36,8 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
   const error = fromAnything(thrown, request)
   logCause(error, request.id, log)
-  const { status, headers, body } = renderError(error, { requestId: request.id, url: request.url })
+  const shape = request.routeOptions.config.errorShape ?? errorShapeOf(request.url)
+  const { status, headers, body } = renderError(error, { requestId: request.id, shape })
   if (CLOSING_CODES.has(error.code)) reply.header('connection', 'close')
   // Fastify closes the connection after every body that is refused; with the rest still on the way its sender would lose
   // the answer.

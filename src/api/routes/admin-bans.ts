@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { Firewall } from '../../guards/firewall/firewall.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import { banList, banParams, liftedBan, toBanBody } from '../schemas/bans.ts'
 
 const access = 'admin'
@@ -16,8 +16,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): voi
   routes.route({
     method: 'GET',
     url: '/v1/admin/bans',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'listBans',
       summary: 'Addresses that the firewall keeps out now, the latest first',
       tag,
@@ -34,8 +33,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): voi
   routes.route({
     method: 'DELETE',
     url: '/v1/admin/bans/:address',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'liftBan',
       summary: 'Let an address in again and forget its bans',
       tag,

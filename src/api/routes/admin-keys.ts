@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   adminChangeKeyQuery,
   adminCreatedKey,
@@ -27,8 +27,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'GET',
     url: '/v1/admin/keys',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'listAllKeys',
       summary: 'All keys',
       tag,
@@ -46,8 +45,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'POST',
     url: '/v1/admin/keys',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'createAnyKey',
       summary: 'Make a key for a user, or one that is an account of its own',
       tag,
@@ -72,8 +70,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'GET',
     url: '/v1/admin/keys/:key_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getKey',
       summary: 'One key',
       tag,
@@ -88,8 +85,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'DELETE',
     url: '/v1/admin/keys/:key_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'revokeAnyKey',
       summary: 'Revoke any key',
       tag,
@@ -107,8 +103,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'PATCH',
     url: '/v1/admin/keys/:key_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'changeKey',
       summary: 'Change a key',
       tag,
@@ -132,8 +127,7 @@ export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReport
   routes.route({
     method: 'GET',
     url: '/v1/admin/keys/:key_id/usage',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getKeyUsage',
       summary: 'Usage of one key',
       tag,

@@ -7,7 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   model,
   modelParams,
@@ -26,8 +26,7 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
   routes.route({
     method: 'POST',
     url: '/v1/admin/models',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'registerModel',
       summary: 'Load a model and serve it, in place of the one with this id where there is one',
       tag,
@@ -56,8 +55,7 @@ export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }
   routes.route({
     method: 'DELETE',
     url: '/v1/admin/models/*',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'unregisterModel',
       summary: 'Stop serving a model; its running requests finish',
       tag,

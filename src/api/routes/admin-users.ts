@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   changeUserRequest,
   createUserRequest,
@@ -25,8 +25,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppD
   routes.route({
     method: 'GET',
     url: '/v1/admin/users',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'listUsers',
       summary: 'All users',
       tag,
@@ -44,8 +43,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppD
   routes.route({
     method: 'POST',
     url: '/v1/admin/users',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'createUser',
       summary: 'Make an account and its first key, also where registration is closed',
       tag,
@@ -63,8 +61,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppD
   routes.route({
     method: 'PATCH',
     url: '/v1/admin/users/:user_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'changeUser',
       summary: 'Change the tier or the password of a user, disable or enable it',
       tag,
@@ -87,8 +84,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppD
   routes.route({
     method: 'DELETE',
     url: '/v1/admin/users/:user_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'deleteUser',
       summary: 'Delete a user with all keys and sessions; what they used stays counted',
       tag,

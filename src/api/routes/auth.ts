@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   loginRequest,
   loginResponse,
@@ -22,8 +22,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
   routes.route({
     method: 'POST',
     url: '/v1/auth/register',
-    config: { access: 'public' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'register',
       summary: 'Make an account and its first key',
       tag: 'Accounts',
@@ -41,8 +40,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
   routes.route({
     method: 'POST',
     url: '/v1/auth/login',
-    config: { access: 'public' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'login',
       summary: 'Begin a session',
       tag: 'Accounts',
@@ -66,8 +64,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
   routes.route({
     method: 'POST',
     url: '/v1/auth/logout',
-    config: { access: 'key' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'logout',
       summary: 'End the session',
       tag: 'Accounts',
@@ -84,8 +81,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps):
   routes.route({
     method: 'POST',
     url: '/v1/auth/password',
-    config: { access: 'key' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'changePassword',
       summary: 'Change the password and end all other sessions',
       tag: 'Accounts',

@@ -10,7 +10,7 @@ import { Generation } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { toGenerationContext } from '../generation-context.ts'
 import { toBatchResponse } from '../dialects/generate/answers.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import { batchRequest, batchResponse } from '../dialects/generate/schema.ts'
 
 const access = 'key'
@@ -20,6 +20,7 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
   const description = {
     tag: 'Generation',
     access,
+    generates: true,
     ok: batchResponse,
     errors: [400, 401, 404, 429, 500, 503],
   } as const
@@ -27,8 +28,7 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
   routes.route({
     method: 'POST',
     url: '/v1/generate/batch',
-    config: { access, generates: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'generateBatch',
       summary: 'Continue several texts, queued as one block',
       ...description,
@@ -43,8 +43,7 @@ export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
   routes.route({
     method: 'POST',
     url: '/v1/generate/continuous-batch',
-    config: { access, generates: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'generateContinuousBatch',
       summary: 'Continue several texts, each queued by itself',
       ...description,

@@ -5,7 +5,7 @@ import { Generation } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { toGenerationContext } from '../generation-context.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents } from '../sse/stream-events.ts'
 
@@ -15,17 +15,17 @@ export function registerChatRoutes(app: FastifyInstance, deps: AppDeps): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: '/v1/chat/completions',
-    config: { access, generates: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'createChatCompletion',
       summary: 'Answer a conversation',
       tag: 'Generation',
       access,
+      generates: true,
       body: chatRequest,
       ok: chatCompletion,
       event: chatChunk,
       errors: [400, 401, 404, 429, 500, 503],
-      isOpenAiShaped: true,
+      errorShape: 'openai',
     }),
     handler: async (request, reply) => {
       const { isStream, includeUsage, generation: asked } = request.body

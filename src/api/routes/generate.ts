@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { Generation } from '../../generation/generation.ts'
 import { toGenerationContext } from '../generation-context.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import { createGenerateFrames, toGenerateResponse } from '../dialects/generate/answers.ts'
 import { generateRequest, generateResponse, streamChunk } from '../dialects/generate/schema.ts'
 import { streamEvents } from '../sse/stream-events.ts'
@@ -18,12 +18,12 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
   routes.route({
     method: 'POST',
     url: '/v1/generate',
-    config: { access, generates: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'generate',
       summary: 'Continue a text',
       tag: 'Generation',
       access,
+      generates: true,
       body: generateRequest,
       ok: generateResponse,
       errors: [400, 401, 404, 429, 500, 503],
@@ -37,12 +37,12 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): voi
   routes.route({
     method: 'POST',
     url: '/v1/generate/stream',
-    config: { access, generates: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'generateStream',
       summary: 'Continue a text, sent as it is made',
       tag: 'Generation',
       access,
+      generates: true,
       body: generateRequest,
       ok: streamChunk,
       event: streamChunk,

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { health, ready } from '../schemas/health.ts'
 
@@ -14,12 +14,12 @@ export function registerHealthRoutes(app: FastifyInstance, deps: AppDeps): void 
   app.route({
     method: 'GET',
     url: '/v1/health',
-    config: { access, isProbe: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getHealth',
       summary: 'Is the server up?',
       tag: 'Service',
       access,
+      isProbe: true,
       ok: health,
       errors: [],
     }),
@@ -34,12 +34,12 @@ export function registerHealthRoutes(app: FastifyInstance, deps: AppDeps): void 
   app.route({
     method: 'GET',
     url: '/v1/ready',
-    config: { access, isProbe: true },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getReady',
       summary: 'Can the default model take work?',
       tag: 'Service',
       access,
+      isProbe: true,
       ok: ready,
       errors: [503],
     }),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   createdKey,
   createKeyRequest,
@@ -23,8 +23,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: AppDeps): void
   routes.route({
     method: 'GET',
     url: '/v1/keys',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'listKeys',
       summary: "The account's keys",
       tag: 'Keys',
@@ -42,8 +41,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: AppDeps): void
   routes.route({
     method: 'POST',
     url: '/v1/keys',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'createKey',
       summary: 'Make a key',
       tag: 'Keys',
@@ -62,8 +60,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: AppDeps): void
   routes.route({
     method: 'DELETE',
     url: '/v1/keys/:key_id',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'revokeKey',
       summary: 'Revoke a key',
       tag: 'Keys',

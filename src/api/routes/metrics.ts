@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 
 const access = 'admin'
 
@@ -10,8 +10,7 @@ export function registerMetricsRoutes(app: FastifyInstance, { metrics }: AppDeps
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getMetrics',
       summary: 'Numbers of the running server, for Prometheus',
       tag: 'Service',

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   model,
   modelList,
@@ -23,15 +23,14 @@ export function registerModelRoutes(
   app.route({
     method: 'GET',
     url: '/v1/models',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'listModels',
       summary: 'The models this server serves',
       tag: 'Models',
       access,
       ok: modelList,
       errors: [401, 429, 500],
-      isOpenAiShaped: true,
+      errorShape: 'openai',
     }),
     handler: () => ({ object: 'list', data: registry.list().map(toModel) }),
   })
@@ -39,8 +38,7 @@ export function registerModelRoutes(
   app.route<{ Params: { '*': string } }>({
     method: 'GET',
     url: '/v1/models/*',
-    config: { access },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getModel',
       summary: 'One model',
       tag: 'Models',
@@ -48,7 +46,7 @@ export function registerModelRoutes(
       params: modelParams,
       ok: model,
       errors: [401, 404, 429, 500],
-      isOpenAiShaped: true,
+      errorShape: 'openai',
     }),
     handler: ({ params }) => toModel(registry.get(params['*'])),
   })
@@ -56,8 +54,7 @@ export function registerModelRoutes(
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: '/v1/models/quantize',
-    config: { access: modelAdmin },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'quantizeModel',
       summary: 'Quantize a model from its full-precision source and serve the result under the same id',
       tag: 'Models',
@@ -65,7 +62,7 @@ export function registerModelRoutes(
       query: quantizeQuery,
       ok: quantizeResult,
       errors: [400, 401, 404, 409, 429, 500, 503],
-      isOpenAiShaped: true,
+      errorShape: 'openai',
     }),
     handler: async ({ query: { model_id: id, quant_mode: mode } }) => {
       try {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/route-schema.ts'
+import { describeRoute } from '../openapi/describe-route.ts'
 import {
   detailedUsage,
   toDetailedUsageBody,
@@ -17,8 +17,7 @@ export function registerUsageRoutes(app: FastifyInstance, { usageReports }: AppD
   routes.route({
     method: 'GET',
     url: '/v1/usage',
-    config: { access: 'key' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getUsage',
       summary: "Usage of all the account's keys, revoked ones too",
       tag: 'Usage',
@@ -34,8 +33,7 @@ export function registerUsageRoutes(app: FastifyInstance, { usageReports }: AppD
   routes.route({
     method: 'GET',
     url: '/v1/admin/usage',
-    config: { access: 'admin' },
-    schema: describeRoute({
+    ...describeRoute({
       operationId: 'getTotalUsage',
       summary: 'Usage of all accounts',
       tag: 'Admin',

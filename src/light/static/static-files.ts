@@ -126,7 +126,7 @@ async function answerFile(file: OpenFile, { method, headers, requestId }: FileRe
   if (range === 'unsatisfiable') {
     await handle.close()
     const error = new ServiceError('range_not_satisfiable', { sizeBytes })
-    const answer = renderError(error, { requestId, url: '' })
+    const answer = renderError(error, { requestId, shape: 'plain' })
     return { ...answer, headers: { ...answer.headers, 'content-range': `bytes */${sizeBytes}` } }
   }
   const bytes = range ?? { start: 0, end: sizeBytes - 1 }

@@ -1,6 +1,10 @@
-/** What a route tells the documentation about itself, next to what its body and answers are. */
+/**
+ * What a route declares of itself, in one place: who may call it, what its errors look like, and what the documentation says
+ * of it. From one declaration come Fastify's `config`, which the gates and the error handler read, and its `schema`.
+ */
 import { z } from 'zod'
 import { ERRORS } from '../../core/errors.ts'
+import type { ErrorShape } from '../../net/render-error.ts'
 import type { AccessClass } from '../pipeline/access.ts'
 
 const errorBody = z
@@ -18,6 +22,8 @@ const openAiErrorBody = z
     }),
   })
   .meta({ id: 'OpenAiError', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
+
+const ERROR_BODIES: Readonly<Record<ErrorShape, z.ZodType>> = { plain: errorBody, openai: openAiErrorBody }
 
 const ERROR_MEANINGS = {
   400: 'Missing or invalid parameters.',
@@ -50,6 +56,12 @@ interface RouteDescription<Body extends Part, Query extends Part, Params extends
   readonly summary: string
   readonly tag: RouteTag
   readonly access: AccessClass
+  /** Runs a model: refused while the server shuts down, and counted as concurrent. @default false */
+  readonly generates?: boolean
+  /** Only says how the server is: asked by machines, and not counted per address. @default false */
+  readonly isProbe?: boolean
+  /** @default 'plain' */
+  readonly errorShape?: ErrorShape
   readonly body?: Body
   readonly query?: Query
   readonly params?: Params
@@ -61,28 +73,27 @@ interface RouteDescription<Body extends Part, Query extends Part, Params extends
   /** True where the answer is always a stream. */
   readonly isStreamOnly?: boolean
   readonly errors: readonly ErrorStatus[]
-  readonly isOpenAiShaped?: boolean
 }
 
-/** The Fastify schema of a route: validation, answers and documentation in one. */
+/** The part of a Fastify route that its description gives: validation, answers, documentation and what the gates ask for. */
 export function describeRoute<
   Body extends Part = undefined,
   Query extends Part = undefined,
   Params extends Part = undefined,
 >(route: RouteDescription<Body, Query, Params>) {
-  const error = route.isOpenAiShaped === true ? openAiErrorBody : errorBody
+  const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
   const failures = [...route.errors, ...ANY_ROUTE_ERRORS].map((status) => [
     status,
     {
       description: `${ERROR_MEANINGS[status]} \`x-error-code\` is one of ${codesOf(status)}.`,
-      content: { 'application/json': { schema: error } },
+      content: { 'application/json': { schema: ERROR_BODIES[errorShape] } },
     },
   ])
-  return {
+  const schema = {
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
-    security: SECURITY[route.access],
+    security: SECURITY[access],
     ...(route.body && { body: route.body }),
     ...(route.query && { querystring: route.query }),
     ...(route.params && { params: route.params }),
@@ -91,6 +102,7 @@ export function describeRoute<
       ...Object.fromEntries(failures),
     },
   } as { body: Body; querystring: Query; params: Params; response: Record<number, z.ZodType> }
+  return { config: { access, generates, isProbe, errorShape }, schema }
 }
 
 /** From the one table, so that no code is left out. */

@@ -31,11 +31,7 @@ const app = buildApp({
   adminCheck: null,
   accounts: none,
   keys: none,
-  limiter: {
-    admit: async () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }),
-    begin: async () => {},
-    retire: async () => {},
-  },
+  limiter: { admit: () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }) },
   trustedProxies: null,
   addressRules: null,
   firewall: null,

@@ -9,7 +9,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Tier } from '../core/tiers.ts'
-import type { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
+import type { LoginThrottle } from '../limits/login-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
 import { insertKey } from '../storage/keys-repository.ts'
@@ -33,7 +33,7 @@ import { type Login, openSession } from './sessions.ts'
 export interface AccountServiceDeps {
   readonly database: ApiDatabase
   readonly passwords: PasswordHasher
-  readonly throttle: FailedLoginThrottle
+  readonly throttle: LoginThrottle
   readonly clock: Clock
   readonly isRegistrationOpen: boolean
 }
@@ -77,7 +77,7 @@ export interface UserChangeRequest {
 export class AccountService {
   readonly #database: ApiDatabase
   readonly #passwords: PasswordHasher
-  readonly #throttle: FailedLoginThrottle
+  readonly #throttle: LoginThrottle
   readonly #clock: Clock
   readonly #isRegistrationOpen: boolean
 

@@ -39,7 +39,7 @@ import { validatorCompiler } from './schemas/validator.ts'
 
 export function buildApp(deps: AppDeps): FastifyInstance {
   const bounds = { ...HTTP_BOUNDS, ...deps.httpBounds }
-  const isUnwelcome = (socket: Socket) => deps.firewall !== null && refuseClientError(deps, socket)
+  const isUnwelcome = (socket: Socket) => refuseClientError(deps, socket)
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     // Fastify sets these two itself, after the server is made.
@@ -53,8 +53,10 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     frameworkErrors: (thrown, request, reply) => {
       // No gate has seen this one.
       if (answerOrigin(deps.corsOrigins, request, reply)) return
-      const refused = deps.firewall && refuseUnroutable(deps, request.raw, clientAddressOf(deps, request))
-      sendError(refused ?? thrown, { request, reply, log: deps.log })
+      const send = (error: unknown) => sendError(error, { request, reply, log: deps.log })
+      if (deps.firewall === null) return send(thrown)
+      const refusing = refuseUnroutable(deps, request.raw, clientAddressOf(deps, request))
+      refusing.then((refused) => send(refused ?? thrown), send)
     },
   })
   answerOddRequests(app.server, isUnwelcome)

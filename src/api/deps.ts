@@ -11,7 +11,7 @@ import type { Firewall } from '../guards/firewall/firewall.ts'
 import type { HttpBounds } from '../net/http-bounds.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
-import type { Limiter } from '../limits/limiter.ts'
+import type { RequestLimiter } from '../limits/request-limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -37,7 +37,7 @@ export interface AppDeps {
   readonly adminCheck: AdminCheck | null
   readonly accounts: AccountService
   readonly keys: KeyService
-  readonly limiter: Limiter
+  readonly limiter: Pick<RequestLimiter, 'admit'>
   /** Null where no proxy is trusted. */
   readonly trustedProxies: TrustedProxies | null
   /** Null where every address may come in. */

@@ -1,7 +1,7 @@
 /** What stands between a stranger and the model beyond keys and limits: each part as it is configured, null where it is off. */
 import type { AppDeps } from '../api/deps.ts'
 import type { ServerConfig } from '../config/server-config.ts'
-import type { Clock } from '../core/clock.ts'
+import type { SharedState } from '../core/shared-state.ts'
 import { AddressRules } from '../guards/address-rules.ts'
 import { Firewall } from '../guards/firewall/firewall.ts'
 import { OutputGuard } from '../guards/output/output-guard.ts'
@@ -18,7 +18,10 @@ export interface Guards extends Pick<
   close(): Promise<void>
 }
 
-export function createGuards(config: ServerConfig, clock: Clock): Guards {
+export function createGuards(
+  config: ServerConfig,
+  { addresses, bans }: Pick<SharedState, 'addresses' | 'bans'>,
+): Guards {
   const { rateLimit, cidrAllow, cidrDeny, adminKey, apiKeys } = config
   const trustedProxies = config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies)
   const isExempt = (address: string) =>
@@ -29,8 +32,9 @@ export function createGuards(config: ServerConfig, clock: Clock): Guards {
   return {
     trustedProxies,
     addressRules: hasAddressRules ? new AddressRules({ allow: cidrAllow, deny: cidrDeny }) : null,
-    firewall: config.enableFirewall ? new Firewall({ clock, toKey: addressKey, isExempt }) : null,
-    addressLimiter: rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, clock }),
+    firewall: config.enableFirewall ? new Firewall({ bans, toKey: addressKey, isExempt }) : null,
+    addressLimiter:
+      rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, limits: addresses }),
     promptGuard,
     outputGuard: config.disableOutputVerify ? null : new OutputGuard({ secrets }),
     close: async () => promptGuard?.close(),

@@ -9,6 +9,8 @@ import { systemClock } from '../core/clock.ts'
 import { GracefulClose } from '../net/graceful-close.ts'
 import { type Listener, openListener } from '../net/listener.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
+import type { KnockSequence } from '../limits/memory/knocks.ts'
+import { MemoryState } from '../limits/memory/memory-state.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -45,11 +47,13 @@ export async function openService(
 ): Promise<Service> {
   await checked
   const clock = systemClock
-  const state = await openState(config, { log, clock })
+  const knock = knockSequence(config)
+  const shared = new MemoryState(clock, knock)
+  const state = await openState(config, { log, clock, shared })
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
   const metrics = new Metrics({ models: registry, isReady })
-  const guards = createGuards(config, clock)
+  const guards = createGuards(config, shared)
   const app = buildApp({
     ...state,
     ...guards,
@@ -69,7 +73,7 @@ export async function openService(
     host: config.host,
     port: config.port,
     tls,
-    portKnock: knockOptions(config),
+    portKnock: knock && { ports: knock.ports, knocks: shared.knocks },
     onKnockRefused: (rule) => metrics.countGuardHit({ guard: 'port-knock', rule }),
     clock,
     log,
@@ -100,7 +104,12 @@ export async function openService(
   }
 }
 
-function knockOptions({ portKnock: ports, portKnockWindow, portKnockOpen }: ServerConfig) {
+/** Null where the server answers without a knock. */
+function knockSequence({
+  portKnock: ports,
+  portKnockWindow,
+  portKnockOpen,
+}: ServerConfig): KnockSequence | null {
   return ports.length === 0 ? null : { ports, windowMs: portKnockWindow * 1000, openMs: portKnockOpen * 1000 }
 }
 

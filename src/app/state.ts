@@ -12,8 +12,9 @@ import { PasswordHasher } from '../accounts/password-hasher.ts'
 import { createOpenAuthenticator, createStaticKeyAuthenticator } from '../accounts/keys/static-keys.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
-import { MemoryLimiter } from '../limits/memory-limiter.ts'
+import type { SharedState } from '../core/shared-state.ts'
+import { LoginThrottle } from '../limits/login-throttle.ts'
+import { RequestLimiter } from '../limits/request-limiter.ts'
 import { keepSetting } from '../storage/settings-repository.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -28,7 +29,7 @@ export interface ServerState {
   readonly operatorKey: string | null
   readonly accounts: AccountService
   readonly keys: KeyService
-  readonly limiter: MemoryLimiter
+  readonly limiter: RequestLimiter
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   /** When no request is left. */
@@ -38,6 +39,7 @@ export interface ServerState {
 export interface StateDeps {
   readonly log: Log
   readonly clock: Clock
+  readonly shared: Pick<SharedState, 'requests' | 'logins'>
   /** @default hashes with the parameters of production */
   readonly passwords?: PasswordHasher
 }
@@ -71,21 +73,20 @@ interface PartsDeps extends StateDeps, AccountsStorage {
 }
 
 async function createParts(config: ServerConfig, deps: PartsDeps) {
-  const { database, usage, clock, log, passwords = new PasswordHasher() } = deps
-  const limiter = new MemoryLimiter(clock)
+  const { database, usage, clock, shared, log, passwords = new PasswordHasher() } = deps
   const accounts = new AccountService({
     database,
     clock,
     passwords,
-    throttle: new FailedLoginThrottle(clock),
+    throttle: new LoginThrottle(shared.logins),
     isRegistrationOpen: config.registration === 'open',
   })
   const { usageRetentionDays: retentionDays } = config
   return {
     ...(await createAuthenticator(config, { ...deps, accounts })),
     accounts,
-    keys: new KeyService({ database, limiter, clock }),
-    limiter,
+    keys: new KeyService({ database, requests: shared.requests, clock }),
+    limiter: new RequestLimiter(shared.requests),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
     pruner: retentionDays === null ? null : new UsagePruner({ store: usage, clock, log, retentionDays }),

@@ -10,8 +10,8 @@ import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import { FailedLoginThrottle } from '../limits/failed-login-throttle.ts'
-import { MemoryLimiter } from '../limits/memory-limiter.ts'
+import { LoginThrottle } from '../limits/login-throttle.ts'
+import { MemoryState } from '../limits/memory/memory-state.ts'
 import { accountsLocation, openAccounts } from '../app/open-databases.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
@@ -79,12 +79,13 @@ function isUrl(location: string): boolean {
 }
 
 function createServices(database: ApiDatabase, clock: Clock): Services {
+  const { requests, logins } = new MemoryState(clock)
   return {
-    keys: new KeyService({ database, limiter: new MemoryLimiter(clock), clock }),
+    keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,
       passwords: new PasswordHasher(),
-      throttle: new FailedLoginThrottle(clock),
+      throttle: new LoginThrottle(logins),
       clock,
       isRegistrationOpen: false,
     }),

@@ -1,5 +1,5 @@
-/** How the answers to a credential tell where it stands: the headers that OpenAI's clients know. */
-import type { RateState } from './limiter.ts'
+/** How answers show where a credential stands: the headers that OpenAI's clients read. */
+import type { RateState } from '../core/shared-state.ts'
 
 type RateHeaderName =
   | 'x-ratelimit-limit-requests'

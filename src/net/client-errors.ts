@@ -6,6 +6,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { keepRequestId } from './request-id.ts'
 import { ServiceError } from '../core/errors.ts'
+import type { Answer } from '../core/shared-state.ts'
 import { errorShapeOf, renderError } from './render-error.ts'
 
 interface ClientError extends Error {
@@ -25,14 +26,24 @@ interface HttpSocket extends Socket {
  */
 const OVERDUE_PER_TURN = 8
 
+/** Whether a connection is closed without an answer. */
+export type UnwelcomeCheck = (socket: Socket) => Answer<boolean>
+
+/** A check that fails closes the connection. */
+function unlessUnwelcome(isUnwelcome: UnwelcomeCheck, socket: Socket, act: () => void): void {
+  const use = (unwelcome: boolean): void => (unwelcome ? void socket.destroy() : act())
+  const answer = isUnwelcome(socket)
+  if (answer instanceof Promise) answer.then(use, () => use(true))
+  else use(answer)
+}
+
 /** What to do with a server's `clientError`. Who is unwelcome gets no answer. */
 export function createClientErrorListener(
-  isUnwelcome: (socket: Socket) => boolean = () => false,
+  isUnwelcome: UnwelcomeCheck = () => false,
 ): (thrown: ClientError, socket: HttpSocket) => void {
   const overdue: { readonly thrown: ClientError; readonly socket: HttpSocket }[] = []
   const answer = (thrown: ClientError, socket: HttpSocket): void => {
-    if (isUnwelcome(socket)) socket.destroy()
-    else answerClientError(thrown, socket)
+    unlessUnwelcome(isUnwelcome, socket, () => answerClientError(thrown, socket))
   }
   const answerSome = (): void => {
     for (const { thrown, socket } of overdue.splice(0, OVERDUE_PER_TURN)) answer(thrown, socket)
@@ -52,16 +63,14 @@ function answerClientError(thrown: ClientError, socket: HttpSocket): void {
 }
 
 /** What Node would otherwise answer by itself, or by hanging up. Who is unwelcome gets no answer. */
-export function answerOddRequests(
-  server: Server,
-  isUnwelcome: (socket: Socket) => boolean = () => false,
-): void {
+export function answerOddRequests(server: Server, isUnwelcome: UnwelcomeCheck = () => false): void {
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    if (isUnwelcome(socket)) return void socket.destroy()
-    const path = request.url ?? ''
-    const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
-    writeError(new ServiceError('not_found', { method: 'CONNECT', path }), socket, name)
+    unlessUnwelcome(isUnwelcome, socket, () => {
+      const path = request.url ?? ''
+      const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
+      writeError(new ServiceError('not_found', { method: 'CONNECT', path }), socket, name)
+    })
   })
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
 }

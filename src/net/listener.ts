@@ -5,9 +5,9 @@
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
+import type { Knocks } from '../core/shared-state.ts'
 import { addressesOf, type ListeningApp, openPort } from './listen.ts'
 import { guardByKnock, type KnockPorts, type KnockRule, openKnockPorts } from './port-knock/knock-gate.ts'
-import { PortKnock, type PortKnockOptions } from './port-knock/port-knock.ts'
 import type { TlsIdentity } from './tls/certificate.ts'
 import { CertificateReloader } from './tls/certificate-reloader.ts'
 import { SecureConnections } from './tls/secure-connections.ts'
@@ -27,7 +27,7 @@ export interface ListenerOptions {
   /** Null for plain HTTP. */
   readonly tls: TlsIdentity | null
   /** Null where the server answers without a knock. */
-  readonly portKnock: Omit<PortKnockOptions, 'clock'> | null
+  readonly portKnock: { readonly ports: readonly number[]; readonly knocks: Knocks } | null
   /** Called for each connection that the knock gate closes. */
   readonly onKnockRefused: (rule: KnockRule) => void
   readonly clock: Clock
@@ -71,12 +71,12 @@ function secureConnections(
 
 async function openKnock(
   { server }: ListeningApp,
-  { portKnock, hosts, clock, log, onKnockRefused }: ListenerOptions & { readonly hosts: readonly string[] },
+  { portKnock, hosts, log, onKnockRefused }: ListenerOptions & { readonly hosts: readonly string[] },
 ): Promise<KnockPorts | null> {
   if (portKnock === null) return null
-  const knock = new PortKnock({ ...portKnock, clock })
-  guardByKnock(server, { knock, onRefused: onKnockRefused })
-  return await openKnockPorts(knock, { ports: portKnock.ports, hosts, log })
+  const { ports, knocks } = portKnock
+  guardByKnock(server, { knocks, onRefused: onKnockRefused })
+  return await openKnockPorts(knocks, { ports, hosts, log })
 }
 
 function addressText({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {

@@ -1,7 +1,7 @@
 /** API keys as the rest of the program sees them, and how a new one is made. */
 import { randomUUID } from 'node:crypto'
 import type { Tier } from '../../core/tiers.ts'
-import { effectiveRpm } from '../../limits/limiter.ts'
+import { effectiveRpm } from '../../limits/request-limiter.ts'
 import type { StoredKey } from '../../storage/keys-repository.ts'
 import { hashSecret, newKeySecret, shownPrefix } from './key-secret.ts'
 

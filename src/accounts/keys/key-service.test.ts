@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { RequestLimits } from '../../core/shared-state.ts'
+import { findKey } from '../../storage/keys-repository.ts'
 import {
   ADDRESS,
   codeOf,
@@ -77,15 +79,19 @@ describe('KeyService.create', () => {
     const services = await createAccountServices()
     const { credential } = await createUser(services)
     for (let request = 0; request < 59; request++) {
-      await services.limiter.admit(credential, { takesPlace: false })
+      await services.limiter.admit(credential, { countsAsConcurrent: false })
     }
 
     const { keySecret } = await services.keys.create(credential, PLAIN)
 
     const made = await services.credentialOf(keySecret)
-    expect(await services.limiter.admit(made, { takesPlace: false })).toMatchObject({ outcome: 'admitted' })
-    expect(await services.limiter.admit(made, { takesPlace: false })).toMatchObject({ outcome: 'refused' })
-    expect(await services.limiter.admit(credential, { takesPlace: false })).toMatchObject({
+    expect(await services.limiter.admit(made, { countsAsConcurrent: false })).toMatchObject({
+      outcome: 'admitted',
+    })
+    expect(await services.limiter.admit(made, { countsAsConcurrent: false })).toMatchObject({
+      outcome: 'refused',
+    })
+    expect(await services.limiter.admit(credential, { countsAsConcurrent: false })).toMatchObject({
       outcome: 'admitted',
     })
   })
@@ -93,13 +99,47 @@ describe('KeyService.create', () => {
   it('remembers no window of a key that was not made', async () => {
     const services = await createAccountServices()
     const { credential } = await createUser(services)
-    await services.limiter.admit(credential, { takesPlace: false })
+    await services.limiter.admit(credential, { countsAsConcurrent: false })
     await services.keys.create(credential, PLAIN)
-    const before = services.limiter.idCount
+    const before = services.shared.requests.idCount
 
     expect(await codeOf(services.keys.create(credential, PLAIN))).toBe('key_limit_reached')
 
-    expect(services.limiter.idCount).toBe(before)
+    expect(services.shared.requests.idCount).toBe(before)
+  })
+
+  it('waits for the shared state in no transaction, which others would wait for as well', async () => {
+    const anotherTransaction = async () => {
+      await services.database.transaction().execute((transaction) => findKey(transaction, 'none'))
+    }
+    const services: AccountServices = await createAccountServices({
+      wrapRequests: (requests) =>
+        Object.assign(Object.create(requests) as RequestLimits, {
+          openWindow: anotherTransaction,
+          revokeWindow: anotherTransaction,
+        }),
+    })
+    const { credential } = await createUser(services)
+
+    const { record } = await services.keys.create(credential, PLAIN)
+    await services.keys.revoke(credential, record.id)
+
+    expect(await services.keys.get(record.id)).toMatchObject({ isActive: false })
+  })
+
+  it('leaves no key without a window', async () => {
+    const services = await createAccountServices({
+      wrapRequests: (requests) =>
+        Object.assign(Object.create(requests) as RequestLimits, {
+          openWindow: () => Promise.reject(new Error('not reached')),
+        }),
+    })
+    const { credential } = await createUser(services)
+
+    await expect(services.keys.create(credential, PLAIN)).rejects.toThrow('not reached')
+
+    const { items } = await services.keys.list(credential, { limit: null, cursor: null })
+    expect(items.map(({ isActive }) => String(isActive)).toSorted()).toEqual(['false', 'true'])
   })
 
   it('makes exactly what is left when 20 at once ask for it', async () => {

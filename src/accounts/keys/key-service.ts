@@ -5,8 +5,8 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Credential } from '../../core/credential.ts'
 import { ServiceError } from '../../core/errors.ts'
+import type { RequestLimits } from '../../core/shared-state.ts'
 import type { Tier } from '../../core/tiers.ts'
-import type { Limiter } from '../../limits/limiter.ts'
 import type { ApiDatabase } from '../../storage/api-database.ts'
 import {
   findKey,
@@ -23,7 +23,7 @@ import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecor
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
-  readonly limiter: Pick<Limiter, 'begin' | 'retire'>
+  readonly requests: Pick<RequestLimits, 'openWindow' | 'revokeWindow'>
   readonly clock: Clock
 }
 
@@ -58,12 +58,12 @@ export interface KeyChangeRequest {
 
 export class KeyService {
   readonly #database: ApiDatabase
-  readonly #limiter: Pick<Limiter, 'begin' | 'retire'>
+  readonly #requests: Pick<RequestLimits, 'openWindow' | 'revokeWindow'>
   readonly #clock: Clock
 
-  constructor({ database, limiter, clock }: KeyServiceDeps) {
+  constructor({ database, requests, clock }: KeyServiceDeps) {
     this.#database = database
-    this.#limiter = limiter
+    this.#requests = requests
     this.#clock = clock
   }
 
@@ -80,9 +80,8 @@ export class KeyService {
     await this.#database.transaction().execute(async (transaction) => {
       requireRoomForKey(await readLiveAccount(transaction, credential, unixSeconds))
       await insertKey(transaction, made.key, made.secretHash)
-      // Within, so that there is neither a key with an empty window nor a window without a key.
-      await this.#limiter.begin(made.key.id, { makerLimitId: limitId, accountId })
     })
+    await this.#openWindow(made.key, limitId)
     return toCreatedKey(made)
   }
 
@@ -154,11 +153,24 @@ export class KeyService {
     })
   }
 
+  /**
+   * After the commit, so that no lock waits for the shared state; before the secret is shown, so that no request comes before
+   * the window. A key that gets no window is revoked.
+   */
+  async #openWindow({ id, accountId, createdAtUnixSeconds }: StoredKey, makerLimitId: string): Promise<void> {
+    try {
+      await this.#requests.openWindow(id, { makerLimitId, accountId })
+    } catch (error) {
+      await revokeKey(this.#database, { id, accountId, unixSeconds: createdAtUnixSeconds })
+      throw error
+    }
+  }
+
   async #revoke(id: string, accountId: string | null): Promise<void> {
     const unixSeconds = this.#clock.unixSeconds()
     const ownerId = await revokeKey(this.#database, { id, accountId, unixSeconds })
     if (ownerId === null) throw new ServiceError('key_not_found', { keyId: id })
-    await this.#limiter.retire(id, ownerId)
+    await this.#requests.revokeWindow(id, ownerId)
   }
 
   #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {

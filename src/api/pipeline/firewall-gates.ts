@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceError } from '../../core/errors.ts'
+import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import type { Firewall, Refusal } from '../../guards/firewall/firewall.ts'
 import type { BodyLimit } from '../../net/json-body.ts'
 import { ADDRESS_BOUNDS, limitAddressConnections } from '../../net/limit-address-connections.ts'
@@ -13,17 +14,20 @@ import type { AppDeps } from '../deps.ts'
 const guard = 'firewall'
 
 /** Before all other gates: what a banned address asks for is not looked at. */
-export function refuseBanned(deps: AppDeps, request: FastifyRequest): void {
-  const error = findBan(deps, request.clientAddress)
-  if (error === null) return
-  request.brokenRule = 'banned'
-  throw error
+export function refuseBanned(deps: AppDeps, request: FastifyRequest): Answer<void> {
+  return afterAnswer(findBan(deps, request.clientAddress), (error) => {
+    if (error === null) return
+    request.brokenRule = 'banned'
+    throw error
+  })
 }
 
-function findBan({ firewall, metrics }: AppDeps, address: string): ServiceError | null {
-  const error = firewall?.refuseBanned(address) ?? null
-  if (error !== null) metrics.countGuardHit({ guard, rule: 'banned' })
-  return error
+function findBan({ firewall, metrics }: AppDeps, address: string): Answer<ServiceError | null> {
+  if (firewall === null) return null
+  return afterAnswer(firewall.refuseBanned(address), (error) => {
+    if (error !== null) metrics.countGuardHit({ guard, rule: 'banned' })
+    return error
+  })
 }
 
 export function inspectHead(deps: AppDeps, request: FastifyRequest): void {
@@ -43,14 +47,14 @@ function findRefusal(
 }
 
 /** For a path that is no path: no gate sees its request, and no hook its answer. Gives what it is refused with instead. */
-export function refuseUnroutable(
+export async function refuseUnroutable(
   deps: AppDeps,
   request: IncomingMessage,
   address: string,
-): ServiceError | null {
-  const ban = findBan(deps, address)
+): Promise<ServiceError | null> {
+  const ban = await findBan(deps, address)
   if (ban !== null) return ban
-  recordOffence(deps, address)
+  await recordOffence(deps, address)
   return findRefusal(deps, request)?.error ?? null
 }
 
@@ -83,26 +87,31 @@ export function raiseFirewall(app: FastifyInstance, deps: AppDeps, firewall: Fir
   app.addHook('onSend', async (request, reply) => recordAnswer(deps, request, reply))
 }
 
-function recordAnswer(deps: AppDeps, { clientAddress }: FastifyRequest, reply: FastifyReply): void {
+function recordAnswer(deps: AppDeps, { clientAddress }: FastifyRequest, reply: FastifyReply): Answer<void> {
   const code = reply.getHeader('x-error-code')
   if (code === 'address_banned') return
-  if (OFFENCE_STATUSES.has(reply.statusCode) || OFFENCE_CODES.has(code)) recordOffence(deps, clientAddress)
+  if (OFFENCE_STATUSES.has(reply.statusCode) || OFFENCE_CODES.has(code)) {
+    return recordOffence(deps, clientAddress)
+  }
 }
 
 /**
  * For bytes that never became a request; true when their sender is banned and gets no answer. A connection that was
  * opened and never used is no offence.
  */
-export function refuseClientError(deps: AppDeps, { remoteAddress = '', bytesRead }: Socket): boolean {
-  if (findBan(deps, remoteAddress) !== null) return true
-  if (bytesRead > 0) recordOffence(deps, remoteAddress)
-  return false
+export function refuseClientError(deps: AppDeps, { remoteAddress = '', bytesRead }: Socket): Answer<boolean> {
+  return afterAnswer(findBan(deps, remoteAddress), (ban) => {
+    if (ban !== null) return true
+    return bytesRead === 0 ? false : afterAnswer(recordOffence(deps, remoteAddress), () => false)
+  })
 }
 
-function recordOffence({ firewall, log, metrics }: AppDeps, address: string): void {
-  const ban = firewall?.recordOffence(address) ?? null
-  if (ban === null) return
-  metrics.countGuardHit({ guard, rule: 'ban' })
-  // Addresses are not in the log; the admin API shows them.
-  log.warn({ count: ban.count, seconds: (ban.untilMs - ban.sinceMs) / 1000 }, 'an address was banned')
+function recordOffence({ firewall, log, metrics }: AppDeps, address: string): Answer<void> {
+  if (firewall === null) return
+  return afterAnswer(firewall.recordOffence(address), (ban) => {
+    if (ban === null) return
+    metrics.countGuardHit({ guard, rule: 'ban' })
+    // Addresses are not in the log; the admin API shows them.
+    log.warn({ count: ban.count, seconds: ban.secondsLeft }, 'an address was banned')
+  })
 }

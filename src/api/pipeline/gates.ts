@@ -8,6 +8,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import { bearerSecret, CREDENTIAL_FRESH_MS } from '../../net/bearer-secret.ts'
 import { addressKey } from '../../net/client-address.ts'
 import { onExchangeEnd } from '../../net/client-presence.ts'
@@ -36,7 +37,7 @@ declare module 'fastify' {
 }
 
 /** Throws what the request is refused with; a gate that has answered by itself says so, and the way ends there. */
-type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Passing | Promise<Passing>
+type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Answer<Passing>
 
 type Passing = 'answered' | void
 
@@ -143,10 +144,11 @@ function requireProperQuery(_deps: AppDeps, { url }: FastifyRequest): void {
 }
 
 /** All but what tells whether the server is up: that is asked often, and from one address. */
-function admitAddress(deps: AppDeps, request: FastifyRequest): void {
+function admitAddress(deps: AppDeps, request: FastifyRequest): Answer<void> {
   if (deps.addressLimiter === null || request.routeOptions.config.isProbe === true) return
-  const admission = deps.addressLimiter.admit(addressKey(request.clientAddress))
-  if (admission.outcome === 'refused') throw admission.error
+  return afterAnswer(deps.addressLimiter.refuse(addressKey(request.clientAddress)), (error) => {
+    if (error !== null) throw error
+  })
 }
 
 async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<void> {
@@ -173,13 +175,14 @@ function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): v
   if (routeOptions.config.generates === true && deps.isDraining()) throw new ServiceError('shutting_down')
 }
 
-/** Decides rate and concurrency in one; a place is held to the last byte, or until the client leaves. */
-async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Decides rate and concurrency in one; the permit is held to the last byte, or until the client leaves. */
+function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Answer<void> {
   if (request.optionalCredential === null) return
-  const takesPlace = request.routeOptions.config.generates === true
-  const admission = await deps.limiter.admit(request.optionalCredential, { takesPlace })
-  const rate = admission.outcome === 'admitted' ? admission.permit.rate : admission.rate
-  if (rate !== null) reply.headers(toRateHeaders(rate))
-  if (admission.outcome === 'refused') throw admission.error
-  if (takesPlace) onExchangeEnd(request.raw, reply.raw, () => admission.permit.release())
+  const countsAsConcurrent = request.routeOptions.config.generates === true
+  return afterAnswer(deps.limiter.admit(request.optionalCredential, { countsAsConcurrent }), (admission) => {
+    const rate = admission.outcome === 'admitted' ? admission.permit.rate : admission.rate
+    if (rate !== null) reply.headers(toRateHeaders(rate))
+    if (admission.outcome === 'refused') throw admission.error
+    if (countsAsConcurrent) onExchangeEnd(request.raw, reply.raw, () => admission.permit.release())
+  })
 }

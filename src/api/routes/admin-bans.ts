@@ -25,7 +25,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): voi
       errors: [401, 404, 500],
     }),
     handler: async () => {
-      const bans = firewallOf(deps).listBans().map(toBanBody)
+      const bans = (await firewallOf(deps).listBans()).map(toBanBody)
       return { bans, count: bans.length }
     },
   })
@@ -43,7 +43,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): voi
       errors: [401, 404, 500],
     }),
     handler: async ({ params }) => {
-      firewallOf(deps).liftBan(params.address)
+      await firewallOf(deps).liftBan(params.address)
       return { status: 'lifted', address: params.address }
     },
   })

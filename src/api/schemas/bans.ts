@@ -1,6 +1,6 @@
 /** Bans of the firewall, as the admin sees them. */
 import { z } from 'zod'
-import type { ListedBan } from '../../guards/firewall/firewall.ts'
+import type { Ban } from '../../core/shared-state.ts'
 
 const ban = z
   .object({
@@ -21,6 +21,6 @@ export const liftedBan = z
   .object({ status: z.literal('lifted'), address: z.string() })
   .meta({ id: 'LiftedBan' })
 
-export function toBanBody({ address, count, sinceUnixSeconds, untilUnixSeconds }: ListedBan) {
+export function toBanBody({ addressKey: address, count, sinceUnixSeconds, untilUnixSeconds }: Ban) {
   return { address, count, since: sinceUnixSeconds, until: untilUnixSeconds }
 }

@@ -1,5 +1,5 @@
 /**
- * The sockets of `--port-knock`; which address is open is kept in `port-knock.ts`. A knock port closes every connection
+ * The sockets of `--port-knock`; which address is open is kept in the shared state. A knock port closes every connection
  * at once. A connection to the server from an address that is not open is closed before TLS and before a byte of it is
  * read. When the time of an address is over, the answer under way is finished and the next request closes the connection.
  * The address is that of the connection, never of a header: a proxy has to knock for itself.
@@ -8,10 +8,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { StartError } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
+import type { Answer, Knocks } from '../../core/shared-state.ts'
 import { addressKey } from '../client-address.ts'
 import { interceptConnections } from '../intercept-connections.ts'
 import { listen } from '../listen.ts'
-import type { PortKnock } from './port-knock.ts'
 
 export interface KnockPorts {
   close(): void
@@ -25,7 +25,7 @@ export interface KnockPortsOptions {
 
 /** @throws StartError for a port that cannot be listened on. */
 export async function openKnockPorts(
-  knock: PortKnock,
+  knocks: Knocks,
   { ports, hosts, log }: KnockPortsOptions,
 ): Promise<KnockPorts> {
   const servers: NetServer[] = []
@@ -35,7 +35,7 @@ export async function openKnockPorts(
   try {
     for (const port of ports) {
       for (const [index, host] of hosts.entries()) {
-        const server = createServer((socket) => recordKnock(knock, { socket, port, log }))
+        const server = createServer((socket) => void recordKnock(knocks, { socket, port, log }))
         await listen(server, { host, port }).then(
           () => servers.push(server.on('error', (err) => log.warn({ err }, 'a knock port failed'))),
           (error: NodeJS.ErrnoException) => refuseToStart(error, { port, isFirst: index === 0 }),
@@ -64,53 +64,68 @@ function refuseToStart(
   throw new StartError(`--port-knock: the port ${where.port} ${reason}.`, 1)
 }
 
-function recordKnock(
-  knock: PortKnock,
+async function recordKnock(
+  knocks: Knocks,
   { socket, port, log }: { socket: Socket; port: number; log: Log },
-): void {
+): Promise<void> {
   const { remoteAddress } = socket
   close(socket)
   // A socket that is closed already has no address.
   if (remoteAddress === undefined) return
-  switch (knock.knock(addressKey(remoteAddress), port)) {
-    case 'knocking':
-      return
-    case 'opened':
-      return log.info('an address has knocked and may reach the server')
-    case 'full':
-      return log.warn('an address has knocked, but too many may reach the server already')
+  try {
+    const outcome = await knocks.knock(addressKey(remoteAddress), port)
+    if (outcome === 'opened') log.info('an address has knocked and may reach the server')
+    if (outcome === 'full') log.warn('an address has knocked, but too many may reach the server already')
+  } catch (error) {
+    log.error({ err: error }, 'a knock could not be recorded')
   }
 }
 
 export type KnockRule = 'not-open' | 'no-longer-open'
 
 export interface KnockGateOptions {
-  readonly knock: PortKnock
+  readonly knocks: Knocks
   /** Called for each connection that is closed. */
   readonly onRefused: (rule: KnockRule) => void
 }
 
 /** Call when every other listener of the server is attached. */
-export function guardByKnock(server: Server, { knock, onRefused }: KnockGateOptions): void {
+export function guardByKnock(server: Server, { knocks, onRefused }: KnockGateOptions): void {
   const isOpen = ({ remoteAddress }: Socket) =>
-    remoteAddress !== undefined && knock.isOpen(addressKey(remoteAddress))
+    remoteAddress === undefined ? false : knocks.isOpen(addressKey(remoteAddress))
   interceptConnections(server, 'knock', (passOn) => (socket) => {
-    if (isOpen(socket)) return passOn(socket)
-    onRefused('not-open')
-    close(socket)
+    afterGateAnswer(isOpen(socket), socket, (open) => {
+      if (open) return passOn(socket)
+      onRefused('not-open')
+      close(socket)
+    })
   })
   const listeners = server.listeners('request')
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (isOpen(request.socket)) {
-      for (const listener of listeners) Reflect.apply(listener, server, [request, response])
-      return
-    }
-    onRefused('no-longer-open')
-    // A pipelined request gets its socket when the answers before it have been written.
-    if (response.socket === null) response.once('socket', close)
-    else close(response.socket)
+    afterGateAnswer(isOpen(request.socket), request.socket, (open) => {
+      if (open) {
+        for (const listener of listeners) Reflect.apply(listener, server, [request, response])
+        return
+      }
+      onRefused('no-longer-open')
+      // A pipelined request gets its socket when the answers before it have been written.
+      if (response.socket === null) response.once('socket', close)
+      else close(response.socket)
+    })
   })
+}
+
+/** A failed answer counts as closed. Nothing is done for a connection that ended while the answer was awaited. */
+function afterGateAnswer(answer: Answer<boolean>, socket: Socket, act: (isOpen: boolean) => void): void {
+  if (!(answer instanceof Promise)) return act(answer)
+  const ignore = () => {}
+  socket.on('error', ignore)
+  const use = (isOpen: boolean): void => {
+    socket.off('error', ignore)
+    if (!socket.destroyed) act(isOpen)
+  }
+  answer.then(use, () => use(false))
 }
 
 function close(socket: Socket): void {

@@ -70,7 +70,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     expect(other.headers['x-ratelimit-remaining-requests']).toBe('58')
     socket.destroy()
     await expect.poll(async () => (await oneMore(world, key)).statusCode).toBe(200)
-    world.state.limiter.checkIntegrity()
+    world.shared.requests.checkIntegrity()
   })
 
   it('takes it while it waits in the queue, too', async () => {
@@ -125,7 +125,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
         'concurrency_limit_exceeded',
       )
     }
-    world.state.limiter.checkIntegrity()
+    world.shared.requests.checkIntegrity()
   })
 })
 
@@ -239,6 +239,6 @@ describe('a client that sends one request after the other on one connection', ()
     expect(answers.map(({ answer }) => answer.status)).toEqual(answers.map(({ status }) => status))
     expect(Math.max(...answers.map(({ answer }) => answer.length))).toBeGreaterThan(150_000)
     expect(connections).toBe(1)
-    world.state.limiter.checkIntegrity()
+    world.shared.requests.checkIntegrity()
   })
 })

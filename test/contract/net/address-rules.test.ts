@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AddressRules } from '../../../src/guards/address-rules.ts'
 import { TrustedProxies } from '../../../src/guards/trusted-proxies.ts'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
+import { MemoryAddressLimits } from '../../../src/limits/memory/address-limits.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { exchange } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
@@ -80,7 +81,8 @@ describe('address rules', () => {
 
   it('come before the body, the key and the limits, and are counted', async () => {
     const clock = new VirtualClock()
-    const addressLimiter = new AddressLimiter({ requestsPerMinute: 1, clock })
+    const limits = new MemoryAddressLimits(clock)
+    const addressLimiter = new AddressLimiter({ requestsPerMinute: 1, limits })
     const { app, metrics } = createTestApp({ clock, addressLimiter, addressRules: allowed('10.0.0.0/8') })
     const request = { method: 'POST', url: '/v1/generate', payload: '{', remoteAddress: CLIENT } as const
 
@@ -88,7 +90,7 @@ describe('address rules', () => {
 
     expect(statuses).toEqual([403, 403])
     expect(await metrics.render()).toContain('sluice_guard_hits_total{guard="address",rule="cidr-allow"} 2')
-    expect(addressLimiter.idCount).toBe(0)
+    expect(limits.idCount).toBe(0)
   })
 
   it('say no more to a request that is malformed', async () => {
@@ -150,7 +152,7 @@ describe('a request through a proxy', () => {
     const { app } = createTestApp({
       clock,
       trustedProxies,
-      addressLimiter: new AddressLimiter({ requestsPerMinute: 1, clock }),
+      addressLimiter: new AddressLimiter({ requestsPerMinute: 1, limits: new MemoryAddressLimits(clock) }),
     })
     const status = async (forwardedFor: string) =>
       (

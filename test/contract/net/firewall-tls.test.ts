@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { Firewall } from '../../../src/guards/firewall/firewall.ts'
+import { MemoryBans } from '../../../src/limits/memory/bans.ts'
 import { addressKey } from '../../../src/net/client-address.ts'
 import { ADDRESS_BOUNDS } from '../../../src/net/limit-address-connections.ts'
 import { readCertificate } from '../../../src/net/tls/certificate.ts'
@@ -16,7 +17,7 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
 
 async function createSecureFirewallApp() {
   const clock = new VirtualClock(VALID_UNIX_SECONDS)
-  const firewall = new Firewall({ clock, toKey: addressKey, isExempt: () => false })
+  const firewall = new Firewall({ bans: new MemoryBans(clock), toKey: addressKey, isExempt: () => false })
   const testApp = createTestApp({ clock, firewall })
   const secure = new SecureConnections(testApp.app.server, {
     certificate: await readCertificate(pairOf('first'), clock),

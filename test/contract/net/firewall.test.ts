@@ -1,12 +1,13 @@
 /** `--enable-firewall` under attack, and how much of it a proper client notices: nothing. */
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
-import { MAX_OFFENCES } from '../../../src/guards/firewall/ban-list.ts'
+import { MAX_OFFENCES, MemoryBans } from '../../../src/limits/memory/bans.ts'
 import { Firewall } from '../../../src/guards/firewall/firewall.ts'
 import { MAX_BODY_BYTES } from '../../../src/guards/firewall/rules.ts'
 import { addressKey, isLoopbackAddress } from '../../../src/net/client-address.ts'
 import { ADDRESS_BOUNDS } from '../../../src/net/limit-address-connections.ts'
 import { exchange, openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
+import { distantPart } from '../../support/servers/distant-state.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp } from '../../support/servers/test-app.ts'
 
 const ATTACKER = '203.0.113.7'
@@ -21,9 +22,14 @@ interface FirewallApp extends TestApp {
 }
 
 /** Tests come from the loopback address, so it is not exempt unless they say so. */
-function createFirewallApp(isExempt: (address: string) => boolean = () => false): FirewallApp {
+function createFirewallApp(
+  isExempt: (address: string) => boolean = () => false,
+  { isDistant = false } = {},
+): FirewallApp {
   const clock = new VirtualClock()
-  const testApp = createTestApp({ clock, firewall: new Firewall({ clock, toKey: addressKey, isExempt }) })
+  const memory = new MemoryBans(clock)
+  const bans = isDistant ? distantPart(memory) : memory
+  const testApp = createTestApp({ clock, firewall: new Firewall({ bans, toKey: addressKey, isExempt }) })
   return {
     ...testApp,
     from: (remoteAddress, url) => testApp.app.inject({ url, remoteAddress }),
@@ -185,8 +191,11 @@ describe('an address that was refused too often', () => {
       expect((await testApp.from(address, '/v1/health')).statusCode, address).toBe(200)
   })
 
-  it('is banned for bytes that are no HTTP, and then gets no answer to them', async () => {
-    const testApp = createFirewallApp()
+  it.each([
+    ['memory', false],
+    ['another process', true],
+  ])('is banned in %s for bytes that are no HTTP, and then gets no answer to them', async (_, isDistant) => {
+    const testApp = createFirewallApp(() => false, { isDistant })
     const port = await testApp.listen()
     for (let turn = 0; turn < MAX_OFFENCES / 2; turn++) {
       expect((await exchange(port, 'nonsense\r\n\r\n')).status).toBe(400)

@@ -1,7 +1,7 @@
 /** A host that stands for several addresses, as `localhost` does: one server, and one set of guards, behind all. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
-import { PortKnock } from '../../../src/net/port-knock/port-knock.ts'
+import { MemoryKnocks } from '../../../src/limits/memory/knocks.ts'
 import { GracefulClose } from '../../../src/net/graceful-close.ts'
 import { guardByKnock } from '../../../src/net/port-knock/knock-gate.ts'
 import { addressesOf, openPort } from '../../../src/net/listen.ts'
@@ -58,8 +58,8 @@ describe('openPort', () => {
   it('guards every address', async () => {
     const { app } = createTestApp()
     const clock = new VirtualClock()
-    const knock = new PortKnock({ ports: [1], windowMs: 1, openMs: 1, clock })
-    guardByKnock(app.server, { knock, onRefused: () => {} })
+    const knock = new MemoryKnocks({ ports: [1], windowMs: 1, openMs: 1 }, clock)
+    guardByKnock(app.server, { knocks: knock, onRefused: () => {} })
     const opened = await openPort(app, { hosts: [FIRST, SECOND], port: 0 })
     onTestFinished(() => opened.close())
 

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
-import { MAX_KNOCKING, PortKnock } from '../../../src/net/port-knock/port-knock.ts'
+import { MAX_KNOCKING, MemoryKnocks } from '../../../src/limits/memory/knocks.ts'
 import { TrustedProxies } from '../../../src/guards/trusted-proxies.ts'
 import { readCertificate } from '../../../src/net/tls/certificate.ts'
 import { guardByKnock, openKnockPorts } from '../../../src/net/port-knock/knock-gate.ts'
@@ -11,6 +11,7 @@ import { createLog } from '../../../src/telemetry/log.ts'
 import { freePorts } from '../../support/net/free-ports.ts'
 import { knockAll, knockOn, openFrom, statusFrom } from '../../support/net/knocking.ts'
 import { exchange, postBytes, readAnswer } from '../../support/net/raw-http.ts'
+import { distantPart } from '../../support/servers/distant-state.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 import { secureFetch } from '../../support/net/tls-client.ts'
 import { pairOf, VALID_UNIX_SECONDS } from '../../support/net/tls-files.ts'
@@ -18,19 +19,20 @@ import { pairOf, VALID_UNIX_SECONDS } from '../../support/net/tls-files.ts'
 const [A, B, C] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const
 const HOUR_MS = 3_600_000
 
-async function createKnockApp(options: TestAppOptions = {}, { isSecure = false } = {}) {
+async function createKnockApp(options: TestAppOptions = {}, { isSecure = false, isDistant = false } = {}) {
   const clock = new VirtualClock()
   const log = createLog({ level: 'silent' })
   const testApp = createTestApp({ clock, ...options })
   const certificate = await readCertificate(pairOf('first'), new VirtualClock(VALID_UNIX_SECONDS))
   const secure = isSecure ? new SecureConnections(testApp.app.server, { certificate, log }) : null
   const ports = await freePorts(3)
-  const knock = new PortKnock({ ports, windowMs: 10_000, openMs: HOUR_MS, clock })
+  const knock = new MemoryKnocks({ ports, windowMs: 10_000, openMs: HOUR_MS }, clock)
+  const knocks = isDistant ? distantPart(knock) : knock
   guardByKnock(testApp.app.server, {
-    knock,
+    knocks,
     onRefused: (rule) => testApp.metrics.countGuardHit({ guard: 'port-knock', rule }),
   })
-  const knockPorts = await openKnockPorts(knock, { ports, hosts: ['127.0.0.1'], log })
+  const knockPorts = await openKnockPorts(knocks, { ports, hosts: ['127.0.0.1'], log })
   onTestFinished(() => {
     knockPorts.close()
     secure?.close()
@@ -55,6 +57,29 @@ describe('a server that wants knocking', () => {
     expect(await statusFrom(port, A)).toBe(200)
     expect(await statusFrom(port, B)).toBeNull()
     expect(await metrics.render()).toContain('sluice_guard_hits_total{guard="port-knock",rule="not-open"} 6')
+  })
+
+  it('does so as well where another process keeps the knocks, and loses no byte meanwhile', async () => {
+    const { port, ports } = await createKnockApp({}, { isDistant: true })
+    const secure = await createKnockApp({}, { isSecure: true, isDistant: true })
+
+    expect(await statusFrom(port, A)).toBeNull()
+    await expect(secureFetch({ port: secure.port, path: '/v1/health' })).rejects.toThrow()
+    await knockAll(ports, A)
+    await knockAll(secure.ports)
+
+    expect(await statusFrom(port, A)).toBe(200)
+    expect(await statusFrom(port, B)).toBeNull()
+    expect(await secureFetch({ port: secure.port, path: '/v1/health' })).toMatchObject({ status: 200 })
+  })
+
+  it('outlives clients that leave before another process has said whether they may come in', async () => {
+    const { port, ports } = await createKnockApp({}, { isDistant: true })
+    await knockAll(ports, A)
+
+    for (let turn = 0; turn < 20; turn++) (await openFrom(port, A)).resetAndDestroy()
+
+    expect(await statusFrom(port, A)).toBe(200)
   })
 
   it('says nothing at the knock ports', async () => {
@@ -204,7 +229,7 @@ function readAll(socket: Socket): Promise<string> {
 }
 
 describe('knock ports', () => {
-  const knock = new PortKnock({ ports: [1], windowMs: 1, openMs: 1, clock: new VirtualClock() })
+  const knock = new MemoryKnocks({ ports: [1], windowMs: 1, openMs: 1 }, new VirtualClock())
   const log = createLog({ level: 'silent' })
 
   it('end the start with the one that is in use, and let go of the others', async () => {

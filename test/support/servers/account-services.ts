@@ -8,9 +8,11 @@ import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../../../src/core/credential.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
+import type { RequestLimits } from '../../../src/core/shared-state.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
-import { FailedLoginThrottle } from '../../../src/limits/failed-login-throttle.ts'
-import { MemoryLimiter } from '../../../src/limits/memory-limiter.ts'
+import { LoginThrottle } from '../../../src/limits/login-throttle.ts'
+import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
+import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
 import { type ApiSchema, openApiDatabase } from '../../../src/storage/api-database.ts'
 import type { SqliteKysely } from '../../../src/storage/sqlite/sqlite-driver.ts'
 import { SqliteCredentialStore } from '../../../src/storage/sqlite/sqlite-credential-store.ts'
@@ -27,7 +29,8 @@ export const DAY_MS = 24 * 60 * 60 * 1000
 export interface AccountServices {
   readonly database: SqliteKysely<ApiSchema>
   readonly clock: VirtualClock
-  readonly limiter: MemoryLimiter
+  readonly shared: MemoryState
+  readonly limiter: RequestLimiter
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly authenticator: Authenticator
@@ -43,18 +46,21 @@ export interface AccountServicesOptions {
   readonly isRegistrationOpen?: boolean
   /** @default argon2's */
   readonly verifyHash?: typeof verify
+  /** What stands between the services and the state. */
+  readonly wrapRequests?: (requests: RequestLimits) => RequestLimits
 }
 
 export async function createAccountServices(options: AccountServicesOptions = {}): Promise<AccountServices> {
   const { location = ':memory:', isRegistrationOpen = true, verifyHash = verify } = options
+  const { wrapRequests = (requests) => requests } = options
   const database = await openApiDatabase(location)
   whenUnused(() => database.destroy())
   const clock = new VirtualClock(1_700_000_000.25)
-  const limiter = new MemoryLimiter(clock)
+  const shared = new MemoryState(clock)
   const accounts = new AccountService({
     database,
     passwords: new PasswordHasher(CHEAP_ARGON2, verifyHash),
-    throttle: new FailedLoginThrottle(clock),
+    throttle: new LoginThrottle(shared.logins),
     clock,
     isRegistrationOpen,
   })
@@ -62,9 +68,10 @@ export async function createAccountServices(options: AccountServicesOptions = {}
   return {
     database,
     clock,
-    limiter,
+    shared,
+    limiter: new RequestLimiter(shared.requests),
     accounts,
-    keys: new KeyService({ database, limiter, clock }),
+    keys: new KeyService({ database, requests: wrapRequests(shared.requests), clock }),
     authenticator,
     registered: async (email = 'ada@example.org', tier = 'free') =>
       await accounts.createUser({ email, password: PASSWORD, tier }),

@@ -4,7 +4,9 @@ import { completeConfig } from '../../../src/config/resolve.ts'
 import type { ServerConfig } from '../../../src/config/server-config.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { openState, type ServerState } from '../../../src/app/state.ts'
+import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
+import { distantState } from './distant-state.ts'
 import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
 import { whenUnused } from '../shared.ts'
@@ -13,6 +15,7 @@ type Answer = Awaited<ReturnType<TestApp['call']>>
 
 export interface AccountsApp extends TestApp {
   readonly state: ServerState
+  readonly shared: MemoryState
   /** Calls with the admin key. */
   readonly admin: (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -34,15 +37,21 @@ export interface AccountsApp extends TestApp {
 
 export { PASSWORD }
 
-export async function createAccountsApp(
-  options: TestAppOptions & { config?: Partial<ServerConfig> } = {},
-): Promise<AccountsApp> {
-  const { config, ...appOptions } = options
+export interface AccountsAppOptions extends TestAppOptions {
+  readonly config?: Partial<ServerConfig>
+  /** Whether another process keeps the limits. */
+  readonly isDistant?: boolean
+}
+
+export async function createAccountsApp(options: AccountsAppOptions = {}): Promise<AccountsApp> {
+  const { config, isDistant = false, ...appOptions } = options
   const clock = new VirtualClock()
+  const shared = new MemoryState(clock)
   const state = await openState(
     completeConfig({ apiDb: ':memory:', usageDb: ':memory:', apiKeys: [KEY], ...config }),
     {
       clock,
+      shared: isDistant ? distantState(shared) : shared,
       log: createLog({ level: 'silent' }),
       passwords: new PasswordHasher(CHEAP_ARGON2),
     },
@@ -53,6 +62,7 @@ export async function createAccountsApp(
   return {
     ...testApp,
     state,
+    shared,
     admin: (method, url, payload) =>
       testApp.call({
         method,

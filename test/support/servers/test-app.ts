@@ -12,7 +12,8 @@ import { StartError } from '../../../src/core/errors.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
 import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../../../src/engines/passthrough/passthrough-runner.ts'
-import { MemoryLimiter } from '../../../src/limits/memory-limiter.ts'
+import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
+import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
 import { QuantizeJobs } from '../../../src/models/quantize-jobs.ts'
 import { ModelRegistry, type OpenEngine } from '../../../src/models/registry.ts'
 import type { Engine } from '../../../src/protocol/engine.ts'
@@ -70,7 +71,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     adminCheck: createAdminCheck(ADMIN_KEY),
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
-    limiter: new MemoryLimiter(clock),
+    limiter: new RequestLimiter(new MemoryRequestLimits(clock)),
     trustedProxies: null,
     addressRules: null,
     firewall: null,

@@ -1,30 +1,27 @@
 /**
- * `--port-knock`: who may reach the server. An address that connects to every knock port in order, the last within the
- * window that the first began, is open for a while; any other knock sets it back. This file keeps the books; who is
- * asked for its address, and what happens to a connection, is the listeners' work.
+ * Knocks of `--port-knock`. An address that connects to every knock port in order, the last within the window that the first
+ * began, is open for a while; any other knock sets it back. The listeners find out the address, and close what it may not
+ * reach.
  *
  *   unknown ──first port──▶ knocking ──next port──▶ … ──last port──▶ open ──time──▶ unknown
  *                              └──any other port, or too late──▶ unknown; if that was the first port, knocking
  *
- * Memory is bounded. Of those who knock the one that has been silent longest makes room, but nothing that anybody does
- * takes the place of one who is open.
+ * Memory is bounded. Of the knocking addresses the one that has been silent longest is forgotten first, but no knock
+ * makes an open address be forgotten.
  */
 import type { Clock } from '../../core/clock.ts'
 import { InvariantError } from '../../core/errors.ts'
+import type { KnockOutcome, Knocks } from '../../core/shared-state.ts'
 
-export interface PortKnockOptions {
+export interface KnockSequence {
   /** In their order; each one once. */
   readonly ports: readonly number[]
   readonly windowMs: number
   readonly openMs: number
-  readonly clock: Clock
 }
 
-/** `full` is a right sequence for which there is no place. */
-export type KnockOutcome = 'knocking' | 'opened' | 'full'
-
 interface Attempt {
-  /** Knocks that were right. */
+  /** Right ones so far. */
   knocks: number
   readonly startedMs: number
 }
@@ -32,20 +29,16 @@ interface Attempt {
 export const MAX_KNOCKING = 10_000
 export const MAX_OPEN = 100_000
 
-export class PortKnock {
-  readonly #ports: readonly number[]
-  readonly #windowMs: number
-  readonly #openMs: number
+export class MemoryKnocks implements Knocks {
+  readonly #sequence: KnockSequence
   readonly #clock: Clock
-  /** Those who knocked last are at the end. */
+  /** The latest to knock is at the end. */
   readonly #knocking = new Map<string, Attempt>()
   /** Until when, the first to end at the front. */
   readonly #openUntilMs = new Map<string, number>()
 
-  constructor({ ports, windowMs, openMs, clock }: PortKnockOptions) {
-    this.#ports = ports
-    this.#windowMs = windowMs
-    this.#openMs = openMs
+  constructor(sequence: KnockSequence, clock: Clock) {
+    this.#sequence = sequence
     this.#clock = clock
   }
 
@@ -59,25 +52,25 @@ export class PortKnock {
     return untilMs !== undefined && this.#clock.nowMs() < untilMs
   }
 
-  /** Records a connection to one of the ports. */
   knock(addressKey: string, port: number): KnockOutcome {
     const nowMs = this.#clock.nowMs()
     const attempt = this.#nextAttempt(addressKey, { port, nowMs })
     this.#knocking.delete(addressKey)
     if (attempt === null) return 'knocking'
-    if (attempt.knocks === this.#ports.length) return this.#open(addressKey, nowMs)
+    if (attempt.knocks === this.#sequence.ports.length) return this.#open(addressKey, nowMs)
     this.#knocking.set(addressKey, attempt)
     if (this.#knocking.size > MAX_KNOCKING) dropFirst(this.#knocking)
     return 'knocking'
   }
 
-  /** @throws InvariantError when the books are wrong. */
+  /** @throws InvariantError when a bound, an attempt or the order of openings is wrong. */
   checkIntegrity(): void {
     if (this.#knocking.size > MAX_KNOCKING || this.#openUntilMs.size > MAX_OPEN) {
-      throw new InvariantError('no more addresses are remembered than there is room for')
+      throw new InvariantError('the remembered addresses are bounded')
     }
     for (const { knocks } of this.#knocking.values()) {
-      if (knocks < 1 || knocks >= this.#ports.length) throw new InvariantError('an attempt is under way')
+      if (knocks < 1 || knocks >= this.#sequence.ports.length)
+        throw new InvariantError('an attempt is under way')
     }
     const ends = [...this.#openUntilMs.values()]
     if (ends.some((end, index) => end < (ends[index - 1] ?? 0))) {
@@ -88,10 +81,10 @@ export class PortKnock {
   /** What an address has come to with this knock; null when it has to begin anew. */
   #nextAttempt(addressKey: string, { port, nowMs }: { port: number; nowMs: number }): Attempt | null {
     const attempt = this.#knocking.get(addressKey)
-    if (attempt !== undefined && nowMs - attempt.startedMs <= this.#windowMs) {
-      if (port === this.#ports[attempt.knocks]) return { ...attempt, knocks: attempt.knocks + 1 }
+    if (attempt !== undefined && nowMs - attempt.startedMs <= this.#sequence.windowMs) {
+      if (port === this.#sequence.ports[attempt.knocks]) return { ...attempt, knocks: attempt.knocks + 1 }
     }
-    return port === this.#ports[0] ? { knocks: 1, startedMs: nowMs } : null
+    return port === this.#sequence.ports[0] ? { knocks: 1, startedMs: nowMs } : null
   }
 
   #open(addressKey: string, nowMs: number): KnockOutcome {
@@ -102,7 +95,7 @@ export class PortKnock {
       this.#openUntilMs.delete(key)
     }
     if (this.#openUntilMs.size >= MAX_OPEN) return 'full'
-    this.#openUntilMs.set(addressKey, nowMs + this.#openMs)
+    this.#openUntilMs.set(addressKey, nowMs + this.#sequence.openMs)
     return 'opened'
   }
 }

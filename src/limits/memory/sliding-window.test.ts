@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { secondsUntil, SlidingWindow, WINDOW_MS } from './sliding-window.ts'
+import { secondsUntil, SlidingWindow, WINDOW_MS } from './sliding-windows.ts'
 
 function windowOf(...takenMs: readonly number[]): SlidingWindow {
   const window = new SlidingWindow()
-  for (const ms of takenMs) window.take(ms)
+  for (const ms of takenMs) window.add(ms)
   return window
 }
 
@@ -42,7 +42,7 @@ describe('SlidingWindow', () => {
     const maker = windowOf(0, 10, 20, 25)
     const made = windowOf(0, 10, 20, 22, 30)
 
-    maker.absorb(made, 40)
+    maker.merge(made, 40)
 
     expect(maker.used(40)).toBe(6)
     for (const [limit, ms] of [30, 25, 22, 20, 10, 0].entries()) {
@@ -53,13 +53,13 @@ describe('SlidingWindow', () => {
 
   it('absorbs no place whose time is over', () => {
     const window = windowOf(0, 50_000)
-    window.absorb(windowOf(1, 55_000), 60_001)
+    window.merge(windowOf(1, 55_000), 60_001)
     expect(window.used(60_001)).toBe(2)
   })
 
   it('holds as many places as the highest limit allows', () => {
     const window = new SlidingWindow()
-    for (let i = 0; i < 1_000_000; i++) window.take(i / 100)
+    for (let i = 0; i < 1_000_000; i++) window.add(i / 100)
     expect(window.used(10_000)).toBe(1_000_000)
     expect(window.freeAtMs(1_000_000, 10_000)).toBe(WINDOW_MS)
     expect(window.used(WINDOW_MS + 5000)).toBe(499_999)
@@ -77,7 +77,7 @@ describe('SlidingWindow', () => {
         let nowMs = 0
         for (const op of operations) {
           if (op.kind === 'take') {
-            window.take(nowMs)
+            window.add(nowMs)
             taken.push(nowMs)
           } else nowMs += op.ms
           taken = taken.filter((ms) => ms + WINDOW_MS > nowMs)

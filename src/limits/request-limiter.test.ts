@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
-import type { Admission, Permit, RateState } from './limiter.ts'
-import { MemoryLimiter } from './memory-limiter.ts'
-import { WINDOW_MS } from './sliding-window.ts'
+import type { RateState } from '../core/shared-state.ts'
+import { MemoryRequestLimits } from './memory/request-limits.ts'
+import { WINDOW_MS } from './memory/sliding-windows.ts'
+import { type Admission, type Permit, RequestLimiter } from './request-limiter.ts'
 
 function createCredential(overrides: Partial<Credential> = {}): Credential {
   return {
@@ -22,11 +23,12 @@ function createCredential(overrides: Partial<Credential> = {}): Credential {
 
 function setUp() {
   const clock = new VirtualClock()
-  return { clock, limiter: new MemoryLimiter(clock) }
+  const limits = new MemoryRequestLimits(clock)
+  return { clock, limits, limiter: new RequestLimiter(limits) }
 }
 
-const PLACE = { takesPlace: true }
-const NO_PLACE = { takesPlace: false }
+const GENERATING = { countsAsConcurrent: true }
+const BRIEF = { countsAsConcurrent: false }
 
 function permitOf(admission: Admission): Permit {
   if (admission.outcome === 'refused') throw admission.error
@@ -43,20 +45,20 @@ function errorOf(admission: Admission) {
   return { code, status, message, retryAfterSeconds }
 }
 
-async function admitTimes(limiter: MemoryLimiter, credential: Credential, times: number): Promise<number> {
+async function admitTimes(limiter: RequestLimiter, credential: Credential, times: number): Promise<number> {
   const admissions = await Promise.all(
-    Array.from({ length: times }, () => limiter.admit(credential, NO_PLACE)),
+    Array.from({ length: times }, async () => limiter.admit(credential, BRIEF)),
   )
   return admissions.filter(({ outcome }) => outcome === 'admitted').length
 }
 
-describe('MemoryLimiter: rate', () => {
+describe('RequestLimiter: rate', () => {
   it.each(TIERS)('admits the number of tier %s and refuses the next', async (tier) => {
     const { limiter } = setUp()
     const credential = createCredential({ tier })
     const limit = TIER_LIMITS[tier].requestsPerMinute
     expect(await admitTimes(limiter, credential, limit + 5)).toBe(limit)
-    const refused = await limiter.admit(credential, NO_PLACE)
+    const refused = await limiter.admit(credential, BRIEF)
     expect(errorOf(refused)).toEqual({
       code: 'rate_limit_exceeded',
       status: 429,
@@ -82,21 +84,21 @@ describe('MemoryLimiter: rate', () => {
   })
 
   it('tells after each request what remains and when the window is empty again', async () => {
-    const { clock, limiter } = setUp()
+    const { limiter, clock } = setUp()
     const credential = createCredential({ customRateLimitRpm: 3 })
-    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
       limit: 3,
       remaining: 2,
       resetMs: WINDOW_MS,
     })
     clock.advance(10_000)
-    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
       limit: 3,
       remaining: 1,
       resetMs: WINDOW_MS,
     })
     clock.advance(55_000)
-    expect(rateOf(await limiter.admit(credential, NO_PLACE))).toEqual({
+    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
       limit: 3,
       remaining: 1,
       resetMs: WINDOW_MS,
@@ -104,10 +106,10 @@ describe('MemoryLimiter: rate', () => {
   })
 
   it('applies a changed limit to the next request and never shows a negative remainder', async () => {
-    const { clock, limiter } = setUp()
+    const { limiter, clock } = setUp()
     await admitTimes(limiter, createCredential({ tier: 'pro' }), 100)
     clock.advance(1000)
-    const lowered = await limiter.admit(createCredential({ tier: 'free' }), NO_PLACE)
+    const lowered = await limiter.admit(createCredential({ tier: 'free' }), BRIEF)
     expect(lowered.outcome).toBe('refused')
     expect(rateOf(lowered)).toEqual({ limit: 60, remaining: 0, resetMs: 59_000 })
     expect(await admitTimes(limiter, createCredential({ customRateLimitRpm: 110 }), 20)).toBe(10)
@@ -122,91 +124,90 @@ describe('MemoryLimiter: rate', () => {
   })
 
   it('applies no limit to a server without authentication', async () => {
-    const { limiter } = setUp()
+    const { limits, limiter } = setUp()
     const open = createCredential({ kind: 'open', customRateLimitRpm: 1 })
     for (let i = 0; i < 100; i++) {
-      const permit = permitOf(await limiter.admit(open, PLACE))
+      const permit = permitOf(await limiter.admit(open, GENERATING))
       expect(permit.rate).toBeNull()
       permit.release()
     }
-    expect(limiter.idCount).toBe(0)
-    limiter.checkIntegrity()
+    expect(limits.idCount).toBe(0)
+    limits.checkIntegrity()
   })
 
   it('a new key starts with the window of its maker', async () => {
-    const { clock, limiter } = setUp()
+    const { limits, limiter, clock } = setUp()
     const maker = createCredential({ limitId: 'maker' })
     const made = createCredential({ limitId: 'made' })
     await admitTimes(limiter, maker, 50)
-    await limiter.begin('made', { makerLimitId: 'maker', accountId: 'a' })
+    limits.openWindow('made', { makerLimitId: 'maker', accountId: 'a' })
     expect(await admitTimes(limiter, made, 20)).toBe(10)
     expect(await admitTimes(limiter, maker, 20)).toBe(10)
-    limiter.checkIntegrity()
+    limits.checkIntegrity()
     clock.advance(WINDOW_MS)
     expect(await admitTimes(limiter, made, 100)).toBe(60)
   })
 
   it('a new key starts with what the revoked keys of its account have used, and nobody else pays for them', async () => {
-    const { clock, limiter } = setUp()
+    const { limits, limiter, clock } = setUp()
     const session = createCredential({ limitId: 'session' })
     await admitTimes(limiter, session, 1)
     for (const limitId of ['first', 'second']) {
       clock.advance(1)
-      await limiter.begin(limitId, { makerLimitId: 'session', accountId: 'a' })
+      limits.openWindow(limitId, { makerLimitId: 'session', accountId: 'a' })
       await admitTimes(limiter, createCredential({ limitId }), 30)
-      await limiter.retire(limitId, 'a')
+      limits.revokeWindow(limitId, 'a')
     }
-    await limiter.begin('third', { makerLimitId: 'session', accountId: 'a' })
-    await limiter.begin('stranger', { makerLimitId: 'other', accountId: 'b' })
+    limits.openWindow('third', { makerLimitId: 'session', accountId: 'a' })
+    limits.openWindow('stranger', { makerLimitId: 'other', accountId: 'b' })
 
     expect(await admitTimes(limiter, createCredential({ limitId: 'third' }), 100)).toBe(0)
     expect(await admitTimes(limiter, createCredential({ limitId: 'stranger' }), 100)).toBe(60)
     expect(await admitTimes(limiter, session, 100)).toBe(59)
-    expect(limiter.idCount).toBe(4)
-    limiter.checkIntegrity()
+    expect(limits.idCount).toBe(4)
+    limits.checkIntegrity()
   })
 
   it('a new key waits for the running requests of revoked ones, until they have ended', async () => {
-    const { limiter } = setUp()
+    const { limits, limiter } = setUp()
     const origin = { makerLimitId: 'session', accountId: 'a' }
     const [first, second, third] = ['first', 'second', 'third'].map((limitId) =>
       createCredential({ limitId }),
     )
     if (first === undefined || second === undefined || third === undefined) throw new Error('three of them')
-    const running = permitOf(await limiter.admit(first, PLACE))
-    await limiter.retire('first', 'a')
-    await limiter.begin('second', origin)
-    await limiter.begin('third', { ...origin, accountId: 'b' })
+    const running = permitOf(await limiter.admit(first, GENERATING))
+    limits.revokeWindow('first', 'a')
+    limits.openWindow('second', origin)
+    limits.openWindow('third', { ...origin, accountId: 'b' })
 
-    expect((await limiter.admit(second, PLACE)).outcome).toBe('refused')
-    expect((await limiter.admit(second, NO_PLACE)).outcome).toBe('admitted')
-    expect((await limiter.admit(third, PLACE)).outcome).toBe('admitted')
+    expect((await limiter.admit(second, GENERATING)).outcome).toBe('refused')
+    expect((await limiter.admit(second, BRIEF)).outcome).toBe('admitted')
+    expect((await limiter.admit(third, GENERATING)).outcome).toBe('admitted')
     running.release()
     running.release()
-    expect((await limiter.admit(second, PLACE)).outcome).toBe('admitted')
-    limiter.checkIntegrity()
+    expect((await limiter.admit(second, GENERATING)).outcome).toBe('admitted')
+    limits.checkIntegrity()
   })
 
   it('forgets 100,000 idle ids', async () => {
-    const { clock, limiter } = setUp()
-    for (let i = 0; i < 100_000; i++)
-      await limiter.admit(createCredential({ limitId: `idle-${i}` }), NO_PLACE)
-    expect(limiter.idCount).toBe(100_000)
+    const { limits, limiter, clock } = setUp()
+    for (let i = 0; i < 100_000; i++) await limiter.admit(createCredential({ limitId: `idle-${i}` }), BRIEF)
+    expect(limits.idCount).toBe(100_000)
     for (let i = 0; i < 2; i++) {
       clock.advance(WINDOW_MS)
-      await limiter.admit(createCredential(), NO_PLACE)
+      await limiter.admit(createCredential(), BRIEF)
     }
-    expect(limiter.idCount).toBe(1)
+    expect(limits.idCount).toBe(1)
   })
 })
 
-describe('MemoryLimiter: concurrency', () => {
+describe('RequestLimiter: concurrency', () => {
   it('refuses a generation beyond the number of the tier until one has ended', async () => {
-    const { limiter } = setUp()
+    const { limits, limiter } = setUp()
     const credential = createCredential({ tier: 'pro' })
     const permits = []
-    for (let i = 0; i < 5; i++) permits.push(permitOf(await limiter.admit(credential, PLACE)))
-    expect(errorOf(await limiter.admit(credential, PLACE))).toEqual({
+    for (let i = 0; i < 5; i++) permits.push(permitOf(await limiter.admit(credential, GENERATING)))
+    expect(errorOf(await limiter.admit(credential, GENERATING))).toEqual({
       code: 'concurrency_limit_exceeded',
       status: 429,
       message:
@@ -214,49 +215,49 @@ describe('MemoryLimiter: concurrency', () => {
       retryAfterSeconds: 1,
     })
     permits[0]?.release()
-    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
-    expect((await limiter.admit(credential, PLACE)).outcome).toBe('refused')
-    limiter.checkIntegrity()
+    expect((await limiter.admit(credential, GENERATING)).outcome).toBe('admitted')
+    expect((await limiter.admit(credential, GENERATING)).outcome).toBe('refused')
+    limits.checkIntegrity()
   })
 
   it('exactly one of two simultaneous generations passes at the last place', async () => {
     const { limiter } = setUp()
-    const two = await Promise.all([1, 2].map(() => limiter.admit(createCredential(), PLACE)))
+    const two = await Promise.all([1, 2].map(async () => limiter.admit(createCredential(), GENERATING)))
     expect(two.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'refused'])
   })
 
   it('lets requests that do not generate pass beside a running generation', async () => {
     const { limiter } = setUp()
-    await limiter.admit(createCredential(), PLACE)
+    await limiter.admit(createCredential(), GENERATING)
     expect(await admitTimes(limiter, createCredential(), 10)).toBe(10)
   })
 
   it('does not limit enterprise, yet counts it for the day its tier is lowered', async () => {
     const { limiter } = setUp()
-    for (let i = 0; i < 50; i++) await limiter.admit(createCredential({ tier: 'enterprise' }), PLACE)
-    expect(errorOf(await limiter.admit(createCredential({ tier: 'pro' }), PLACE)).message).toContain(
+    for (let i = 0; i < 50; i++) await limiter.admit(createCredential({ tier: 'enterprise' }), GENERATING)
+    expect(errorOf(await limiter.admit(createCredential({ tier: 'pro' }), GENERATING)).message).toContain(
       'limit of concurrent requests is 5, and the number running is 50',
     )
   })
 
   it('a permit released twice counts once', async () => {
-    const { limiter } = setUp()
+    const { limits, limiter } = setUp()
     const credential = createCredential({ tier: 'pro' })
-    const first = permitOf(await limiter.admit(credential, PLACE))
-    for (let i = 0; i < 4; i++) await limiter.admit(credential, PLACE)
+    const first = permitOf(await limiter.admit(credential, GENERATING))
+    for (let i = 0; i < 4; i++) await limiter.admit(credential, GENERATING)
     first.release()
     first.release()
-    limiter.checkIntegrity()
-    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
-    expect((await limiter.admit(credential, PLACE)).outcome).toBe('refused')
+    limits.checkIntegrity()
+    expect((await limiter.admit(credential, GENERATING)).outcome).toBe('admitted')
+    expect((await limiter.admit(credential, GENERATING)).outcome).toBe('refused')
   })
 
   it('a refused request counts nowhere', async () => {
-    const { clock, limiter } = setUp()
+    const { limiter, clock } = setUp()
     const credential = createCredential({ customRateLimitRpm: 2 })
-    const permit = permitOf(await limiter.admit(credential, PLACE))
+    const permit = permitOf(await limiter.admit(credential, GENERATING))
     for (let i = 0; i < 10; i++) {
-      const refused = await limiter.admit(credential, PLACE)
+      const refused = await limiter.admit(credential, GENERATING)
       expect(errorOf(refused).code).toBe('concurrency_limit_exceeded')
       expect(rateOf(refused)).toEqual({ limit: 2, remaining: 1, resetMs: WINDOW_MS })
     }
@@ -265,16 +266,16 @@ describe('MemoryLimiter: concurrency', () => {
     permit.release()
     // Now the rate refuses: the places of both limits stay as they are.
     for (let i = 0; i < 10; i++)
-      expect(errorOf(await limiter.admit(credential, PLACE)).code).toBe('rate_limit_exceeded')
+      expect(errorOf(await limiter.admit(credential, GENERATING)).code).toBe('rate_limit_exceeded')
     clock.advance(59_000)
-    expect((await limiter.admit(credential, PLACE)).outcome).toBe('admitted')
+    expect((await limiter.admit(credential, GENERATING)).outcome).toBe('admitted')
   })
 
   it('names the rate limit when both refuse', async () => {
     const { limiter } = setUp()
     const credential = createCredential({ customRateLimitRpm: 1 })
-    await limiter.admit(credential, PLACE)
-    expect(errorOf(await limiter.admit(credential, PLACE)).code).toBe('rate_limit_exceeded')
+    await limiter.admit(credential, GENERATING)
+    expect(errorOf(await limiter.admit(credential, GENERATING)).code).toBe('rate_limit_exceeded')
   })
 })
 
@@ -285,17 +286,17 @@ const pauseMs = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(WINDOW_MS - 0.25, WINDOW_MS, WINDOW_MS + 0.25, 2 * WINDOW_MS) },
 )
 
-describe('MemoryLimiter: properties', () => {
+describe('RequestLimiter: properties', () => {
   it('in no 60-second window does a key pass more than its number', async () => {
     const arrivals = fc.array(pauseMs, { maxLength: 200 })
     await fc.assert(
       fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 20 }), async (pauses, limit) => {
-        const { clock, limiter } = setUp()
+        const { limiter, clock } = setUp()
         const credential = createCredential({ customRateLimitRpm: limit })
         const passed: number[] = []
         for (const pause of pauses) {
           clock.advance(pause)
-          const admission = await limiter.admit(credential, NO_PLACE)
+          const admission = await limiter.admit(credential, BRIEF)
           if (admission.outcome === 'admitted') passed.push(clock.nowMs())
         }
         for (let i = limit; i < passed.length; i++)
@@ -312,7 +313,7 @@ describe('MemoryLimiter: properties', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(arrival, { maxLength: 200 }), async (arrivals) => {
-        const { clock, limiter } = setUp()
+        const { limiter, clock } = setUp()
         const passed: number[] = []
         let limit = 5
         for (const { pause, newLimit } of arrivals) {
@@ -321,7 +322,7 @@ describe('MemoryLimiter: properties', () => {
           const credential = createCredential({ customRateLimitRpm: limit })
           const nowMs = clock.nowMs()
           const passedBefore = passed.filter((ms) => nowMs - ms < WINDOW_MS).length
-          const admission = await limiter.admit(credential, NO_PLACE)
+          const admission = await limiter.admit(credential, BRIEF)
           expect(admission.outcome).toBe(passedBefore < limit ? 'admitted' : 'refused')
           if (admission.outcome === 'admitted') passed.push(nowMs)
           const used = admission.outcome === 'admitted' ? passedBefore + 1 : passedBefore
@@ -344,18 +345,18 @@ describe('MemoryLimiter: properties', () => {
         arrivals,
         fc.integer({ min: 1, max: 5 }),
         async (start, pauses, limit) => {
-          const { clock, limiter } = setUp()
+          const { limiter, clock } = setUp()
           clock.advance(start / 4)
           const credential = createCredential({ customRateLimitRpm: limit })
           for (const pause of pauses) {
             clock.advance(pause)
-            const admission = await limiter.admit(credential, NO_PLACE)
+            const admission = await limiter.admit(credential, BRIEF)
             if (admission.outcome === 'admitted') continue
             const seconds = admission.error.retryAfterSeconds ?? 0
             clock.advance((seconds - 1) * 1000)
-            expect((await limiter.admit(credential, NO_PLACE)).outcome).toBe('refused')
+            expect((await limiter.admit(credential, BRIEF)).outcome).toBe('refused')
             clock.advance(1000)
-            expect((await limiter.admit(credential, NO_PLACE)).outcome).toBe('admitted')
+            expect((await limiter.admit(credential, BRIEF)).outcome).toBe('admitted')
           }
         },
       ),
@@ -384,7 +385,7 @@ describe('MemoryLimiter: properties', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
-        const { clock, limiter } = setUp()
+        const { limits, limiter, clock } = setUp()
         let running: { limitId: string; permit: Permit }[] = []
         for (const op of operations) {
           if (op.kind === 'wait') clock.advance(op.ms)
@@ -392,7 +393,7 @@ describe('MemoryLimiter: properties', () => {
             const { limitId, tier } = op
             const runningBefore = running.filter((one) => one.limitId === limitId).length
             const credential = createCredential({ limitId, tier, customRateLimitRpm: 1000 })
-            const admission = await limiter.admit(credential, PLACE)
+            const admission = await limiter.admit(credential, GENERATING)
             const hasRoom = runningBefore < TIER_LIMITS[tier].maxConcurrentRequests
             expect(admission.outcome).toBe(hasRoom ? 'admitted' : 'refused')
             if (admission.outcome === 'admitted') running.push({ limitId, permit: admission.permit })
@@ -403,15 +404,15 @@ describe('MemoryLimiter: properties', () => {
             // The client's leaving and the end of the handler both release.
             if (op.kind === 'abort') ended?.permit.release()
           }
-          limiter.checkIntegrity()
+          limits.checkIntegrity()
         }
         for (const { permit } of running) permit.release()
-        limiter.checkIntegrity()
+        limits.checkIntegrity()
         clock.advance(WINDOW_MS)
         for (const limitId of ['a', 'b']) {
           const two = [
-            await limiter.admit(createCredential({ limitId }), PLACE),
-            await limiter.admit(createCredential({ limitId }), PLACE),
+            await limiter.admit(createCredential({ limitId }), GENERATING),
+            await limiter.admit(createCredential({ limitId }), GENERATING),
           ]
           expect(two.map(({ outcome }) => outcome)).toEqual(['admitted', 'refused'])
         }
@@ -430,27 +431,30 @@ describe('MemoryLimiter: properties', () => {
           limitId,
           tier: fc.constantFrom(...TIERS),
           customRateLimitRpm: fc.option(fc.integer({ min: 1, max: 12 })),
-          takesPlace: fc.boolean(),
+          countsAsConcurrent: fc.boolean(),
         }),
       },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('release' as const), which: fc.nat(40) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('begin' as const), limitId, toId: limitId }) },
       {
         weight: 1,
-        arbitrary: fc.record({ kind: fc.constant('retire' as const), limitId }),
+        arbitrary: fc.record({ kind: fc.constant('open-window' as const), limitId, toId: limitId }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('revoke' as const), limitId }),
       },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(70_000) }) },
     )
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
-        const { clock, limiter } = setUp()
+        const { limits, limiter, clock } = setUp()
         const permits: Permit[] = []
         for (const op of operations) {
           switch (op.kind) {
             case 'admit': {
-              const { limitId, tier, customRateLimitRpm, takesPlace } = op
+              const { limitId, tier, customRateLimitRpm, countsAsConcurrent } = op
               const credential = createCredential({ limitId, tier, customRateLimitRpm })
-              const admission = await limiter.admit(credential, { takesPlace })
+              const admission = await limiter.admit(credential, { countsAsConcurrent })
               if (admission.outcome === 'admitted') permits.push(admission.permit)
               const rate = rateOf(admission)
               expect(rate?.remaining).toBeGreaterThanOrEqual(0)
@@ -460,17 +464,17 @@ describe('MemoryLimiter: properties', () => {
             case 'release':
               permits[op.which]?.release()
               break
-            case 'begin':
-              await limiter.begin(op.toId, { makerLimitId: op.limitId, accountId: 'account' })
+            case 'open-window':
+              limits.openWindow(op.toId, { makerLimitId: op.limitId, accountId: 'account' })
               break
-            case 'retire':
-              await limiter.retire(op.limitId, 'account')
+            case 'revoke':
+              limits.revokeWindow(op.limitId, 'account')
               break
             case 'wait':
               clock.advance(op.ms)
               break
           }
-          limiter.checkIntegrity()
+          limits.checkIntegrity()
         }
       }),
       { numRuns: 300 },

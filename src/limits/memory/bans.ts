@@ -1,11 +1,12 @@
 /**
- * Addresses that have done too much wrong in a minute, and for how long they stay out: longer each time, until a day of
- * good behaviour. Whom an address stands for is the caller's to say. Memory is bounded: who offends least recently is
+ * Bans of addresses with too many offences in a minute: longer each time, until a day without offence. The caller decides
+ * what an offence is and which addresses are one client. Memory is bounded: the address that offended least recently is
  * forgotten first.
  *
  *   free ──MAX_OFFENCES in OFFENCE_WINDOW_MS──▶ banned ──BAN_MS──▶ on record ──FORGIVEN_AFTER_MS──▶ free
  */
 import type { Clock } from '../../core/clock.ts'
+import type { Ban, Bans } from '../../core/shared-state.ts'
 
 export const OFFENCE_WINDOW_MS = 60_000
 /** Offices share an address: one program that asks for the wrong thing once a second keeps nobody out. */
@@ -18,24 +19,24 @@ export const BAN_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_
 /** From the end of the last ban. */
 export const FORGIVEN_AFTER_MS = 24 * HOUR_MS
 
-/** Of each kind: offenders that are watched, and bans on record. */
+/** Of each kind: addresses with offences, and bans on record. */
 const MAX_ADDRESSES = 10_000
 
-export interface Ban {
+/** A ban in the time of this process. */
+interface TimedBan {
   readonly addressKey: string
-  /** 1 for the first. */
   readonly count: number
   readonly sinceMs: number
   readonly untilMs: number
 }
 
-export class BanList {
+export class MemoryBans implements Bans {
   readonly #clock: Clock
   readonly #maxAddresses: number
   /** The moments of the latest offences, oldest first; the map is in order of the latest. */
   readonly #offences = new Map<string, number[]>()
   /** In order of their beginning; those that have ended stay for a time, for their count. */
-  readonly #bans = new Map<string, Ban>()
+  readonly #bans = new Map<string, TimedBan>()
 
   constructor(clock: Clock, { maxAddresses = MAX_ADDRESSES }: { maxAddresses?: number } = {}) {
     this.#clock = clock
@@ -47,13 +48,11 @@ export class BanList {
     return this.#offences.size + this.#bans.size
   }
 
-  /** The ban that this address is under now, or null. */
   find(addressKey: string): Ban | null {
     const ban = this.#bans.get(addressKey)
-    return ban !== undefined && this.#clock.nowMs() < ban.untilMs ? ban : null
+    return ban !== undefined && this.#clock.nowMs() < ban.untilMs ? this.#toBan(ban) : null
   }
 
-  /** Gives the ban that begins with this offence, or null. What comes from a banned address counts no more. */
   recordOffence(addressKey: string): Ban | null {
     if (this.find(addressKey) !== null) return null
     const nowMs = this.#clock.nowMs()
@@ -67,13 +66,12 @@ export class BanList {
     return null
   }
 
-  /** Those that are in force, the latest first. */
   list(): readonly Ban[] {
     const nowMs = this.#clock.nowMs()
-    return [...this.#bans.values()].filter(({ untilMs }) => nowMs < untilMs).toReversed()
+    const inForce = [...this.#bans.values()].filter(({ untilMs }) => nowMs < untilMs)
+    return inForce.map((ban) => this.#toBan(ban)).toReversed()
   }
 
-  /** Ends a ban and forgets the earlier ones; false when there is none. */
   lift(addressKey: string): boolean {
     if (this.find(addressKey) === null) return false
     return this.#bans.delete(addressKey)
@@ -88,7 +86,19 @@ export class BanList {
     this.#bans.delete(addressKey)
     this.#bans.set(addressKey, ban)
     dropOldest(this.#bans, this.#maxAddresses)
-    return ban
+    return this.#toBan(ban)
+  }
+
+  #toBan({ addressKey, count, sinceMs, untilMs }: TimedBan): Ban {
+    const nowMs = this.#clock.nowMs()
+    const zeroUnixSeconds = this.#clock.unixSeconds() - nowMs / 1000
+    return {
+      addressKey,
+      count,
+      sinceUnixSeconds: zeroUnixSeconds + sinceMs / 1000,
+      untilUnixSeconds: zeroUnixSeconds + untilMs / 1000,
+      secondsLeft: Math.ceil((untilMs - nowMs) / SECOND_MS),
+    }
   }
 }
 
@@ -96,9 +106,4 @@ function dropOldest(map: Map<string, unknown>, maxSize: number): void {
   if (map.size <= maxSize) return
   const [oldest] = map.keys()
   if (oldest !== undefined) map.delete(oldest)
-}
-
-/** Whole seconds until it ends; who waits them is not early. */
-export function secondsLeft({ untilMs }: Ban, nowMs: number): number {
-  return Math.ceil((untilMs - nowMs) / SECOND_MS)
 }

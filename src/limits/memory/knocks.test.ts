@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../core/clock.ts'
-import { MAX_KNOCKING, MAX_OPEN, PortKnock } from './port-knock.ts'
+import { MAX_KNOCKING, MAX_OPEN, MemoryKnocks } from './knocks.ts'
 
 const PORTS = [7000, 8000, 9000]
 
 function createKnock({ ports = PORTS, windowMs = 10_000, openMs = 3_600_000 } = {}) {
   const clock = new VirtualClock()
-  const knock = new PortKnock({ ports, windowMs, openMs, clock })
+  const knock = new MemoryKnocks({ ports, windowMs, openMs }, clock)
   return {
     clock,
     knock,
@@ -16,7 +16,7 @@ function createKnock({ ports = PORTS, windowMs = 10_000, openMs = 3_600_000 } = 
   }
 }
 
-describe('PortKnock', () => {
+describe('MemoryKnocks', () => {
   it('opens to an address that knocks on every port in order, and to no other', () => {
     const { knock, knockAll } = createKnock()
 

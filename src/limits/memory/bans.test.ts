@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../core/clock.ts'
-import {
-  BAN_MS,
-  BanList,
-  FORGIVEN_AFTER_MS,
-  MAX_OFFENCES,
-  OFFENCE_WINDOW_MS,
-  secondsLeft,
-} from './ban-list.ts'
+import { BAN_MS, FORGIVEN_AFTER_MS, MAX_OFFENCES, MemoryBans, OFFENCE_WINDOW_MS } from './bans.ts'
 
 function createList(maxAddresses = 1000) {
   const clock = new VirtualClock()
-  const list = new BanList(clock, { maxAddresses })
+  const list = new MemoryBans(clock, { maxAddresses })
   const offend = (address: string, times: number) =>
     Array.from({ length: times }, () => list.recordOffence(address)).at(-1) ?? null
   return { clock, list, offend }
@@ -102,9 +95,16 @@ describe('a ban', () => {
   })
 
   it('has at least the seconds that are left', () => {
-    const ban = { addressKey: 'a', count: 1, sinceMs: 0, untilMs: 1500 }
+    const { clock, list, offend } = createList()
+    const firstMs = BAN_MS[0] ?? 0
+    expect(offend('a', MAX_OFFENCES)).toMatchObject({ secondsLeft: firstMs / 1000 })
 
-    expect([0, 499, 500, 1499].map((nowMs) => secondsLeft(ban, nowMs))).toEqual([2, 2, 1, 1])
+    clock.advance(firstMs - 1500)
+    const secondsLeft = [0, 499, 1, 999].map((ms) => {
+      clock.advance(ms)
+      return list.find('a')?.secondsLeft
+    })
+    expect(secondsLeft).toEqual([2, 2, 1, 1])
   })
 })
 

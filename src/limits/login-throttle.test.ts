@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
-import { FailedLoginThrottle } from './failed-login-throttle.ts'
-import { WINDOW_MS } from './sliding-window.ts'
+import { LoginThrottle } from './login-throttle.ts'
+import { MemoryFailedLogins } from './memory/failed-logins.ts'
+import { WINDOW_MS } from './memory/sliding-windows.ts'
 
 const ADA = { emailKey: 'ada@example.com', addressKey: '10.0.0.1' }
 
 function setUp() {
   const clock = new VirtualClock()
-  const throttle = new FailedLoginThrottle(clock)
+  const logins = new MemoryFailedLogins(clock)
+  const throttle = new LoginThrottle(logins)
   const login = async (isRight: boolean, subject = ADA): Promise<200 | ServiceError | 401> => {
     try {
       return (await throttle.attempt(subject, async () => isRight)) ? 200 : 401
@@ -20,13 +22,13 @@ function setUp() {
   const fail = async (count: number, subject?: (turn: number) => typeof ADA) => {
     for (let turn = 0; turn < count; turn++) expect(await login(false, subject?.(turn) ?? ADA)).toBe(401)
   }
-  return { clock, throttle, login, fail }
+  return { clock, logins, throttle, login, fail }
 }
 
 const refused = (retryAfterSeconds: number): unknown =>
   expect.objectContaining({ code: 'too_many_logins', status: 429, retryAfterSeconds })
 
-describe('FailedLoginThrottle', () => {
+describe('LoginThrottle', () => {
   it('gives of fifteen wrong passwords at once exactly ten the answer 401', async () => {
     const { login } = setUp()
 
@@ -135,28 +137,28 @@ describe('FailedLoginThrottle', () => {
   })
 
   it('does not count a refused attempt and remembers nothing of it', async () => {
-    const { clock, throttle, login, fail } = setUp()
+    const { clock, logins, login, fail } = setUp()
     await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
-    expect(throttle.idCount).toBe(101)
+    expect(logins.idCount).toBe(101)
     clock.advance(30_000)
     for (let turn = 0; turn < 1000; turn++)
       await login(false, { ...ADA, emailKey: `other-${turn}@example.com` })
 
-    expect(throttle.idCount).toBe(101)
+    expect(logins.idCount).toBe(101)
     clock.advance(30_000)
     await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
   })
 
   it('forgets 100,000 addresses and e-mails that stay away', async () => {
-    const { clock, throttle, fail } = setUp()
+    const { clock, logins, fail } = setUp()
     await fail(50_000, (turn) => ({ emailKey: `user-${turn}@example.com`, addressKey: `address-${turn}` }))
-    expect(throttle.idCount).toBe(100_000)
+    expect(logins.idCount).toBe(100_000)
     for (let turn = 0; turn < 2; turn++) {
       clock.advance(WINDOW_MS)
       await fail(1)
     }
 
-    expect(throttle.idCount).toBe(2)
+    expect(logins.idCount).toBe(2)
   })
 })
 

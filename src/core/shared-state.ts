@@ -1,0 +1,131 @@
+/**
+ * What every process of one service must agree on: rate windows, permits, bans, failed logins and knocks. Only data crosses
+ * this interface, so a supervisor process or Redis can answer in the place of this process's memory (`limits/memory/`).
+ * Policy stays with the callers: they send the numbers that apply and turn a refusal into an error.
+ * Invariant for callers: never wait for an answer inside a database transaction, which would hold its lock as long.
+ */
+
+/** In memory the answer is there at once, and the caller loses no turn of the event loop; elsewhere it is a promise. */
+export type Answer<T> = T | Promise<T>
+
+/** Goes on with an answer, at once when it is there. */
+export function afterAnswer<T, Result>(answer: Answer<T>, act: (value: T) => Answer<Result>): Answer<Result> {
+  return answer instanceof Promise ? answer.then(act) : act(answer)
+}
+
+export interface SharedState {
+  readonly requests: RequestLimits
+  readonly addresses: AddressLimits
+  readonly logins: FailedLogins
+  readonly bans: Bans
+  readonly knocks: Knocks
+}
+
+/** Rate windows of 60 seconds and permits for concurrent requests, by a credential's `limitId`. */
+export interface RequestLimits {
+  /** Decides rate and concurrency together: a request that either refuses is counted under neither. */
+  admit(request: LimitedRequest): Answer<RequestDecision>
+  /** One-way. Unknown and released permits are ignored. */
+  release(permitId: string): void
+  /**
+   * Opens a new key's window with what the key that made it has used, and inherits from the account's revoked keys: their
+   * window, and their requests that still run. Otherwise creating, using and revoking keys in a loop would get around both
+   * limits. Call before the new key's secret is shown.
+   */
+  openWindow(limitId: string, origin: WindowOrigin): Answer<void>
+  /** Moves a revoked key's window and permits to its account, for the keys that are created after it. */
+  revokeWindow(limitId: string, accountId: string): Answer<void>
+}
+
+export interface LimitedRequest {
+  readonly limitId: string
+  readonly requestsPerMinute: number
+  /** Null for a request that needs no permit. */
+  readonly maxConcurrent: number | null
+}
+
+export interface WindowOrigin {
+  readonly makerLimitId: string
+  readonly accountId: string
+}
+
+/** How a credential stands against its rate limit. */
+export interface RateState {
+  readonly limit: number
+  readonly remaining: number
+  /** Until the window is empty. */
+  readonly resetMs: number
+}
+
+export type RequestDecision =
+  /** The permit lasts until it is released; null for a request that needs none. */
+  | { readonly outcome: 'admitted'; readonly permitId: string | null; readonly rate: RateState }
+  | { readonly outcome: 'rate-exceeded'; readonly retryAfterSeconds: number; readonly rate: RateState }
+  /** The rate alone would have passed. */
+  | { readonly outcome: 'concurrency-exceeded'; readonly running: number; readonly rate: RateState }
+
+/** Rate windows of 60 seconds by client address. */
+export interface AddressLimits {
+  /** Null admits and counts the request; otherwise the seconds until one will be admitted. */
+  admit(addressKey: string, requestsPerMinute: number): Answer<number | null>
+}
+
+/** Failed logins of the last 60 seconds, and attempts whose result is open. */
+export interface FailedLogins {
+  /**
+   * Answers when it is certain that the attempt may be made: one that could be a failure too many waits for the result of
+   * those before it. Only one that has begun is to be ended.
+   */
+  begin(attempt: LoginAttempt): Answer<LoginDecision>
+  /** One-way. `unknown` when the password was not checked, and counts as no failure. */
+  end(attemptId: string, result: 'passed' | 'failed' | 'unknown'): void
+}
+
+export interface LoginAttempt {
+  /** In the form in which e-mails are compared, of an account that exists or not. */
+  readonly emailKey: string
+  readonly addressKey: string
+  /** Failures per minute of this e-mail from this address. */
+  readonly maxPerEmail: number
+  /** Failures per minute from this address. */
+  readonly maxPerAddress: number
+  readonly maxWaiting: number
+}
+
+export type LoginDecision =
+  | { readonly outcome: 'begun'; readonly attemptId: string }
+  | { readonly outcome: 'refused'; readonly retryAfterSeconds: number }
+  /** `maxWaiting` attempts wait already. */
+  | { readonly outcome: 'queue-full' }
+
+/** Addresses that are banned for their offences. */
+export interface Bans {
+  /** The ban that the address is under, or null. */
+  find(addressKey: string): Answer<Ban | null>
+  /** Answers with the ban that starts with this offence, or null. An offence during a ban does not count. */
+  recordOffence(addressKey: string): Answer<Ban | null>
+  /** Those in force, the latest first. */
+  list(): Answer<readonly Ban[]>
+  /** Ends a ban and forgets the earlier ones; false when there is none. */
+  lift(addressKey: string): Answer<boolean>
+}
+
+export interface Ban {
+  readonly addressKey: string
+  /** 1 for the first. */
+  readonly count: number
+  readonly sinceUnixSeconds: number
+  readonly untilUnixSeconds: number
+  /** Whole seconds until it ends, rounded up. */
+  readonly secondsLeft: number
+}
+
+/** Addresses that have knocked, and those that may reach the server for it. */
+export interface Knocks {
+  isOpen(addressKey: string): Answer<boolean>
+  /** Records a connection to one of the knock ports. */
+  knock(addressKey: string, port: number): Answer<KnockOutcome>
+}
+
+/** `full` is a right sequence for which there is no room. */
+export type KnockOutcome = 'knocking' | 'opened' | 'full'

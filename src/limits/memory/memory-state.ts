@@ -1,0 +1,30 @@
+/**
+ * The shared state of a service with one HTTP process: everything in its memory, so each decision is atomic within one
+ * turn of the event loop and answered at once. All of it is bounded, and lost when the process ends.
+ */
+import type { Clock } from '../../core/clock.ts'
+import type { SharedState } from '../../core/shared-state.ts'
+import { MemoryAddressLimits } from './address-limits.ts'
+import { MemoryBans } from './bans.ts'
+import { MemoryFailedLogins } from './failed-logins.ts'
+import { type KnockSequence, MemoryKnocks } from './knocks.ts'
+import { MemoryRequestLimits } from './request-limits.ts'
+
+/** Without `--port-knock` no port is a knock port, and nothing opens. */
+const NO_SEQUENCE: KnockSequence = { ports: [], windowMs: 0, openMs: 0 }
+
+export class MemoryState implements SharedState {
+  readonly requests: MemoryRequestLimits
+  readonly addresses: MemoryAddressLimits
+  readonly logins: MemoryFailedLogins
+  readonly bans: MemoryBans
+  readonly knocks: MemoryKnocks
+
+  constructor(clock: Clock, knockSequence: KnockSequence | null = null) {
+    this.requests = new MemoryRequestLimits(clock)
+    this.addresses = new MemoryAddressLimits(clock)
+    this.logins = new MemoryFailedLogins(clock)
+    this.bans = new MemoryBans(clock)
+    this.knocks = new MemoryKnocks(knockSequence ?? NO_SEQUENCE, clock)
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The limits of a credential: chooses its numbers, asks the shared state, and says in an error what was exceeded. Called by
+ * the gate in front of every route with a key; owns no counts.
+ */
+import type { Credential } from '../core/credential.ts'
+import { ServiceError } from '../core/errors.ts'
+import {
+  afterAnswer,
+  type Answer,
+  type RateState,
+  type RequestDecision,
+  type RequestLimits,
+} from '../core/shared-state.ts'
+import { TIER_LIMITS } from '../core/tiers.ts'
+
+export interface Permit {
+  /** Null when no rate limit applies: kind `open`. */
+  readonly rate: RateState | null
+  /** Releases the place among the concurrent requests, if the request has one; again does nothing. */
+  release(): void
+}
+
+export type Admission =
+  | { readonly outcome: 'admitted'; readonly permit: Permit }
+  | {
+      readonly outcome: 'refused'
+      /** `rate_limit_exceeded`, or `concurrency_limit_exceeded` when the rate alone would have passed. */
+      readonly error: ServiceError
+      readonly rate: RateState
+    }
+
+export interface AdmissionOptions {
+  /** The request generates, so it counts among the concurrent ones until its permit is released. */
+  readonly countsAsConcurrent: boolean
+}
+
+/** The end of a running request cannot be foreseen. */
+const CONCURRENCY_RETRY_SECONDS = 1
+
+const UNLIMITED: Admission = Object.freeze({
+  outcome: 'admitted',
+  permit: Object.freeze({ rate: null, release: () => {} }),
+})
+
+export class RequestLimiter {
+  readonly #limits: RequestLimits
+
+  constructor(limits: RequestLimits) {
+    this.#limits = limits
+  }
+
+  admit(credential: Credential, { countsAsConcurrent }: AdmissionOptions): Answer<Admission> {
+    if (credential.kind === 'open') return UNLIMITED
+    const { maxConcurrentRequests } = TIER_LIMITS[credential.tier]
+    const request = {
+      limitId: credential.limitId,
+      requestsPerMinute: effectiveRpm(credential),
+      maxConcurrent: countsAsConcurrent ? maxConcurrentRequests : null,
+    }
+    return afterAnswer(this.#limits.admit(request), (decision) =>
+      this.#toAdmission(decision, maxConcurrentRequests),
+    )
+  }
+
+  #toAdmission(decision: RequestDecision, maxConcurrent: number): Admission {
+    const { rate } = decision
+    switch (decision.outcome) {
+      case 'admitted': {
+        const { permitId } = decision
+        const release = () => (permitId === null ? undefined : this.#limits.release(permitId))
+        return { outcome: 'admitted', permit: { rate, release } }
+      }
+      case 'rate-exceeded': {
+        const { retryAfterSeconds } = decision
+        const params = { limit: rate.limit, seconds: retryAfterSeconds }
+        const error = new ServiceError('rate_limit_exceeded', params, { retryAfterSeconds })
+        return { outcome: 'refused', error, rate }
+      }
+      case 'concurrency-exceeded': {
+        const params = { limit: maxConcurrent, running: decision.running }
+        const options = { retryAfterSeconds: CONCURRENCY_RETRY_SECONDS }
+        const error = new ServiceError('concurrency_limit_exceeded', params, options)
+        return { outcome: 'refused', error, rate }
+      }
+    }
+  }
+}
+
+/** Requests per minute: the admin's number for this key, else the tier's. */
+export function effectiveRpm({
+  tier,
+  customRateLimitRpm,
+}: Pick<Credential, 'tier' | 'customRateLimitRpm'>): number {
+  return customRateLimitRpm ?? TIER_LIMITS[tier].requestsPerMinute
+}

@@ -1,4 +1,7 @@
-/** What the API is built from; `server.ts` and tests put it together. */
+/**
+ * What the API is built from; `app/open-service.ts` and tests put it together. Only `app.ts` holds the whole: every part
+ * declares with `Pick` what it uses of it.
+ */
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
@@ -18,14 +21,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
-
-/** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
-export interface SilenceTimer {
-  refresh(): void
-  stop(): void
-}
-
-export type StartSilenceTimer = (onSilence: () => void, silenceMs: number) => SilenceTimer
+import type { StartSilenceTimer } from './event-stream.ts'
 
 export interface AppDeps {
   readonly registry: ModelRegistry
@@ -65,9 +61,4 @@ export interface AppDeps {
   readonly httpBounds?: Partial<HttpBounds>
   /** @default Node's own timers */
   readonly startSilenceTimer?: StartSilenceTimer
-}
-
-export const startSystemSilenceTimer: StartSilenceTimer = (onSilence, silenceMs) => {
-  const timeout = setTimeout(onSilence, silenceMs).unref()
-  return { refresh: () => void timeout.refresh(), stop: () => clearTimeout(timeout) }
 }

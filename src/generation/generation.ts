@@ -20,9 +20,15 @@ import { logCause } from '../telemetry/log-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
-import { checkBeams, toEngineOptions, type Requester } from './engine-options.ts'
+import {
+  checkBeams,
+  preparePrompts,
+  type PromptDeps,
+  type Requester,
+  throwIfAllFailed,
+  toEngineOptions,
+} from './engine-request.ts'
 import type { GenerationInput, GenerationRequest } from './generation-request.ts'
-import { preparePrompts, throwIfAllFailed, type PromptDeps } from './prepare-prompts.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps {

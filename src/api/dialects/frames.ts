@@ -1,6 +1,6 @@
 /**
  * What a dialect says for a stream's events, and how its frames are made from objects of its schema's type. Called by
- * the dialects only; `sse/stream-events.ts` sends what they give.
+ * the dialects only; `event-stream.ts` sends what they give.
  */
 import type { z } from 'zod'
 import { InvariantError } from '../../core/errors.ts'

@@ -10,7 +10,7 @@ import { banList, banParams, liftedBan, toBanBody } from '../schemas/bans.ts'
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps, 'firewall'>): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({
@@ -49,7 +49,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: AppDeps): voi
   })
 }
 
-function firewallOf({ firewall }: AppDeps): Firewall {
+function firewallOf({ firewall }: Pick<AppDeps, 'firewall'>): Firewall {
   if (firewall === null) throw new ServiceError('firewall_disabled')
   return firewall
 }

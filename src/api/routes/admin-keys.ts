@@ -21,7 +21,10 @@ import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminKeyRoutes(app: FastifyInstance, { keys, usageReports }: AppDeps): void {
+export function registerAdminKeyRoutes(
+  app: FastifyInstance,
+  { keys, usageReports }: Pick<AppDeps, 'keys' | 'usageReports'>,
+): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

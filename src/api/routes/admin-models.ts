@@ -20,7 +20,10 @@ import {
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminModelRoutes(app: FastifyInstance, { registry, log }: AppDeps): void {
+export function registerAdminModelRoutes(
+  app: FastifyInstance,
+  { registry, log }: Pick<AppDeps, 'registry' | 'log'>,
+): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

@@ -19,7 +19,7 @@ import { toListing, toPage } from '../schemas/query.ts'
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: AppDeps): void {
+export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

@@ -16,7 +16,7 @@ import {
 
 const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
 
-export function registerAuthRoutes(app: FastifyInstance, { accounts }: AppDeps): void {
+export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

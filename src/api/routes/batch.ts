@@ -6,8 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { Generation } from '../../generation/generation.ts'
-import type { AppDeps } from '../deps.ts'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { toGenerationContext } from '../generation-context.ts'
 import { toBatchResponse } from '../dialects/generate/answers.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
@@ -15,7 +14,7 @@ import { batchRequest, batchResponse } from '../dialects/generate/schema.ts'
 
 const access = 'key'
 
-export function registerBatchRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
   const description = {
     tag: 'Generation',

@@ -1,17 +1,16 @@
 /** `POST /v1/chat/completions`: OpenAI's shape, plain or streamed. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { Generation } from '../../generation/generation.ts'
-import type { AppDeps } from '../deps.ts'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { toGenerationContext } from '../generation-context.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
-import { streamEvents } from '../sse/stream-events.ts'
+import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
 const access = 'key'
 
-export function registerChatRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function registerChatRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: '/v1/chat/completions',

@@ -2,17 +2,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
-import type { AppDeps } from '../deps.ts'
-import { Generation } from '../../generation/generation.ts'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { toGenerationContext } from '../generation-context.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
 import { createGenerateFrames, toGenerateResponse } from '../dialects/generate/answers.ts'
 import { generateRequest, generateResponse, streamChunk } from '../dialects/generate/schema.ts'
-import { streamEvents } from '../sse/stream-events.ts'
+import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
 const access = 'key'
 
-export function registerGenerateRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

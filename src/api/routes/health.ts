@@ -8,7 +8,10 @@ import { health, ready } from '../schemas/health.ts'
 
 const access = 'public'
 
-export function registerHealthRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function registerHealthRoutes(
+  app: FastifyInstance,
+  deps: Pick<AppDeps, 'clock' | 'registry' | 'isReady' | 'isDraining'>,
+): void {
   const startedMs = deps.clock.nowMs()
 
   app.route({

@@ -17,7 +17,7 @@ import { toListing, toPage } from '../schemas/query.ts'
 
 const access = 'key'
 
-export function registerKeyRoutes(app: FastifyInstance, { keys }: AppDeps): void {
+export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 'keys'>): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

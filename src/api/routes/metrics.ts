@@ -6,7 +6,7 @@ import { describeRoute } from '../openapi/describe-route.ts'
 
 const access = 'admin'
 
-export function registerMetricsRoutes(app: FastifyInstance, { metrics }: AppDeps): void {
+export function registerMetricsRoutes(app: FastifyInstance, { metrics }: Pick<AppDeps, 'metrics'>): void {
   app.route({
     method: 'GET',
     url: '/metrics',

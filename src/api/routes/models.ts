@@ -18,7 +18,12 @@ const access = 'key'
 
 export function registerModelRoutes(
   app: FastifyInstance,
-  { registry, quantizeJobs, modelAdmin, log }: AppDeps,
+  {
+    registry,
+    quantizeJobs,
+    modelAdmin,
+    log,
+  }: Pick<AppDeps, 'registry' | 'quantizeJobs' | 'modelAdmin' | 'log'>,
 ): void {
   app.route({
     method: 'GET',

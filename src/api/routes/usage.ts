@@ -11,7 +11,10 @@ import {
   usageSummary,
 } from '../schemas/usage.ts'
 
-export function registerUsageRoutes(app: FastifyInstance, { usageReports }: AppDeps): void {
+export function registerUsageRoutes(
+  app: FastifyInstance,
+  { usageReports }: Pick<AppDeps, 'usageReports'>,
+): void {
   const routes = app.withTypeProvider<ZodTypeProvider>()
 
   routes.route({

@@ -1,0 +1,196 @@
+/**
+ * A generation's events as server-sent events: opens the answer when there is something to send, waits for `drain` when the
+ * client reads slowly, for a time, and pings in silences so that proxies keep the connection. The dialect says what the
+ * frames hold. Called by the routes that stream.
+ *
+ * Invariant: an answer that was opened ends with exactly one `[DONE]`, which leaves only once the generation is billed. An
+ * error before the opening is an ordinary answer, one after it an event (spec: decisions, Errors).
+ */
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { InvariantError, toServiceError } from '../core/errors.ts'
+import type { Generation } from '../generation/generation.ts'
+import { onExchangeEnd } from '../net/client-presence.ts'
+import { toOpenAiError } from '../net/render-error.ts'
+import { logCause } from '../telemetry/log-cause.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { frame, type FrameFormat } from './dialects/frames.ts'
+
+const PING_AFTER_SILENCE_MS = 15_000
+
+/** Time a client has to take what is buffered for it, a few kB, before it is cut off and its permit is released. */
+const SLOW_READER_MS = 30_000
+
+const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const
+
+const DONE_FRAME = 'data: [DONE]\n\n'
+
+/** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
+export interface SilenceTimer {
+  refresh(): void
+  stop(): void
+}
+
+export type StartSilenceTimer = (onSilence: () => void, silenceMs: number) => SilenceTimer
+
+export interface StreamDeps {
+  readonly metrics: Pick<Metrics, 'countGuardHit'>
+  readonly log: Pick<Log, 'error'>
+  /** @default Node's own timers */
+  readonly startSilenceTimer?: StartSilenceTimer
+}
+
+export interface GenerationStream {
+  readonly generation: Generation
+  readonly format: FrameFormat
+}
+
+/** @throws ServiceError while the answer is not open yet */
+export async function streamEvents(
+  deps: StreamDeps,
+  reply: FastifyReply,
+  stream: GenerationStream,
+): Promise<void> {
+  using writer = new SseWriter(reply, {
+    startTimer: deps.startSilenceTimer ?? startSystemSilenceTimer,
+    onSlowReader: () => deps.metrics.countGuardHit({ guard: 'http', rule: 'slow-reader' }),
+  })
+  try {
+    const lastFrames = await sendEvents(writer, stream)
+    writer.end(lastFrames + DONE_FRAME)
+  } catch (thrown) {
+    if (!writer.isOpen) throw thrown
+    // The client has left.
+    if (writer.isOver) return
+    const requestId = reply.request.id
+    const error = toServiceError(thrown, requestId)
+    logCause(error, requestId, deps.log)
+    writer.end(frame({ error: toOpenAiError(error), detail: error.message }) + DONE_FRAME)
+  }
+}
+
+/** Sends all but the last frames, which it returns: they leave together with `[DONE]`. */
+async function sendEvents(writer: SseWriter, { generation, format }: GenerationStream): Promise<string> {
+  let lastFrames: string | null = null
+  await generation.run((event) => {
+    switch (event.type) {
+      case 'sequence-start':
+        writer.open()
+        return writer.write(format.start(event))
+      case 'text-delta':
+        return writer.write(format.delta(event))
+      case 'sequence-end':
+        lastFrames = format.end(event)
+        return undefined
+    }
+  })
+  if (lastFrames === null) throw new InvariantError('The sequence never ended.')
+  return lastFrames
+}
+
+interface SseWriterOptions {
+  readonly startTimer: StartSilenceTimer
+  /** Called before a client is cut off because it does not read. */
+  readonly onSlowReader: () => void
+}
+
+class SseWriter implements Disposable {
+  readonly #reply: FastifyReply
+  readonly #raw: ServerResponse
+  readonly #silence: SilenceTimer
+  readonly #startTimer: StartSilenceTimer
+  readonly #onSlowReader: () => void
+  #isOpen = false
+  #isOver = false
+  #resume: (() => void) | null = null
+
+  /** The first ping opens the answer too: a client that waits in the queue hears that it is being served. */
+  constructor(reply: FastifyReply, { startTimer, onSlowReader }: SseWriterOptions) {
+    this.#reply = reply
+    this.#raw = reply.raw
+    this.#startTimer = startTimer
+    this.#onSlowReader = onSlowReader
+    this.#silence = startTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
+    this.#raw.on('drain', this.#onRoom)
+    onExchangeEnd(reply.request.raw, this.#raw, () => {
+      this.#isOver = true
+      this.#onRoom()
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Whether the client has left, or all is written: nothing that is written now is ever read. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Sends the head, once. */
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    const headers = this.#reply.getHeaders()
+    this.#reply.hijack()
+    for (const [name, value] of Object.entries({ ...headers, ...SSE_HEADERS })) {
+      if (value !== undefined) this.#raw.setHeader(name, value)
+    }
+    this.#raw.writeHead(200)
+    this.#raw.flushHeaders()
+  }
+
+  /** Sends whole frames, if there are any. A promise only when the client must read first, so that most tokens cost no await. */
+  write(frames: string): Promise<void> | undefined {
+    if (this.#isOver || frames === '') return undefined
+    this.open()
+    this.#silence.refresh()
+    if (this.#raw.write(frames)) return undefined
+    return new Promise((resolve) => {
+      const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
+      this.#resume = () => {
+        deadline.stop()
+        resolve()
+      }
+    })
+  }
+
+  /** Sends the last frames and ends the answer. */
+  end(frames: string): void {
+    this.open()
+    this.#raw.end(frames)
+  }
+
+  [Symbol.dispose](): void {
+    this.#silence.stop()
+    this.#raw.off('drain', this.#onRoom)
+    this.#onRoom()
+  }
+
+  readonly #onRoom = (): void => {
+    this.#resume?.()
+    this.#resume = null
+  }
+
+  /** To everyone else it is a client that has left. */
+  #cutSlowReader(): void {
+    this.#onSlowReader()
+    this.#raw.destroy()
+  }
+
+  #ping(): void {
+    // A client that does not read what is there already needs no ping on top.
+    if (this.#isOver || this.#resume !== null) return
+    void this.write(': ping\n\n')
+  }
+}
+
+const startSystemSilenceTimer: StartSilenceTimer = (onSilence, silenceMs) => {
+  const timeout = setTimeout(onSilence, silenceMs).unref()
+  return { refresh: () => void timeout.refresh(), stop: () => clearTimeout(timeout) }
+}

@@ -71,6 +71,10 @@ export class Exchange implements LightRequest {
     return onConnectionEnd(this.incoming.socket, callback)
   }
 
+  get method(): string {
+    return this.incoming.method ?? ''
+  }
+
   /** As it came, with its query. */
   get url(): string {
     return this.incoming.url ?? ''

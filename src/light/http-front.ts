@@ -11,7 +11,6 @@ import { guardConnections } from '../net/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { Endpoints, type EndpointDeps } from './endpoints.ts'
-import { createStaticFiles } from './static/static-files.ts'
 
 export interface LightAddress extends AddressInfo {
   /** `http://127.0.0.1:8080` */
@@ -23,22 +22,15 @@ export interface HttpFront {
   readonly graceful: GracefulClose
 }
 
-export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'files' | 'endpoints'> {
+export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'endpoints'> {
   readonly host: string
   readonly port: number
-  /** The folder whose files are served. */
-  readonly root: string | null
 }
 
 /** @throws Node's own error when the address cannot be listened on. */
 export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFront> {
-  const { root, onError } = options
-  const files = root === null ? null : createStaticFiles(root)
   const endpoints = new Endpoints(options)
-  const server = createServer(
-    serverOptions(HTTP_BOUNDS),
-    createRequestListener({ ...options, files, endpoints }),
-  )
+  const server = createServer(serverOptions(HTTP_BOUNDS), createRequestListener({ ...options, endpoints }))
   const graceful = new GracefulClose(server)
   server.on('clientError', createClientErrorListener())
   answerOddRequests(server)
@@ -46,7 +38,7 @@ export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFron
   guardConnections(server, HTTP_BOUNDS)
   await listen(server, options)
   // A connection that cannot be accepted, as when files run out, is no reason to end the application.
-  server.on('error', (error) => onError(error, null))
+  server.on('error', (error) => options.onError(error, null))
   return { address: addressOf(server), graceful }
 }
 

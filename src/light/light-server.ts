@@ -11,7 +11,7 @@
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
-import type { EndpointHandler, Handler, LightRoute } from './answer-request.ts'
+import type { EndpointHandler, Handler } from './answer-request.ts'
 import type { KeyLookup } from './bearer-keys.ts'
 import type { HttpFront, LightAddress } from './http-front.ts'
 import {
@@ -22,7 +22,7 @@ import {
   type OnError,
 } from './light-options.ts'
 import type { ModelHost } from './model-host.ts'
-import { parsePattern, type Pattern } from './routing/path-pattern.ts'
+import type { Pattern } from './routing/path-pattern.ts'
 import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/public-paths.ts'
 import { type Method, Router } from './routing/router.ts'
 import { staticRoot } from './static/static-root.ts'
@@ -77,7 +77,7 @@ const ENDPOINTS: readonly (readonly [Method, Pattern, EndpointHandler])[] = [
 export class LightServer {
   readonly #options: CompleteOptions
   readonly #deps: LightServerDeps
-  readonly #router = new Router<LightRoute>()
+  readonly #router = new Router<EndpointHandler>()
   readonly #isPublic: IsPublic
   /** The folder of the static files. */
   readonly #root: string | null
@@ -93,7 +93,7 @@ export class LightServer {
     this.#deps = deps
     const { publicPaths, staticDir, keyDb } = this.#options
     this.#isPublic = createPublicPaths(publicPaths)
-    for (const [method, pattern, handler] of ENDPOINTS) this.#addRoute(method, pattern, handler)
+    for (const endpoint of ENDPOINTS) this.#router.add(...endpoint)
     this.#root = staticDir === null ? null : staticRoot(staticDir, keyDb)
     this.#madeMs = deps.clock.nowMs()
     // A failed load is also in `/v1/models` and in every answer.
@@ -143,17 +143,12 @@ export class LightServer {
   /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
   route<const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void {
     // The router hands a handler exactly what its own pattern captures.
-    this.#addRoute(method, pattern, handler as Handler)
+    this.#router.add(method, pattern, handler as Handler)
   }
 
   /** Settles with the load of the checkpoint, at once without one; rejects with a StartError when it cannot be loaded. */
   get loaded(): Promise<void> {
     return this.#load.promise
-  }
-
-  #addRoute(method: Method, pattern: Pattern, handler: EndpointHandler): void {
-    const isPublic = isAlwaysPublic(this.#isPublic, method, pattern)
-    this.#router.add(method, pattern, { handler, isPublic })
   }
 
   async #start(): Promise<OpenParts> {
@@ -226,11 +221,4 @@ export class LightServer {
     this.#load.resolve()
     this.#state = { type: 'closed' }
   }
-}
-
-/** Null where it depends on what the pattern captures. */
-function isAlwaysPublic(isPublic: IsPublic, method: Method, pattern: string): boolean | null {
-  const segments = parsePattern(pattern)
-  const texts = segments.flatMap((segment) => (segment.type === 'literal' ? [segment.text] : []))
-  return texts.length === segments.length ? isPublic(method, texts) : null
 }

@@ -22,10 +22,8 @@ export function splitTarget(url: string): RequestTarget {
 
 /** Percent-decoded; of `/` it is one empty segment. @throws ServiceError as `decodePart` does. */
 export function toSegments(path: string): readonly string[] {
-  return path
-    .replace(/^\//, '')
-    .split('/')
-    .map((segment) => decodePart(segment, 'path'))
+  const segments = path.replace(/^\//, '').split('/')
+  return path.includes('%') ? segments.map((segment) => decodePart(segment, 'path')) : segments
 }
 
 /** @throws ServiceError `malformed_request` for what is not valid percent-encoding. */

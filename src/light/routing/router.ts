@@ -3,9 +3,10 @@
  * from left to right; where the literal leads nowhere the capture is tried. HEAD is answered by the route of GET.
  */
 import { StartError } from '../../core/errors.ts'
+import { toSegments } from '../../net/request-target.ts'
 import { parsePattern, type PatternSegment } from './path-pattern.ts'
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export type Method = (typeof METHODS)[number]
 
@@ -23,6 +24,8 @@ interface Branch<Target> {
 export interface RouteMatch<Target> {
   readonly target: Target
   readonly params: Readonly<Record<string, string>>
+  /** Of the path, percent-decoded. */
+  readonly segments: readonly string[]
 }
 
 /** The routes of one method. */
@@ -48,25 +51,21 @@ export class Router<Target> {
     for (const segment of segments) branch = growBranch(branch, segment)
     if (branch.route !== null) throw new StartError(`There is already a route ${method} ${pattern}.`, 2)
     branch.route = { target, pattern: segments }
-    if (segments.every(({ type }) => type === 'literal')) {
-      tree.literals.set(pattern, { target, params: Object.freeze({}) })
-    }
+    const texts = segments.flatMap((segment) => (segment.type === 'literal' ? [segment.text] : []))
+    if (texts.length < segments.length) return
+    tree.literals.set(pattern, { target, params: Object.freeze({}), segments: texts })
   }
 
-  /** The route without captures that has exactly this path, which is not decoded; null leaves `find` to say. */
-  findLiteral(method: string, path: string): RouteMatch<Target> | null {
-    return this.#treeOf(method)?.literals.get(path) ?? null
-  }
-
-  /** Null when no route of this method has the path. */
-  find(method: string, segments: readonly string[]): RouteMatch<Target> | null {
-    const tree = this.#treeOf(method)
-    const route = tree === undefined ? null : findRoute(tree.root, segments)
-    return route === null ? null : { target: route.target, params: captureParams(route.pattern, segments) }
-  }
-
-  #treeOf(method: string): Tree<Target> | undefined {
-    return this.#trees.get(method === 'HEAD' ? 'GET' : method)
+  /**
+   * Null when no route of this method has the path.
+   * @throws ServiceError `malformed_request` when the path is not valid percent-encoding.
+   */
+  find(method: string, path: string): RouteMatch<Target> | null {
+    const tree = this.#trees.get(method === 'HEAD' ? 'GET' : method)
+    const literal = tree?.literals.get(path)
+    if (literal !== undefined) return literal
+    const segments = toSegments(path)
+    return tree === undefined ? null : findMatch(tree.root, segments)
   }
 }
 
@@ -81,6 +80,15 @@ function growBranch<Target>(branch: Branch<Target>, segment: PatternSegment): Br
   return grown
 }
 
+function findMatch<Target>(root: Branch<Target>, segments: readonly string[]): RouteMatch<Target> | null {
+  const route = findRoute(root, segments)
+  if (route === null) return null
+  const captured = route.pattern.flatMap((segment, index) =>
+    segment.type === 'capture' ? [[segment.name, segments[index] ?? '']] : [],
+  )
+  return { target: route.target, params: Object.fromEntries(captured), segments }
+}
+
 function findRoute<Target>(
   branch: Branch<Target>,
   segments: readonly string[],
@@ -92,15 +100,4 @@ function findRoute<Target>(
   const route = literal === undefined ? null : findRoute(literal, segments, depth + 1)
   if (route !== null || branch.capture === null || segment === '') return route
   return findRoute(branch.capture, segments, depth + 1)
-}
-
-function captureParams(
-  pattern: readonly PatternSegment[],
-  segments: readonly string[],
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    pattern.flatMap((segment, index) =>
-      segment.type === 'capture' ? [[segment.name, segments[index] ?? '']] : [],
-    ),
-  )
 }

@@ -1,6 +1,6 @@
 /**
  * Serves the files of one folder. A path that could mean anything else than a file in it (its parent, a hidden file, a
- * device, a link that leads out) finds nothing. What a client is told never says why.
+ * device, a link that leads out) finds nothing, and the client is not told why.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
@@ -13,43 +13,36 @@ import { contentTypeOf } from './content-types.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
 import { isInside } from './static-root.ts'
 
-interface FileRequest {
+export interface FileRequest {
   readonly method: string
-  /** Percent-decoded. */
-  readonly segments: readonly string[]
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
-}
-
-export interface StaticFiles {
-  /** Null when there is no such file, or the method is neither GET nor HEAD. */
-  answer(request: FileRequest): Promise<Answer | null>
 }
 
 /** Where a path that ends in a slash leads. */
 const INDEX_FILE = 'index.html'
 
-/** Read in one go: opening a stream costs more than such a file. */
-const SMALL_BYTES = 65_536
-
-/** @param root the folder's real path */
-export function createStaticFiles(root: string): StaticFiles {
-  return {
-    answer: async (request) => {
-      const { method, segments } = request
-      if (method !== 'GET' && method !== 'HEAD') return null
-      const name = fileNameOf(segments)
-      if (name === null) return null
-      const file = await openInside(root, name)
-      if (file === null) return null
-      try {
-        return await answerFile(file, request)
-      } catch (error) {
-        await file.handle.close()
-        throw error
-      }
-    },
+/**
+ * Null when there is no such file, or the method is neither GET nor HEAD.
+ * @param root the folder's real path
+ * @param segments of the request's path, percent-decoded
+ */
+export async function findFile(
+  root: string,
+  request: FileRequest,
+  segments: readonly string[],
+): Promise<Answer | null> {
+  const { method } = request
+  const name = method === 'GET' || method === 'HEAD' ? fileNameOf(segments) : null
+  const file = name === null ? null : await openInside(root, name)
+  if (file === null) return null
+  const { range, ...answer } = toAnswer(file, request)
+  if (range === null || method === 'HEAD') {
+    await file.handle.close()
+    return answer
   }
+  const lengthBytes = range.end - range.start + 1
+  return { ...answer, body: { stream: file.handle.createReadStream(range), lengthBytes } }
 }
 
 /** Relative to the folder; null for what names no file in it. */
@@ -79,17 +72,18 @@ async function openInside(root: string, name: string): Promise<OpenFile | null> 
     const real = await realpath(path.join(root, name))
     const inside = path.relative(root, real)
     if (!isInside(root, real) || !inside.split(path.sep).every(isPlainName)) return null
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a pipe would wait for its writer.
     if (!(await stat(real)).isFile()) return null
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const { size, mtimeMs } = await handle.stat()
     return { handle, name, sizeBytes: size, modifiedMs: mtimeMs }
   } catch (error) {
-    if (isAbsence(error)) return null
+    if (error instanceof Error && 'code' in error && ABSENCES.has(error.code)) return null
     throw error
   }
 }
 
+/** What may not be read is not there, for those who ask over HTTP. */
 const ABSENCES: ReadonlySet<unknown> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -99,13 +93,11 @@ const ABSENCES: ReadonlySet<unknown> = new Set([
   'EPERM',
 ])
 
-/** What may not be read is not there, for those who ask over HTTP. */
-function isAbsence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ABSENCES.has(error.code)
-}
-
-async function answerFile(file: OpenFile, { method, headers, requestId }: FileRequest): Promise<Answer> {
-  const { handle, name, sizeBytes, modifiedMs } = file
+/** With the bytes that belong to it; null where none do. */
+function toAnswer(
+  { name, sizeBytes, modifiedMs }: OpenFile,
+  { method, headers, requestId }: FileRequest,
+): Answer & { readonly range: ByteRange | null } {
   const etag = `"${Math.round(modifiedMs * 1000).toString(36)}-${sizeBytes.toString(36)}"`
   const modifiedUnixSeconds = Math.floor(modifiedMs / 1000)
   const always = {
@@ -118,45 +110,24 @@ async function answerFile(file: OpenFile, { method, headers, requestId }: FileRe
     'x-request-id': requestId,
   }
   const validators = { etag, modifiedUnixSeconds }
-  if (isNotModified(headers, validators)) {
-    await handle.close()
-    return { status: 304, headers: always, body: '' }
-  }
+  if (isNotModified(headers, validators)) return { status: 304, headers: always, body: '', range: null }
   const range = method === 'GET' ? rangeOf(headers, validators, sizeBytes) : null
   if (range === 'unsatisfiable') {
-    await handle.close()
     const error = new ServiceError('range_not_satisfiable', { sizeBytes })
     const answer = renderError(error, { requestId, shape: 'plain' })
-    return { ...answer, headers: { ...answer.headers, 'content-range': `bytes */${sizeBytes}` } }
+    const contentRange = { 'content-range': `bytes */${sizeBytes}` }
+    return { ...answer, headers: { ...answer.headers, ...contentRange }, range: null }
   }
-  const bytes = range ?? { start: 0, end: sizeBytes - 1 }
+  const { start, end } = range ?? { start: 0, end: sizeBytes - 1 }
   return {
     status: range === null ? 200 : 206,
     headers: {
       ...always,
       'content-type': contentTypeOf(name),
-      'content-length': String(bytes.end - bytes.start + 1),
-      ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` }),
+      'content-length': String(end - start + 1),
+      ...(range && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
     },
-    body: method === 'HEAD' ? await closed(handle) : await readBytes(handle, bytes),
+    body: '',
+    range: sizeBytes === 0 ? null : { start, end },
   }
-}
-
-async function closed(handle: FileHandle): Promise<string> {
-  await handle.close()
-  return ''
-}
-
-async function readBytes(handle: FileHandle, { start, end }: ByteRange): Promise<Answer['body']> {
-  const lengthBytes = end - start + 1
-  if (lengthBytes > SMALL_BYTES) return handle.createReadStream({ start, end })
-  const buffer = Buffer.alloc(lengthBytes)
-  let readBytes = 0
-  while (readBytes < lengthBytes) {
-    const { bytesRead } = await handle.read(buffer, readBytes, lengthBytes - readBytes, start + readBytes)
-    if (bytesRead === 0) throw new Error('The file has become shorter while it was read.')
-    readBytes += bytesRead
-  }
-  await handle.close()
-  return buffer
 }

@@ -70,10 +70,16 @@ export function sendAnswer(
   { status, headers, body, isAscii }: Answer,
 ): Promise<void> | undefined {
   response.writeHead(status, headers)
-  if (typeof body !== 'string') return pipeline(body.stream, response)
+  if (typeof body !== 'string') return pipeline(wholeFile(body), response)
   // Together, in one plain write: `end(body)` adds an empty one to it, and two go out the slow way, as a list.
   response.write(body, isAscii === true ? 'latin1' : 'utf8')
   response.socket?.uncork()
   response.end()
   return undefined
+}
+
+/** @throws Error when the file has become shorter than its answer's head says: then only a broken connection is right. */
+async function* wholeFile({ stream, lengthBytes }: FileBytes): AsyncGenerator<Buffer> {
+  yield* stream
+  if (stream.bytesRead < lengthBytes) throw new Error('A file became shorter while it was sent.')
 }

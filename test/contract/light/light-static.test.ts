@@ -1,10 +1,11 @@
 /** Static files of the light server, asked for by hand: what a client library would tidy up goes out as it is written. */
-import { mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_PUBLIC_PATHS } from '../../../src/light.ts'
 import { createTestLightServer } from '../../support/servers/light-server.ts'
-import { exchange, type RawAnswer } from '../../support/net/raw-http.ts'
+import { exchange, openSocket, type RawAnswer } from '../../support/net/raw-http.ts'
 import { temporaryFolder } from '../../support/servers/server-process.ts'
 
 const MODIFIED = 'Thu, 02 Jan 2025 03:04:05 GMT'
@@ -164,6 +165,26 @@ describe('what is not for everyone', () => {
       `keyDb must not lie in staticDir, which everyone may read, but '${keyDb}' does.`,
     )
   })
+})
+
+it('that becomes shorter while it is sent ends with a broken connection', async () => {
+  const { folder, listen } = await createFiles()
+  const file = path.join(folder, 'long.bin')
+  writeFileSync(file, '')
+  // More than the system keeps for a client that does not read.
+  truncateSync(file, 64_000_000)
+  const socket = await openSocket(await listen())
+  const head = once(socket, 'data')
+  socket.write('GET /long.bin HTTP/1.1\r\nhost: x\r\n\r\n')
+  await head
+  socket.pause()
+
+  truncateSync(file, 1000)
+  const closed = once(socket, 'close')
+  socket.resume()
+
+  await closed
+  expect(socket.bytesRead).toBeLessThan(64_000_000)
 })
 
 describe('a file that the client has', () => {

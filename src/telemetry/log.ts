@@ -1,6 +1,6 @@
 /**
- * The program's log: JSON lines through pino. Owns redaction, so that no caller has to remember it: whatever
- * object is logged, fields of these names come out as `[redacted]`. Prompts, outputs and keys are never logged.
+ * The program's log: JSON lines through pino. Owns redaction, so that no caller has to remember it: in
+ * any logged object, fields of these names are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
 import { type DestinationStream, type Level, type Logger, destination as openDestination, pino } from 'pino'
 
@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
   'adminKey',
 ]
 
-/** Secrets at the top of a logged object, one and two levels deep: pino redacts only paths it is told. */
+/** Secrets at the top of a logged object, one and two levels deep: pino redacts only the paths it is given. */
 const REDACT_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])
 
 export function createLog(options: LogOptions = {}): Log {
@@ -45,7 +45,7 @@ export function createLog(options: LogOptions = {}): Log {
 let dateMs = Number.NaN
 let timeField = ''
 
-/** Many lines are of one millisecond, and a date costs as much to write as the rest of a line. */
+/** Many lines share a millisecond, and formatting a date costs as much as the rest of a line. */
 function timestamp(): string {
   const nowMs = Date.now()
   if (nowMs !== dateMs) {
@@ -59,8 +59,8 @@ function timestamp(): string {
 let standardError: DestinationStream | null = null
 
 /**
- * The lines of one turn of the event loop leave together, at its end: each write is a call to the system, and costs as much
- * as the request it tells of. What cannot be written, because the disk it goes to is full, is lost; the service is not.
+ * The lines of one turn of the event loop are written together at its end: each write is a system call that costs as much
+ * as the request it is about. What cannot be written, because the disk is full, is lost; the service goes on.
  */
 function openStandardError(): DestinationStream {
   const file = openDestination({ fd: 2, sync: true }).on('error', () => {})

@@ -1,7 +1,7 @@
 /**
  * The numbers of a running server in Prometheus's text format. One line of the log and one set of observations come from
  * the same timeline at the same moment, so the two never disagree. Labels take few values by construction: patterns of
- * routes, ids of models, rules of guards; never a key, an address or a path as it was asked for.
+ * routes, ids of models, rules of guards; never a key, an address or a path as it was requested.
  */
 import { readdir } from 'node:fs/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -30,9 +30,7 @@ export interface ModelStates {
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1]
 
-const byModel = ['model'] as const
-
-/** They walk over every open connection, which holds up everyone else for as long. */
+/** They walk over every open connection, which blocks the event loop for as long. */
 const SLOW_DEFAULTS = [
   ...['handles', 'resources', 'requests'].flatMap((kind) => [
     `nodejs_active_${kind}`,
@@ -47,66 +45,73 @@ const OPEN_FILES = '/proc/self/fd'
 /** What matched no route shares one value, so that a scan of paths makes no new series. */
 const NO_ROUTE = 'none'
 
-/** Methods that have routes; whatever else a client makes up shares one value. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** Methods that have routes; any other that a client makes up shares one value. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
 
 export class Metrics {
   readonly #registry = new Registry()
+  readonly #registers = [this.#registry]
   #rendering: Promise<string> | null = null
-  readonly #requests = this.#add(
-    new Counter({
-      name: 'sluice_requests_total',
-      help: 'Requests that have ended; status 499 is a client that left.',
-      labelNames: ['method', 'route', 'status'],
-      registers: [],
-    }),
-  )
-  readonly #duration = this.#histogram(
-    'sluice_request_duration_seconds',
-    'From the head of a request to the end of its answer.',
-    { labelNames: ['route'], buckets: REQUEST_SECONDS },
-  )
-  readonly #queueTime = this.#histogram(
+
+  readonly #requests = new Counter({
+    name: 'sluice_requests_total',
+    help: 'Requests that have ended; status 499 is a client that left.',
+    labelNames: ['method', 'route', 'status'],
+    registers: this.#registers,
+  })
+  readonly #duration = new Histogram({
+    name: 'sluice_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: REQUEST_SECONDS,
+    registers: this.#registers,
+  })
+  readonly #queueTime = this.#modelHistogram(
     'sluice_queue_time_seconds',
     'Wait of a generation for its slot, the longest of its sequences.',
-    { labelNames: byModel, buckets: REQUEST_SECONDS },
   )
-  readonly #timeToFirstToken = this.#histogram(
+  readonly #timeToFirstToken = this.#modelHistogram(
     'sluice_time_to_first_token_seconds',
     'From the head of a request to its first generated token.',
-    { labelNames: byModel, buckets: REQUEST_SECONDS },
   )
-  readonly #interTokenLatency = this.#histogram(
+  readonly #interTokenLatency = this.#modelHistogram(
     'sluice_inter_token_latency_seconds',
     'Mean time between the tokens of one request, all its sequences together.',
-    { labelNames: byModel, buckets: TOKEN_SECONDS },
+    TOKEN_SECONDS,
   )
-  readonly #promptTokens = this.#counter('sluice_prompt_tokens_total', 'Tokens of prompts.', byModel)
-  readonly #completionTokens = this.#counter(
+  readonly #promptTokens = this.#modelCounter('sluice_prompt_tokens_total', 'Tokens of prompts.')
+  readonly #completionTokens = this.#modelCounter(
     'sluice_completion_tokens_total',
     'Generated tokens, those of clients that left included.',
-    byModel,
   )
-  readonly #draftTokens = this.#counter(
+  readonly #draftTokens = this.#modelCounter(
     'sluice_draft_tokens_total',
     'Tokens that were guessed from the text so far.',
-    byModel,
   )
-  readonly #acceptedDraftTokens = this.#counter(
+  readonly #acceptedDraftTokens = this.#modelCounter(
     'sluice_accepted_draft_tokens_total',
     'Guessed tokens that were right.',
-    byModel,
   )
-  readonly #guardHits = this.#counter('sluice_guard_hits_total', 'Times that a rule of a guard was hit.', [
-    'guard',
-    'rule',
-  ])
+  readonly #guardHits = new Counter({
+    name: 'sluice_guard_hits_total',
+    help: 'Times that a rule of a guard was hit.',
+    labelNames: ['guard', 'rule'],
+    registers: this.#registers,
+  })
 
   constructor({ models, isReady }: { models: ModelStates; isReady: () => boolean }) {
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     if (process.platform === 'linux') {
-      this.#add(
+      this.#registry.registerMetric(
         new Gauge({
           name: 'process_open_fds',
           help: 'Number of open file descriptors.',
@@ -119,7 +124,7 @@ export class Metrics {
         }),
       )
     }
-    this.#add(
+    this.#registry.registerMetric(
       new Gauge({
         name: 'sluice_model_state',
         help: '1 for the state that a model is in.',
@@ -131,7 +136,7 @@ export class Metrics {
         },
       }),
     )
-    this.#add(
+    this.#registry.registerMetric(
       new Gauge({
         name: 'sluice_ready',
         help: '1 while the default model can take work.',
@@ -146,7 +151,7 @@ export class Metrics {
   /** Called once for each request, when it is over. */
   observeRequest({ method, route, status, timeline }: EndedRequest): void {
     const pattern = route ?? NO_ROUTE
-    const knownMethod = METHODS.has(method) ? method : 'other'
+    const knownMethod = KNOWN_METHODS.has(method) ? method : 'other'
     this.#requests.inc({ method: knownMethod, route: pattern, status: String(status) })
     this.#duration.observe({ route: pattern }, timeline.elapsedMs() / 1000)
     const summary = timeline.summary()
@@ -175,25 +180,16 @@ export class Metrics {
 
   /** All of it in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   render(): Promise<string> {
-    // Reading the system's tables holds up everyone else for milliseconds: who asks meanwhile gets the same.
+    // Reading the system's tables blocks the event loop for milliseconds: requests meanwhile get the same text.
     this.#rendering ??= this.#registry.metrics().finally(() => (this.#rendering = null))
     return this.#rendering
   }
 
-  #add<Metric extends Counter | Gauge | Histogram>(metric: Metric): Metric {
-    this.#registry.registerMetric(metric)
-    return metric
+  #modelCounter(name: string, help: string): Counter<'model'> {
+    return new Counter({ name, help, labelNames: ['model'], registers: this.#registers })
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
-    return this.#add(new Counter({ name, help, labelNames, registers: [] }))
-  }
-
-  #histogram<Label extends string>(
-    name: string,
-    help: string,
-    { labelNames, buckets }: { labelNames: readonly Label[]; buckets: number[] },
-  ): Histogram<Label> {
-    return this.#add(new Histogram({ name, help, labelNames, buckets, registers: [] }))
+  #modelHistogram(name: string, help: string, buckets = REQUEST_SECONDS): Histogram<'model'> {
+    return new Histogram({ name, help, labelNames: ['model'], buckets, registers: this.#registers })
   }
 }

@@ -1,7 +1,7 @@
 /**
- * When what happened to one request, and how much it made: fed with the engine's events by whoever reads them,
- * read once at the end for the log line (and for usage). All durations count from the moment the request was
- * received, on one monotonic clock; tokens made before a client left are in here too.
+ * The times and token counts of one request, recorded from the engine's events as they are read; read at the end for the
+ * log line, the metrics and usage. All durations start when the request was received, on one monotonic clock. Tokens that
+ * were generated before a client left are counted too.
  */
 import type { Clock } from '../core/clock.ts'
 import type { DraftCounts, EngineEvent } from '../protocol/engine.ts'

@@ -22,7 +22,7 @@ import { runCommand } from './run-command.mjs'
 
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
-/** A reason to stop, told in one line. */
+/** A reason to stop, printed as one line. */
 export class PrepareError extends Error {}
 
 /** @param {{ root?: string, rebuild?: boolean }} [options] */
@@ -64,7 +64,7 @@ export function isInstalled(root) {
 
 /**
  * Optional packages count only where they name this machine. Those without a machine belong to others that may have
- * been left out, and which C library this is cannot be told cheaply.
+ * been left out, and which C library this is cannot be found out cheaply.
  * @param {{ optional?: boolean, os?: string[], cpu?: string[], libc?: string[] }} entry
  */
 function isForThisMachine({ optional, os, cpu, libc }) {
@@ -179,7 +179,7 @@ function tell(sentence) {
   process.stderr.write(`sluice: ${sentence}\n`)
 }
 
-/** For scripts: true when ready, else one line is told and the exit code set. @param {{ rebuild?: boolean }} [options] */
+/** For scripts: true when ready, otherwise prints one line and sets the exit code. @param {{ rebuild?: boolean }} [options] */
 export async function prepareOrTell(options) {
   try {
     await prepare(options)

@@ -12,7 +12,7 @@ export class AddressList {
   readonly #ipv4 = new BlockList()
   readonly #ipv6 = new BlockList()
 
-  /** Takes what the `cidr` kind of the options has let through. */
+  /** @param cidrs as the `cidr` kind of the options accepts them. */
   constructor(cidrs: readonly string[]) {
     for (const cidr of cidrs) this.#add(cidr)
   }

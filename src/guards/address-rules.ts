@@ -1,6 +1,6 @@
 /**
- * `--cidr-allow` and `--cidr-deny`: deny wins, and an allow list denies all that is not in it. An address that is not
- * known is in no list that lets it in, and in every list that keeps it out.
+ * `--cidr-allow` and `--cidr-deny`: deny wins, and an allow list denies every other address. An unknown address is in
+ * every deny list and in no allow list.
  */
 import { canonicalAddress } from '../core/ip-address.ts'
 import { AddressList } from './address-list.ts'
@@ -10,7 +10,7 @@ export interface AddressRuleLists {
   readonly deny: readonly string[]
 }
 
-/** The option that keeps an address out. */
+/** The option that refuses an address. */
 export type AddressRule = 'cidr-allow' | 'cidr-deny'
 
 export class AddressRules {
@@ -22,7 +22,7 @@ export class AddressRules {
     this.#denied = deny.length === 0 ? null : new AddressList(deny)
   }
 
-  /** Null when the address may come in. */
+  /** Null for an address that is admitted. */
   refusedBy(clientAddress: string): AddressRule | null {
     const address = canonicalAddress(clientAddress)
     if (this.#denied !== null && (address === null || this.#denied.includes(address))) return 'cidr-deny'

@@ -1,8 +1,8 @@
 /**
- * `--trusted-proxies`: whom a request counts against when it comes through a proxy. A proxy adds the address it was
- * connected from at the right end of `X-Forwarded-For`, so the header is read from the right for as long as whoever
- * wrote an entry is trusted; what stands left of the first untrusted address was written by that client and means
- * nothing. Where an entry is missing or is no address, the proxy that should have written it is held responsible.
+ * `--trusted-proxies`: the client's address of a request that comes through proxies. A proxy appends the address that
+ * connected to it to `X-Forwarded-For`, so the header is read from the right while the writer of an entry is trusted;
+ * what stands left of the first untrusted address was written by that client and means nothing. Where an entry is missing
+ * or is no address, the address is that of the proxy that should have written it.
  */
 import { isIPv4 } from 'node:net'
 import { canonicalAddress } from '../core/ip-address.ts'

@@ -1,14 +1,14 @@
 /**
- * A system prompt said again at length. Compared by letters and digits alone, so that other spacing, case or marks of
- * formatting hide nothing: the last 24 of the text, as a rolling hash (Karp and Rabin, 1987), against the hashes of every
+ * Detects a system prompt that is repeated at length. Only letters and digits are compared, so that other spacing, case or
+ * formatting hides nothing: the last 24 of the text, as a rolling hash (Karp and Rabin, 1987), against the hashes of every
  * 24 in a row of the system prompt. Linear in both, whatever they hold.
  */
 import type { Detector } from './detector.ts'
 
-/** Letters and digits that are compared at once, and sent before the text waits. */
+/** Letters and digits that are compared at once, and sent before the text is held. */
 const GRAM = 24
 
-/** Shorter stretches are ordinary words: a greeting, a name, a sentence that the model was told to say. */
+/** Shorter stretches are ordinary words: a greeting, a name, a sentence that the model was asked to say. */
 const MIN_STRETCH = 120
 
 /** A longer one is never an ordinary answer, however long the system prompt is. */
@@ -19,7 +19,7 @@ const BASE = 0x01000193
 /** BASE ** (GRAM - 1), in the arithmetic of 32 bits. */
 const OUTGOING = power(BASE, GRAM - 1)
 
-/** What there is to repeat of the system messages of one chat; null when they are too short to be told apart. */
+/** The system messages of one chat, as hashes; null when they are too short to be distinguished from ordinary words. */
 export class ConfidentialText {
   readonly grams: ReadonlySet<number>
   /** Letters and digits in a row that are too many. */

@@ -1,8 +1,8 @@
 /**
- * Text of one sequence that waits, and the tokens it was made of: ids leave with the text, because a list of ids is as
- * good as the text to whoever has the vocabulary.
+ * The text of one sequence that is held back, and its token ids, which are released together with the text: with the
+ * tokenizer's vocabulary the ids are as good as the text.
  */
-interface WaitingTokens {
+interface HeldTokens {
   /** Offset of the sequence's text at which the text of these tokens ends. */
   readonly end: number
   readonly tokenIds: readonly number[]
@@ -15,9 +15,9 @@ export interface ReleasedText {
 
 export class HeldText {
   #text = ''
-  /** Offset of the first character that waits. */
+  /** Offset of the first character held. */
   #start = 0
-  #tokens: WaitingTokens[] = []
+  #tokens: HeldTokens[] = []
 
   get isEmpty(): boolean {
     return this.#text === '' && this.#tokens.length === 0
@@ -28,12 +28,12 @@ export class HeldText {
     this.#tokens.push({ end: this.#start + this.#text.length, tokenIds })
   }
 
-  /** Text that was sent without waiting. */
+  /** Counts text that was sent without being held. */
   skip(text: string): void {
     this.#start += text.length
   }
 
-  /** Takes out what stands before `offset`; Infinity takes all. */
+  /** Removes and gives what stands before `offset`; Infinity releases everything. */
   release(offset: number): ReleasedText {
     const count = Math.max(0, Math.min(this.#text.length, offset - this.#start))
     const text = this.#text.slice(0, count)

@@ -1,13 +1,13 @@
 /**
- * Keys of this service: the public prefix and then hexadecimal digits. Half of a key's digits is a hit, so that a key
- * whose last digits are left out does not pass. What waits is what looks like the beginning of a key; that tells
- * nobody anything, since every key begins so.
+ * Detects keys of this service: the public prefix, then hexadecimal digits. Half of a key's digits is a hit, so that a
+ * truncated key does not pass. Text that looks like the beginning of a key is held back, which reveals nothing: every key
+ * begins so.
  */
 import type { Detector } from './detector.ts'
 
 const PREFIX = 'sk-svc-'
 
-/** Of 64; what is left to guess is still 128 bits. */
+/** Of 64; 128 bits remain to be guessed. */
 const LEAKED_DIGITS = 32
 
 const FULL_MATCH = PREFIX.length + LEAKED_DIGITS

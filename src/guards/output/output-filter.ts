@@ -1,7 +1,7 @@
 /**
- * The events of one request on their way to the client. Text that might become something that must not leave waits until
- * that is decided; once it has become so, the sequence ends before it, with `content_filter`, and what its engine still
- * makes of it is dropped. A sequence in which nothing waits costs one look at its characters.
+ * Filters the events of one request on their way to the client. Text that may become a hit is held until that is decided;
+ * at a hit the sequence ends before it, with `content_filter`, and what the engine still generates for it is dropped.
+ * While nothing is held, a sequence costs one look at its characters.
  */
 import type {
   EngineEvent,
@@ -13,10 +13,10 @@ import type { Detector } from './detector.ts'
 import { HeldText } from './held-text.ts'
 import { removeTerminalControls } from './terminal-controls.ts'
 
-/** Rule of the characters that are taken out. */
+/** The rule of the characters that are removed. */
 const CONTROLS_RULE = 'terminal-controls'
 
-/** Told of each hit: how many characters were removed, or 1 for an answer that was ended. */
+/** Called for each hit with the number of characters removed, or 1 for a sequence that was ended. */
 export type OnHit = (rule: string, count: number) => void
 
 interface FilteredSequence {
@@ -40,12 +40,12 @@ export class OutputFilter {
     this.#open = count
   }
 
-  /** Whether every sequence has ended, so that nothing more of the engine's is of use. */
+  /** Whether every sequence has ended, so that no further event of the engine is needed. */
   get isOver(): boolean {
     return this.#open === 0
   }
 
-  /** What goes on to the client in place of this event. */
+  /** What is sent to the client in place of this event. */
   pass(event: EngineEvent): readonly (SequenceStartEvent | TextDeltaEvent | SequenceEndEvent)[] {
     const sequence = this.#sequences[event.index]
     if (sequence === undefined || event.type === 'sequence-start') return [event]
@@ -76,7 +76,7 @@ export class OutputFilter {
   #passEnd(sequence: FilteredSequence, event: SequenceEndEvent): readonly EngineEvent[] {
     this.#close(sequence)
     const { index } = event
-    // What waited came to nothing.
+    // What was held did not become a hit.
     return sequence.held.isEmpty
       ? [event]
       : [{ type: 'text-delta', index, ...sequence.held.release(Infinity) }, event]

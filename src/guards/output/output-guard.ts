@@ -1,5 +1,5 @@
 /**
- * Checks what leaves: no key of this service, no secret of its configuration and no system prompt at length, and no
+ * Checks generated text: no key of this service, no secret of its configuration, no long part of a system prompt, no
  * control characters. One for a server; it opens a filter for each request.
  */
 import type { Detector } from './detector.ts'
@@ -11,12 +11,12 @@ import { SecretDetector, SecretIndex } from './secret-detector.ts'
 export class OutputGuard {
   readonly #secrets: SecretIndex
 
-  /** @param secrets of the configuration; those of fewer than 8 characters, or with spaces, are not watched for. */
+  /** @param secrets of the configuration; those of fewer than 8 characters, or with spaces, are not detected. */
   constructor({ secrets }: { secrets: readonly string[] }) {
     this.#secrets = new SecretIndex(secrets)
   }
 
-  /** @param systemMessages what must not be said again at length. */
+  /** @param systemMessages what must not be repeated at length. */
   open(
     count: number,
     { systemMessages, onHit }: { systemMessages: readonly string[]; onHit: OnHit },

@@ -1,21 +1,21 @@
 /**
- * The secrets of the configuration, the admin key among them, which may be any text. What waits must not depend on what
- * they are: text that waited wherever it agrees with a secret would let a client, who sees the pause, spell one out
- * letter by letter. So of every long run of printable ASCII all but the first characters wait, up to the length of
- * the longest secret, whatever they are.
+ * Detects the secrets of the configuration, the admin key among them, which may be any text. What is held back must not
+ * depend on their content: if text were held wherever it agrees with a secret, a client that sees the pause could spell
+ * one out letter by letter. So of every long run of printable ASCII all but the first characters are held, up to the
+ * length of the longest secret, whatever they are.
  */
 import type { Detector } from './detector.ts'
 
-/** A shorter secret may be a word, which nobody can be kept from saying. */
+/** A shorter secret may be an ordinary word. */
 const MIN_SECRET_CHARS = 8
 
-/** Sent of a run before it waits; fewer than any secret has. */
+/** Sent of a run before it is held; fewer than any secret has. */
 const FREE_CHARS = MIN_SECRET_CHARS - 1
 
-/** What runs are made of: printable, no space. */
+/** Printable, no space. */
 const WATCHABLE = /^[\x21-\x7e]+$/
 
-/** Secrets that can be watched for, found by their last characters. */
+/** The secrets that can be detected, by their last characters. */
 export class SecretIndex {
   readonly #byEnding = new Map<string, string[]>()
   readonly longest: number

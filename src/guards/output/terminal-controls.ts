@@ -1,7 +1,7 @@
 /**
- * Control characters that terminals obey: with them, text that somebody reads in a terminal could move the cursor, change
- * what stands there, or set a title. Tab, line feed and carriage return stay: they are text. An escape sequence loses
- * its first character and is plain text from then on.
+ * Removes the control characters that terminals obey: printed in a terminal, they could move the cursor, change what it
+ * shows or set its title. Tab, line feed and carriage return are text and stay. An escape sequence loses its first
+ * character and is plain text without it.
  */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/

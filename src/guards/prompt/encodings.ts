@@ -1,4 +1,4 @@
-/** Finds what a text holds in encoded form and decodes it, once; what is decoded is never longer than the text. */
+/** Decodes what a text holds in encoded form, one level deep. The result is never longer than the text. */
 import { Buffer, isUtf8 } from 'node:buffer'
 
 /** Shorter ones hold no sentence. */
@@ -7,7 +7,7 @@ const MIN_RUN_LENGTH = 24
 const MIN_LINE_LENGTH = 40
 const MIN_HEX_PAIRS = 12
 
-/** Texts behind encodings, most texts have none. */
+/** Empty for most texts. */
 export function decodePayloads(text: string): string[] {
   const payloads = decodeRuns(text)
   const spaced = decodeHexPairs(text)
@@ -67,7 +67,7 @@ function decodeHexPairs(text: string): string | null {
   return decoded.trim() === '' ? null : decoded
 }
 
-/** Tag characters are an ASCII that no font shows. */
+/** Tag characters are an invisible copy of ASCII. */
 function decodeTags(text: string): string {
   let decoded = ''
   for (let i = text.indexOf(TAG_SURROGATE); i >= 0; i = text.indexOf(TAG_SURROGATE, i + 1)) {
@@ -82,7 +82,7 @@ const ESCAPES =
   /(?:%[0-9a-f]{2})+|(?:\\x[0-9a-f]{2})+|\\u\{?([0-9a-f]{4,5})\}?|&#(x?)([0-9a-f]{1,6});|&(lt|gt|amp|quot);/gi
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' }
 
-/** Percent-encoding, escapes of strings, and entities of HTML. No alternative can take what another begins with. */
+/** Percent-encoding, escapes of strings, and entities of HTML. No two alternatives begin alike. */
 function unescape(text: string): string {
   if (!/[%\\&]/.test(text)) return text
   return text.replaceAll(ESCAPES, (whole, ...groups: (string | undefined)[]) => {

@@ -1,6 +1,6 @@
 /**
- * The prompt guard: says which prompts are attacks on the instructions that a model was given. Short prompts are
- * scanned at once, in microseconds; long ones in a thread (docs/security.md, Prompt guard).
+ * Decides which prompts are attacks on the instructions that a model was given. Short prompts are scanned in place, in
+ * microseconds; long ones in a thread (docs/security.md, Prompt guard).
  */
 import { markerNames } from './role-markers.ts'
 import type { PromptRule } from './rules.ts'

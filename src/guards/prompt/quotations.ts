@@ -1,4 +1,4 @@
-/** Whether a place of a text is quoted: text about attacks quotes them, and should be let through. */
+/** Finds the quotation around a place of a text: text about attacks quotes them and should pass. */
 
 /** A quotation reaches no further than this. */
 const MAX_QUOTED_LENGTH = 240
@@ -22,7 +22,7 @@ function findOpening(text: string, start: number): number | null {
     if (!OPENING.includes(text.charAt(i))) continue
     const isOpening = i === 0 || /[\s([{:,\p{Script=Han}\p{Script=Hiragana}]/u.test(text.charAt(i - 1))
     if (isOpening) return i
-    // An apostrophe opens nothing and closes nothing; any other sign between words has closed one.
+    // An apostrophe neither opens nor closes a quotation; any other mark between words has closed one.
     if (text.charAt(i) !== "'" && text.charAt(i) !== '’') return null
   }
   return null

@@ -1,7 +1,7 @@
 /**
- * Finds control tokens of chat templates that a text uses as a template does: to close its turn and open another. Looks at
- * shapes, `<|name|>`, `<name>`, `[name]`, so that tokens of models that are not loaded count too; a text that only
- * mentions a token is left alone.
+ * Finds control tokens of chat templates that a text uses as a template does: to close its turn and open another. Matches
+ * by shape, `<|name|>`, `<name>`, `[name]`, so that tokens of models that are not loaded count too; a text that only
+ * mentions a token passes.
  */
 
 type Marker =
@@ -14,7 +14,7 @@ type Marker =
   | 'system-end'
   | 'other'
 
-/** By their names without signs. */
+/** By name, without brackets and bars. */
 const MARKERS: ReadonlyMap<string, Marker> = new Map(
   (
     [
@@ -32,7 +32,7 @@ const MARKERS: ReadonlyMap<string, Marker> = new Map(
   ).flatMap(([marker, names]) => names.split(' ').map((name) => [name, marker] as const)),
 )
 
-/** Names that are common in markup: between plain signs they say nothing. */
+/** Names that are common in markup: they count only with bars. */
 const ONLY_BETWEEN_BARS = new Set([
   'start',
   'turn',
@@ -55,7 +55,7 @@ const ROLE_NAME =
 const HAS_CONTENT = /^\n?[\p{L}\p{N}]|^\n$/u
 const MAX_NAME_LENGTH = 40
 const MAX_GAP = 16
-/** Less than this between a pair of signs is talk about the signs. */
+/** Less than this between a pair of tokens is text about the tokens. */
 const MIN_CONTENT_LENGTH = 12
 
 interface PlacedMarker {
@@ -87,7 +87,7 @@ export function hasRoleMarkers(text: string, ownNames: ReadonlySet<string>): boo
   return false
 }
 
-/** The part of a special token's text that tells it from others. */
+/** The names of a model's special tokens, as they are compared. */
 export function markerNames(specialTexts: readonly string[]): ReadonlySet<string> {
   const names = specialTexts
     .filter((text) => /^[<[]/.test(text))

@@ -1,8 +1,8 @@
 /**
- * Follows all rules of words at once while concepts come in, in the order of the text. For each step of a rule only the
- * last place is kept where the steps before it were met: a later place is as good as an earlier one for all that
- * follows, so nothing is ever tried twice. Concepts are numbers and places stand in typed arrays: this runs for every
- * word of every prompt.
+ * Follows all rules of words at once while concepts arrive in the order of the text. For each step of a rule only the last
+ * place is kept at which the steps before it were matched: a later place is as good as an earlier one for what follows, so
+ * nothing is tried twice. Concepts are numbers and places stand in typed arrays, because this runs for every word of every
+ * prompt.
  */
 import { readRules, type PromptRule, type TogetherRule } from './rules.ts'
 import { CONCEPTS, conceptNumber } from './terms.ts'

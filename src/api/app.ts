@@ -14,12 +14,7 @@ import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
-import {
-  firewallBodyLimit,
-  raiseFirewall,
-  refuseClientError,
-  refuseUnroutable,
-} from './pipeline/firewall-gates.ts'
+import { installFirewallHooks } from './pipeline/firewall-hooks.ts'
 import { clientAddressOf, registerPipeline } from './pipeline/gates.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
@@ -39,7 +34,9 @@ import { validatorCompiler } from './schemas/validator.ts'
 
 export function buildApp(deps: AppDeps): FastifyInstance {
   const bounds = { ...HTTP_BOUNDS, ...deps.httpBounds }
-  const isUnwelcome = (socket: Socket) => refuseClientError(deps, socket)
+  const { firewall } = deps
+  const isUnwelcome = ({ remoteAddress = '', bytesRead }: Socket) =>
+    firewall?.judgeClientError(remoteAddress, bytesRead) ?? false
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     // Fastify sets these two itself, after the server is made.
@@ -54,9 +51,14 @@ export function buildApp(deps: AppDeps): FastifyInstance {
       // No gate has seen this one.
       if (answerOrigin(deps.corsOrigins, request, reply)) return
       const send = (error: unknown) => sendError(error, { request, reply, log: deps.log })
-      if (deps.firewall === null) return send(thrown)
-      const refusing = refuseUnroutable(deps, request.raw, clientAddressOf(deps, request))
-      refusing.then((refused) => send(refused ?? thrown), send)
+      if (firewall === null) return send(thrown)
+      const { url: target = '', rawHeaders } = request.raw
+      const judging = firewall.judgeUnroutable({
+        address: clientAddressOf(deps, request),
+        target,
+        rawHeaders,
+      })
+      judging.then((refusal) => send(refusal?.error ?? thrown), send)
     },
   })
   answerOddRequests(app.server, isUnwelcome)
@@ -68,8 +70,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   requireDeclaredAccess(app)
   registerErrorHandlers(app, deps.log)
   registerPipeline(app, deps)
-  registerBodyParsers(app, firewallBodyLimit(deps))
-  if (deps.firewall !== null) raiseFirewall(app, deps, deps.firewall)
+  registerBodyParsers(app, firewall?.bodyLimit)
+  if (firewall !== null) installFirewallHooks(app, firewall, deps.clock)
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
   app.register(async (routes) => {

@@ -18,21 +18,29 @@ export interface Guards extends Pick<
   close(): Promise<void>
 }
 
-export function createGuards(
-  config: ServerConfig,
-  { addresses, bans }: Pick<SharedState, 'addresses' | 'bans'>,
-): Guards {
+interface GuardsDeps extends Pick<SharedState, 'addresses' | 'bans'>, Pick<AppDeps, 'metrics' | 'log'> {}
+
+export function createGuards(config: ServerConfig, { addresses, bans, metrics, log }: GuardsDeps): Guards {
   const { rateLimit, cidrAllow, cidrDeny, adminKey, apiKeys } = config
   const trustedProxies = config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies)
   const isExempt = (address: string) =>
     isLoopbackAddress(address) || trustedProxies?.includes(address) === true
   const hasAddressRules = cidrAllow.length > 0 || cidrDeny.length > 0
   const promptGuard = config.disablePromptInjection ? null : new PromptGuard()
+  const createFirewall = (): Firewall =>
+    new Firewall({
+      bans,
+      toKey: addressKey,
+      isExempt,
+      onHit: (rule) => metrics.countGuardHit({ guard: 'firewall', rule }),
+      // Addresses are not in the log; the admin API shows them.
+      onBan: ({ count, secondsLeft }) => log.warn({ count, seconds: secondsLeft }, 'an address was banned'),
+    })
   const secrets = adminKey === null ? apiKeys : [adminKey, ...apiKeys]
   return {
     trustedProxies,
     addressRules: hasAddressRules ? new AddressRules({ allow: cidrAllow, deny: cidrDeny }) : null,
-    firewall: config.enableFirewall ? new Firewall({ bans, toKey: addressKey, isExempt }) : null,
+    firewall: config.enableFirewall ? createFirewall() : null,
     addressLimiter:
       rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, limits: addresses }),
     promptGuard,

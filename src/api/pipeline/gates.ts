@@ -19,13 +19,13 @@ import { withoutRedaction } from '../../telemetry/log.ts'
 import { RequestTimeline } from '../../telemetry/request-timeline.ts'
 import { answerOrigin } from './cors.ts'
 import type { AppDeps } from '../deps.ts'
-import { inspectHead, refuseBanned } from './firewall-gates.ts'
+import { passFirewall } from './firewall-hooks.ts'
 import { endedStatus, logRequest } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     timeline: RequestTimeline
-    /** Whom the guards and limits hold responsible; empty when the connection is gone already. */
+    /** The client's address, for guards and limits; empty when the connection is gone already. */
     clientAddress: string
     /** The firewall's rule that refused it. */
     brokenRule: string | null
@@ -41,12 +41,10 @@ type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Ans
 
 type Passing = 'answered' | void
 
-const FIREWALL_GATES: readonly Gate[] = [refuseBanned, inspectHead]
-
 const GATES: readonly Gate[] = [
   receive,
   admitByAddressRules,
-  ...FIREWALL_GATES,
+  passFirewall,
   requireProperHead,
   forgetTypeOfNoBody,
   admitOrigin,
@@ -69,13 +67,12 @@ export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
     },
   })
   const requestLog = withoutRedaction(deps.log)
-  const gates = deps.firewall === null ? GATES.filter((gate) => !FIREWALL_GATES.includes(gate)) : GATES
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => {
       logRequest(requestLog, request, reply)
       countRequest(deps, request, reply)
     })
-    for (const gate of gates) {
+    for (const gate of GATES) {
       const passing = gate(deps, request, reply)
       // Most pass at once, and cost no turn.
       if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply

@@ -1,11 +1,14 @@
 /**
- * `--enable-firewall`: refuses requests of known bad shapes, and whoever sent too much that was refused. Addresses come
- * in as they are; those that are exempt may do no wrong, because many stand behind them.
+ * `--enable-firewall`: refuses requests of known bad shapes, and addresses that sent too many that were refused. Owns what
+ * is an offence and what each request, answer and broken connection counts for; where requests come from is the caller's
+ * (`api/pipeline/firewall-hooks.ts`). Exempt addresses commit no offences, because many clients stand behind them.
+ *
+ *   head ──▶ banned? ──▶ breaks a rule? ──▶ handled ──▶ answer an offence? ──▶ one too many: ban
  */
-import { ServiceError } from '../../core/errors.ts'
+import { type ErrorCode, ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer, type Ban, type Bans } from '../../core/shared-state.ts'
 import { readHead } from './request-head.ts'
-import { BODY_SIZE_RULE, FIREWALL_RULES, type FirewallRule, MAX_BODY_BYTES } from './rules.ts'
+import { BODY_SIZE_RULE, FIREWALL_MAX_BODY_BYTES, FIREWALL_RULES, type FirewallRule } from './rules.ts'
 
 export interface FirewallOptions {
   readonly bans: Bans
@@ -13,64 +16,123 @@ export interface FirewallOptions {
   readonly toKey: (address: string) => string
   /** Never banned, and not limited in their connections: proxies, and the machine itself. */
   readonly isExempt: (address: string) => boolean
+  /** Called for each request or connection that a rule refuses, and with `ban` for each ban that begins. */
+  readonly onHit: (rule: string) => void
+  readonly onBan: (ban: Ban) => void
 }
 
-export interface Refusal {
+interface ClientRequest {
+  readonly address: string
+  /** The path and query as they were sent. */
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+}
+
+interface FirewallRefusal {
   readonly rule: string
   readonly error: ServiceError
 }
 
-export class Firewall {
-  /** Whether nothing is held against this address, whatever comes from it. */
-  readonly isExempt: (address: string) => boolean
-  /** What a larger body is refused with; the rule looks at the declared length only. */
-  readonly bodyLimit = { maxBytes: MAX_BODY_BYTES, refuse: () => toRefusal(BODY_SIZE_RULE) }
-  readonly #toKey: (address: string) => string
-  readonly #bans: Bans
+/** Statuses of a client that probes, and the errors with status 400 that are not about a value out of bounds. */
+const OFFENCE_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
+const OFFENCE_CODES: ReadonlySet<string> = new Set<ErrorCode>(['malformed_request', 'malformed_json'])
 
-  constructor({ bans, toKey, isExempt }: FirewallOptions) {
-    this.isExempt = isExempt
-    this.#toKey = toKey
-    this.#bans = bans
+export class Firewall {
+  readonly #options: FirewallOptions
+  /** For bodies whose length is not declared; the rule looks at declared lengths. */
+  readonly bodyLimit = {
+    maxBytes: FIREWALL_MAX_BODY_BYTES,
+    tooLarge: (): ServiceError => this.#refuse(BODY_SIZE_RULE).error,
   }
 
-  /** `address_banned`, or null for an address that may come in. */
-  refuseBanned(address: string): Answer<ServiceError | null> {
-    return afterAnswer(this.#bans.find(this.#toKey(address)), (ban) => {
-      if (ban === null) return null
-      const { secondsLeft: seconds } = ban
-      return new ServiceError('address_banned', { seconds }, { retryAfterSeconds: seconds })
+  constructor(options: FirewallOptions) {
+    this.#options = options
+  }
+
+  isExempt(address: string): boolean {
+    return this.#options.isExempt(address)
+  }
+
+  /** Null admits the request. The head of a request from a banned address is not looked at. */
+  judge(request: ClientRequest): Answer<FirewallRefusal | null> {
+    return afterAnswer(this.#findBan(request.address), (banned) => banned ?? this.#inspect(request))
+  }
+
+  /** The same for a request whose path cannot be routed, which is an offence by itself. */
+  async judgeUnroutable(request: ClientRequest): Promise<FirewallRefusal | null> {
+    const banned = await this.#findBan(request.address)
+    if (banned !== null) return banned
+    await this.#recordOffence(request.address)
+    return this.#inspect(request)
+  }
+
+  /** True for a banned address, which gets no answer. Bytes that never became a request are an offence, none are not. */
+  judgeClientError(address: string, bytesRead: number): Answer<boolean> {
+    return afterAnswer(this.#findBan(address), (banned) => {
+      if (banned !== null) return true
+      return bytesRead === 0 ? false : afterAnswer(this.#recordOffence(address), () => false)
     })
   }
 
-  /** What the first rule that the head breaks refuses it with. */
-  inspect(request: { readonly target: string; readonly rawHeaders: readonly string[] }): Refusal | null {
-    const head = readHead(request)
-    const rule = FIREWALL_RULES.find(({ matches }) => matches(head))
-    return rule === undefined ? null : toRefusal(rule)
+  /** Call with every answer, before it is sent. @param code of its error, if it is one. */
+  recordAnswer(address: string, status: number, code: string | undefined): Answer<void> {
+    if (code === 'address_banned') return
+    if (OFFENCE_STATUSES.has(status) || (code !== undefined && OFFENCE_CODES.has(code))) {
+      return this.#recordOffence(address)
+    }
   }
 
-  /** Call for each answer that says the client did wrong. Gives the ban that begins with it. */
-  recordOffence(address: string): Answer<Ban | null> {
-    return this.isExempt(address) ? null : this.#bans.recordOffence(this.#toKey(address))
+  /** For rules that are enforced on connections. */
+  countHit(rule: string): void {
+    this.#options.onHit(rule)
   }
 
   /** Those in force, the latest first. */
   listBans(): Answer<readonly Ban[]> {
-    return this.#bans.list()
+    return this.#options.bans.list()
   }
 
   /** Takes any address of the client, or what `listBans` calls it. @throws ServiceError `ban_not_found`. */
   async liftBan(address: string): Promise<void> {
-    const key = this.#toKey(address.replace(/\/64$/, ''))
-    if (!(await this.#bans.lift(key))) throw new ServiceError('ban_not_found', { address })
+    const key = this.#options.toKey(address.replace(/\/64$/, ''))
+    if (!(await this.#options.bans.lift(key))) throw new ServiceError('ban_not_found', { address })
   }
-}
 
-function toRefusal({ id, reason, isMalformed }: FirewallRule): Refusal {
-  const error =
-    isMalformed === true
-      ? new ServiceError('malformed_request', { message: `it ${reason} (firewall rule '${id}').` })
-      : new ServiceError('firewall_rejected', { rule: id, reason })
-  return { rule: id, error }
+  #findBan(address: string): Answer<FirewallRefusal | null> {
+    const { bans, toKey, onHit } = this.#options
+    return afterAnswer(bans.find(toKey(address)), (ban) => {
+      if (ban === null) return null
+      onHit('banned')
+      const { secondsLeft: seconds } = ban
+      return {
+        rule: 'banned',
+        error: new ServiceError('address_banned', { seconds }, { retryAfterSeconds: seconds }),
+      }
+    })
+  }
+
+  #inspect(request: ClientRequest): FirewallRefusal | null {
+    const head = readHead(request)
+    const rule = FIREWALL_RULES.find(({ matches }) => matches(head))
+    return rule === undefined ? null : this.#refuse(rule)
+  }
+
+  #refuse({ id, reason, isMalformed }: FirewallRule): FirewallRefusal {
+    this.#options.onHit(id)
+    const error =
+      isMalformed === true
+        ? new ServiceError('malformed_request', { message: `it ${reason} (firewall rule '${id}').` })
+        : new ServiceError('firewall_rejected', { rule: id, reason })
+    return { rule: id, error }
+  }
+
+  #recordOffence(address: string): Answer<void> {
+    const { bans, toKey, isExempt, onHit, onBan } = this.#options
+    if (isExempt(address)) return
+    return afterAnswer(bans.recordOffence(toKey(address)), (ban) => {
+      if (ban === null) return
+      onHit('ban')
+      onBan(ban)
+    })
+  }
 }

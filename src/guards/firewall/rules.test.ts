@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readHead } from './request-head.ts'
-import { FIREWALL_RULES, MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_HEADERS, MAX_TARGET_BYTES } from './rules.ts'
+import {
+  FIREWALL_RULES,
+  FIREWALL_MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_HEADERS,
+  MAX_TARGET_BYTES,
+} from './rules.ts'
 
 function brokenRule(target: string, rawHeaders: readonly string[] = ['host', 'x']): string | undefined {
   const head = readHead({ target, rawHeaders })
@@ -103,7 +109,7 @@ describe('headers', () => {
     [['Host', 'a/b'], 'host-shape'],
     [['Host', 'user@evil'], 'host-shape'],
     [['Host', 'a:80:80'], 'host-shape'],
-    [['content-length', String(MAX_BODY_BYTES + 1)], 'body-size'],
+    [['content-length', String(FIREWALL_MAX_BODY_BYTES + 1)], 'body-size'],
     [['a', 'x'.repeat(MAX_HEADER_BYTES)], 'header-size'],
     [Array.from({ length: MAX_HEADERS + 1 }).flatMap(() => ['a', 'b']), 'header-count'],
   ])('%j break %s', (rawHeaders, rule) => {
@@ -115,7 +121,7 @@ describe('headers', () => {
     ['Host', 'localhost:8080'],
     ['Host', '[::1]:8080'],
     ['Host', 'my_service.internal.example'],
-    ['content-length', String(MAX_BODY_BYTES)],
+    ['content-length', String(FIREWALL_MAX_BODY_BYTES)],
     ['Authorization', `Bearer sk-svc-${'0'.repeat(64)}`],
     ['User-Agent', 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36'],
     ['User-Agent', 'OpenAI/Python 1.0 (bot: ${price})'],

@@ -11,7 +11,7 @@ export const MAX_HEADER_BYTES = 8 * 1024
 /** The longest id of a model fits, every byte of it encoded. */
 export const MAX_TARGET_BYTES = 4096
 /** A prompt of 1 MB fits, also where its JSON writes many characters as escapes. */
-export const MAX_BODY_BYTES = 2 * 1024 * 1024
+export const FIREWALL_MAX_BODY_BYTES = 2 * 1024 * 1024
 
 export interface FirewallRule {
   /** In the answer and the metrics. */
@@ -26,9 +26,9 @@ export interface FirewallRule {
 /** Also of bodies whose length is not declared, when they have grown over it. */
 export const BODY_SIZE_RULE: FirewallRule = {
   id: 'body-size',
-  reason: `has a body of more than ${MAX_BODY_BYTES} bytes`,
+  reason: `has a body of more than ${FIREWALL_MAX_BODY_BYTES} bytes`,
   matches: ({ headers }) =>
-    headers.some(([name, value]) => name === 'content-length' && Number(value) > MAX_BODY_BYTES),
+    headers.some(([name, value]) => name === 'content-length' && Number(value) > FIREWALL_MAX_BODY_BYTES),
 }
 
 /** In the order in which they are asked; the first that matches is the one that is named. */

@@ -8,6 +8,7 @@ import { ADDRESS_BOUNDS } from '../../../src/net/limit-address-connections.ts'
 import { readCertificate } from '../../../src/net/tls/certificate.ts'
 import { SecureConnections } from '../../../src/net/tls/secure-connections.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
 import { openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 import { openSecureSocket, secureFetch } from '../../support/net/tls-client.ts'
@@ -17,8 +18,15 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
 
 async function createSecureFirewallApp() {
   const clock = new VirtualClock(VALID_UNIX_SECONDS)
-  const firewall = new Firewall({ bans: new MemoryBans(clock), toKey: addressKey, isExempt: () => false })
-  const testApp = createTestApp({ clock, firewall })
+  const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
+  const firewall = new Firewall({
+    bans: new MemoryBans(clock),
+    toKey: addressKey,
+    isExempt: () => false,
+    onHit: (rule) => metrics.countGuardHit({ guard: 'firewall', rule }),
+    onBan: () => {},
+  })
+  const testApp = createTestApp({ clock, metrics, firewall })
   const secure = new SecureConnections(testApp.app.server, {
     certificate: await readCertificate(pairOf('first'), clock),
     log: createLog({ level: 'silent' }),

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { MAX_OFFENCES, MemoryBans } from '../../../src/limits/memory/bans.ts'
 import { Firewall } from '../../../src/guards/firewall/firewall.ts'
-import { MAX_BODY_BYTES } from '../../../src/guards/firewall/rules.ts'
+import { FIREWALL_MAX_BODY_BYTES } from '../../../src/guards/firewall/rules.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
 import { addressKey, isLoopbackAddress } from '../../../src/net/client-address.ts'
 import { ADDRESS_BOUNDS } from '../../../src/net/limit-address-connections.ts'
 import { exchange, openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
@@ -29,7 +30,10 @@ function createFirewallApp(
   const clock = new VirtualClock()
   const memory = new MemoryBans(clock)
   const bans = isDistant ? distantPart(memory) : memory
-  const testApp = createTestApp({ clock, firewall: new Firewall({ bans, toKey: addressKey, isExempt }) })
+  const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
+  const onHit = (rule: string): void => metrics.countGuardHit({ guard: 'firewall', rule })
+  const firewall = new Firewall({ bans, toKey: addressKey, isExempt, onHit, onBan: () => {} })
+  const testApp = createTestApp({ clock, metrics, firewall })
   return {
     ...testApp,
     from: (remoteAddress, url) => testApp.app.inject({ url, remoteAddress }),
@@ -65,7 +69,11 @@ describe('a request of a known bad shape', () => {
     [`GET /v1/health HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(64)}`, 403, 'header-count'],
     [`GET /v1/health HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(9000)}\r\n`, 403, 'header-size'],
     [`GET /${'a'.repeat(5000)} HTTP/1.1\r\nhost: x\r\n`, 403, 'target-size'],
-    [`POST /v1/generate HTTP/1.1\r\nhost: x\r\ncontent-length: ${MAX_BODY_BYTES + 1}\r\n`, 403, 'body-size'],
+    [
+      `POST /v1/generate HTTP/1.1\r\nhost: x\r\ncontent-length: ${FIREWALL_MAX_BODY_BYTES + 1}\r\n`,
+      403,
+      'body-size',
+    ],
   ])('%j is %i by the rule %s', async (head, status, rule) => {
     const testApp = createFirewallApp()
 
@@ -103,7 +111,7 @@ describe('a request of a known bad shape', () => {
       /content-length: \d+\r\n\r\n.*/s,
       'transfer-encoding: chunked\r\n\r\n',
     )
-    const size = MAX_BODY_BYTES + 1
+    const size = FIREWALL_MAX_BODY_BYTES + 1
 
     socket.write(`${head}${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`)
 

@@ -1,5 +1,4 @@
 /** Time, passed in wherever it is needed, so that tests move it by hand. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withAbort } from './abort.ts'
 
 /**
@@ -21,7 +20,14 @@ export interface SleepingClock extends Clock {
 export const systemClock: SleepingClock = {
   nowMs: () => performance.now(),
   unixSeconds: () => Date.now() / 1000,
-  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  // Not by `node:timers/promises`, which an import of `sluice/light` would pay for.
+  sleep: (ms, signal) => {
+    let timer: NodeJS.Timeout | undefined
+    const woken = new Promise<void>((wake) => {
+      timer = setTimeout(wake, ms)
+    })
+    return withAbort(woken, signal).finally(() => clearTimeout(timer))
+  },
 }
 
 interface Sleeper {

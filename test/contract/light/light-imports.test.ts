@@ -25,7 +25,7 @@ describe('the imports of the light server', () => {
 
   it('are few: each file takes its time, and what only a server that listens needs comes with `listen`', () => {
     expect([...others].sort()).toEqual(['node:fs', 'node:path'])
-    expect(files.size).toBeLessThanOrEqual(13)
+    expect(files.size).toBeLessThanOrEqual(14)
   })
 
   it('load later only what it listens with, and what a key database and a checkpoint need', () => {

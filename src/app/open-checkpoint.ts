@@ -85,20 +85,22 @@ function startReplica(
     config
   return EngineHost.start(
     {
-      runner: {
-        modelId,
-        modelPath: model.path,
-        maxBatchSize,
-        maxSeqLen,
-        threads,
-        gpu,
-        gpuLayers,
-        kvCacheType,
-        speculation,
-        metadataOverrides: overrides,
+      start: {
+        runner: {
+          modelId,
+          modelPath: model.path,
+          maxBatchSize,
+          maxSeqLen,
+          threads,
+          gpu,
+          gpuLayers,
+          kvCacheType,
+          speculation,
+          metadataOverrides: overrides,
+        },
+        schedulePolicy,
+        weightBytes: model.sizeBytes,
       },
-      schedulePolicy,
-      weightBytes: model.sizeBytes,
     },
     {
       ...replicaHooks,

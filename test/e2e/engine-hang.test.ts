@@ -14,18 +14,20 @@ async function startHost(): Promise<EngineHost> {
   writeTinyModel(modelPath, { alphabet: 'abcdefghijkl' })
   const host = await EngineHost.start(
     {
-      runner: {
-        modelId: 'm',
-        modelPath,
-        maxBatchSize: 1,
-        maxSeqLen: null,
-        threads: 1,
-        gpu: 'off',
-        gpuLayers: null,
-        kvCacheType: 'f16',
+      start: {
+        runner: {
+          modelId: 'm',
+          modelPath,
+          maxBatchSize: 1,
+          maxSeqLen: null,
+          threads: 1,
+          gpu: 'off',
+          gpuLayers: null,
+          kvCacheType: 'f16',
+        },
+        schedulePolicy: 'fcfs',
+        program: ENGINE,
       },
-      schedulePolicy: 'fcfs',
-      program: ENGINE,
       hangMs: 3000,
     },
     { onProgress: () => {}, onLogLine: () => {}, onCrash: () => {}, onRestart: () => {} },

@@ -1,10 +1,10 @@
 /**
- * The HTTP process's end of one engine process: requests go out and events come in over one socket. When the socket
- * closes, every open request is handed back to the host.
+ * One client of an engine process: requests go out and events come in over one connection. When the connection closes,
+ * every open request is handed back to the client's owner.
  */
-import type { Socket } from 'node:net'
+import { createConnection, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
-import { ServiceError } from '../../../core/errors.ts'
+import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { EngineRequest } from '../../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
 import type { RequestStream } from '../step-loop/request-stream.ts'
@@ -24,6 +24,16 @@ export interface EngineClientHooks<Pending> {
   readonly onSilence: () => void
   readonly silenceMs: number
   readonly clock: Clock
+}
+
+/** @throws StartError when nothing listens there. */
+export function connectToEngine(socketPath: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(socketPath)
+    const onError = (): void =>
+      reject(new StartError('The engine process ended before it could be reached.', 1))
+    socket.once('connect', () => resolve(socket)).once('error', onError)
+  })
 }
 
 export class EngineClient<Pending extends PendingRequest> {

@@ -1,6 +1,6 @@
 /**
- * One HTTP process as the engine sees it: reads its requests from the socket, feeds them to the step loop and sends
- * back one message a step. When the connection ends, so do its requests.
+ * One client as the engine sees it: reads its requests from the socket, feeds them to the step loop and sends back one
+ * message a step. Requests are numbered by the client; when the connection ends, so do its requests and no others.
  */
 import type { Socket } from 'node:net'
 import { toServiceError, type ServiceError } from '../../../core/errors.ts'

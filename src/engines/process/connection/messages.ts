@@ -16,7 +16,7 @@ export interface EngineProcessOptions {
   readonly schedulePolicy: SchedulePolicy
 }
 
-/** HTTP process → engine. `id` is the sender's, unique on its connection. An abort is acknowledged by the next message. */
+/** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged by the next message. */
 export type ClientMessage =
   | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
   | { readonly type: 'abort'; readonly id: number }
@@ -28,7 +28,7 @@ export interface Refusal {
   readonly retryAfterSeconds: number | null
 }
 
-/** Engine → HTTP process: everything one step made for this connection. */
+/** Engine → client: everything one step made for this connection. */
 export interface StepMessage {
   readonly events: readonly (readonly [id: number, events: readonly EngineEvent[]])[]
   readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]

@@ -15,31 +15,35 @@ const FAKE_ENGINE = fileURLToPath(
   new URL('../../../../test/support/engines/fake-engine.mjs', import.meta.url),
 )
 
-interface TestHostOptions extends Partial<EngineHostOptions> {
+interface TestHostOptions extends Partial<Omit<EngineHostOptions, 'start'>> {
   /** Says how the fake engine starts. */
   readonly modelId?: string
   readonly modelPath?: string
+  readonly stallMs?: number
   readonly hooks?: Partial<EngineHostHooks>
 }
 
 async function startHost(given: TestHostOptions = {}) {
-  const { modelId = 'm', modelPath = 'unused', hooks = {}, ...options } = given
+  const { modelId = 'm', modelPath = 'unused', stallMs, hooks = {}, ...options } = given
   const crashes: string[] = []
   const restarts: number[] = []
   const host = await EngineHost.start(
     {
-      runner: {
-        modelId,
-        modelPath,
-        maxBatchSize: 1,
-        maxSeqLen: null,
-        threads: 1,
-        gpu: 'off',
-        gpuLayers: null,
-        kvCacheType: 'f16',
+      start: {
+        runner: {
+          modelId,
+          modelPath,
+          maxBatchSize: 1,
+          maxSeqLen: null,
+          threads: 1,
+          gpu: 'off',
+          gpuLayers: null,
+          kvCacheType: 'f16',
+        },
+        schedulePolicy: 'fcfs',
+        program: FAKE_ENGINE,
+        ...(stallMs !== undefined && { stallMs }),
       },
-      schedulePolicy: 'fcfs',
-      program: FAKE_ENGINE,
       ...options,
     },
     {
@@ -81,13 +85,15 @@ describe('an engine process that dies', () => {
     }
     const { host, crashes, restarts, ask } = await startHost({
       clock,
-      longPauseMs: 30,
+      longPauseMs: 30_000,
       hooks: { mayTryAgain },
     })
     for (let death = 0; death < 3; death++) await expect(ask('die')).rejects.toThrow()
 
     // One that was given up is not waited for.
-    const pid = await answered(ask)
+    const pid = await answered(ask, () => {
+      if (asked.length < 3) clock.advance(30_000)
+    })
 
     expect(crashes.at(-1)).toMatch(/^died too often; it is started again after/)
     expect(Number(pid)).toBe(restarts.at(-1))
@@ -203,9 +209,10 @@ async function changed(ask: (word: string) => Promise<string | undefined>, pid: 
 }
 
 /** Waits until a process answers; until then each request must be refused. */
-async function answered(ask: (word: string) => Promise<string | undefined>) {
+async function answered(ask: (word: string) => Promise<string | undefined>, pass: () => void) {
   let answer: string | undefined
   await until('a process answers', async () => {
+    pass()
     answer = await ask('hello').catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'engine_unavailable' })
       return undefined

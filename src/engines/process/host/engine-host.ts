@@ -10,47 +10,41 @@
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, systemClock } from '../../../core/clock.ts'
+import { abortReason } from '../../../core/abort.ts'
+import { type SleepingClock, systemClock } from '../../../core/clock.ts'
+import { RETRY_AFTER_SECONDS, Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
+import { RequestStream } from '../step-loop/request-stream.ts'
+import type { RequestHandle } from '../step-loop/step-loop.ts'
 import {
   startEngineProcess,
   type EngineProcess,
   type EngineProcessHooks,
   type EngineStartOptions,
 } from './engine-process.ts'
-import { RequestStream } from '../step-loop/request-stream.ts'
-import type { RequestHandle } from '../step-loop/step-loop.ts'
 
-const FIRST_PAUSE_MS = 100
-const MAX_PAUSE_MS = 10_000
-/** Starts that may fail in a row before requests are refused instead of parked. */
-const MAX_FAILED_STARTS = 3
-/** An engine that ends this often within the time is not started again. */
-const MAX_DEATHS = 3
-const DEATHS_WITHIN_MS = 60_000
-/** Between tries of one that was given up. */
-const LONG_PAUSE_MS = 300_000
 /** An engine says something after every step, or at least once a second; a step of a large model takes longer. */
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
 
-export interface EngineHostOptions extends EngineStartOptions {
+export interface EngineHostOptions {
+  /** What is started, each time. */
+  readonly start: EngineStartOptions
   /** Silence, while it has work, after which an engine is hung. @default a minute, and more for a large model */
   readonly hangMs?: number
   /** Between tries of an engine that was given up. @default 5 minutes */
   readonly longPauseMs?: number
   /** @default the system's */
-  readonly clock?: Clock
+  readonly clock?: SleepingClock
 }
 
 export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
   readonly onCrash: (how: string) => void
   readonly onRestart: (pid: number) => void
-  /** Whether one that was given up is worth another try: other replicas serve, so nobody need wait for it. */
+  /** Whether one that was given up is worth another try: other replicas serve, so no request waits for it. */
   readonly mayTryAgain?: () => boolean
 }
 
@@ -60,34 +54,35 @@ interface HostedRequest extends PendingRequest {
 }
 
 export class EngineHost implements Engine {
-  readonly #options: EngineStartOptions
-  readonly #hangMs: number | null
-  readonly #longPauseMs: number
-  readonly #clock: Clock
+  readonly #options: EngineHostOptions
+  readonly #clock: SleepingClock
   readonly #hooks: EngineHostHooks
-  readonly #closing = new AbortController()
+  readonly #supervisor: Supervisor
   #process: EngineProcess
   /** Null while no process serves. */
   #client: EngineClient<HostedRequest> | null = null
   /** Requests that wait for the next process. */
   #parked: HostedRequest[] = []
-  #failedStarts = 0
   #lastFailure = ''
-  /** When processes have ended, those of the last minute. */
-  #deathsMs: number[] = []
-  #isGivenUp = false
-  /** When it came back after it had been given up. */
-  #revivedMs: number | null = null
   #isHung = false
-  #restarting: Promise<void> = Promise.resolve()
+  #isClosed = false
+  /** Until the process that ended last is gone. */
+  #ending: Promise<void> = Promise.resolve()
 
   private constructor(options: EngineHostOptions, hooks: EngineHostHooks, process: EngineProcess) {
-    const { hangMs = null, longPauseMs = LONG_PAUSE_MS, clock = systemClock, ...start } = options
-    this.#options = start
-    this.#hangMs = hangMs
-    this.#longPauseMs = longPauseMs
-    this.#clock = clock
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
     this.#hooks = hooks
+    this.#supervisor = new Supervisor({
+      clock: this.#clock,
+      start: (signal) => this.#startAgain(signal),
+      onFailedStart: (error) => this.#recordFailedStart(error),
+      giveUp: {
+        longPauseMs: options.longPauseMs,
+        mayTryAgain: () => hooks.mayTryAgain?.() === true,
+        onGivenUp: (how, pauseMs) => this.#giveUp(how, pauseMs),
+      },
+    })
     this.#process = process
     this.#serve(process)
   }
@@ -98,8 +93,7 @@ export class EngineHost implements Engine {
     hooks: EngineHostHooks,
     signal: AbortSignal,
   ): Promise<EngineHost> {
-    const { hangMs: _hangMs, longPauseMs: _longPauseMs, clock: _clock, ...start } = options
-    return new EngineHost(options, hooks, await startEngineProcess(start, hooks, signal))
+    return new EngineHost(options, hooks, await startEngineProcess(options.start, hooks, signal))
   }
 
   async *generate(
@@ -121,7 +115,7 @@ export class EngineHost implements Engine {
 
   status(): EngineStatus {
     if (this.#client !== null) return { state: 'ready' }
-    if (!this.#isUnavailable) return { state: 'restarting' }
+    if (!this.#supervisor.isUnavailable) return { state: 'restarting' }
     return { state: 'failed', message: this.#lastFailure }
   }
 
@@ -130,22 +124,25 @@ export class EngineHost implements Engine {
     return this.#process.pid
   }
 
+  /** Where the process that serves now listens for more clients, or the last one did. */
+  get socketPath(): string {
+    return this.#process.socketPath
+  }
+
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#isClosed = true
+    const supervisorClosed = this.#supervisor.close()
     for (const { stream } of this.#parked.splice(0)) stream.fail(new ServiceError('shutting_down'))
     this.#process.kill()
     await this.#process.exited
-    await this.#restarting
-  }
-
-  get #isUnavailable(): boolean {
-    return this.#isGivenUp || this.#failedStarts >= MAX_FAILED_STARTS
+    await this.#ending
+    await supervisorClosed
   }
 
   #refuseIfUnavailable(): void {
-    if (this.#closing.signal.aborted) throw new ServiceError('shutting_down')
-    if (this.#client !== null || !this.#isUnavailable) return
-    const retryAfterSeconds = Math.ceil(MAX_PAUSE_MS / 1000)
+    if (this.#isClosed) throw new ServiceError('shutting_down')
+    if (this.#client !== null || !this.#supervisor.isUnavailable) return
+    const retryAfterSeconds = RETRY_AFTER_SECONDS
     throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
   }
 
@@ -164,11 +161,11 @@ export class EngineHost implements Engine {
     this.#client = new EngineClient(process.socket, {
       onClose: (unfinished) => {
         this.#client = null
-        const code = this.#closing.signal.aborted ? 'shutting_down' : 'engine_failed'
+        const code = this.#isClosed ? 'shutting_down' : 'engine_failed'
         for (const { stream } of unfinished) stream.fail(new ServiceError(code))
-        this.#restarting = this.#restart(process)
+        this.#ending = this.#restart(process)
       },
-      silenceMs: this.#hangMs ?? hangMsOf(process.info),
+      silenceMs: this.#options.hangMs ?? hangMsOf(process.info),
       clock: this.#clock,
       onSilence: () => {
         this.#isHung = true
@@ -182,67 +179,39 @@ export class EngineHost implements Engine {
     // The socket is closed; make sure that the process, and with it its memory, is gone before the next one starts.
     ended.kill()
     const exit = await ended.exited
-    if (this.#closing.signal.aborted) return
+    if (this.#isClosed) return
     const how = this.#isHung ? 'hung, and was ended' : exit
     this.#isHung = false
+    this.#lastFailure = how
     this.#hooks.onCrash(how)
-    this.#recordDeath(how)
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-      try {
-        await (this.#isGivenUp ? this.#longPause() : this.#pause(pauseMs))
-        const process = await startEngineProcess(this.#options, this.#hooks, this.#closing.signal)
-        if (this.#closing.signal.aborted) {
-          process.kill()
-          await process.exited
-          return
-        }
-        this.#revivedMs = this.#isGivenUp ? this.#clock.nowMs() : this.#revivedMs
-        this.#isGivenUp = false
-        this.#failedStarts = 0
-        this.#serve(process)
-        this.#hooks.onRestart(process.pid)
-        return
-      } catch (error) {
-        if (this.#closing.signal.aborted) return
-        this.#recordFailedStart(error)
-      }
+    this.#supervisor.restart()
+  }
+
+  async #startAgain(signal: AbortSignal): Promise<void> {
+    const process = await startEngineProcess(this.#options.start, this.#hooks, signal)
+    if (signal.aborted) {
+      process.kill()
+      await process.exited
+      throw abortReason(signal)
     }
+    this.#serve(process)
+    this.#hooks.onRestart(process.pid)
   }
 
-  #pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#closing.signal })
-  }
-
-  async #longPause(): Promise<void> {
-    do await this.#pause(this.#longPauseMs)
-    while (this.#hooks.mayTryAgain?.() !== true)
-  }
-
-  /** Gives the engine up when there were too many. */
-  #recordDeath(how: string): void {
-    const nowMs = this.#clock.nowMs()
-    this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
-    // One that dies as soon as it is back has had its chance: every death fails requests.
-    const wasJustRevived = this.#revivedMs !== null && nowMs - this.#revivedMs < DEATHS_WITHIN_MS
-    if (this.#deathsMs.length < MAX_DEATHS && !wasJustRevived) return
-    this.#isGivenUp = true
-    const often = wasJustRevived ? 'again after a pause' : `${MAX_DEATHS} times within a minute`
-    this.#lastFailure = `its process died ${often} (the last one ${how}); register the model again.`
-    const minutes = this.#longPauseMs / 60_000
+  #giveUp(howOften: string, pauseMs: number): void {
+    this.#lastFailure = `its process died ${howOften} (the last one ${this.#lastFailure}); register the model again.`
     this.#hooks.onCrash(
       this.#hooks.mayTryAgain?.() === true
-        ? `died too often; it is started again after ${minutes} minutes if other replicas still serve`
+        ? `died too often; it is started again after ${pauseMs / 60_000} minutes if other replicas still serve`
         : 'is not started again: it died too often',
     )
     this.#refuseParked()
   }
 
   #recordFailedStart(error: unknown): void {
-    this.#failedStarts++
     this.#lastFailure = error instanceof StartError ? error.message : 'its process could not be started.'
     this.#hooks.onCrash(`could not be started again: ${this.#lastFailure}`)
-    if (!this.#isUnavailable) return
-    this.#refuseParked()
+    if (this.#supervisor.isUnavailable) this.#refuseParked()
   }
 
   #refuseParked(): void {

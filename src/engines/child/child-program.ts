@@ -1,0 +1,74 @@
+/**
+ * Runs one of our own programs in a child process: a native abort ends that process and no other. The child gets its options
+ * as its only argument, reports on a pipe of its own, one JSON line each, and ends when its standard input closes
+ * (`parent-link.ts` is its side of this). Knows nothing of what the program does and does not restart it.
+ */
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+
+export interface ChildProgram {
+  /** The file to run. */
+  readonly entry: string
+  /** Plain data; the parent's id is added. */
+  readonly options: object
+  /** Options of Node itself. */
+  readonly flags?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface ChildHooks<Message> {
+  readonly onMessage: (message: Message) => void
+  /** One line of its standard error, where llama.cpp logs. */
+  readonly onLogLine: (line: string) => void
+}
+
+/** How a child ended, in one clause. */
+export interface ChildExit {
+  readonly how: string
+  /** The signal that ended it. */
+  readonly signal: string | null
+}
+
+export interface Child {
+  readonly pid: number
+  readonly exited: Promise<ChildExit>
+  /** Ends it now, whatever it is doing. */
+  kill(): void
+}
+
+export function startChild<Message>(program: ChildProgram, hooks: ChildHooks<Message>): Child {
+  const { entry, options, flags = [], env = process.env } = program
+  const argument = JSON.stringify({ ...options, parentPid: process.pid })
+  const child = spawn(process.execPath, [...flags, entry, argument], {
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    env,
+  })
+  const exited = new Promise<ChildExit>((resolve) => {
+    child.on('error', ({ message }) => resolve({ how: `could not be started: ${message}`, signal: null }))
+    child.on('close', (code, signal) =>
+      resolve({ how: signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`, signal }),
+    )
+  })
+  // The pipes are missing when the process could not be started at all.
+  child.stdin?.on('error', () => {})
+  followLines(child.stderr, hooks.onLogLine)
+  followLines(child.stdio?.[3], (line) => {
+    const message = parseMessage<Message>(line)
+    if (message !== null) hooks.onMessage(message)
+  })
+  return { pid: child.pid ?? 0, exited, kill: () => void child.kill('SIGKILL') }
+}
+
+function followLines(stream: unknown, onLine: (line: string) => void): void {
+  if (stream instanceof Readable) createInterface({ input: stream }).on('line', onLine)
+}
+
+/** Null for what is none: a process that dies may do so in the middle of a message. */
+function parseMessage<Message>(line: string): Message | null {
+  try {
+    return JSON.parse(line) as Message
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
+import { temporaryFolder } from '../../../../test/support/servers/server-process.ts'
+import { until } from '../../../../test/support/until.ts'
+import { systemClock } from '../../../core/clock.ts'
+import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { ModelRunner } from '../../../protocol/model-runner.ts'
+import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
+import { RequestStream } from '../step-loop/request-stream.ts'
+import { connectToEngine, EngineClient } from './engine-client.ts'
+import { EngineServer } from './engine-server.ts'
+
+const SLOTS = 2
+
+/** An engine of two slots that makes one byte a turn of the event loop. */
+async function startServer() {
+  const runner: ModelRunner = new PassthroughRunner({ maxBatchSize: SLOTS, maxSeqLen: null })
+  Object.defineProperty(runner, 'stepsPerTurn', { value: 1 })
+  const socketPath = `${temporaryFolder()}/s`
+  const server = new EngineServer({
+    runner,
+    schedulePolicy: 'fcfs',
+    clock: systemClock,
+    onBroken: ({ cause }) => {
+      throw cause
+    },
+  })
+  await server.listen(socketPath)
+  onTestFinished(() => server.close())
+  return { connect: () => connectClient(socketPath) }
+}
+
+async function connectClient(socketPath: string) {
+  const socket = await connectToEngine(socketPath)
+  onTestFinished(() => void socket.destroy())
+  let unfinished: number | null = null
+  const client = new EngineClient(socket, {
+    onClose: (left) => {
+      unfinished = left.length
+    },
+    onSilence: () => {},
+    silenceMs: 60_000,
+    clock: systemClock,
+  })
+  const generate = (prompt: string, maxNewTokens = 4096) => {
+    const request = engineRequest(prompt, { maxNewTokens })
+    const leave = new AbortController()
+    const stream = new RequestStream({
+      sequences: 1,
+      signal: leave.signal,
+      onCancel: () => handle.abort(),
+    })
+    const handle = client.submit({ request, stream })
+    const events: EngineEvent[] = []
+    const reading = (async () => {
+      for await (const some of stream) events.push(...some)
+    })()
+    reading.catch(() => {})
+    const text = () => events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+    const begins = () => until('a sequence has begun', async () => text().length > 0)
+    return { leave, events, reading, text, begins }
+  }
+  return { socket, generate, unfinished: () => unfinished }
+}
+
+/** Long enough to run while the rest of a test happens. */
+const LONG = 'the quick brown fox jumps over the lazy dog. '.repeat(5000)
+
+describe('an engine with two clients', () => {
+  it('generates for both at once, and each gets its own events, whose numbers are the same', async () => {
+    const { connect } = await startServer()
+    const [one, other] = await Promise.all([connect(), connect()])
+    const [first, second] = [one.generate('first'), other.generate('second')]
+    await Promise.all([first.reading, second.reading])
+    expect([first.text(), second.text()]).toEqual(['first', 'second'])
+    expect(first.events.at(-1)).toMatchObject({ type: 'sequence-end', finishReason: 'stop' })
+  })
+
+  it('frees the slots of the one that disconnects in the middle, while the other goes on', async () => {
+    const { connect } = await startServer()
+    const [leaving, staying] = await Promise.all([connect(), connect()])
+    const lost = leaving.generate(LONG, 1_000_000)
+    const kept = staying.generate(LONG, 1_000_000)
+    await Promise.all([lost.begins(), kept.begins()])
+    // Both slots are taken: this one waits.
+    const waiting = staying.generate('waiting')
+
+    leaving.socket.destroy()
+
+    await waiting.reading
+    expect(waiting.text()).toBe('waiting')
+    const before = kept.text().length
+    await until('the other goes on', async () => kept.text().length > before)
+    expect(staying.unfinished()).toBeNull()
+    expect(leaving.unfinished()).toBe(1)
+    kept.leave.abort()
+  })
+
+  it('aborts for the client that asks and for no other, although both call it request 0', async () => {
+    const { connect } = await startServer()
+    const [one, other] = await Promise.all([connect(), connect()])
+    const aborted = one.generate(LONG, 1_000_000)
+    const kept = other.generate(LONG, 1_000_000)
+    await Promise.all([aborted.begins(), kept.begins()])
+
+    aborted.leave.abort()
+    await expect(aborted.reading).rejects.toThrow()
+
+    const before = kept.text().length
+    await until('the other goes on', async () => kept.text().length > before)
+    kept.leave.abort()
+  })
+
+  it('closes a connection that sends no frames, and no other', async () => {
+    const { connect } = await startServer()
+    const [broken, kept] = await Promise.all([connect(), connect()])
+    broken.socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff, 1]))
+    await until('it is closed', async () => broken.unfinished() === 0)
+    const answer = kept.generate('hello')
+    await answer.reading
+    expect(answer.text()).toBe('hello')
+  })
+})

@@ -1,0 +1,56 @@
+/**
+ * The folder in which an engine's socket lies while the engine lives. Only this user may enter it, so only processes of this
+ * user can be clients. A folder outlives its engine only when both engine and server are killed at once; the next start
+ * removes it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+const PREFIX = 'sluice-engine-'
+const SOCKET = 's'
+
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, the end mark included. */
+const MAX_SOCKET_PATH_BYTES = 103
+
+export interface SocketFolder {
+  readonly socketPath: string
+  remove(): void
+}
+
+export function createSocketFolder(): SocketFolder {
+  const parent = socketParent()
+  removeAbandoned(parent).catch(() => {})
+  const folder = mkdtempSync(path.join(parent, PREFIX))
+  return {
+    socketPath: path.join(folder, SOCKET),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** The temporary folder, unless its name is too long for a socket's. */
+function socketParent(): string {
+  const longest = path.join(tmpdir(), `${PREFIX}XXXXXX`, SOCKET)
+  return Buffer.byteLength(longest) <= MAX_SOCKET_PATH_BYTES ? tmpdir() : '/tmp'
+}
+
+/** Those with a socket on which nobody listens; one whose engine still loads has no socket yet. */
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(PREFIX)) continue
+    const folder = path.join(parent, name)
+    if (await isRefused(path.join(folder, SOCKET))) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function isRefused(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(socketPath, () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
+  })
+}

@@ -1,0 +1,134 @@
+/** A real engine process with the bundled model as a service: its host is one client, another process could be the next. */
+import { existsSync, statSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { connectToEngine, EngineClient } from '../../src/engines/process/connection/engine-client.ts'
+import { EngineHost } from '../../src/engines/process/host/engine-host.ts'
+import { RequestStream } from '../../src/engines/process/step-loop/request-stream.ts'
+import type { EngineEvent } from '../../src/protocol/engine.ts'
+import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { until } from '../support/until.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const ENGINE = path.join(root, 'dist/engines/process/engine-main.js')
+const SLOTS = 2
+
+let folder: string
+let modelPath: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const source = await findCheckpointFiles(options)
+  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  modelPath = path.join(folder, 'demo.gguf')
+  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function startHost(): Promise<EngineHost> {
+  const host = await EngineHost.start(
+    {
+      start: {
+        runner: {
+          modelId: 'demo',
+          modelPath,
+          maxBatchSize: SLOTS,
+          maxSeqLen: 512,
+          threads: 1,
+          gpu: 'off',
+          gpuLayers: null,
+          kvCacheType: 'f32',
+        },
+        schedulePolicy: 'fcfs',
+        program: ENGINE,
+      },
+    },
+    { onProgress: () => {}, onLogLine: () => {}, onCrash: () => {}, onRestart: () => {} },
+    new AbortController().signal,
+  )
+  onTestFinished(() => host.close())
+  return host
+}
+
+/** Another client than the host. */
+async function connect(socketPath: string) {
+  const socket = await connectToEngine(socketPath)
+  onTestFinished(() => void socket.destroy())
+  const hooks = { onClose: () => {}, onSilence: () => {}, silenceMs: 60_000, clock: systemClock }
+  const client = new EngineClient(socket, hooks)
+  const generate = (prompt: string, maxNewTokens: number): AsyncIterable<readonly EngineEvent[]> => {
+    const { signal } = new AbortController()
+    const stream = new RequestStream({ sequences: 1, signal, onCancel: () => handle.abort() })
+    const handle = client.submit({ request: engineRequest(prompt, { maxNewTokens }), stream })
+    return stream
+  }
+  return { socket, generate }
+}
+
+const PROMPT = 'Once upon a time'
+
+describe('an engine process with two clients', () => {
+  it('gives both the same text at the same time, each its own', async () => {
+    const host = await startHost()
+    const { generate } = await connect(host.socketPath)
+    const read = async () => {
+      let text = ''
+      for await (const events of generate(PROMPT, 20)) {
+        for (const event of events) if (event.type === 'text-delta') text += event.text
+      }
+      return text
+    }
+    const [[own], other] = await Promise.all([
+      runRequest(host, engineRequest(PROMPT, { maxNewTokens: 20 })),
+      read(),
+    ])
+    expect(own?.tokenIds).toHaveLength(20)
+    expect(other).toBe(own?.text)
+  })
+
+  it('goes on for the host when the other leaves in the middle, whose slots are free again', async () => {
+    const host = await startHost()
+    const { socket, generate } = await connect(host.socketPath)
+    const signal = new AbortController().signal
+    const kept = host.generate(engineRequest(PROMPT, { maxNewTokens: 450 }), signal)
+    let tokens = 0
+    const reading = (async () => {
+      for await (const events of kept) {
+        for (const event of events) if (event.type === 'text-delta') tokens += event.tokenIds.length
+      }
+    })()
+    let hasEnded = false
+    void reading.then(() => {
+      hasEnded = true
+    })
+    const lost = generate(PROMPT, 450)[Symbol.asyncIterator]()
+    await lost.next()
+    await until('the host has tokens', () => tokens > 0)
+
+    socket.destroy()
+    // One slot is the host's: this one takes the other's, while the host's goes on.
+    const [next] = await runRequest(host, engineRequest(PROMPT, { maxNewTokens: 5 }))
+
+    expect(next).toMatchObject({ ends: ['length'] })
+    expect(hasEnded).toBe(false)
+    await reading
+    expect(tokens).toBeGreaterThan(5)
+    expect(host.status()).toEqual({ state: 'ready' })
+  })
+
+  it('listens in a folder that only this user may enter, which is gone with the engine', async () => {
+    const host = await startHost()
+    const { socketPath } = host
+    expect(statSync(path.dirname(socketPath)).mode & 0o777).toBe(0o700)
+    await host.close()
+    expect(existsSync(path.dirname(socketPath))).toBe(false)
+    await expect(connectToEngine(socketPath)).rejects.toThrow('ended before it could be reached')
+  })
+})

@@ -1,6 +1,18 @@
 /**
- * What the API sees of an engine: requests in, events out. Implemented by the local engine (in this process or
- * in one of its own) and by remote engines. Types only; nothing of HTTP, of keys or of any runtime is in here.
+ * What the API sees of an engine: requests in, events out. Types only; nothing of HTTP, of keys or of any runtime is in here.
+ * What a request goes through is a stack of such engines:
+ *
+ *   lease                 a request's hold on a loaded model; a swap waits for it     models/loaded-model.ts
+ *    └─ QueuedEngine      counts who waits, over all models, and refuses (429)        models/queued-engine.ts
+ *        └─ cache touch   marks the model's file as in use until it is closed         checkpoints/cache/touch-entry.ts
+ *            └─ ReplicatedEngine     the replica with the least to do                 engines/process/host/
+ *                └─ EngineHost       one engine process, started again when it dies   engines/process/host/
+ *                    └─ EngineClient      one connection: requests out, events in     engines/process/connection/
+ *                        └─ RequestStream    one request's events, up to its end      engines/process/step-loop/
+ *    ─ ─ socket ─ ─
+ *   EngineServer ─ EngineConnection (one for each client) ─ StepLoop ─ scheduler, ModelRunner
+ *
+ * The passthrough model has an InProcessEngine below its lease and its queue, which runs the step loop in this process.
  *
  * Events of one request, for each of its sequences (told apart by `index`):
  *

@@ -8,7 +8,7 @@ import os from 'node:os'
 import { Batch } from '../../dist/engines/llamacpp/batch.js'
 import { bind } from '../../dist/engines/llamacpp/ffi/bindings.js'
 import { loadLibraries } from '../../dist/engines/llamacpp/ffi/libraries.js'
-import { koffi } from '../../dist/engines/llamacpp/ffi/native.js'
+import { koffi } from '../../dist/engines/koffi.js'
 import { STRUCTS } from '../../dist/engines/llamacpp/ffi/structs.js'
 
 const STEP_TOKENS = 512

@@ -36,7 +36,7 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })
   await flushOutput()
   if (hasFileOperation()) {
-    const { exitAtOnce } = await import('../engines/llamacpp/ffi/exit-at-once.ts')
+    const { exitAtOnce } = await import('../engines/child/exit-at-once.ts')
     exitAtOnce(exitCode)
   }
   terminal.exit(exitCode)

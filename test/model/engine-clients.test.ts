@@ -99,15 +99,13 @@ describe('an engine process with two clients', () => {
     const signal = new AbortController().signal
     const kept = host.generate(engineRequest(PROMPT, { maxNewTokens: 450 }), signal)
     let tokens = 0
+    let hasEnded = false
     const reading = (async () => {
       for await (const events of kept) {
         for (const event of events) if (event.type === 'text-delta') tokens += event.tokenIds.length
       }
-    })()
-    let hasEnded = false
-    void reading.then(() => {
       hasEnded = true
-    })
+    })()
     const lost = generate(PROMPT, 450)[Symbol.asyncIterator]()
     await lost.next()
     await until('the host has tokens', () => tokens > 0)

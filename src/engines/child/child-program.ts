@@ -54,8 +54,8 @@ export function startChild<Message>(program: ChildProgram, hooks: ChildHooks<Mes
   child.stdin?.on('error', () => {})
   followLines(child.stderr, hooks.onLogLine)
   followLines(child.stdio?.[3], (line) => {
-    const message = parseMessage<Message>(line)
-    if (message !== null) hooks.onMessage(message)
+    const message = parseJson(line)
+    if (message !== null) hooks.onMessage(message as Message)
   })
   return { pid: child.pid ?? 0, exited, kill: () => void child.kill('SIGKILL') }
 }
@@ -65,9 +65,9 @@ function followLines(stream: unknown, onLine: (line: string) => void): void {
 }
 
 /** Null for what is none: a process that dies may do so in the middle of a message. */
-function parseMessage<Message>(line: string): Message | null {
+function parseJson(line: string): unknown {
   try {
-    return JSON.parse(line) as Message
+    return JSON.parse(line)
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
 /** A child process's link to the parent that started it (`child-program.ts`): it reports to it and ends with it. */
 import { writeSync } from 'node:fs'
-import { dieWithParent } from '../llamacpp/ffi/die-with-parent.ts'
+import { dieWithParent } from './die-with-parent.ts'
 
 const PARENT_PIPE = 3
 
@@ -13,6 +13,6 @@ export function linkToParent(parentPid: number): void {
 }
 
 /** Written at once, because native work may block the event loop next. */
-export function tellParent<Message extends object>(message: Message): void {
+export function tellParent(message: object): void {
   writeSync(PARENT_PIPE, `${JSON.stringify(message)}\n`)
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { LLAMA_VERSION } from './ffi/libraries.ts'
-import { koffi } from './ffi/native.ts'
+import { koffi } from '../koffi.ts'
 import { STRUCTS } from './ffi/structs.ts'
 
 interface Layouts {

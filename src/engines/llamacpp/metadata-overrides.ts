@@ -4,7 +4,7 @@
  */
 import { StartError } from '../../core/errors.ts'
 import type { MetadataOverride } from '../../protocol/runner-options.ts'
-import { koffi } from './ffi/native.ts'
+import { koffi } from '../koffi.ts'
 import { STRUCTS, type Pointer } from './ffi/structs.ts'
 
 const TAGS = { int: 0, float: 1, bool: 2, string: 3 } as const

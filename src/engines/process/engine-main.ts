@@ -13,9 +13,11 @@ import type { EngineProcessOptions, LoadMessage } from './connection/messages.ts
 /** Exit code after a step failed: the model's state is unknown, so a fresh process takes over. */
 const BROKEN_EXIT_CODE = 70
 
+const tell = (message: LoadMessage): void => tellParent(message)
+
 async function main(options: EngineProcessOptions): Promise<void> {
   linkToParent(options.parentPid)
-  const onProgress = wholePercents((fraction) => tellParent<LoadMessage>({ type: 'progress', fraction }))
+  const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
   const runner = await openLlamaRunner(options.runner, onProgress)
   const server = new EngineServer({
     runner,
@@ -29,13 +31,13 @@ async function main(options: EngineProcessOptions): Promise<void> {
     },
   })
   await server.listen(options.socketPath)
-  tellParent<LoadMessage>({ type: 'ready', info: runner.info() })
+  tell({ type: 'ready', info: runner.info() })
 }
 
 try {
   await main(JSON.parse(process.argv[2] ?? '') as EngineProcessOptions)
 } catch (error) {
   const message = error instanceof StartError ? error.message : `The engine could not start: ${String(error)}`
-  tellParent<LoadMessage>({ type: 'failed', message })
+  tell({ type: 'failed', message })
   process.exit(1)
 }

@@ -5,7 +5,7 @@
  * `llama_decode`, and both would wait forever.
  */
 import type { Libraries } from './libraries.ts'
-import { koffi } from './native.ts'
+import { koffi } from '../../koffi.ts'
 import {
   STRUCTS,
   type ContextParams,

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { LibraryHandle } from 'koffi'
 import { StartError } from '../../../core/errors.ts'
-import { koffi } from './native.ts'
+import { koffi } from '../../koffi.ts'
 
 /** What `llama_version()` says in the pinned packages. */
 export const LLAMA_VERSION = '0.5.0-dev'

@@ -3,7 +3,7 @@
  * pinned version's headers. `layouts.json`, written from those headers, is what the unit test holds them against.
  * The interfaces name only the members we set; llama.cpp's own defaults fill the rest.
  */
-import { koffi } from './native.ts'
+import { koffi } from '../../koffi.ts'
 
 /** An address in native memory. */
 export type Pointer = bigint

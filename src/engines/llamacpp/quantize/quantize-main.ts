@@ -12,6 +12,8 @@ import { quantizeWeights } from './quantize-weights.ts'
 /** Engines and HTTP go first. */
 const LOW_PRIORITY = 10
 
+const tell = (message: QuantizeMessage): void => tellParent(message)
+
 function lowerPriority(): void {
   try {
     os.setPriority(LOW_PRIORITY)
@@ -24,14 +26,14 @@ try {
   const options = JSON.parse(process.argv[2] ?? '') as QuantizeProcessOptions
   linkToParent(options.parentPid)
   lowerPriority()
-  const onProgress = wholePercents((fraction) => tellParent<QuantizeMessage>({ type: 'progress', fraction }))
-  tellParent<QuantizeMessage>({ type: 'end', end: await quantizeWeights(options, onProgress) })
+  const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
+  tell({ type: 'end', end: await quantizeWeights(options, onProgress) })
   // A thread of V8's may have asked for a collection while the native call kept this one busy; leaving without a turn of
   // the event loop, Node 24 waits for that thread, and the thread for the collection.
   await nextTurn()
   process.exit(0)
 } catch (error) {
-  if (error instanceof StartError) tellParent<QuantizeMessage>({ type: 'failed', message: error.message })
+  if (error instanceof StartError) tell({ type: 'failed', message: error.message })
   else process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 }

@@ -139,12 +139,12 @@ class Load {
 
   /** @throws StartError when the model cannot be opened, the process ends before, or says nothing for too long. */
   async untilReady({ exited }: Child): Promise<ModelInfo> {
-    void exited.then(({ how }) => {
+    const ended = exited.then(({ how }): never => {
       const words = this.#lastLines.length === 0 ? '' : `: ${this.#lastLines.join(' ')}`
-      this.#reject(new StartError(`The engine process ${how} while it loaded the model${words}`, 1))
+      throw new StartError(`The engine process ${how} while it loaded the model${words}`, 1)
     })
     try {
-      return await this.#info
+      return await Promise.race([this.#info, ended])
     } finally {
       clearTimeout(this.#stallTimer)
     }

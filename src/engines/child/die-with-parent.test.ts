@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { dieWithParent } from './die-with-parent.ts'
-import { koffi } from './native.ts'
+import { koffi } from '../koffi.ts'
 
 const PR_GET_PDEATHSIG = 2
 const SIGKILL = 9

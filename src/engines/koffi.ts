@@ -1,6 +1,6 @@
 /**
- * koffi, set up: everything here that calls native code imports it from this file, because its settings can only be
- * made before the first library is loaded.
+ * koffi with its settings, which can only be made before the first library is loaded: whatever calls native code imports it
+ * from here.
  */
 import koffi from 'koffi'
 

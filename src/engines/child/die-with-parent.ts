@@ -2,7 +2,7 @@
  * Ties an engine process to the server that started it: on Linux the kernel kills it the moment its parent ends,
  * however that happens. Elsewhere it does nothing, and the engine relies on its channel closing.
  */
-import { koffi } from './native.ts'
+import { koffi } from '../koffi.ts'
 
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9

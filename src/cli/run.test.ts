@@ -91,6 +91,32 @@ describe('run', () => {
     expect(scene.configs).toEqual([])
   })
 
+  it.each([
+    [
+      ['--cidr-deny', '10.0.0.0/8,0x7f.1'],
+      "--cidr-deny must be an address or a CIDR such as 10.0.0.0/8, but was '0x7f.1'.",
+    ],
+    [
+      ['--cidr-allow', 'fe80::1%eth0'],
+      "--cidr-allow must be an address or a CIDR such as 10.0.0.0/8, but was 'fe80::1%eth0'.",
+    ],
+    [
+      ['--trusted-proxies', '10.0.0.0/08'],
+      "--trusted-proxies must be an address or a CIDR such as 10.0.0.0/8, but was '10.0.0.0/08'.",
+    ],
+    [['--port-knock', '7000,8000,7000'], '--port-knock must name each port once, but 7000 comes twice.'],
+    [
+      ['--port', '7001', '--port-knock', '7000,7001'],
+      '--port-knock must not name 7001, which is the --port of the server.',
+    ],
+    [['--tls-certfile', 'c.pem'], '--tls-certfile needs --tls-keyfile: give both or neither.'],
+  ])('ends with 2 and one line because %j is a wrong option', async (words, line) => {
+    const scene = createScene()
+    expect(await scene.run(...words)).toBe(2)
+    expect(scene.complaints).toEqual([`sluice: ${line}`])
+    expect(scene.configs).toEqual([])
+  })
+
   it('prints help and version and ends with 0', async () => {
     const scene = createScene()
     expect(await scene.run('--help')).toBe(0)

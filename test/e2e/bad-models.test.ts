@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
-import { DEMO_MODEL, spawnServer } from '../support/servers/server-process.ts'
+import { call, DEMO_MODEL, spawnServer, startServer } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+
+const ADMIN_KEY = 'the-admin-key'
 
 let folder: string
 
@@ -36,15 +39,22 @@ function withConfig(name: string, change: Record<string, unknown>): string {
   })
 }
 
-const CASES: readonly [string, () => string, RegExp][] = [
+type Case = readonly [what: string, make: () => string, sentence: RegExp]
+
+/** Found at the path, in the file that llama.cpp reads, and by llama.cpp itself. */
+const AT_THE_START: readonly Case[] = [
   [
     'a path that does not exist',
     () => path.join(folder, 'nothing.gguf'),
     /nothing\.gguf.*(does not exist|no such)/i,
   ],
+  ['a gguf of nonsense', () => file('bad.gguf', Buffer.alloc(4096, 'GGUF')), /bad\.gguf/],
+  ['sizes that do not fit the weights', () => withConfig('sizes', { hidden_size: 512 }), /\S/],
+]
+
+const WHILE_SERVING: readonly Case[] = [
   ['a file that is no model', () => file('notes.txt', 'hello'), /notes\.txt.*no model/],
   ['an empty folder', () => mkdtempSync(path.join(folder, 'empty-')), /without a \.safetensors or \.gguf/],
-  ['a gguf of nonsense', () => file('bad.gguf', Buffer.alloc(4096, 'GGUF')), /bad\.gguf/],
   [
     'a gguf that is cut short',
     () => file('cut.gguf', Buffer.from('GGUF\u0003\u0000\u0000\u0000')),
@@ -60,7 +70,6 @@ const CASES: readonly [string, () => string, RegExp][] = [
     () => withConfig('strange', { architectures: ['StrangeForCausalLM'] }),
     /StrangeForCausalLM.*LlamaForCausalLM/,
   ],
-  ['sizes that do not fit the weights', () => withConfig('sizes', { hidden_size: 512 }), /\S/],
   [
     // Opening one waits for somebody to write.
     'a pipe in place of a file',
@@ -79,13 +88,24 @@ const CASES: readonly [string, () => string, RegExp][] = [
 ]
 
 describe('a checkpoint that cannot be served', () => {
-  it.each(CASES)('%s ends the start with one sentence', async (_name, make, sentence) => {
+  it.each(AT_THE_START)('%s ends the start with one sentence', async (_name, make, sentence) => {
     const server = spawnServer(['--checkpoint', make(), '--log-level', 'silent'])
     expect(await server.ended).toEqual({ code: 1, signal: null })
     const lines = server.stderr.filter((line) => line.startsWith('sluice: '))
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(sentence)
     expect(server.stderr.join('\n')).not.toMatch(/^\s+at /m)
+  })
+
+  const server = shared(() => startServer(['--admin-key', ADMIN_KEY]))
+
+  it.each(WHILE_SERVING)('%s is refused with one sentence', async (_name, make, sentence) => {
+    const body = { id: 'm', checkpoint: make() }
+    const answer = await call(server(), 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
+    expect([answer.status, answer.headers.get('x-error-code')]).toEqual([400, 'model_not_loadable'])
+    const { detail } = (await answer.json()) as { detail: string }
+    expect(detail).toMatch(/^Model 'm' was not registered: [^\n]+\.$/)
+    expect(detail).toMatch(sentence)
   })
 
   it('names the option when its attention heads do not fit into a KV cache of q8_0', async () => {

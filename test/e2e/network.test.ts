@@ -39,27 +39,11 @@ async function refusal(...words: string[]): Promise<{ code: number | null; line:
 }
 
 describe('a start that is refused', () => {
-  it.each([
-    [
-      ['--cidr-deny', '10.0.0.0/8,0x7f.1'],
-      "--cidr-deny must be an address or a CIDR such as 10.0.0.0/8, but was '0x7f.1'.",
-    ],
-    [
-      ['--cidr-allow', 'fe80::1%eth0'],
-      "--cidr-allow must be an address or a CIDR such as 10.0.0.0/8, but was 'fe80::1%eth0'.",
-    ],
-    [
-      ['--trusted-proxies', '10.0.0.0/08'],
-      "--trusted-proxies must be an address or a CIDR such as 10.0.0.0/8, but was '10.0.0.0/08'.",
-    ],
-    [['--port-knock', '7000,8000,7000'], '--port-knock must name each port once, but 7000 comes twice.'],
-    [
-      ['--port', '7001', '--port-knock', '7000,7001'],
-      '--port-knock must not name 7001, which is the --port of the server.',
-    ],
-    [['--tls-certfile', 'c.pem'], '--tls-certfile needs --tls-keyfile: give both or neither.'],
-  ])('%j is a wrong option', async (words, line) => {
-    expect(await refusal(...words)).toEqual({ code: 2, line: `sluice: ${line}` })
+  it('says which option is wrong', async () => {
+    expect(await refusal('--port', '7001', '--port-knock', '7000,7001')).toEqual({
+      code: 2,
+      line: 'sluice: --port-knock must not name 7001, which is the --port of the server.',
+    })
   })
 
   it('names the certificate that cannot be used', async () => {

@@ -1,13 +1,13 @@
 /** Clients of a server that wants knocking, each at a loopback address of its own. */
 import { connect, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 
 /** Connects and waits until the server has closed the connection; gives what it sent. */
 export function knockOn(port: number, localAddress = '127.0.0.1'): Promise<string> {
   return new Promise((resolve) => {
     let received = ''
     const socket = connect({ host: '127.0.0.1', port, localAddress })
-    onTestFinished(() => void socket.destroy())
+    whenUnused(() => void socket.destroy())
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
     })
@@ -39,7 +39,7 @@ export function statusFrom(port: number, localAddress: string, headers = ''): Pr
 /** A connection that stays. */
 export async function openFrom(port: number, localAddress: string, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ host, port, localAddress })
-  onTestFinished(() => void socket.destroy())
+  whenUnused(() => void socket.destroy())
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', reject)

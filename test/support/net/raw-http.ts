@@ -1,6 +1,6 @@
 /** HTTP by hand: bytes onto a socket, and what comes back until the server closes or the answer is complete. */
 import { connect, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 
 export interface RawAnswer {
   readonly status: number
@@ -11,7 +11,7 @@ export interface RawAnswer {
 export async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
-  onTestFinished(() => void socket.destroy())
+  whenUnused(() => void socket.destroy())
   await new Promise((resolve) => socket.once('connect', resolve))
   return socket
 }

@@ -1,7 +1,7 @@
 /** HTTPS as a client does it, with the self-signed certificates of the tests as the only ones it trusts. */
 import { request } from 'node:https'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 import { readFixture } from './tls-files.ts'
 
 const TRUSTED = { host: '127.0.0.1', ca: [readFixture('first.crt'), readFixture('second.crt')] }
@@ -9,7 +9,7 @@ const TRUSTED = { host: '127.0.0.1', ca: [readFixture('first.crt'), readFixture(
 /** A connection whose handshake is done. */
 export async function openSecureSocket(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ ...TRUSTED, port, ...options })
-  onTestFinished(() => void socket.destroy())
+  whenUnused(() => void socket.destroy())
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
     socket.once('error', reject)

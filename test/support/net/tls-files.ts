@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 import type { CertificateFiles } from '../../../src/net/tls/certificate.ts'
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/tls')
@@ -30,7 +30,7 @@ export interface TlsFolder extends CertificateFiles {
 /** A folder with `server.crt` and `server.key`; it goes with the test. */
 export function createTlsFolder(pair: PairName = 'first'): TlsFolder {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-tls-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  whenUnused(() => rmSync(folder, { recursive: true, force: true }))
   const certfile = path.join(folder, 'server.crt')
   const keyfile = path.join(folder, 'server.key')
   const replace = (kind: 'cert' | 'key', source: string) => {

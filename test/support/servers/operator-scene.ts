@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 import { run } from '../../../src/cli/run.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { type AccountServices, createAccountServices } from './account-services.ts'
@@ -34,7 +34,7 @@ export interface OperatorSceneOptions {
 
 export function createOperatorScene({ env }: OperatorSceneOptions = {}): OperatorScene {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-cli-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  whenUnused(() => rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'api.db')
   const clock = new VirtualClock()
 

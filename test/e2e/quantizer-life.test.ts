@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startHub } from '../support/checkpoints/hub-server.ts'
 import {
   call,
@@ -13,31 +13,43 @@ import {
   logged,
   post,
   spawnServer,
-  startDemoServer,
+  startServer,
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
+import { shared, whenUnused } from '../support/shared.ts'
 import { until } from '../support/until.ts'
+import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
+const ADMIN_KEY = 'the-admin'
 const HOLD = path.resolve(import.meta.dirname, '../support/engines/held-quantizer.mjs')
 
-let folder = ''
-beforeEach(() => {
-  folder = temporaryFolder()
+/** What the tiny model becomes: 16 matrices in int8. */
+const TINY_INT8 = { layers_quantized: 16, size_mb: 0.115_52 }
+
+/** A folder of its own for what is made meanwhile; every process that is started holds its quantizer there. */
+interface Place {
+  readonly folder: string
+  readonly model: string
+  readonly dataDir: string
+}
+
+function createPlace(): Place {
+  const folder = temporaryFolder()
+  const model = path.join(folder, 'tiny.gguf')
+  writeTinyModel(model)
   vi.stubEnv('HELD_QUANTIZER', path.join(folder, 'pid'))
   vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(HOLD).href}`)
-})
-afterEach(() => void vi.unstubAllEnvs())
+  whenUnused(() => void vi.unstubAllEnvs())
+  return { folder, model, dataDir: path.join(folder, 'data') }
+}
 
-const dataDir = () => path.join(folder, 'data')
-const startServer = (...words: string[]) =>
-  startDemoServer(['--data-dir', dataDir(), '--admin-key', 'the-admin', ...words])
-const quantize = (server: RunningServerProcess, id = 'demo') =>
+const quantize = (server: RunningServerProcess, id: string) =>
   call(server, `POST /v1/models/quantize?model_id=${id}&quant_mode=int8`, { secret: KEY })
 
 /** Resolves, with its pid, when a quantizer stands still; rejects when there is an answer before. */
-async function heldQuantizer(answer?: Promise<Response>): Promise<number> {
+async function heldQuantizer({ folder }: Place, answer?: Promise<Response>): Promise<number> {
   const file = path.join(folder, 'pid')
   const answered: Response[] = []
   void answer?.then((response) => answered.push(response))
@@ -55,13 +67,13 @@ const isStopped = (pid: number) =>
   execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T')
 
 /** Files of the data folder that are not whole. */
-const partialFiles = () =>
-  readdirSync(path.join(dataDir(), 'models')).filter(
+const partialFiles = ({ dataDir }: Place) =>
+  readdirSync(path.join(dataDir, 'models')).filter(
     (name) => !/^([0-9a-f]{64}\.(gguf|json)|hashes\.json)$/.test(name),
   )
 
 /** The bundled model as `hf:acme/demo`. */
-async function startDemoHub(): Promise<void> {
+async function startDemoHub({ folder }: Place): Promise<void> {
   const files = readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))])
   const { endpoint } = await startHub(Object.fromEntries(files), { repo: 'acme/demo' })
   vi.stubEnv('HF_ENDPOINT', endpoint)
@@ -69,140 +81,178 @@ async function startDemoHub(): Promise<void> {
   vi.stubEnv('HF_TOKEN_PATH', path.join(folder, 'token'))
 }
 
-async function meta(server: RunningServerProcess): Promise<Record<string, unknown>> {
-  const response = await call(server, 'GET /v1/models/demo', { secret: KEY })
+async function meta(server: RunningServerProcess, id: string): Promise<Record<string, unknown>> {
+  const response = await call(server, `GET /v1/models/${id}`, { secret: KEY })
   return ((await response.json()) as { meta: Record<string, unknown> }).meta
 }
 
-describe('a quantization', () => {
+async function register(server: RunningServerProcess, id: string, checkpoint: string): Promise<void> {
+  const body = { id, checkpoint }
+  const answer = await call(server, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
+  expect(answer.status).toBe(200)
+}
+
+/** Begins a quantization for a client that leaves when it stands still; resolves with the quantizer's pid. */
+async function quantizeAndLeave(place: Place, server: RunningServerProcess, id: string): Promise<number> {
+  const leaving = new AbortController()
+  const answer = fetch(`${server.address}/v1/models/quantize?model_id=${id}&quant_mode=int8`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    signal: leaving.signal,
+  })
+  const pid = await heldQuantizer(place)
+  leaving.abort()
+  await expect(answer).rejects.toThrow('abort')
+  return pid
+}
+
+describe('a quantization on a server that goes on', () => {
+  const scene = shared(async () => {
+    const place = createPlace()
+    await startDemoHub(place)
+    return { place, server: await startServer(['--data-dir', place.dataDir, '--admin-key', ADMIN_KEY]) }
+  })
+
+  /** Registers a model with weights of its own, which no test before has quantized. */
+  async function registerTiny(id: string, alphabet: string): Promise<string> {
+    const { place, server } = scene()
+    const model = path.join(place.folder, `${id}.gguf`)
+    writeTinyModel(model, { alphabet })
+    await register(server, id, model)
+    return model
+  }
+
   it('whose process is killed is refused in a sentence, and the model serves on', async () => {
-    const server = await startServer()
-    const answer = quantize(server)
-    process.kill(await heldQuantizer(), 'SIGKILL')
+    const { place, server } = scene()
+    await registerTiny('killed', 'ab')
+    const answer = quantize(server, 'killed')
+    process.kill(await heldQuantizer(place), 'SIGKILL')
     const response = await answer
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({
       detail:
-        "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGKILL; the system does that when memory runs out.",
+        "Model 'killed' could not be quantized: The process that quantized the model was ended by SIGKILL; the system does that when memory runs out.",
     })
-    await logged(server, 'the process that quantizes has failed')
-    expect(partialFiles()).toEqual([])
-    expect(await meta(server)).toMatchObject({ state: 'ready', quantization: 'F16' })
-    expect((await post(server, '/v1/generate', { body: { prompt: 'Once', max_new_tokens: 2 } })).status).toBe(
-      200,
-    )
+    await logged(server, 'the process that quantizes has failed', ({ model }) => model === 'killed')
+    expect(partialFiles(place)).toEqual([])
+    expect(await meta(server, 'killed')).toMatchObject({ state: 'ready', quantization: 'F32' })
+    const body = { model: 'killed', prompt: 'Once', max_new_tokens: 2 }
+    expect((await post(server, '/v1/generate', { body })).status).toBe(200)
 
-    const again = quantize(server)
-    process.kill(await heldQuantizer(), 'SIGCONT')
+    const again = quantize(server, 'killed')
+    process.kill(await heldQuantizer(place), 'SIGCONT')
     expect((await again).status).toBe(200)
-    expect(await meta(server)).toMatchObject({ quantization: 'Q8_0', failure: null })
+    expect(await meta(server, 'killed')).toMatchObject({ quantization: 'Q8_0', failure: null })
   })
 
   it('whose process fails is refused in a sentence without what llama.cpp has said, which the log has', async () => {
-    const server = await startServer()
-    const answer = quantize(server)
-    const pid = await heldQuantizer()
+    const { place, server } = scene()
+    await registerTiny('failing', 'cd')
+    const answer = quantize(server, 'failing')
+    const pid = await heldQuantizer(place)
     process.kill(pid, 'SIGABRT')
     process.kill(pid, 'SIGCONT')
     expect(await (await answer).json()).toMatchObject({
       detail:
-        "Model 'demo' could not be quantized: The process that quantized the model was ended by SIGABRT.",
+        "Model 'failing' could not be quantized: The process that quantized the model was ended by SIGABRT.",
     })
-    await logged(server, 'the process that quantizes has failed', ({ lines }) => Array.isArray(lines))
+    await logged(
+      server,
+      'the process that quantizes has failed',
+      ({ model, lines }) => model === 'failing' && Array.isArray(lines),
+    )
   })
 
   it('goes on without the client that asked for it', async () => {
-    const server = await startServer()
-    const leaving = new AbortController()
-    const answer = fetch(`${server.address}/v1/models/quantize?model_id=demo&quant_mode=int8`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}` },
-      signal: leaving.signal,
-    })
-    const pid = await heldQuantizer()
-    leaving.abort()
-    await expect(answer).rejects.toThrow('abort')
-    expect((await quantize(server)).status).toBe(409)
+    const { place, server } = scene()
+    await registerTiny('alone', 'ef')
+    const pid = await quantizeAndLeave(place, server, 'alone')
+    expect((await quantize(server, 'alone')).status).toBe(409)
     process.kill(pid, 'SIGCONT')
-    await until('the quantized model serves', async () => (await meta(server))['quantization'] === 'Q8_0')
+    await until(
+      'the quantized model serves',
+      async () => (await meta(server, 'alone'))['quantization'] === 'Q8_0',
+    )
   })
 
   it('of a model that is unregistered ends with it', async () => {
-    const server = await startServer()
-    const answer = quantize(server)
-    const pid = await heldQuantizer()
-    expect((await call(server, 'DELETE /v1/admin/models/demo', { secret: 'the-admin' })).status).toBe(200)
+    const { place, server } = scene()
+    await registerTiny('leaving', 'gh')
+    const answer = quantize(server, 'leaving')
+    const pid = await heldQuantizer(place)
+    expect((await call(server, 'DELETE /v1/admin/models/leaving', { secret: ADMIN_KEY })).status).toBe(200)
     expect((await answer).status).toBe(404)
     await gone(pid)
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
   })
 
   it('is done once for two models from one source', async () => {
-    const server = await startServer()
-    const body = { id: 'twin', checkpoint: DEMO_MODEL }
-    expect((await call(server, 'POST /v1/admin/models', { secret: 'the-admin', body })).status).toBe(200)
-    const answers = [quantize(server, 'demo'), quantize(server, 'twin')]
-    process.kill(await heldQuantizer(), 'SIGCONT')
+    const { place, server } = scene()
+    await register(server, 'twin', await registerTiny('first', 'ij'))
+    const answers = [quantize(server, 'first'), quantize(server, 'twin')]
+    process.kill(await heldQuantizer(place), 'SIGCONT')
     const results = await Promise.all(answers.map(async (answer) => (await answer).json()))
     expect(results).toMatchObject([
-      { model_id: 'demo', layers_quantized: 29, size_mb: 4.467_84 },
-      { model_id: 'twin', layers_quantized: 29, size_mb: 4.467_84 },
+      { model_id: 'first', ...TINY_INT8 },
+      { model_id: 'twin', ...TINY_INT8 },
     ])
-    expect(server.stderr.filter((line) => line.includes('"quantized"'))).toHaveLength(1)
+    const lines = server.stderr.filter((line) => /"model":"(first|twin)".*"quantized"/.test(line))
+    expect(lines).toHaveLength(1)
   })
 
-  it('ends with the server that does it', async () => {
-    const server = await startServer('--shutdown-timeout', '0')
-    const answer = quantize(server)
-    const pid = await heldQuantizer()
+  it('starts from the Hub again for a model that was registered from there', async () => {
+    const { place, server } = scene()
+    await register(server, 'hub', 'hf:acme/demo')
+    const answer = quantize(server, 'hub')
+    process.kill(await heldQuantizer(place, answer), 'SIGCONT')
+    expect(await (await answer).json()).toMatchObject({ model_id: 'hub', layers_quantized: 29 })
+  })
+})
+
+describe('a quantization on a server that ends', () => {
+  async function startTiny(...words: string[]) {
+    const place = createPlace()
+    const model = ['--checkpoint', place.model, '--model-id', 'tiny', '--threads', '1']
+    const server = await startServer([...model, '--data-dir', place.dataDir, ...words])
+    await logged(server, 'serving')
+    return { place, server }
+  }
+
+  it('ends with it', async () => {
+    const { place, server } = await startTiny('--shutdown-timeout', '0')
+    const answer = quantize(server, 'tiny')
+    const pid = await heldQuantizer(place)
     server.child.kill('SIGTERM')
     expect((await answer).status).toBe(503)
     expect(await server.ended).toEqual({ code: 0, signal: null })
     await gone(pid)
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
   })
 
-  it('whose client has left does not hold up the end of the server', async () => {
-    const server = await startServer('--shutdown-timeout', '3600')
-    const leaving = new AbortController()
-    const answer = fetch(`${server.address}/v1/models/quantize?model_id=demo&quant_mode=int8`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}` },
-      signal: leaving.signal,
-    })
-    const pid = await heldQuantizer()
-    leaving.abort()
-    await expect(answer).rejects.toThrow('abort')
+  it('does not hold it up once its client has left', async () => {
+    const { place, server } = await startTiny('--shutdown-timeout', '3600')
+    const pid = await quantizeAndLeave(place, server, 'tiny')
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     await gone(pid)
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
   })
 
-  it('starts from the Hub again for a model that was registered from there', async () => {
-    await startDemoHub()
-    const server = await startServer()
-    const body = { id: 'hub', checkpoint: 'hf:acme/demo' }
-    expect((await call(server, 'POST /v1/admin/models', { secret: 'the-admin', body })).status).toBe(200)
-    const answer = quantize(server, 'hub')
-    process.kill(await heldQuantizer(answer), 'SIGCONT')
-    expect(await (await answer).json()).toMatchObject({ model_id: 'hub', layers_quantized: 29 })
-  })
-
-  it('at the start of a server ends with it', async () => {
-    const words = ['--checkpoint', DEMO_MODEL, '--quantization', 'int8', '--data-dir', dataDir()]
+  it('ends with it at its start', async () => {
+    const place = createPlace()
+    const words = ['--checkpoint', place.model, '--quantization', 'int8', '--data-dir', place.dataDir]
     const server = spawnServer(words)
-    const pid = await heldQuantizer()
+    const pid = await heldQuantizer(place)
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     await gone(pid)
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
   })
 
-  it('does not outlive a server that is killed', async () => {
-    const server = await startServer()
-    quantize(server).catch(() => {})
-    const pid = await heldQuantizer()
+  it('does not outlive it when it is killed', async () => {
+    const { place, server } = await startTiny()
+    quantize(server, 'tiny').catch(() => {})
+    const pid = await heldQuantizer(place)
     server.child.kill('SIGKILL')
     await server.ended
     process.kill(pid, 'SIGCONT')
@@ -211,14 +261,14 @@ describe('a quantization', () => {
 })
 
 describe('sluice quantize', () => {
-  function run(...words: string[]) {
+  function run({ model, dataDir }: Place, ...words: string[]) {
     const child = spawn(process.execPath, [
       PROGRAM,
       'quantize',
       '--checkpoint',
-      DEMO_MODEL,
+      model,
       '--data-dir',
-      dataDir(),
+      dataDir,
       ...words,
     ])
     return { child, ...follow(child) }
@@ -234,20 +284,22 @@ describe('sluice quantize', () => {
   }
 
   it('ends at Ctrl-C with 130 and leaves nothing half-done', async () => {
-    const output = path.join(folder, 'out.gguf')
-    const { child, ended, stderr } = run('--output', output)
-    const pid = await heldQuantizer()
+    const place = createPlace()
+    const output = path.join(place.folder, 'out.gguf')
+    const { child, ended, stderr } = run(place, '--output', output)
+    const pid = await heldQuantizer(place)
     child.kill('SIGINT')
     expect(await ended).toBe(130)
     expect(stderr()).toBe('sluice: stopped; no quantized file was written.\n')
     await gone(pid)
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
     expect(existsSync(output)).toBe(false)
   })
 
   it('says that a file may not grow, where the disk is full the same way, and leaves nothing half-done', async () => {
+    const place = createPlace()
     vi.unstubAllEnvs()
-    const words = ['quantize', '--checkpoint', DEMO_MODEL, '--data-dir', dataDir()]
+    const words = ['quantize', '--checkpoint', DEMO_MODEL, '--data-dir', place.dataDir]
     const made = spawn(process.execPath, [PROGRAM, ...words, '--mode', 'fp8'])
     await new Promise((resolve) => made.once('close', resolve))
     const limited = ['-c', 'ulimit -f 4000; exec "$@"', 'sh', process.execPath, PROGRAM, ...words]
@@ -256,22 +308,24 @@ describe('sluice quantize', () => {
     expect(stderr()).toMatch(
       /^sluice: Cannot write \S+: the file system does not take a file of this size\.\n$/,
     )
-    expect(partialFiles()).toEqual([])
+    expect(partialFiles(place)).toEqual([])
   })
 
   it('quantizes a model of the Hub', async () => {
+    const place = createPlace()
     vi.unstubAllEnvs()
-    await startDemoHub()
-    const { ended, stdout, stderr } = run('--checkpoint', 'hf:acme/demo', '--mode', 'fp8')
+    await startDemoHub(place)
+    const { ended, stdout, stderr } = run(place, '--checkpoint', 'hf:acme/demo', '--mode', 'fp8')
     expect(await ended, stderr()).toBe(0)
     expect(stdout()).toMatch(/\.gguf: fp8, 29 matrices changed, 4\.47 MB\n$/)
   })
 
   it('refuses an output folder that is not there before any work', async () => {
-    const output = path.join(folder, 'none/out.gguf')
-    const { ended, stderr } = run('--output', output)
+    const place = createPlace()
+    const output = path.join(place.folder, 'none/out.gguf')
+    const { ended, stderr } = run(place, '--output', output)
     expect(await ended).toBe(1)
     expect(stderr()).toBe(`sluice: Cannot write to the folder ${path.dirname(output)}: it does not exist.\n`)
-    expect(existsSync(dataDir())).toBe(false)
+    expect(existsSync(place.dataDir)).toBe(false)
   })
 })

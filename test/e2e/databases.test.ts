@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { openApiDatabase } from '../../src/storage/api-database.ts'
 import {
   call,
   KEY,
@@ -68,9 +69,7 @@ describe('a second start on the same files', () => {
 
 /** Makes a file of our own that says a later version has changed it. */
 async function newerFile(file: string): Promise<void> {
-  const server = await startServer(['--api-db', file])
-  server.child.kill('SIGTERM')
-  await server.ended
+  await (await openApiDatabase(file)).destroy()
   const database = new DatabaseSync(file)
   database.exec(`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')`)
   database.close()

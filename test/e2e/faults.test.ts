@@ -18,6 +18,7 @@ import {
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
 
 /** Goes on for long: hot sampling hardly ever hits the end token, and with this seed it does not. */
 const LONG = { prompt: 'Once upon a time', max_new_tokens: 2000, temperature: 5, seed: 3 }
@@ -42,8 +43,10 @@ async function drainStream(chunks: Awaited<ReturnType<typeof startLongStream>>) 
 }
 
 describe('a client that leaves', () => {
+  const oneSlot = shared(() => startDemoServer(['--max-batch-size', '1']))
+
   it('frees its only slot, so that the next request runs; the log tells how far it came', async () => {
-    const server = await startDemoServer(['--max-batch-size', '1'])
+    const server = oneSlot()
     const leaving = new AbortController()
     await startLongStream(server, leaving.signal)
     const next = post(server, '/v1/generate', { body: SHORT })
@@ -54,7 +57,7 @@ describe('a client that leaves', () => {
   })
 
   it('frees it for plain requests and for those that were still queued', async () => {
-    const server = await startDemoServer(['--max-batch-size', '1'])
+    const server = oneSlot()
     const leaving = new AbortController()
     const options = { body: LONG, signal: leaving.signal }
     const abandoned = ['/v1/generate', '/v1/generate'].map((route) => post(server, route, options))
@@ -75,7 +78,7 @@ describe('kill -9 of the engine process', () => {
     const [pid] = enginePids(server)
     if (pid === undefined) throw new Error('there is no engine process')
     const stream = await startLongStream(server)
-    const plain = post(server, '/v1/generate', { body: LONG })
+    const plain = post(server, '/v1/generate', { body: { ...LONG, max_new_tokens: 200 } })
     process.kill(pid, 'SIGKILL')
     expect(await health(server)).toBe(200)
     expect((await drainStream(stream))?.error?.code).toBe('engine_failed')

@@ -1,5 +1,5 @@
 /** A model of the Hub, downloaded by the built program before it listens. */
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { type HubServer, startHub, startsOf } from '../support/checkpoints/hub-server.ts'
@@ -75,7 +75,7 @@ it('is downloaded for two servers that start at once', async () => {
 })
 
 it('that a server killed outright left in part is gone on with by the next', async () => {
-  const { hub } = await startDemoHub()
+  const { hub, cache } = await startDemoHub()
   const sent = createGate()
   hub.behaviour.breakAfter = ({ path }) => (path === `/${WEIGHTS}` ? 2_000_000 : null)
   hub.behaviour.beforeSending = ({ range }) => {
@@ -90,6 +90,11 @@ it('that a server killed outright left in part is gone on with by the next', asy
   expect(arrived).toBeGreaterThan(0)
   killed.child.kill('SIGKILL')
   await killed.ended
+  // As after ten seconds in which nobody has touched it.
+  const blobs = path.join(cache, 'models--acme--demo/blobs')
+  const parts = readdirSync(blobs).filter((name) => name.endsWith('.incomplete'))
+  expect(parts).toHaveLength(1)
+  for (const part of parts) utimesSync(path.join(blobs, part), 0, 0)
 
   hub.behaviour.breakAfter = () => null
   hub.behaviour.beforeSending = () => Promise.resolve()

@@ -16,6 +16,8 @@ import {
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
+import { lengthOf } from '../support/length-of.ts'
+import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
 
 const ADMIN_KEY = 'admin-secret'
@@ -63,38 +65,41 @@ async function listModels(server: RunningServerProcess): Promise<readonly Listed
   return ((await (await call(server, 'GET /v1/models')).json()) as { data: ListedModel[] }).data
 }
 
-describe('a model that is replaced', () => {
-  it(
-    '20 times under 16 streaming clients fails no request and mixes no text',
-    { timeout: 240_000 },
-    async () => {
-      const { first, second } = writeModels()
-      const server = await startServer(['--checkpoint', first, '--model-id', 'm', '--max-batch-size', '16'])
-      const swapping = new AbortController()
-      const texts: string[] = []
-      const clients = Array.from({ length: 16 }, async () => {
-        while (!swapping.signal.aborted) {
-          const { text, error } = await stream(server, { ...STREAM, model: 'm' })
-          texts.push(error === null ? text : `error: ${error?.code}`)
-        }
-      })
-      for (let swap = 0; swap < 20; swap++) {
-        const answer = await register(server, { id: 'm', checkpoint: swap % 2 === 0 ? second : first })
-        expect(answer.status).toBe(200)
-        expect(await answer.json()).toMatchObject({ id: 'm', meta: { state: 'ready' } })
-      }
-      swapping.abort()
-      await Promise.all(clients)
+/** One server for what leaves `m` on it as it was. */
+const scene = shared(async () => {
+  const models = writeModels()
+  return { ...models, server: await startServer(['--checkpoint', models.first, '--model-id', 'm']) }
+})
 
-      expect(texts.filter((text) => !PURE.test(text))).toEqual([])
-      expect(new Set(texts.map((text) => text < 'm')).size).toBe(2)
-      await untilEngines(server, 1)
-    },
-  )
+describe('a model that is replaced', () => {
+  const swaps = lengthOf({ test: 8, soak: 200 })
+
+  it(`${swaps} times under 16 streaming clients fails no request and mixes no text`, async () => {
+    const { first, second } = writeModels()
+    const server = await startServer(['--checkpoint', first, '--model-id', 'm', '--max-batch-size', '16'])
+    const swapping = new AbortController()
+    const texts: string[] = []
+    const clients = Array.from({ length: 16 }, async () => {
+      while (!swapping.signal.aborted) {
+        const { text, error } = await stream(server, { ...STREAM, model: 'm' })
+        texts.push(error === null ? text : `error: ${error?.code}`)
+      }
+    })
+    for (let swap = 0; swap < swaps; swap++) {
+      const answer = await register(server, { id: 'm', checkpoint: swap % 2 === 0 ? second : first })
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toMatchObject({ id: 'm', meta: { state: 'ready' } })
+    }
+    swapping.abort()
+    await Promise.all(clients)
+
+    expect(texts.filter((text) => !PURE.test(text))).toEqual([])
+    expect(new Set(texts.map((text) => text < 'm')).size).toBe(2)
+    await untilEngines(server, 1)
+  })
 
   it('goes on serving when the new one cannot be loaded, and says why', async () => {
-    const { first } = writeModels()
-    const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
+    const { server } = scene()
 
     const answer = await register(server, { id: 'm', checkpoint: '/no/such/model.gguf' })
 
@@ -103,7 +108,7 @@ describe('a model that is replaced', () => {
     const { detail } = (await answer.json()) as { detail: string }
     expect(detail).toMatch(/^Model 'm' was not registered: .*\/no\/such\/model\.gguf.*\.$/)
     expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
-    const [model] = await listModels(server)
+    const model = (await listModels(server)).find(({ id }) => id === 'm')
     expect(model?.meta.state).toBe('ready')
     expect(model?.meta.failure).toBe('Cannot open the checkpoint model.gguf: it does not exist.')
   })
@@ -111,8 +116,7 @@ describe('a model that is replaced', () => {
 
 describe('a model that is unregistered', () => {
   it('finishes what it streams, as draining, and is gone then', async () => {
-    const { first, second } = writeModels()
-    const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
+    const { server, second } = scene()
     expect((await register(server, { id: 'org/other', checkpoint: second })).status).toBe(200)
     const body = { ...LONG, model: 'org/other' }
     const chunks = streamChunks(await post(server, '/v1/generate/stream', { body }))
@@ -167,14 +171,13 @@ describe('models of a configuration file', () => {
 
 describe('registering with wait=false', () => {
   it('answers at once with what the headers will tell, and requests wait for the load', async () => {
-    const { first } = writeModels()
-    const server = await startServer([])
+    const { server, first } = scene()
 
     const answer = await register(server, { id: 'late', checkpoint: first }, '?wait=false')
 
     expect(await answer.json()).toMatchObject({ id: 'late', meta: { state: 'loading' } })
     expect((await stream(server, { ...STREAM, model: 'late' })).text).toMatch(/^[a-l]{60}$/)
-    const [model] = await listModels(server)
+    const model = (await listModels(server)).find(({ id }) => id === 'late')
     expect(model).toMatchObject({ id: 'late', meta: { state: 'ready', parameters: expect.any(Number) } })
   })
 })

@@ -17,6 +17,8 @@ import {
   temporaryFolder,
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const CLIENTS = 4
@@ -27,8 +29,10 @@ interface Quantized {
   readonly size_mb: number
 }
 
-const quantize = (server: RunningServerProcess, mode: string, secret = KEY) =>
-  call(server, `POST /v1/models/quantize?model_id=demo&quant_mode=${mode}`, { secret })
+const ADMIN_KEY = 'the-admin'
+
+const quantize = (server: RunningServerProcess, mode: string, { secret = KEY, id = 'demo' } = {}) =>
+  call(server, `POST /v1/models/quantize?model_id=${id}&quant_mode=${mode}`, { secret })
 
 async function meta(server: RunningServerProcess): Promise<Record<string, unknown>> {
   const response = await call(server, 'GET /v1/models/demo', { secret: KEY })
@@ -48,8 +52,10 @@ async function runProgram(
 }
 
 describe('quantizing the bundled model', () => {
+  const demoServer = shared(() => startDemoServer(['--admin-key', ADMIN_KEY]))
+
   it('fails no request of clients that stream meanwhile', async () => {
-    const server = await startDemoServer()
+    const server = demoServer()
     const done = new AbortController()
     const streams = Array.from({ length: CLIENTS }, async (_, client) => {
       let ended = 0
@@ -83,8 +89,12 @@ describe('quantizing the bundled model', () => {
   })
 
   it('does one of two at once, and refuses the other', async () => {
-    const server = await startDemoServer()
-    const answers = await Promise.all([quantize(server, 'int8'), quantize(server, 'int8')])
+    const server = demoServer()
+    const checkpoint = path.join(temporaryFolder(), 'tiny.gguf')
+    writeTinyModel(checkpoint)
+    const body = { id: 'tiny', checkpoint }
+    expect((await call(server, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })).status).toBe(200)
+    const answers = await Promise.all([1, 2].map(() => quantize(server, 'int8', { id: 'tiny' })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = answers.find(({ status }) => status === 409)
     expect(refused?.headers.get('x-error-code')).toBe('quantization_running')
@@ -92,11 +102,11 @@ describe('quantizing the bundled model', () => {
   })
 
   it('logs its progress, and finds the weights in the cache the second time', async () => {
-    const server = await startDemoServer()
+    const server = demoServer()
     expect((await quantize(server, 'int8')).status).toBe(200)
-    await logged(server, 'quantized', ({ format }) => format === 'Q8_0')
+    await logged(server, 'quantized', ({ model, format }) => model === 'demo' && format === 'Q8_0')
     expect((await quantize(server, 'int8')).status).toBe(200)
-    const lines = server.stderr.filter((line) => line.includes('"quantized"'))
+    const lines = server.stderr.filter((line) => /"model":"demo".*"Q8_0".*"quantized"/.test(line))
     expect(lines).toHaveLength(1)
   })
 
@@ -108,9 +118,13 @@ describe('quantizing the bundled model', () => {
   })
 
   it('lets only the admin quantize with --model-admin admin', async () => {
-    const server = await startDemoServer(['--model-admin', 'admin', '--admin-key', 'the-admin'])
-    expect((await quantize(server, 'int8')).status).toBe(401)
-    expect((await quantize(server, 'int8', 'the-admin')).status).toBe(200)
+    const checkpoint = path.join(temporaryFolder(), 'tiny.gguf')
+    writeTinyModel(checkpoint)
+    const words = ['--checkpoint', checkpoint, '--model-admin', 'admin', '--admin-key', ADMIN_KEY]
+    const server = await startServer(words)
+    await logged(server, 'serving')
+    expect((await quantize(server, 'int8', { id: 'tiny' })).status).toBe(401)
+    expect((await quantize(server, 'int8', { id: 'tiny', secret: ADMIN_KEY })).status).toBe(200)
   })
 })
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { TIER_LIMITS } from '../core/tiers.ts'
 import type { GenerationContext } from '../generation/generation.ts'
-import { watchClient } from '../net/client-presence.ts'
+import { watchClient } from '../net/connections/client-presence.ts'
 
 export function toGenerationContext(request: FastifyRequest, reply: FastifyReply): GenerationContext {
   const { keyId, accountId, tier } = request.credential

@@ -4,8 +4,8 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
-import { onConnectionEnd, watchClient } from '../net/client-presence.ts'
-import { keepRequestId } from '../net/request-id.ts'
+import { onConnectionEnd, watchClient } from '../net/connections/client-presence.ts'
+import { keepRequestId } from '../net/requests/request-id.ts'
 
 export interface LightRequest<Params = Readonly<Record<string, string>>> {
   /** What the pattern captured, percent-decoded. */

@@ -9,7 +9,7 @@ import {
   NOT_WELL_FORMED,
   numberRule,
   toFieldError,
-} from '../net/request-fields.ts'
+} from '../net/requests/request-fields.ts'
 
 export interface GenerateRequest {
   readonly prompt: string

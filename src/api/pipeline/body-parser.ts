@@ -1,7 +1,7 @@
 /** How request bodies are read. A route without a body schema ignores whatever body it gets. */
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type BodyLimit, parseJsonBody, readBody } from '../../net/json-body.ts'
+import { type BodyLimit, parseJsonBody, readBody } from '../../net/requests/json-body.ts'
 
 export function registerBodyParsers(app: FastifyInstance, limit?: BodyLimit): void {
   app.removeAllContentTypeParsers()

@@ -7,7 +7,7 @@ import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.
 import { logCause } from '../../telemetry/log-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { errorShapeOf, renderError } from '../../net/render-error.ts'
-import { badEncoding, unknownRoute } from '../../net/request-target.ts'
+import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Firewall } from '../../guards/firewall/firewall.ts'
-import { ADDRESS_BOUNDS, limitAddressConnections } from '../../net/limit-address-connections.ts'
+import { ADDRESS_BOUNDS, limitAddressConnections } from '../../net/connections/limit-address-connections.ts'
 import type { AppDeps } from '../deps.ts'
 
 /** Before all other gates but the address rules. */

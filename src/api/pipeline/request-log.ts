@@ -1,6 +1,6 @@
 /** The one line a request leaves in the log when it is over. Never its text: no prompts, outputs, keys or addresses. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CLIENT_GONE_STATUS } from '../../net/client-presence.ts'
+import { CLIENT_GONE_STATUS } from '../../net/connections/client-presence.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** The same question as in `client-presence.ts`: was the answer written before the connection closed? */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { User } from '../../accounts/account-service.ts'
 import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
 import { TIERS } from '../../core/tiers.ts'
-import { isWellFormed, NOT_WELL_FORMED } from '../../net/request-fields.ts'
+import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields.ts'
 import { boolean, changesSomething, must, text } from './fields.ts'
 import { nextCursor, pageQuery } from './query.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Building blocks of request schemas. Each rule carries its own sentence, "must be <rule>, but was <value>", so that
- * a wrong type and a broken bound read the same and always name the bound (`net/request-fields.ts` has the words);
+ * a wrong type and a broken bound read the same and always name the bound (`net/requests/request-fields.ts` has the words);
  * `validator.ts` puts the field's name in front. Nothing is coerced: `"1"` is not a number.
  */
 import { z } from 'zod'
@@ -15,7 +15,7 @@ import {
   NOT_WELL_FORMED,
   type NumberField,
   numberRule,
-} from '../../net/request-fields.ts'
+} from '../../net/requests/request-fields.ts'
 
 interface Issue {
   readonly input?: unknown

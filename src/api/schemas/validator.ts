@@ -2,7 +2,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
-import { toFieldError } from '../../net/request-fields.ts'
+import { toFieldError } from '../../net/requests/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const isBody = httpPart === 'body'

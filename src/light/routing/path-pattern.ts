@@ -1,6 +1,6 @@
 /**
  * Patterns of paths: literal segments and `{name}` captures, each capture standing for one segment that is not empty.
- * They are matched against decoded segments (`net/request-target.ts`), so an escaped slash never splits one, and `.` and
+ * They are matched against decoded segments (`net/requests/request-target.ts`), so an escaped slash never splits one, and `.` and
  * `..` mean nothing.
  */
 import { StartError } from '../../core/errors.ts'

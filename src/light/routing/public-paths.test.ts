@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { splitTarget, toSegments } from '../../net/request-target.ts'
+import { splitTarget, toSegments } from '../../net/requests/request-target.ts'
 import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
 
 function isPublic(patterns: readonly string[], url: string, method = 'GET'): boolean {

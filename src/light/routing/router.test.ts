@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { splitTarget } from '../../net/request-target.ts'
+import { splitTarget } from '../../net/requests/request-target.ts'
 import { Router } from './router.ts'
 
 /** A router whose targets are the patterns themselves. */

@@ -3,7 +3,7 @@
  * from left to right; where the literal leads nowhere the capture is tried. HEAD is answered by the route of GET.
  */
 import { StartError } from '../../core/errors.ts'
-import { toSegments } from '../../net/request-target.ts'
+import { toSegments } from '../../net/requests/request-target.ts'
 import { parsePattern, type PatternSegment } from './path-pattern.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -10,7 +10,7 @@ import { StartError } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
 import type { Answer, Knocks } from '../../core/shared-state.ts'
 import { addressKey } from '../client-address.ts'
-import { interceptConnections } from '../intercept-connections.ts'
+import { interceptConnections } from '../connections/intercept-connections.ts'
 import { listen } from '../listen.ts'
 
 export interface KnockPorts {

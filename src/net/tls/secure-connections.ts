@@ -7,7 +7,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer, type Server as TlsServer } from 'node:tls'
 import type { Log } from '../../core/log.ts'
-import { interceptConnections } from '../intercept-connections.ts'
+import { interceptConnections } from '../connections/intercept-connections.ts'
 import { type Certificate, MIN_TLS_VERSION } from './certificate.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000

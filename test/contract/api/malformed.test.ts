@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_BYTES } from '../../../src/net/json-body.ts'
+import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
 import { exchange, openSocket, readAnswer, type RawAnswer } from '../../support/net/raw-http.ts'
 import { SERVERS } from '../../support/servers/both-servers.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { MemoryKnocks } from '../../../src/limits/memory/knocks.ts'
-import { GracefulClose } from '../../../src/net/graceful-close.ts'
+import { GracefulClose } from '../../../src/net/connections/graceful-close.ts'
 import { guardByKnock } from '../../../src/net/port-knock/knock-gate.ts'
 import { addressesOf, openPort } from '../../../src/net/listen.ts'
 import { openFrom } from '../../support/net/knocking.ts'

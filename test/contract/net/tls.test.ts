@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
-import { GracefulClose } from '../../../src/net/graceful-close.ts'
+import { GracefulClose } from '../../../src/net/connections/graceful-close.ts'
 import { readCertificate } from '../../../src/net/tls/certificate.ts'
 import { SecureConnections, type SecureConnectionsOptions } from '../../../src/net/tls/secure-connections.ts'
 import { createLog } from '../../../src/telemetry/log.ts'

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { guardConnections, MAX_PIPELINED } from './guard-connections.ts'
-import { HTTP_BOUNDS } from './http-bounds.ts'
+import { HTTP_BOUNDS } from '../http-bounds.ts'
 
 afterEach(() => vi.useRealTimers())
 

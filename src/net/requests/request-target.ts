@@ -1,5 +1,5 @@
 /** What a request is for: its path and query, and the errors about them that both servers answer. */
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../../core/errors.ts'
 
 export interface RequestTarget {
   readonly path: string

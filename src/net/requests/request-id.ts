@@ -1,5 +1,5 @@
 /** The id a request is known by: the caller's own when it is safe to repeat, else a new one (spec: decisions, Errors). */
-import { newId } from '../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 
 const SAFE_REQUEST_ID = /^[\w.:-]{1,64}$/
 

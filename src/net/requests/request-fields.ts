@@ -3,7 +3,7 @@
  * The full server's schemas are made of it (`api/schemas/fields.ts`), and so is the light server's parser, which may load
  * no package.
  */
-import { type ErrorCode, ServiceError } from '../core/errors.ts'
+import { type ErrorCode, ServiceError } from '../../core/errors.ts'
 
 /** Both ends included. */
 export interface Bounds {

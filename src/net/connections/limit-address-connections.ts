@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Clock } from '../core/clock.ts'
-import { addressKey } from './client-address.ts'
+import type { Clock } from '../../core/clock.ts'
+import { addressKey } from '../client-address.ts'
 import { onExchangeEnd } from './client-presence.ts'
 import { interceptConnections } from './intercept-connections.ts'
 

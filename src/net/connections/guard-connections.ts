@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { HttpBounds } from './http-bounds.ts'
+import type { HttpBounds } from '../http-bounds.ts'
 
 /** Requests that may wait on one connection for the answers before them. */
 export const MAX_PIPELINED = 32

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { sendContinue } from './expect-continue.ts'
 import { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.ts'
 

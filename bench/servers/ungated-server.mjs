@@ -31,7 +31,7 @@ const app = buildApp({
   adminCheck: null,
   accounts: none,
   keys: none,
-  limiter: { admit: () => ({ outcome: 'admitted', permit: { rate: null, release: () => {} } }) },
+  limiter: { admit: () => ({ outcome: 'admitted', rate: null, release: () => {} }) },
   trustedProxies: null,
   addressRules: null,
   firewall: null,

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
-import type { RateState } from '../core/shared-state.ts'
 import { MemoryRequestLimits } from './memory/request-limits.ts'
 import { WINDOW_MS } from './memory/sliding-windows.ts'
-import { type Admission, type Permit, RequestLimiter } from './request-limiter.ts'
+import { type Admission, RequestLimiter } from './request-limiter.ts'
 
 function createCredential(overrides: Partial<Credential> = {}): Credential {
   return {
@@ -30,13 +29,11 @@ function setUp() {
 const GENERATING = { countsAsConcurrent: true }
 const BRIEF = { countsAsConcurrent: false }
 
+type Permit = Extract<Admission, { outcome: 'admitted' }>
+
 function permitOf(admission: Admission): Permit {
   if (admission.outcome === 'refused') throw admission.error
-  return admission.permit
-}
-
-function rateOf(admission: Admission): RateState | null {
-  return admission.outcome === 'refused' ? admission.rate : admission.permit.rate
+  return admission
 }
 
 function errorOf(admission: Admission) {
@@ -65,7 +62,7 @@ describe('RequestLimiter: rate', () => {
       message: `The rate limit of ${limit} requests per minute is reached; try again in 60 s.`,
       retryAfterSeconds: 60,
     })
-    expect(rateOf(refused)).toEqual({ limit, remaining: 0, resetMs: WINDOW_MS })
+    expect(refused.rate).toEqual({ limit, remaining: 0, resetMs: WINDOW_MS })
   })
 
   it("takes the admin's number in place of the tier's, below it and above it", async () => {
@@ -86,19 +83,19 @@ describe('RequestLimiter: rate', () => {
   it('tells after each request what remains and when the window is empty again', async () => {
     const { limiter, clock } = setUp()
     const credential = createCredential({ customRateLimitRpm: 3 })
-    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
+    expect((await limiter.admit(credential, BRIEF)).rate).toEqual({
       limit: 3,
       remaining: 2,
       resetMs: WINDOW_MS,
     })
     clock.advance(10_000)
-    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
+    expect((await limiter.admit(credential, BRIEF)).rate).toEqual({
       limit: 3,
       remaining: 1,
       resetMs: WINDOW_MS,
     })
     clock.advance(55_000)
-    expect(rateOf(await limiter.admit(credential, BRIEF))).toEqual({
+    expect((await limiter.admit(credential, BRIEF)).rate).toEqual({
       limit: 3,
       remaining: 1,
       resetMs: WINDOW_MS,
@@ -111,7 +108,7 @@ describe('RequestLimiter: rate', () => {
     clock.advance(1000)
     const lowered = await limiter.admit(createCredential({ tier: 'free' }), BRIEF)
     expect(lowered.outcome).toBe('refused')
-    expect(rateOf(lowered)).toEqual({ limit: 60, remaining: 0, resetMs: 59_000 })
+    expect(lowered.rate).toEqual({ limit: 60, remaining: 0, resetMs: 59_000 })
     expect(await admitTimes(limiter, createCredential({ customRateLimitRpm: 110 }), 20)).toBe(10)
   })
 
@@ -259,7 +256,7 @@ describe('RequestLimiter: concurrency', () => {
     for (let i = 0; i < 10; i++) {
       const refused = await limiter.admit(credential, GENERATING)
       expect(errorOf(refused).code).toBe('concurrency_limit_exceeded')
-      expect(rateOf(refused)).toEqual({ limit: 2, remaining: 1, resetMs: WINDOW_MS })
+      expect(refused.rate).toEqual({ limit: 2, remaining: 1, resetMs: WINDOW_MS })
     }
     clock.advance(1000)
     expect(await admitTimes(limiter, credential, 10)).toBe(1)
@@ -326,7 +323,7 @@ describe('RequestLimiter: properties', () => {
           expect(admission.outcome).toBe(passedBefore < limit ? 'admitted' : 'refused')
           if (admission.outcome === 'admitted') passed.push(nowMs)
           const used = admission.outcome === 'admitted' ? passedBefore + 1 : passedBefore
-          expect(rateOf(admission)).toEqual({
+          expect(admission.rate).toEqual({
             limit,
             remaining: Math.max(0, limit - used),
             resetMs: (passed.at(-1) ?? 0) + WINDOW_MS - nowMs,
@@ -396,7 +393,7 @@ describe('RequestLimiter: properties', () => {
             const admission = await limiter.admit(credential, GENERATING)
             const hasRoom = runningBefore < TIER_LIMITS[tier].maxConcurrentRequests
             expect(admission.outcome).toBe(hasRoom ? 'admitted' : 'refused')
-            if (admission.outcome === 'admitted') running.push({ limitId, permit: admission.permit })
+            if (admission.outcome === 'admitted') running.push({ limitId, permit: admission })
           } else {
             const ended = running[op.which]
             running = running.filter((one) => one !== ended)
@@ -455,8 +452,8 @@ describe('RequestLimiter: properties', () => {
               const { limitId, tier, customRateLimitRpm, countsAsConcurrent } = op
               const credential = createCredential({ limitId, tier, customRateLimitRpm })
               const admission = await limiter.admit(credential, { countsAsConcurrent })
-              if (admission.outcome === 'admitted') permits.push(admission.permit)
-              const rate = rateOf(admission)
+              if (admission.outcome === 'admitted') permits.push(admission)
+              const rate = admission.rate
               expect(rate?.remaining).toBeGreaterThanOrEqual(0)
               expect(rate?.remaining).toBeLessThanOrEqual(rate?.limit ?? 0)
               break

@@ -13,15 +13,14 @@ import {
 } from '../core/shared-state.ts'
 import { TIER_LIMITS } from '../core/tiers.ts'
 
-export interface Permit {
-  /** Null when no rate limit applies: kind `open`. */
-  readonly rate: RateState | null
-  /** Releases the place among the concurrent requests, if the request has one; again does nothing. */
-  release(): void
-}
-
 export type Admission =
-  | { readonly outcome: 'admitted'; readonly permit: Permit }
+  | {
+      readonly outcome: 'admitted'
+      /** Null when no rate limit applies: kind `open`. */
+      readonly rate: RateState | null
+      /** Releases the request's permit, if it has one; again does nothing. */
+      release(): void
+    }
   | {
       readonly outcome: 'refused'
       /** `rate_limit_exceeded`, or `concurrency_limit_exceeded` when the rate alone would have passed. */
@@ -37,10 +36,7 @@ export interface AdmissionOptions {
 /** The end of a running request cannot be foreseen. */
 const CONCURRENCY_RETRY_SECONDS = 1
 
-const UNLIMITED: Admission = Object.freeze({
-  outcome: 'admitted',
-  permit: Object.freeze({ rate: null, release: () => {} }),
-})
+const UNLIMITED: Admission = Object.freeze({ outcome: 'admitted', rate: null, release: () => {} })
 
 export class RequestLimiter {
   readonly #limits: RequestLimits
@@ -68,7 +64,7 @@ export class RequestLimiter {
       case 'admitted': {
         const { permitId } = decision
         const release = () => (permitId === null ? undefined : this.#limits.release(permitId))
-        return { outcome: 'admitted', permit: { rate, release } }
+        return { outcome: 'admitted', rate, release }
       }
       case 'rate-exceeded': {
         const { retryAfterSeconds } = decision

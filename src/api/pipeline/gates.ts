@@ -177,9 +177,8 @@ function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Ans
   if (request.optionalCredential === null) return
   const countsAsConcurrent = request.routeOptions.config.generates === true
   return afterAnswer(deps.limiter.admit(request.optionalCredential, { countsAsConcurrent }), (admission) => {
-    const rate = admission.outcome === 'admitted' ? admission.permit.rate : admission.rate
-    if (rate !== null) reply.headers(toRateHeaders(rate))
+    if (admission.rate !== null) reply.headers(toRateHeaders(admission.rate))
     if (admission.outcome === 'refused') throw admission.error
-    if (countsAsConcurrent) onExchangeEnd(request.raw, reply.raw, () => admission.permit.release())
+    if (countsAsConcurrent) onExchangeEnd(request.raw, reply.raw, () => admission.release())
   })
 }

@@ -1,8 +1,8 @@
 /**
- * Registered users: registration, login and its sessions, change of password, and what the admin does with users.
- * Passwords are hashed outside of transactions; what was true before the hashing is looked at again inside, so that a
- * user who is disabled, deleted or given another password meanwhile gets no session. The services end sessions by
- * deleting them; the authenticator looks each one up, so an end holds from the next request on.
+ * Registered users: registration, login and sessions, change of password, and the admin's changes.
+ * Passwords are hashed, and the login throttle is awaited, outside of transactions; the user is read again inside, so one who
+ * is disabled, deleted or given another password meanwhile gets no session. Sessions end by deletion, and the authenticator
+ * looks each one up, so the end holds from the next request on.
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
@@ -26,7 +26,7 @@ import {
   updateUser,
 } from '../storage/users-repository.ts'
 import { emailKey, trimEmail } from './email.ts'
-import { makeKey } from './keys/key-record.ts'
+import { issueKey } from './keys/key-record.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { type Login, openSession } from './sessions.ts'
 
@@ -68,7 +68,7 @@ export interface User {
 
 export interface UserChangeRequest {
   readonly tier?: Tier | undefined
-  /** True ends all sessions, and the keys work no more until it is false again. */
+  /** True ends all sessions, and the keys are invalid until it is false again. */
   readonly disabled?: boolean | undefined
   /** Ends all sessions. */
   readonly password?: string | undefined
@@ -95,7 +95,7 @@ export class AccountService {
     return await this.createUser({ email, password, tier: 'free' })
   }
 
-  /** @throws ServiceError `invalid_login`, whatever does not match; `too_many_logins` */
+  /** @throws ServiceError `invalid_login`, for a wrong e-mail as for a wrong password; `too_many_logins` */
   async login({ email, password }: EmailAndPassword, addressKey: string): Promise<Login> {
     const key = emailKey(email)
     const found = await findUserByEmailKey(this.#database, key)
@@ -144,14 +144,14 @@ export class AccountService {
   }
 
   /**
-   * Makes a user with its first key, both of this tier.
+   * Creates a user with its first key, both of this tier.
    * @throws ServiceError `email_taken`
    */
   async createUser(request: EmailAndPassword & { readonly tier: Tier }): Promise<NewAccount> {
     const { tier, password } = request
     const email = trimEmail(request.email)
     const key = emailKey(email)
-    // Hashing is dear; whoever comes between this and the insertion is told by the database.
+    // Spares the hashing; a registration between this and the insertion violates the unique constraint.
     if ((await findUserByEmailKey(this.#database, key)) !== null)
       throw new ServiceError('email_taken', { email })
     const user: StoredUser = {
@@ -197,14 +197,14 @@ export class AccountService {
     if (!(await deleteUser(this.#database, userId))) throw new ServiceError('user_not_found', { userId })
   }
 
-  /** A user, or a key that is an account of its own; without either nobody but the operator has a way in. */
+  /** A user, or a key that is an account of its own. */
   async hasAnyAccount(): Promise<boolean> {
     return await hasAnyAccount(this.#database, this.#clock.unixSeconds())
   }
 
   /** Gives the key's secret. */
   async #insertWithKey(user: StoredUser): Promise<string> {
-    const { key, keySecret, secretHash } = makeKey({
+    const { key, keySecret, secretHash } = issueKey({
       name: '',
       tier: user.tier,
       customRateLimitRpm: null,

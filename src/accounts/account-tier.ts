@@ -1,6 +1,6 @@
 /**
- * What an account may have: its tier is the highest of its own and its active keys', and that says how many active keys
- * it may have. The operator's own tier is enterprise; a key without a user brings its account no tier but its own.
+ * The tier of an account is the highest of its own and its active keys', and limits how many active keys it may have. The
+ * operator's own tier is enterprise; an account that is a key without a user has that key's tier.
  */
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
@@ -23,8 +23,8 @@ export interface AccountState {
 }
 
 /**
- * The account behind a credential, read in the transaction that acts on it: between the look-up of its secret and now,
- * a slow body may have come in and the credential may have ended.
+ * The account behind a credential, read in the transaction that acts on it: since the look-up of its secret, while a slow
+ * body came in, the credential may have ended.
  * @throws ServiceError `unauthorized`
  */
 export async function readLiveAccount(
@@ -47,7 +47,7 @@ export async function readUserAccount(
 }
 
 /** @throws ServiceError `key_limit_reached` */
-export function requireRoomForKey({ tier, activeKeyCount }: AccountState): void {
+export function requireBelowKeyLimit({ tier, activeKeyCount }: AccountState): void {
   const max = TIER_LIMITS[tier].maxKeys
   if (activeKeyCount >= max) throw new ServiceError('key_limit_reached', { tier, max, given: activeKeyCount })
 }

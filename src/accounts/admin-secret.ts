@@ -5,8 +5,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 export type AdminCheck = (secret: string | null) => boolean
 
 /**
- * Null without a key: nobody is the admin. Digests are compared, in constant time, so that neither the key's length nor its
- * beginning can be felt out.
+ * Null without a key: there is no admin. Compares digests in constant time, which reveals neither the key's length nor its
+ * beginning.
  * @throws RangeError for an empty key.
  */
 export function createAdminCheck(adminKey: string | null): AdminCheck | null {

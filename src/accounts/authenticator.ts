@@ -1,12 +1,12 @@
 /**
- * Who a request acts for. The API asks an `Authenticator` on every request and never caches the answer, so a
- * revoked key stops at once. Implemented by the keys of the command line and by the key database.
+ * The credential behind a request's secret. The API asks on every request and never caches the answer, so a revoked key
+ * stops at once. Implemented by the static keys of the command line and by the accounts database.
  */
 import type { Credential } from '../core/credential.ts'
 
 export interface Authenticator {
   /**
-   * Null for a secret that is missing, unknown, revoked or expired: the caller is told the same in all cases.
+   * Null for a secret that is missing, unknown, revoked or expired: the answer is the same in all cases.
    * @throws when the secret cannot be looked up; that is a 500, never a 401.
    */
   authenticate(secret: string | null): Promise<Credential | null>

@@ -7,7 +7,7 @@ export function trimEmail(email: string): string {
   return email.trim()
 }
 
-/** Equal for two addresses that are the same one. What is too long to be one is cut to a length that none has. */
+/** Equal for two spellings of one address. A text too long for an address is cut to a length that no address has. */
 export function emailKey(email: string): string {
   return email
     .trim()

@@ -1,6 +1,6 @@
 /**
- * Passwords as argon2id hashes in PHC form, with the parameters that OWASP gives as its minimum: 19 MiB, 2 passes, 1
- * lane. A check does the same work whether there is a hash to check against or not, so that its time names no user.
+ * Passwords as argon2id hashes in PHC form, with the parameters of OWASP's minimum: 19 MiB, 2 passes, 1 lane. A check does
+ * the same work whether the user exists or not, so its time reveals no user. Called by the account service.
  */
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
@@ -15,7 +15,7 @@ export interface Argon2Parameters {
 
 const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
 
-/** In code points. A longer one belongs to nobody. */
+/** In code points. No account has a longer one. */
 const MAX_PASSWORD_LENGTH = 128
 
 /**
@@ -33,14 +33,14 @@ const HASH_BYTES = 32
 export class PasswordHasher {
   readonly #parameters: Argon2Parameters
   readonly #verify: typeof verify
-  readonly #nobodysHash: string
+  readonly #dummyHash: string
   readonly #hashing = createSemaphore()
   readonly #checking = createSemaphore()
 
   constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS, verifyHash: typeof verify = verify) {
     this.#parameters = parameters
     this.#verify = verifyHash
-    this.#nobodysHash = randomHash(parameters)
+    this.#dummyHash = randomHash(parameters)
   }
 
   /** @throws ServiceError `password_queue_full` */
@@ -51,23 +51,23 @@ export class PasswordHasher {
   }
 
   /**
-   * Whether this is the password behind the hash; null is the hash of a user that there is not.
+   * Whether this is the password behind the hash; null for a user that does not exist. Takes as long in every case.
    * @throws ServiceError `password_queue_full`
    */
   async verify(password: string, passwordHash: string | null): Promise<boolean> {
     const canMatch = passwordHash !== null && !isTooLong(password)
-    // Nobody's password, so that neither is the time that a very long one takes to read told apart.
-    if (!canMatch) await this.#checking.run(() => this.#verify(this.#nobodysHash, ''))
+    // Against an empty password, because reading a very long one takes longer.
+    if (!canMatch) await this.#checking.run(() => this.#verify(this.#dummyHash, ''))
     return canMatch && (await this.#checking.run(() => this.#verify(passwordHash, password)))
   }
 }
 
 function isTooLong(password: string): boolean {
-  // Of what is far too long the exact number is not worth counting.
+  // Code points are counted only where the length in UTF-16 units leaves it open.
   return password.length > 2 * MAX_PASSWORD_LENGTH || Array.from(password).length > MAX_PASSWORD_LENGTH
 }
 
-/** Checking against it costs what checking against a real one does, and no password is known to match it. */
+/** A dummy of equal timing: checking against it takes as long as against a real one, and no known password matches. */
 function randomHash({ memoryKib, passes, lanes }: Argon2Parameters): string {
   const salt = toUnpaddedBase64(randomBytes(SALT_BYTES))
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${salt}$${toUnpaddedBase64(randomBytes(HASH_BYTES))}`

@@ -1,4 +1,4 @@
-/** A login's session: a secret of the key form that is good wherever a key is, for a day. */
+/** Login sessions: a secret in the form of a key, valid for a day wherever a key is. */
 import { randomUUID } from 'node:crypto'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
@@ -20,8 +20,8 @@ export interface Login {
 const SESSION_SECONDS = 24 * 60 * 60
 
 /**
- * Opens a session for the user as it was when its password was checked; null when it has been disabled or deleted or
- * has another password since. Sweeps the expired ones of all users.
+ * Opens a session for the user whose password was checked; null when the user has been disabled or deleted or has another
+ * password since. Deletes the expired sessions of all users.
  */
 export async function openSession(
   database: ApiDatabase,

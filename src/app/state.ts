@@ -1,6 +1,6 @@
 /**
- * What a server remembers: accounts, keys and usage in their databases, limits in memory. Opened before the server
- * listens, so that a database that cannot be used ends the start; closed last.
+ * The services over the databases and the shared state: accounts, keys, usage, limits. Opened before the server listens, so
+ * that an unusable database ends the start; closed last.
  */
 import { randomBytes } from 'node:crypto'
 import { AccountService } from '../accounts/account-service.ts'
@@ -15,7 +15,7 @@ import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'
 import { LoginThrottle } from '../limits/login-throttle.ts'
 import { RequestLimiter } from '../limits/request-limiter.ts'
-import { keepSetting } from '../storage/settings-repository.ts'
+import { ensureSetting } from '../storage/settings-repository.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { UsagePruner } from '../usage/usage-pruner.ts'
@@ -93,7 +93,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   }
 }
 
-/** Keys as configured, then those of the database; one for this run when there is nobody else. */
+/** Static keys first, then those of the database; without either, one key for this run. */
 async function createAuthenticator(
   { authMode, apiKeys }: ServerConfig,
   { database, credentials, accounts, clock }: PartsDeps & { readonly accounts: AccountService },
@@ -101,7 +101,7 @@ async function createAuthenticator(
   if (authMode === 'none') return { authenticator: createOpenAuthenticator(), operatorKey: null }
   const operatorKey = apiKeys.length === 0 && !(await accounts.hasAnyAccount()) ? newKeySecret() : null
   const staticKeys = operatorKey === null ? apiKeys : [operatorKey]
-  const idSalt = await keepSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
+  const idSalt = await ensureSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
     createStaticKeyAuthenticator(staticKeys, idSalt),
     createKeyAuthenticator({ credentials, clock }),

@@ -1,6 +1,6 @@
 /**
- * The services behind the commands for operators, over the database that the server uses, which may be running. The
- * database is closed again whatever happens, so that SQLite takes its journal away when nobody else has it open.
+ * The services behind the operator commands, over the server's database; the server may be running. The database is always
+ * closed again, so that SQLite removes its log when no other process has it open.
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
@@ -34,18 +34,18 @@ export interface Services {
 }
 
 export interface WithServicesOptions {
-  /** Whether a database that is missing is made, or is a reason to stop. */
-  readonly makesDatabase: boolean
+  /** Whether a missing database is created, or ends the command. */
+  readonly createsDatabase: boolean
 }
 
 /** @throws StartError when the database cannot be used, and what `act` throws. */
 export async function withServices(
   { config, clock }: OperatorContext,
-  { makesDatabase }: WithServicesOptions,
+  { createsDatabase }: WithServicesOptions,
   act: (services: Services) => Promise<void>,
 ): Promise<void> {
   const location = accountsLocation(config)
-  refuseUseless(location, makesDatabase)
+  requireUsable(location, createsDatabase)
   const { database } = await openAccounts(config)
   try {
     await act(createServices(database, clock))
@@ -58,15 +58,15 @@ export async function withServices(
   }
 }
 
-/** A database that would be gone with this process, or that nobody has made. */
-function refuseUseless(location: string, makesDatabase: boolean): void {
+/** @throws StartError for a database in memory, which ends with this process, or one that does not exist. */
+function requireUsable(location: string, createsDatabase: boolean): void {
   if (location === IN_MEMORY) {
     throw new StartError(
       `The database of accounts and keys '${IN_MEMORY}' (--api-db) is the server's alone; give a file.`,
       2,
     )
   }
-  if (makesDatabase || isUrl(location) || existsSync(location)) return
+  if (createsDatabase || isUrl(location) || existsSync(location)) return
   throw new StartError(
     `There is no database of accounts and keys at '${location}' (--api-db, --data-dir); ` +
       `the server makes it, and 'sluice keys create' does.`,

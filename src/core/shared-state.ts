@@ -127,5 +127,5 @@ export interface Knocks {
   knock(addressKey: string, port: number): Answer<KnockOutcome>
 }
 
-/** `full` is a right sequence for which there is no room. */
+/** `full` is a right sequence while too many addresses are open. */
 export type KnockOutcome = 'knocking' | 'opened' | 'full'

@@ -1,4 +1,4 @@
-/** Accounts, keys and sessions as rows. Times are Unix seconds with fractions; secrets are here as hashes only. */
+/** Schema of the accounts database. Times are Unix seconds with fractions; secrets are stored as hashes only. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import { type DatabaseKind, openDatabase } from './sqlite/open-database.ts'
@@ -8,7 +8,7 @@ interface UserRow {
   readonly id: string
   /** As registered, trimmed. */
   readonly email: string
-  /** What makes it unique: `email` without its case. */
+  /** Unique: `email` without its case. */
   readonly email_key: string
   /** An argon2id hash in PHC form, parameters included. */
   readonly password_hash: string
@@ -100,7 +100,7 @@ const accountsAndKeys: Migration = {
     await createIndex(db, { table: 'api_keys', columns: ['created_at', 'id'] })
     await createIndex(db, { table: 'api_keys', columns: ['account_id', 'created_at', 'id'] })
     await createIndex(db, { table: 'api_keys', columns: ['user_id'] })
-    // The few active ones are found without reading past all that were ever revoked.
+    // The few active keys are found without reading the revoked ones.
     await db.schema
       .createIndex('api_keys_unrevoked_by_account_id')
       .on('api_keys')

@@ -1,6 +1,6 @@
 /**
- * What every request asks of the accounts database: whose secret is this? Owns what counts as valid at a moment, as the
- * two queries below: revoked, expired and deleted credentials and those of disabled users are not found. Nothing is
+ * The look-up that every request makes in the accounts database: the credential behind a secret. Owns what counts as valid,
+ * as the two queries below: revoked, expired and deleted credentials and those of disabled users are not found. Nothing is
  * cached from one event-loop turn to the next, so a revocation holds from the next request on.
  */
 import type { CompiledQuery } from 'kysely'

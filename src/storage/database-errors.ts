@@ -1,9 +1,9 @@
-/** What the databases' own errors mean, whichever database it is. */
+/** The meaning of errors that a database driver throws, for every database that Sluice supports. */
 
 const SQLITE_UNIQUE_CODES = new Set([1555, 2067])
 const POSTGRES_UNIQUE_CODE = '23505'
 
-/** A row with this key is there already. */
+/** A row with this unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
   if (sqliteCode(error) !== null) return SQLITE_UNIQUE_CODES.has(sqliteCode(error) ?? 0)
   return error instanceof Error && 'code' in error && error.code === POSTGRES_UNIQUE_CODE
@@ -15,7 +15,7 @@ export function sqliteCode(error: unknown): number | null {
   return error.errcode
 }
 
-/** The low byte, which says what kind of trouble it is. */
+/** By the primary result code, which is the low byte. */
 const SQLITE_TROUBLES: Readonly<Record<number, string>> = {
   5: 'another program holds it locked',
   8: 'it may only be read',

@@ -1,11 +1,11 @@
 /**
  * API keys. Every function takes the database or a transaction. A key is active while it is neither revoked nor
- * expired; rows are never deleted but with their user, so that a revoked key stays listed.
+ * expired. A row is deleted only with its user, so a revoked key stays listed.
  */
 import type { ExpressionBuilder } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase, ApiSchema } from './api-database.ts'
-import { isBehind, type Page, type PageRequest, readPage } from './pages.ts'
+import { isAfter, type Page, type PageRequest, readPage } from './pages.ts'
 
 export interface StoredKey {
   readonly id: string
@@ -14,8 +14,10 @@ export interface StoredKey {
   readonly tier: Tier
   readonly customRateLimitRpm: number | null
   readonly accountId: string
+  /** Null for a key that no user owns. */
   readonly userId: string | null
   readonly createdAtUnixSeconds: number
+  /** Null never expires. */
   readonly expiresAtUnixSeconds: number | null
   readonly revokedAtUnixSeconds: number | null
 }
@@ -29,7 +31,7 @@ export interface KeyChanges {
 
 export interface KeyRevocation {
   readonly id: string
-  /** Null revokes whoever's it is. */
+  /** Null revokes a key of any account. */
   readonly accountId: string | null
   readonly unixSeconds: number
 }
@@ -99,7 +101,7 @@ export async function listKeys(
       .selectFrom('api_keys')
       .select(COLUMNS)
       .where(ofAccount)
-      .where(isBehind(after))
+      .where(isAfter(after))
       .orderBy('created_at')
       .orderBy('id')
       .limit(limit)
@@ -124,7 +126,7 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
-/** Gives the account whose key it was; null when there is no such key, or it is revoked already. */
+/** Gives the id of the key's account; null when there is no such key, or it is revoked already. */
 export async function revokeKey(db: ApiDatabase, revocation: KeyRevocation): Promise<string | null> {
   const { id, accountId, unixSeconds } = revocation
   let query = db

@@ -1,28 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCursor, readPage, type RowPlace, type RowRequest } from './pages.ts'
+import { parseCursor, readPage, type RowPosition, type RowRequest } from './pages.ts'
 
-const rowPlace = fc.record({
+const rowPosition = fc.record({
   createdAtUnixSeconds: fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 }),
   id: fc.string({ unit: 'grapheme' }),
 })
 
 /** Rows as a table would give them. */
-function tableOf(rows: readonly RowPlace[]) {
+function tableOf(rows: readonly RowPosition[]) {
   return async ({ after, limit }: RowRequest) => {
     const start = after === null ? 0 : rows.findIndex(({ id }) => id === after.id) + 1
     return rows.slice(start, start + limit)
   }
 }
 
-function makeRows(count: number): RowPlace[] {
+function makeRows(count: number): RowPosition[] {
   return Array.from({ length: count }, (_, id) => ({ id: String(id), createdAtUnixSeconds: 1 }))
 }
 
 describe('readPage', () => {
   it('gives a cursor that means the last row of the page', async () => {
     await fc.assert(
-      fc.asyncProperty(rowPlace, rowPlace, async (last, next) => {
+      fc.asyncProperty(rowPosition, rowPosition, async (last, next) => {
         const { items, nextCursor } = await readPage({ limit: 1, cursor: null }, async () => [last, next])
 
         expect(items).toEqual([last])
@@ -45,10 +45,10 @@ describe('readPage', () => {
 
   it.each([1, 7, 499, 500, 501, 1000])('gives every row once in pages of %i', async (limit) => {
     const rows = makeRows(1001)
-    const seen: RowPlace[] = []
+    const seen: RowPosition[] = []
     let cursor: string | null = null
     do {
-      const page: { items: readonly RowPlace[]; nextCursor: string | null } = await readPage(
+      const page: { items: readonly RowPosition[]; nextCursor: string | null } = await readPage(
         { limit, cursor },
         tableOf(rows),
       )

@@ -1,6 +1,6 @@
 /**
- * Pages of listings: oldest first, each beginning behind the last row of the one before, so that rows that come
- * later or go meanwhile neither repeat nor hide another. A cursor is that last row's place, opaque to whoever carries it.
+ * Pages of listings, oldest rows first. Each page starts after the last row of the page before, so rows that are added or
+ * deleted meanwhile neither repeat nor hide another. A cursor is the position of that last row, opaque to clients.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, sql, type SqlBool } from 'kysely'
@@ -8,9 +8,9 @@ import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
 
 export interface PageRequest {
-  /** Null takes all there are, up to what one answer can hold. */
+  /** Null takes all rows, up to `MAX_ROWS`. */
   readonly limit: number | null
-  /** Null begins at the beginning. */
+  /** Null starts with the first row. */
   readonly cursor: string | null
 }
 
@@ -18,36 +18,36 @@ export interface Page<Item> {
   readonly items: readonly Item[]
   /** Null on the last page. */
   readonly nextCursor: string | null
-  /** Of all pages. */
+  /** Rows of all pages. */
   readonly count: number
 }
 
-/** Where a row stands in the order of a listing. */
-export interface RowPlace {
+/** Where a row is in the order of a listing. */
+export interface RowPosition {
   readonly createdAtUnixSeconds: number
   readonly id: string
 }
 
 export interface RowRequest {
-  /** The row before the first one; null at the beginning. */
-  readonly after: RowPlace | null
+  /** The row before the first one; null for the first page. */
+  readonly after: RowPosition | null
   readonly limit: number
 }
 
-/** More rows than this would be an answer that takes too long to make. */
+/** More rows would take too long to serialize. */
 const MAX_ROWS = 10_000
 
-/** Read in one turn of the event loop: a few milliseconds, after which others have theirs. */
+/** Read in one turn of the event loop, which takes a few milliseconds. */
 const PIECE_ROWS = 500
 
 /** Shared by all listings of the process: one piece at a time, because each keeps the event loop from everything else. */
 const reading = new Mutex()
 
 /**
- * Reads a page in pieces. `readRows` gives the rows behind a place, in the order of their places.
- * @throws ServiceError `invalid_request` for a cursor that no page has given.
+ * Reads a page in pieces. `readRows` gives the rows after a position, in order.
+ * @throws ServiceError `invalid_request` for a cursor that is of no page.
  */
-export async function readPage<Item extends RowPlace>(
+export async function readPage<Item extends RowPosition>(
   { limit, cursor }: PageRequest,
   readRows: (request: RowRequest) => Promise<readonly Item[]>,
 ): Promise<Omit<Page<Item>, 'count'>> {
@@ -72,26 +72,26 @@ export async function readPage<Item extends RowPlace>(
   }
 }
 
-function formatCursor({ createdAtUnixSeconds, id }: RowPlace): string {
+function formatCursor({ createdAtUnixSeconds, id }: RowPosition): string {
   return Buffer.from(JSON.stringify([createdAtUnixSeconds, id])).toString('base64url')
 }
 
-/** @throws ServiceError `invalid_request` for a cursor that no page has given. */
-export function parseCursor(cursor: string): RowPlace {
-  const place = decodePlace(cursor)
-  if (place !== null && formatCursor(place) === cursor) return place
+/** @throws ServiceError `invalid_request` for a cursor that is of no page. */
+export function parseCursor(cursor: string): RowPosition {
+  const position = decodePosition(cursor)
+  if (position !== null && formatCursor(position) === cursor) return position
   const shown = JSON.stringify(cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor)
   const message = `cursor must be the next_cursor of a page, but was ${shown}.`
   throw new ServiceError('invalid_request', { message }, { param: 'cursor' })
 }
 
-/** The condition that rows stand behind a place, for a query in the order of `created_at` and `id`. */
-export function isBehind(after: RowPlace | null): Expression<SqlBool> {
+/** The condition that rows come after a position, for a query in the order of `created_at` and `id`. */
+export function isAfter(after: RowPosition | null): Expression<SqlBool> {
   if (after === null) return sql.lit(true)
   return sql`(created_at, id) > (${after.createdAtUnixSeconds}, ${after.id})`
 }
 
-function decodePlace(cursor: string): RowPlace | null {
+function decodePosition(cursor: string): RowPosition | null {
   let decoded: unknown
   try {
     decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))

@@ -1,4 +1,4 @@
-/** Sessions of users that have logged in. Every function takes the database or a transaction; an ended one is deleted. */
+/** Login sessions. Every function takes the database or a transaction. An ended session is deleted. */
 import type { ApiDatabase } from './api-database.ts'
 
 export interface StoredSession {

@@ -1,8 +1,8 @@
-/** Values that a database is given once and keeps. */
+/** Values that are stored once for each database and never changed. */
 import type { ApiDatabase } from './api-database.ts'
 
-/** What stands under this name; `value` when nothing did, from now on. */
-export async function keepSetting(db: ApiDatabase, name: string, value: string): Promise<string> {
+/** Gives the value stored under this name; stores `value` when there is none. */
+export async function ensureSetting(db: ApiDatabase, name: string, value: string): Promise<string> {
   await db
     .insertInto('settings')
     .values({ name, value })

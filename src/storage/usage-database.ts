@@ -1,5 +1,5 @@
 /**
- * What was generated, one row for each request, and sums of those rows in buckets of time. The sums are written in
+ * Schema of the usage database: one row for each request, and sums of those rows in buckets of time. The sums are written in
  * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
  */
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
@@ -22,7 +22,7 @@ interface UsageRow {
   readonly created_at: number
 }
 
-/** Whose requests a sum counts. */
+/** The requests that a sum counts: of one key, one account, or all. */
 export type UsageScope = 'key' | 'account' | 'all'
 
 interface UsageTotalRow {

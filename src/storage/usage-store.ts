@@ -17,7 +17,7 @@ export interface UsageEntry {
   readonly responseMs: number
 }
 
-/** Whose requests are summed up. */
+/** The requests that are summed up. */
 export interface UsageSubject {
   readonly scope: UsageScope
   /** Empty for all. */

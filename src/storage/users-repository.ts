@@ -1,8 +1,8 @@
-/** Registered users. Every function takes the database or a transaction; what an e-mail's key is, its callers know. */
+/** Registered users. Every function takes the database or a transaction. Callers normalize e-mails (`accounts/email.ts`). */
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { isBehind, type Page, type PageRequest, readPage } from './pages.ts'
+import { isAfter, type Page, type PageRequest, readPage } from './pages.ts'
 
 export interface StoredUser {
   readonly id: string
@@ -62,7 +62,7 @@ export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Pag
     db
       .selectFrom('users')
       .select(COLUMNS)
-      .where(isBehind(after))
+      .where(isAfter(after))
       .orderBy('created_at')
       .orderBy('id')
       .limit(limit)
@@ -85,13 +85,13 @@ export async function updateUser(db: ApiDatabase, id: string, changes: UserChang
   await db.updateTable('users').set(values).where('id', '=', id).execute()
 }
 
-/** Keys and sessions go with the user. Says whether there was one. */
+/** Deletes the user's keys and sessions as well. False when there is no such user. */
 export async function deleteUser(db: ApiDatabase, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('users').where('id', '=', id).executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** A user, or a key that is an account of its own and still good; the operator's own keys are none. */
+/** A user, or an active key that is an account of its own; the operator's keys do not count. */
 export async function hasAnyAccount(db: ApiDatabase, unixSeconds: number): Promise<boolean> {
   const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
   if (user !== undefined) return true

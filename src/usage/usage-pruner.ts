@@ -1,6 +1,6 @@
 /**
- * Removes usage that is older than it is to be kept, at start and every hour: whole UTC days, so that rows and sums
- * stay in step, and in slices with a turn of the event loop between two, so that requests are recorded meanwhile.
+ * Removes usage older than the retention, at start and every hour: whole UTC days, so that rows and sums agree, and in
+ * slices with a turn of the event loop between two, so that requests are recorded meanwhile.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
@@ -39,7 +39,7 @@ export class UsagePruner {
   #pruning: Promise<void> | null = null
   #isClosed = false
 
-  /** Begins at once. */
+  /** Starts at once. */
   constructor(options: UsagePrunerOptions) {
     this.#options = options
     this.#timer = (options.startTimer ?? startSystemTimer)(() => this.#start(), INTERVAL_MS)

@@ -1,6 +1,6 @@
 /**
- * Records what was used, before the request is answered. All that comes in one turn of the event loop goes into one
- * transaction, because committing costs more than writing a row; a request that comes alone waits for no other.
+ * Records the usage of a request before its answer. All entries of one turn of the event loop go into one transaction,
+ * because committing costs more than writing a row; an entry that comes alone waits for no other.
  * Invariant: every `record` settles, and one that resolved is in the database.
  */
 import { endOfTurn } from '../core/concurrency/end-of-turn.ts'

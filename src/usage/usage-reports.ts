@@ -1,4 +1,4 @@
-/** What was used since a moment, as numbers to show. Reads only; the routes give it the names of the wire. */
+/** Usage since a moment, summed up for display. Only reads; the routes rename the fields for the wire. */
 import type { UsageStore, UsageSubject, UsageSums } from '../storage/usage-store.ts'
 
 export interface UsageSummary {

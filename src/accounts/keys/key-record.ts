@@ -1,41 +1,21 @@
-/** API keys as the rest of the program sees them, and how a new one is made. */
+/** API keys as the rest of the program sees them, and the issuing of a new one. */
 import { randomUUID } from 'node:crypto'
 import type { Tier } from '../../core/tiers.ts'
 import { effectiveRpm } from '../../limits/request-limiter.ts'
 import type { StoredKey } from '../../storage/keys-repository.ts'
 import { hashSecret, newKeySecret, shownPrefix } from './key-secret.ts'
 
-export interface KeyRecord {
-  readonly id: string
-  readonly keyPrefix: string
-  readonly name: string
-  readonly tier: Tier
+/** A key as it is shown. */
+export interface KeyRecord extends Omit<StoredKey, 'customRateLimitRpm' | 'revokedAtUnixSeconds'> {
   /** Neither revoked nor expired. */
   readonly isActive: boolean
-  readonly createdAtUnixSeconds: number
-  /** Null never expires. */
-  readonly expiresAtUnixSeconds: number | null
-  /** Null for a key that no user owns. */
-  readonly userId: string | null
-  readonly accountId: string
   /** The number that applies: the admin's, else the tier's. */
   readonly rateLimitRpm: number
 }
 
 export function toKeyRecord(key: StoredKey, unixSeconds: number): KeyRecord {
-  const { id, keyPrefix, name, tier, createdAtUnixSeconds, expiresAtUnixSeconds, userId, accountId } = key
-  return {
-    id,
-    keyPrefix,
-    name,
-    tier,
-    isActive: keyState(key, unixSeconds) === 'active',
-    createdAtUnixSeconds,
-    expiresAtUnixSeconds,
-    userId,
-    accountId,
-    rateLimitRpm: effectiveRpm(key),
-  }
+  const { customRateLimitRpm: _rpm, revokedAtUnixSeconds: _revokedAt, ...shown } = key
+  return { ...shown, isActive: keyState(key, unixSeconds) === 'active', rateLimitRpm: effectiveRpm(key) }
 }
 
 export function keyState(
@@ -53,24 +33,24 @@ export function expiryAfter(days: number | null, unixSeconds: number): number | 
   return days === null ? null : unixSeconds + days * SECONDS_PER_DAY
 }
 
-export interface NewKeyOptions {
+export interface IssueOptions {
   readonly name: string
   readonly tier: Tier
   readonly customRateLimitRpm: number | null
   readonly expiresInDays: number | null
-  /** Whose it is; `own` is an account that begins with this key. */
+  /** `own` opens an account with this key. */
   readonly owner: { readonly accountId: string; readonly userId: string | null } | 'own'
   readonly unixSeconds: number
 }
 
-export interface NewKey {
+export interface IssuedKey {
   readonly key: StoredKey
-  /** Shown once, to the one who asked for the key. */
+  /** Shown once, in the answer to the request for the key. */
   readonly keySecret: string
   readonly secretHash: string
 }
 
-export function makeKey({ owner, unixSeconds, expiresInDays, ...rest }: NewKeyOptions): NewKey {
+export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOptions): IssuedKey {
   const id = randomUUID()
   const keySecret = newKeySecret()
   const key: StoredKey = {

@@ -1,12 +1,12 @@
 /**
- * Secrets of the one form there is: `sk-svc-` and 64 hex characters from the system's CSPRNG. Only their hashes are
- * kept; 256 random bits need no salt and no slow hash.
+ * Secrets of keys and sessions: `sk-svc-` and 64 hex characters from the system's CSPRNG. Only their hashes are stored; 256
+ * random bits need no salt and no slow hash.
  */
 import { hash, randomBytes } from 'node:crypto'
 
 const KEY_PREFIX = 'sk-svc-'
 
-/** Hex characters of the secret by which its owner knows it. */
+/** Hex characters of the secret that listings show. */
 const SHOWN_HEX_CHARACTERS = 8
 
 const KEY_SECRET = /^sk-svc-[0-9a-f]{64}$/

@@ -1,6 +1,6 @@
 /**
- * What owners and the admin do with API keys. Owns the rules (maximum, tiers, what a change may do); the rows are
- * storage's. What counts keys and what adds one happen in one transaction, so no two of them pass at the last place.
+ * Creation, change and revocation of API keys by their owners and the admin. Owns the rules (maximum, tiers, what a change may
+ * do); storage owns the rows. Keys are counted and added in one transaction, so two requests never pass the maximum together.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Credential } from '../../core/credential.ts'
@@ -18,8 +18,8 @@ import {
 } from '../../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../../storage/pages.ts'
 import { findUser } from '../../storage/users-repository.ts'
-import { highestTier, readLiveAccount, readUserAccount, requireRoomForKey } from '../account-tier.ts'
-import { expiryAfter, type KeyRecord, keyState, makeKey, type NewKey, toKeyRecord } from './key-record.ts'
+import { highestTier, readLiveAccount, readUserAccount, requireBelowKeyLimit } from '../account-tier.ts'
+import { expiryAfter, type KeyRecord, keyState, issueKey, type IssuedKey, toKeyRecord } from './key-record.ts'
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
@@ -76,9 +76,9 @@ export class KeyService {
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
     const unixSeconds = this.#clock.unixSeconds()
     const owner = { accountId, userId }
-    const made = makeKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds })
+    const made = issueKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds })
     await this.#database.transaction().execute(async (transaction) => {
-      requireRoomForKey(await readLiveAccount(transaction, credential, unixSeconds))
+      requireBelowKeyLimit(await readLiveAccount(transaction, credential, unixSeconds))
       await insertKey(transaction, made.key, made.secretHash)
     })
     await this.#openWindow(made.key, limitId)
@@ -96,25 +96,25 @@ export class KeyService {
     await this.#revoke(keyId, credential.accountId)
   }
 
-  /** Everyone's keys. */
+  /** The keys of all accounts. */
   async listAll(page: PageRequest): Promise<Page<KeyRecord>> {
     return this.#toRecords(await listKeys(this.#database, null, page))
   }
 
   /**
-   * A key for a user, whose maximum binds the admin as well, or for nobody.
+   * A key for a user, whose maximum binds the admin as well, or for an account of its own.
    * @throws ServiceError `user_not_found`, `key_limit_reached`
    */
   async createFor({ userId, ...request }: AdminKeyRequest): Promise<CreatedKey> {
     const unixSeconds = this.#clock.unixSeconds()
     const owner = userId === null ? 'own' : { accountId: userId, userId }
-    const made = makeKey({ customRateLimitRpm: null, ...request, owner, unixSeconds })
+    const made = issueKey({ customRateLimitRpm: null, ...request, owner, unixSeconds })
     await this.#database.transaction().execute(async (transaction) => {
       if (userId !== null) {
         const user = await findUser(transaction, userId)
         if (user === null) throw new ServiceError('user_not_found', { userId })
         const account = await readUserAccount(transaction, user, unixSeconds)
-        requireRoomForKey({ ...account, tier: highestTier([account.tier, request.tier]) })
+        requireBelowKeyLimit({ ...account, tier: highestTier([account.tier, request.tier]) })
       }
       await insertKey(transaction, made.key, made.secretHash)
     })
@@ -179,7 +179,7 @@ export class KeyService {
   }
 }
 
-/** Without authentication anyone, a page in somebody's browser included, could make keys that outlive this run. */
+/** Without authentication anyone, a web page in a browser included, could create keys that outlive this run. */
 function refuseOpen({ kind }: Credential): void {
   if (kind === 'open') throw new ServiceError('keys_need_authentication')
 }
@@ -190,6 +190,6 @@ async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {
   return key
 }
 
-function toCreatedKey({ key, keySecret }: NewKey): CreatedKey {
+function toCreatedKey({ key, keySecret }: IssuedKey): CreatedKey {
   return { record: toKeyRecord(key, key.createdAtUnixSeconds), keySecret }
 }

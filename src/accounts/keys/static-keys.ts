@@ -1,6 +1,6 @@
 /**
- * Keys that are configuration (`--api-keys`): any non-empty strings, all of the built-in account `operator`, tier
- * `enterprise`. Only their hashes are kept. Looking a hash up takes no longer for a secret that is nearly right.
+ * Keys from the configuration (`--api-keys`): any non-empty strings, all of the built-in account `operator`, tier
+ * `enterprise`. Only their hashes are kept, so the time of a look-up reveals nothing of a secret that is nearly right.
  */
 import { createHmac } from 'node:crypto'
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
@@ -15,7 +15,7 @@ export function createStaticKeyAuthenticator(secrets: readonly string[], idSalt:
   const credentials = new Map<string, Credential>()
   for (const secret of secrets) {
     if (secret === '') throw new RangeError('An API key must not be empty.')
-    // From the secret, so that reordering the list does not hand one key's usage to another.
+    // Derived from the secret, so that a reordered list does not mix up the usage of keys.
     const id = createHmac('sha256', idSalt).update(secret, 'utf8').digest('hex').slice(0, 16)
     credentials.set(hashSecret(secret), operatorCredential(`static-${id}`, 'static'))
   }

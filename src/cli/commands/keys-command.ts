@@ -1,4 +1,4 @@
-/** `sluice keys`: what operators do with keys without HTTP. The rules are those of the services. */
+/** `sluice keys`: keys without HTTP, by the rules of the services. */
 import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import type { AdminKeyBody } from '../../api/schemas/keys.ts'
@@ -10,9 +10,9 @@ import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
 /** Resolves with the exit code. */
 export async function runKeysCommand(command: KeysCommand, context: OperatorContext): Promise<number> {
-  // Whoever is to own the key is in a database already.
-  const makesDatabase = command.action === 'create' && command.user === null
-  await withServices(context, { makesDatabase }, async (services) => {
+  // A user who is to own the key is in a database already.
+  const createsDatabase = command.action === 'create' && command.user === null
+  await withServices(context, { createsDatabase }, async (services) => {
     context.terminal.print(await answer(command, services))
   })
   return 0

@@ -1,6 +1,6 @@
 /**
- * The words of `sluice keys ...` and `sluice users ...`: what each command takes, and what it asks for once they are
- * read. What the commands do stands in `keys-command.ts` and `users-command.ts`, which are loaded only to be run.
+ * The command lines of `sluice keys ...` and `sluice users ...`, parsed to what they ask for. `keys-command.ts` and
+ * `users-command.ts` run them and are loaded only then.
  */
 import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'
@@ -50,7 +50,7 @@ export type UsersCommand =
   | { readonly action: 'list'; readonly printsJson: boolean }
   | { readonly action: 'set-tier'; readonly user: string; readonly tier: Tier }
 
-/** Told what the words ask for; among the flags are the configuration's options, as text. */
+/** Called with the parsed command; among the flags are the configuration's options, as text. */
 type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
 
 /** Where the database is; taken by every one of these commands, as `serve` takes them. */
@@ -66,7 +66,7 @@ const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) =
 const keyId: ValueKind<string> = {
   placeholder: anyKeyId.placeholder,
   parse: (given) => {
-    // Not said with the value, which would put a secret on the terminal and into what records it.
+    // Without the value, which would put a secret on the terminal and into its logs.
     if (typeof given === 'string' && isKeySecret(given)) {
       throw new ValueProblem('must be the id or the prefix of a key, but is a whole secret')
     }
@@ -148,7 +148,7 @@ export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCom
   finishFamily(users, 'registered users')
 }
 
-/** What all commands of a family have in common, once they are there. */
+/** Adds the common options; call when all commands of the family are added. */
 function finishFamily(family: Command, subject: string): void {
   const { commands } = family
   for (const command of commands) {

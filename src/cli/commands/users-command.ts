@@ -1,4 +1,4 @@
-/** `sluice users`: what operators do with registered users without HTTP. The rules are those of the services. */
+/** `sluice users`: registered users without HTTP, by the rules of the services. */
 import type { User } from '../../accounts/account-service.ts'
 import { listAllPages, type OperatorContext, type Services, withServices } from '../open-services.ts'
 import type { UsersCommand } from './operator-command-line.ts'
@@ -7,7 +7,7 @@ import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
 /** Resolves with the exit code. */
 export async function runUsersCommand(command: UsersCommand, context: OperatorContext): Promise<number> {
-  await withServices(context, { makesDatabase: false }, async (services) => {
+  await withServices(context, { createsDatabase: false }, async (services) => {
     context.terminal.print(await answer(command, services))
   })
   return 0

@@ -9,7 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Ban, Bans } from '../../core/shared-state.ts'
 
 export const OFFENCE_WINDOW_MS = 60_000
-/** Offices share an address: one program that asks for the wrong thing once a second keeps nobody out. */
+/** Offices share an address: one program that sends one wrong request a second causes no ban. */
 export const MAX_OFFENCES = 60
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS] = [1000, 60_000, 3_600_000] as const

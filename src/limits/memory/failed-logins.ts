@@ -14,7 +14,7 @@ interface Limit {
   readonly max: number
 }
 
-/** Attempts under one limit whose result is open, and those that wait for one of these results. */
+/** Attempts with an open result under one limit, and the waiters for one of these results. */
 interface OpenAttempts {
   count: number
   readonly waiting: (() => void)[]
@@ -44,7 +44,7 @@ export class MemoryFailedLogins implements FailedLogins {
       const nowMs = this.#clock.nowMs()
       const retryAfterSeconds = secondsUntilFree(limits, nowMs)
       if (retryAfterSeconds !== null) {
-        // The next waiter may go on in the place of this one, and is refused in turn.
+        // Passes its turn on to the next waiter, which is refused as well.
         if (wokenId !== null) this.#wakeOne(wokenId)
         return { outcome: 'refused', retryAfterSeconds }
       }

@@ -101,7 +101,7 @@ export function secondsUntil(momentMs: number, nowMs: number): number {
 /**
  * The windows of many ids, in bounded memory. They stand in two generations, of which the older is dropped once in 60
  * seconds; an id that is asked for moves to the younger. So nothing is ever scanned, and a dropped window is empty, because
- * nobody has asked for it since the rotation before. Invariant: an id is in one generation only.
+ * no request has asked for it since the rotation before. Invariant: an id is in one generation only.
  */
 export class SlidingWindows {
   #younger = new Map<string, SlidingWindow>()

@@ -1,6 +1,6 @@
 /**
- * Opens one database, or says in one sentence why it cannot be used. A file that belongs to something else, or to a
- * newer version of this program, is left exactly as it was found: it is looked at before anything is written.
+ * Opens one SQLite database and runs its migrations, or says in one sentence why it cannot be used. A file of another program,
+ * or of a newer version of this one, is left as it was: it is checked before anything is written.
  */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import { databaseTrouble } from '../database-errors.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 
 export interface DatabaseKind {
-  /** What it holds, for messages: `accounts and keys`. */
+  /** Its contents, for messages: `accounts and keys`. */
   readonly holds: string
   /** The option that names the file, for messages. */
   readonly option: string
@@ -24,7 +24,7 @@ export interface DatabaseKind {
 
 export const IN_MEMORY = ':memory:'
 
-/** While it is being opened, another process's write is waited for with the thread standing still: nobody needs it yet. */
+/** While the file is being opened, a wait for another process's lock may block the thread: no request comes yet. */
 const BUSY_TIMEOUT_MS = 10_000
 
 /** The log that a long reader makes grow is cut back to this once it can be. */
@@ -119,8 +119,8 @@ function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
 }
 
 /**
- * Made by us and not by SQLite, so that nobody else on the machine may read who has an account. A file that is there is
- * never opened here: closing it again would give up the locks that this process has on it.
+ * Created here and not by SQLite, so that no other user of the machine can read it. A file that exists is never opened
+ * here: closing it again would release the locks that this process holds on it.
  */
 function makeFile(location: string): void {
   try {

@@ -1,7 +1,6 @@
 /**
- * The accounts and keys of a full server, opened to be read and nothing else: another process owns the file, may write
- * it at any time and may put another one in its place. Nothing is made, migrated or changed, save that SQLite may make
- * the index beside a write-ahead log that it needs to read one.
+ * Opens the accounts database of a full server for reading only: another process owns the file, may write it at any time and
+ * may replace it. Nothing is created, migrated or changed, except the index that SQLite needs to read a write-ahead log.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -16,11 +15,11 @@ import { type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver
 
 export interface ReadOnlyDatabase {
   readonly database: SqliteKysely<ApiSchema>
-  /** Reads everything anew. SQLite notices what SQLite wrote, but not a file that was copied over this one. */
+  /** Drops cached pages. SQLite notices what SQLite wrote, but not a file that was copied over this one. */
   forgetPages(): void
 }
 
-/** What tells a file from another one of its name, and from itself after a change. */
+/** Identifies a file among others of its name, and one state of it. */
 export interface FileState {
   readonly device: number
   readonly inode: number
@@ -34,8 +33,8 @@ export function logOf(location: string): string {
 }
 
 /**
- * Null where there is no file. Never opens it: closing it again would give up every lock that this process has on it,
- * those of SQLite included.
+ * Null where there is no file. Never opens it: closing it again would release every lock of this process on it, those of
+ * SQLite included.
  */
 export function readFileState(location: string): FileState | null {
   const stats = statSync(location, { throwIfNoEntry: false })
@@ -49,10 +48,10 @@ export function isSameFile(one: FileState | null, other: FileState | null): bool
 }
 
 export interface ReadOnlyOptions {
-  /** What named the file, for messages. */
+  /** The option that names the file, for messages. */
   readonly option: string
   /**
-   * Reads the file as if nobody ever wrote it: the write-ahead log beside it belongs to another file that had its name.
+   * Reads the file without the write-ahead log beside it, which belongs to another file that had its name.
    * @default false
    */
   readonly ignoresLog?: boolean
@@ -68,7 +67,7 @@ export function openReadOnlyDatabase(
     new StartError(`The database of ${kind.holds} '${location}' (${option}) cannot be read: ${trouble}.`, 1)
   let sqlite: SqliteDatabase | null = null
   try {
-    // A lock is waited for between tries, never with the thread standing still: it is an application's own.
+    // The thread belongs to an application: no wait for a lock may block it.
     sqlite = new DatabaseSync(toUrl(location, ignoresLog), { readOnly: true, timeout: 0 })
     refuseForeign(sqlite, location, kind)
     requireTables(sqlite, refuse)
@@ -91,7 +90,7 @@ function toUrl(location: string, ignoresLog: boolean): URL {
   return url
 }
 
-/** An empty file, and one of an older version, have not got them: only the full server makes and changes them. */
+/** An empty file and one of an older version lack them: only the full server creates and migrates tables. */
 function requireTables(sqlite: SqliteDatabase, refuse: (trouble: string) => StartError): void {
   const tables = new Set(
     sqlite

@@ -32,7 +32,7 @@ export class SqliteUsageStore implements UsageStore {
 
   insert(entries: readonly UsageEntry[]): Promise<void> {
     return this.#database.driver.transact('write', (connection) => {
-      // The time is read with the lock held: whoever reads at a later time waits for these rows or finds them.
+      // The time is read with the lock held, so a reader at a later time waits for these rows or finds them.
       const statements = this.#insert.statements(entries, this.#clock.unixSeconds())
       for (const { sql, values } of statements) connection.run(sql, values)
     })

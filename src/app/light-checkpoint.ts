@@ -41,7 +41,7 @@ export async function openLightCheckpoint(
   const loaded = registry.register(id, source, { outline })
   // Whoever does not wait for it is told by `/v1/models` and by every answer.
   loaded.catch(() => {})
-  return { host: createRegistryHost(registry), loaded }
+  return { host: createRegistryHost(registry, clock), loaded }
 }
 
 /** An application's own console stays its own: only what went wrong is told, to the function it gave for that. */

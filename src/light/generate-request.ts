@@ -1,4 +1,5 @@
 /** The body of `POST /v1/generate` as a valid type. Fields that the light server does not read are ignored as unknown ones are. */
+import type { GenerationRequest } from '../generation/generation-request.ts'
 import {
   brokenRule,
   GENERATE_NUMBERS,
@@ -11,14 +12,8 @@ import {
   toFieldError,
 } from '../net/requests/request-fields.ts'
 
-export interface GenerateRequest {
+export interface GenerateRequest extends Pick<GenerationRequest, 'modelId' | 'maxNewTokens' | 'sampling'> {
   readonly prompt: string
-  readonly maxNewTokens: number
-  readonly temperature: number
-  readonly topK: number
-  readonly topP: number
-  /** Null is the default model. */
-  readonly modelId: string | null
 }
 
 type Body = Readonly<Record<string, unknown>>
@@ -30,9 +25,13 @@ export function parseGenerateRequest(given: unknown): GenerateRequest {
   return {
     prompt: parseText(body, 'prompt', 'a string'),
     maxNewTokens: parseNumber(body, 'max_new_tokens'),
-    temperature: parseNumber(body, 'temperature'),
-    topK: parseNumber(body, 'top_k'),
-    topP: parseNumber(body, 'top_p'),
+    sampling: {
+      temperature: parseNumber(body, 'temperature'),
+      topK: parseNumber(body, 'top_k'),
+      topP: parseNumber(body, 'top_p'),
+      repetitionPenalty: 1,
+      seed: null,
+    },
     modelId: parseModelId(body),
   }
 }

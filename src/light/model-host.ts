@@ -1,20 +1,20 @@
 /** What the endpoints see of the models: the passthrough model on worker threads, or a checkpoint in its engine process. */
+import type { FoldedSequence } from '../generation/sequence-fold.ts'
 import type { ModelRecord } from '../models/model-record.ts'
-import type { Continuation } from './continuation.ts'
 import type { GenerateRequest } from './generate-request.ts'
 
-interface GenerateRun {
+export interface GenerateRun {
   readonly requestId: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
-  /**
-   * Calls back when the connection ends, until the function that it gives is called: for those who need no signal, which
-   * costs more.
-   */
+  /** Calls back when the connection ends, until the function that it returns is called; cheaper than a signal. */
   onLeave(callback: () => void): () => void
 }
 
-interface Generated extends Continuation {
+/** What a prompt came to. */
+export type Continuation = Pick<FoldedSequence, 'text' | 'tokenIds' | 'promptTokens' | 'finishReason'>
+
+export interface Generated extends Continuation {
   /** The real id, also where the request named an alias. */
   readonly modelId: string
 }
@@ -25,6 +25,5 @@ export interface ModelHost {
   get(modelId: string | null): ModelRecord
   /** @throws ServiceError when the request is refused or fails, the signal's reason when that aborts. */
   generate(request: GenerateRequest, run: GenerateRun): Promise<Generated>
-  /** Requests that still run fail with `shutting_down`. */
   close(): Promise<void>
 }

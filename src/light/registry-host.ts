@@ -1,38 +1,54 @@
-/** Checkpoints, which the full server's registry holds: it is passed in, so that nothing of it loads before it is asked for. */
+/**
+ * Checkpoints, which the full server's registry holds. Their generations are those of the full server without guards and
+ * without a bill. Loaded with the registry, and only where a checkpoint is given.
+ */
+import type { Clock } from '../core/clock.ts'
+import { InvariantError } from '../core/errors.ts'
+import { Generation, type GenerationDeps } from '../generation/generation.ts'
 import type { ModelRegistry } from '../models/registry.ts'
-import type { EngineRequest } from '../protocol/engine.ts'
-import { ContinuationFold, toServiceError } from './continuation.ts'
-import type { GenerateRequest } from './generate-request.ts'
+import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { ModelHost } from './model-host.ts'
 
-export function createRegistryHost(registry: ModelRegistry): ModelHost {
+const UNBILLED = {
+  promptGuard: null,
+  outputGuard: null,
+  usageRecorder: { record: async () => {} },
+  metrics: { countGuardHit: () => {} },
+  log: { error: () => {}, info: () => {} },
+} as const satisfies Partial<GenerationDeps>
+
+/** All callers of a light server are equal. */
+const CALLER = {
+  keyId: '',
+  accountId: 'light',
+  path: '/v1/generate',
+  limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
+} as const
+
+/** What the light server does not read stays at its neutral value. */
+const NEUTRAL = { stopStrings: [], numBeams: 1, priority: 0 } as const
+
+export function createRegistryHost(registry: ModelRegistry, clock: Clock): ModelHost {
   return {
     list: () => registry.list(),
     get: (modelId) => registry.get(modelId),
-    generate: async (request, { requestId, signal }) => {
-      using lease = await registry.acquire(request.modelId, signal)
-      const fold = new ContinuationFold()
-      for await (const events of lease.engine.generate(toEngineRequest(request, requestId), signal)) {
-        for (const event of events) fold.add(event)
-      }
-      if (fold.error !== null) throw toServiceError(fold.error, requestId)
-      return { ...fold.result, modelId: lease.modelId }
+    generate: async ({ prompt, ...request }, { requestId, signal }) => {
+      const input = { kind: 'prompts', prompts: [{ name: 'prompt', text: prompt }], batch: null } as const
+      using generation = await Generation.open(
+        { registry, clock, ...UNBILLED },
+        { ...request, ...NEUTRAL, input },
+        {
+          requestId,
+          signal,
+          caller: CALLER,
+          timeline: new RequestTimeline(clock),
+          onTokensCapped: () => {},
+        },
+      )
+      const [sequence] = await generation.fold()
+      if (sequence === undefined) throw new InvariantError('One prompt gave no sequence.')
+      return { ...sequence, modelId: generation.modelId }
     },
     close: () => registry.close(),
-  }
-}
-
-function toEngineRequest(request: GenerateRequest, requestId: string): EngineRequest {
-  const { temperature, topK, topP } = request
-  return {
-    reqId: requestId,
-    prompts: [{ pieces: [request.prompt], addSpecial: true }],
-    options: {
-      maxNewTokens: request.maxNewTokens,
-      sampling: { temperature, topK, topP, repetitionPenalty: 1, seed: null },
-      stopStrings: [],
-    },
-    // The light server counts nobody's requests: all callers are equal.
-    place: { priorityClass: 0, priority: 0, accountId: 'light' },
   }
 }

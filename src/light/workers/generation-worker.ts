@@ -9,7 +9,7 @@ import { InvariantError } from '../../core/errors.ts'
 import { StepLoop, type EventSink, type RequestHandle } from '../../engines/process/step-loop/step-loop.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
-import { ContinuationFold } from '../continuation.ts'
+import { SequenceFold } from '../../generation/sequence-fold.ts'
 import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
 
 const port = parentPort
@@ -43,14 +43,13 @@ port.on('message', ({ prompts, aborted }: WorkMessage) => {
 port.postMessage([] satisfies OutcomeMessage)
 
 function createSink(id: number): EventSink {
-  const fold = new ContinuationFold()
+  const fold = new SequenceFold()
   return {
     deliver: (events) => {
       for (const event of events) fold.add(event)
       if (!fold.hasEnded) return
-      if (fold.error !== null) return end([id, fold.error])
-      const { text, tokenIds, promptTokens, finishReason } = fold.result
-      end([id, text, tokenIds, promptTokens, finishReason])
+      const { text, tokenIds, promptTokens, finishReason, error } = fold.finish()
+      end(error === null ? [id, text, tokenIds, promptTokens, finishReason] : [id, error])
     },
     fail: ({ code, params }) => end([id, { code, params }]),
   }

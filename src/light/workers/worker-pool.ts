@@ -10,7 +10,7 @@
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
 import { ServiceError } from '../../core/errors.ts'
-import { type Continuation, toServiceError } from '../continuation.ts'
+import type { Continuation } from '../model-host.ts'
 import type { Outcome } from './worker-messages.ts'
 import { type Job, WorkerThread } from './worker-thread.ts'
 
@@ -65,7 +65,10 @@ export class WorkerPool {
       const id = this.#nextId++
       const settle = (outcome: Outcome): void => {
         forgetClient()
-        if (outcome.length === 2) return reject(toServiceError(outcome[1], requestId))
+        if (outcome.length === 2) {
+          const [, { code, params }] = outcome
+          return reject(new ServiceError(code, { requestId, ...params }))
+        }
         const [, text, tokenIds, promptTokens, finishReason] = outcome
         resolve({ text, tokenIds, promptTokens, finishReason })
       }

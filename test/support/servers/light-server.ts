@@ -48,7 +48,7 @@ export function createTestLightServer({
       clock,
       workerEntry,
       openCheckpoint: async (_, { maxQueue }) => ({
-        host: createRegistryHost(createRegistry(engine, { maxQueue, clock })),
+        host: createRegistryHost(createRegistry(engine, { maxQueue, clock }), clock),
         loaded: Promise.resolve(),
       }),
       openKeys: (location) => openKeyFile({ location, option: 'keyDb' }, clock),

@@ -5,8 +5,6 @@
 export const E4M3_MAX = 448
 const SMALLEST_NORMAL_EXPONENT = -6
 const FRACTION_BITS = 3
-const EXPONENT_BIAS = 7
-const NAN_CODE = 0x7f
 
 const scratch = new DataView(new ArrayBuffer(8))
 
@@ -29,26 +27,4 @@ export function roundToE4m3(value: number): number {
   if (magnitude >= E4M3_MAX) return value < 0 ? -E4M3_MAX : E4M3_MAX
   const exponent = magnitude === 0 ? SMALLEST_NORMAL_EXPONENT : floorLog2(magnitude)
   return roundToStep(value, 2 ** (Math.max(exponent, SMALLEST_NORMAL_EXPONENT) - FRACTION_BITS))
-}
-
-/** The code of the nearest E4M3 number. */
-export function toE4m3Code(value: number): number {
-  const sign = value < 0 || Object.is(value, -0) ? 0x80 : 0
-  if (Number.isNaN(value)) return NAN_CODE
-  const magnitude = Math.abs(roundToE4m3(value))
-  const smallestNormal = 2 ** SMALLEST_NORMAL_EXPONENT
-  if (magnitude < smallestNormal) return sign | (magnitude / (smallestNormal / 2 ** FRACTION_BITS))
-  const exponent = floorLog2(magnitude)
-  const fraction = (magnitude / 2 ** exponent - 1) * 2 ** FRACTION_BITS
-  return sign | ((exponent + EXPONENT_BIAS) << FRACTION_BITS) | fraction
-}
-
-/** The number a code stands for. */
-export function e4m3Value(code: number): number {
-  const sign = (code & 0x80) === 0 ? 1 : -1
-  const exponent = (code >>> FRACTION_BITS) & 0xf
-  const fraction = (code & 7) / 2 ** FRACTION_BITS
-  if ((code & NAN_CODE) === NAN_CODE) return Number.NaN
-  if (exponent === 0) return sign * fraction * 2 ** SMALLEST_NORMAL_EXPONENT
-  return sign * (1 + fraction) * 2 ** (exponent - EXPONENT_BIAS)
 }

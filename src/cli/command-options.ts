@@ -30,8 +30,8 @@ export function addConfigOption(
   name: OptionName,
   { heading = OPTIONS[name].group, without = `default: ${defaultText(name)}` }: ConfigOptionTexts = {},
 ): void {
-  const { kind, help, available } = OPTIONS[name]
-  const notes = [without, envName(name), ...(available === true ? [] : ['not available yet'])]
+  const { kind, help, notYet } = OPTIONS[name]
+  const notes = [without, envName(name), ...(notYet === undefined ? [] : ['not available yet'])]
   const option = new Option(flagsOf(name, kind), `${help} (${notes.join('; ')})`)
   if (kind.placeholder !== null) option.argParser((text) => refuseFlagAsValue(text, option, command))
   command.addOption(option.helpGroup(`${heading}:`))

@@ -1,8 +1,7 @@
 /**
  * The one table of options: kind, default, help and whether the work behind it is built. The command line, the
- * environment names, the configuration file, `--help` and docs/cli.md are all made from it. A row whose work is
- * not built yet says why and is refused, save for its neutral value, which asks for nothing; building the work
- * turns `notYet(...)` into `true`.
+ * environment names, the configuration file, `--help` and docs/cli.md are all made from it. A row with `notYet` is
+ * refused with that reason, except for its neutral values, which ask for nothing.
  */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
@@ -51,16 +50,13 @@ export interface OptionRow<Value> {
   readonly defaultText?: string
   /** One line, lower case, without a full stop. */
   readonly help: string
-  readonly available: true | NotYet
+  /** Set while the work behind it is not built: the option is refused. */
+  readonly notYet?: NotYet
   /** Whether only a file or code can give it, because no one line of text could. */
   readonly isFileOnly?: boolean
 }
 
 export type OptionTable = { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> }
-
-function notYet(reason: string, ...neutral: readonly unknown[]): NotYet {
-  return { reason, neutral }
-}
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
 const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
@@ -71,42 +67,37 @@ export const OPTIONS: OptionTable = {
     kind: host,
     default: '127.0.0.1',
     help: 'address to listen on',
-    available: true,
   },
   port: {
     group: 'Server',
     kind: wholeNumber({ min: 0, max: 65_535 }),
     default: 8080,
     help: 'port to listen on; 0 picks a free one and prints it',
-    available: true,
   },
   config: {
     group: 'Server',
     kind: path(),
     default: null,
     help: 'JSON or YAML file with options under their camelCase names',
-    available: true,
   },
   logLevel: {
     group: 'Server',
     kind: choice(LOG_LEVELS),
     default: 'info',
     help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
-    available: true,
   },
   shutdownTimeout: {
     group: 'Server',
     kind: wholeNumber({ min: 0, max: 3600 }, 'seconds'),
     default: 30,
     help: 'seconds running requests may take after SIGTERM',
-    available: true,
   },
   workers: {
     group: 'Server',
     kind: wholeNumber({ min: 1, max: 256 }),
     default: 1,
     help: 'HTTP processes',
-    available: notYet('more than one HTTP process is not built', 1),
+    notYet: { reason: 'more than one HTTP process is not built', neutral: [1] },
   },
 
   authMode: {
@@ -114,42 +105,36 @@ export const OPTIONS: OptionTable = {
     kind: choice(AUTH_MODES),
     default: 'api-key',
     help: 'none lets every caller in, on a loopback host only',
-    available: true,
   },
   apiKeys: {
     group: 'Access',
     kind: secretList,
     default: Object.freeze([]),
     help: "the operator's keys, between commas, or @FILE with one a line",
-    available: true,
   },
   adminKey: {
     group: 'Access',
     kind: secret,
     default: null,
     help: 'secret of the admin API, or @FILE',
-    available: true,
   },
   registration: {
     group: 'Access',
     kind: choice(REGISTRATIONS),
     default: 'open',
     help: 'who may register an account',
-    available: true,
   },
   modelAdmin: {
     group: 'Access',
     kind: choice(MODEL_ADMINS),
     default: 'key',
     help: 'who may quantize a model: any key, or the admin',
-    available: true,
   },
   corsOrigins: {
     group: 'Access',
     kind: list(origin),
     default: Object.freeze([]),
     help: 'origins that may call from a browser',
-    available: true,
   },
 
   checkpoint: {
@@ -158,7 +143,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'the passthrough model',
     help: '.gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]',
-    available: true,
   },
   modelConfig: {
     group: 'Model',
@@ -166,7 +150,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'beside the checkpoint',
     help: 'config.json of the checkpoint; overrides metadata of a .gguf',
-    available: true,
   },
   tokenizer: {
     group: 'Model',
@@ -174,7 +157,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'beside the checkpoint',
     help: 'tokenizer.json of a safetensors checkpoint',
-    available: true,
   },
   modelId: {
     group: 'Model',
@@ -182,14 +164,12 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: "the checkpoint's stem",
     help: 'id under which the checkpoint is served',
-    available: true,
   },
   quantization: {
     group: 'Model',
     kind: choice(QUANTIZATIONS),
     default: 'none',
     help: 'applied when the checkpoint is loaded',
-    available: true,
   },
   models: {
     group: 'Model',
@@ -197,7 +177,6 @@ export const OPTIONS: OptionTable = {
     default: Object.freeze([]),
     isFileOnly: true,
     help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization',
-    available: true,
   },
 
   maxBatchSize: {
@@ -205,7 +184,6 @@ export const OPTIONS: OptionTable = {
     kind: wholeNumber({ min: 1, max: 256 }),
     default: 8,
     help: 'sequences in one running batch',
-    available: true,
   },
   maxSeqLen: {
     group: 'Engine',
@@ -213,49 +191,42 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: "the model's own, at most 4096",
     help: 'tokens a sequence may reach',
-    available: true,
   },
   kvCacheType: {
     group: 'Engine',
     kind: choice(KV_CACHE_TYPES),
     default: 'f16',
     help: 'precision of the KV cache; q8_0 takes 53 % of the memory',
-    available: true,
   },
   schedulePolicy: {
     group: 'Engine',
     kind: choice(SCHEDULE_POLICIES),
     default: 'priority',
     help: 'order of the waiting queue',
-    available: true,
   },
   speculation: {
     group: 'Engine',
     kind: choice(SPECULATIONS),
     default: 'ngram',
     help: 'ngram guesses ahead where one text repeats itself, and checks the guesses with the next token',
-    available: true,
   },
   maxQueue: {
     group: 'Engine',
     kind: wholeNumber({ min: 1, max: 1_000_000 }),
     default: 512,
     help: 'waiting sequences, all models together',
-    available: true,
   },
   replicas: {
     group: 'Engine',
     kind: wholeNumber({ min: 1, max: 64 }),
     default: 1,
     help: 'engine processes per model',
-    available: true,
   },
   gpu: {
     group: 'Engine',
     kind: choice(GPU_MODES),
     default: 'auto',
     help: 'auto uses a GPU where one is found',
-    available: true,
   },
   gpuLayers: {
     group: 'Engine',
@@ -263,7 +234,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'all',
     help: 'layers of the model to put on the GPU',
-    available: true,
   },
   threads: {
     group: 'Engine',
@@ -271,7 +241,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'by model size, at most all cores',
     help: 'compute threads of an engine',
-    available: true,
   },
 
   tlsCertfile: {
@@ -280,7 +249,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'plain HTTP',
     help: 'PEM certificate; needs --tls-keyfile',
-    available: true,
   },
   tlsKeyfile: {
     group: 'Network',
@@ -288,28 +256,24 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'plain HTTP',
     help: 'PEM key; needs --tls-certfile',
-    available: true,
   },
   cidrAllow: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'addresses that may connect; all others may not',
-    available: true,
   },
   cidrDeny: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'addresses that may not connect; wins over --cidr-allow',
-    available: true,
   },
   trustedProxies: {
     group: 'Network',
     kind: list(cidr),
     default: Object.freeze([]),
     help: 'proxies whose X-Forwarded-For is believed',
-    available: true,
   },
   rateLimit: {
     group: 'Network',
@@ -317,7 +281,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'off',
     help: 'requests per minute and client address, before authentication',
-    available: true,
   },
   portKnock: {
     group: 'Network',
@@ -325,21 +288,18 @@ export const OPTIONS: OptionTable = {
     default: Object.freeze([]),
     defaultText: 'off',
     help: 'ports to connect to, in order, before the server answers',
-    available: true,
   },
   portKnockWindow: {
     group: 'Network',
     kind: wholeNumber({ min: 1, max: 3600 }, 'seconds'),
     default: 10,
     help: 'seconds in which all ports must be knocked',
-    available: true,
   },
   portKnockOpen: {
     group: 'Network',
     kind: wholeNumber({ min: 1, max: 31_536_000 }, 'seconds'),
     default: 3600,
     help: 'seconds an address may reach the server after knocking',
-    available: true,
   },
 
   enableFirewall: {
@@ -347,21 +307,18 @@ export const OPTIONS: OptionTable = {
     kind: toggle,
     default: false,
     help: 'switch the request firewall on',
-    available: true,
   },
   disablePromptInjection: {
     group: 'Guards',
     kind: toggle,
     default: false,
     help: 'switch the guard against prompt injection off',
-    available: true,
   },
   disableOutputVerify: {
     group: 'Guards',
     kind: toggle,
     default: false,
     help: 'switch the guard of generated text off',
-    available: true,
   },
 
   dataDir: {
@@ -369,7 +326,6 @@ export const OPTIONS: OptionTable = {
     kind: path('folder'),
     default: 'sluice-data',
     help: 'folder for databases and converted models',
-    available: true,
   },
   apiDb: {
     group: 'State',
@@ -377,7 +333,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'api.db in the data folder',
     help: 'database of accounts and keys: SQLite file or :memory:',
-    available: true,
   },
   usageDb: {
     group: 'State',
@@ -385,7 +340,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'usage.db in the data folder',
     help: 'database of usage: SQLite file or :memory:',
-    available: true,
   },
   usageRetentionDays: {
     group: 'State',
@@ -393,7 +347,6 @@ export const OPTIONS: OptionTable = {
     default: null,
     defaultText: 'off: all is kept',
     help: 'days that usage is kept, whole days of UTC',
-    available: true,
   },
 }
 

@@ -142,7 +142,7 @@ describe('resolveConfig', () => {
     expect(config).not.toHaveProperty('config')
   })
 
-  describe.each(NAMES.filter((name) => OPTIONS[name].available === true))('%s', (name) => {
+  describe.each(NAMES.filter((name) => OPTIONS[name].notYet === undefined))('%s', (name) => {
     const [text, value] = CASES[name]
     const others = COMPANIONS[name] ?? {}
 
@@ -153,7 +153,7 @@ describe('resolveConfig', () => {
     })
   })
 
-  describe.each(NAMES.filter((name) => OPTIONS[name].available !== true))('%s', (name) => {
+  describe.each(NAMES.filter((name) => OPTIONS[name].notYet !== undefined))('%s', (name) => {
     const [text, value] = CASES[name]
 
     it('is refused as not available yet, wherever it comes from', () => {

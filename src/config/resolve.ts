@@ -125,8 +125,9 @@ function refuseUnavailable(
   row: OptionRow<unknown>,
   { value, label }: { value: unknown; label: string },
 ): void {
-  if (row.available === true || row.available.neutral.includes(value)) return
-  throw new StartError(`${label} is not available yet: ${row.available.reason}.`, 2)
+  const { notYet } = row
+  if (notYet === undefined || notYet.neutral.includes(value)) return
+  throw new StartError(`${label} is not available yet: ${notYet.reason}.`, 2)
 }
 
 function flagSource(flags: Values): Source {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { flagName } from '../config/option-names.ts'
-import { FLAG_NAMES } from '../config/options.ts'
-import { renderCliDocs } from './cli-docs.ts'
+import { flagName } from '../../src/config/option-names.ts'
+import { FLAG_NAMES } from '../../src/config/options.ts'
+import { renderCliDocs } from './cli-docs.mjs'
 
 it('lists every option', () => {
   const docs = renderCliDocs()

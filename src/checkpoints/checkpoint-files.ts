@@ -111,13 +111,9 @@ async function isGguf(path: string): Promise<boolean> {
 
 async function startsWithMagic(path: string): Promise<boolean> {
   try {
-    const handle = await openFile(path)
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
-      return bytesRead === 4 && buffer.equals(GGUF_MAGIC_BYTES)
-    } finally {
-      await handle.close()
-    }
+    await using handle = await openFile(path)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+    return bytesRead === 4 && buffer.equals(GGUF_MAGIC_BYTES)
   } catch (error) {
     throw fileError('read', path, error)
   }

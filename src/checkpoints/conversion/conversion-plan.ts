@@ -6,7 +6,7 @@
 import type { ArchitecturePlan, TensorOrigin, TensorPlan } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
-import { gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
+import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
@@ -169,8 +169,7 @@ function findTensor(
 function mainType(tensors: readonly PlannedTensor[]): FloatType {
   const elements = new Map<FloatType, number>()
   for (const { type, shape } of tensors) {
-    const count = shape.reduce((product, size) => product * size, 1)
-    elements.set(type, (elements.get(type) ?? 0) + count)
+    elements.set(type, (elements.get(type) ?? 0) + elementCount(shape))
   }
   const [largest] = Array.from(elements).sort(([, a], [, b]) => b - a)
   return largest?.[0] ?? 'F32'

@@ -4,7 +4,7 @@
  * Running past the bytes at hand throws `MoreBytesNeeded`; running past the file is a truncated file.
  */
 import { badFile } from '../file-errors.ts'
-import type { Texts } from './gguf-format.ts'
+import { GGUF_NUMBERS, type Texts } from './gguf-format.ts'
 
 /** The header goes on behind the bytes that were given; for the reader of the file only. */
 export class MoreBytesNeeded extends Error {
@@ -25,10 +25,13 @@ export interface HeaderSource {
 
 export class GgufCursor {
   readonly #source: HeaderSource
+  readonly #view: DataView
   #offset = 0
 
   constructor(source: HeaderSource) {
     this.#source = source
+    const { buffer, byteOffset, byteLength } = source.bytes
+    this.#view = new DataView(buffer, byteOffset, byteLength)
   }
 
   get offset(): number {
@@ -50,43 +53,20 @@ export class GgufCursor {
     return start
   }
 
-  uint8(): number {
-    return this.#source.bytes.readUInt8(this.take(1))
+  number(type: keyof typeof GGUF_NUMBERS): number | bigint {
+    const { read, List } = GGUF_NUMBERS[type]
+    return read(this.#view, this.take(List.BYTES_PER_ELEMENT))
   }
-  int8(): number {
-    return this.#source.bytes.readInt8(this.take(1))
-  }
-  uint16(): number {
-    return this.#source.bytes.readUInt16LE(this.take(2))
-  }
-  int16(): number {
-    return this.#source.bytes.readInt16LE(this.take(2))
-  }
+
   uint32(): number {
-    return this.#source.bytes.readUInt32LE(this.take(4))
-  }
-  int32(): number {
-    return this.#source.bytes.readInt32LE(this.take(4))
-  }
-  float32(): number {
-    return this.#source.bytes.readFloatLE(this.take(4))
-  }
-  float64(): number {
-    return this.#source.bytes.readDoubleLE(this.take(8))
-  }
-  uint64(): bigint {
-    return this.#source.bytes.readBigUInt64LE(this.take(8))
-  }
-  int64(): bigint {
-    return this.#source.bytes.readBigInt64LE(this.take(8))
+    return this.#view.getUint32(this.take(4), true)
   }
 
   /** A count or a size; what does not fit a double exactly cannot be in a file. */
   size(): number {
     const start = this.take(8)
-    const { bytes } = this.#source
     // Two halves, since a vocabulary has hundreds of thousands of these, and big integers are slow.
-    const value = bytes.readUInt32LE(start) + bytes.readUInt32LE(start + 4) * 2 ** 32
+    const value = this.#view.getUint32(start, true) + this.#view.getUint32(start + 4, true) * 2 ** 32
     return Math.min(value, Number.MAX_SAFE_INTEGER)
   }
 

@@ -57,19 +57,14 @@ interface GgufFile {
 /** Reads and checks one file's header. */
 export async function readGgufFile(path: string): Promise<GgufFile> {
   try {
-    const handle = await openFile(path)
-    try {
-      const { size } = await handle.stat()
-      for (let wanted = FIRST_READ_BYTES; ;) {
-        const bytes = Buffer.alloc(Math.min(wanted, size))
-        const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-        const source = { path, bytes: bytes.subarray(0, bytesRead), fileSizeBytes: size }
-        const parsed = parseOrGrow(source)
-        if ('header' in parsed) return { path, sizeBytes: size, header: parsed.header }
-        wanted = Math.max(parsed.neededBytes, wanted * 4)
-      }
-    } finally {
-      await handle.close()
+    await using handle = await openFile(path)
+    const { size } = await handle.stat()
+    for (let wanted = FIRST_READ_BYTES; ;) {
+      const bytes = Buffer.alloc(Math.min(wanted, size))
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
+      const parsed = parseOrGrow({ path, bytes: bytes.subarray(0, bytesRead), fileSizeBytes: size })
+      if ('header' in parsed) return { path, sizeBytes: size, header: parsed.header }
+      wanted = Math.max(parsed.neededBytes, wanted * 4)
     }
   } catch (error) {
     throw fileError('read', path, error)

@@ -25,8 +25,35 @@ export const GGUF_VALUE_TYPES = [
 ] as const
 
 export type GgufValueType = (typeof GGUF_VALUE_TYPES)[number]
-type GgufNumberType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64'
+type GgufNumberType = Exclude<GgufValueType, 'bool' | 'string' | 'array' | GgufBigintType>
 type GgufBigintType = 'uint64' | 'int64'
+
+interface NumberRow {
+  readonly read: (view: DataView, at: number) => number | bigint
+  readonly write: (view: DataView, at: number, value: never) => void
+  /** What a list of them is kept in. */
+  readonly List: { readonly BYTES_PER_ELEMENT: number; new (buffer: ArrayBuffer): NumberArray | BigintArray }
+}
+
+const numbers = (name: NumberName, List: NumberRow['List']): NumberRow => ({
+  read: (view, at) => view[`get${name}`](at, true),
+  write: (view, at, value) => view[`set${name}`](at, value, true),
+  List,
+})
+
+/** How each type of number is read, written and packed. */
+export const GGUF_NUMBERS: Readonly<Record<GgufNumberType | GgufBigintType, NumberRow>> = {
+  uint8: numbers('Uint8', Uint8Array),
+  int8: numbers('Int8', Int8Array),
+  uint16: numbers('Uint16', Uint16Array),
+  int16: numbers('Int16', Int16Array),
+  uint32: numbers('Uint32', Uint32Array),
+  int32: numbers('Int32', Int32Array),
+  float32: numbers('Float32', Float32Array),
+  float64: numbers('Float64', Float64Array),
+  uint64: numbers('BigUint64', BigUint64Array),
+  int64: numbers('BigInt64', BigInt64Array),
+}
 
 export type GgufScalar =
   | { readonly type: GgufNumberType; readonly value: number }
@@ -51,17 +78,20 @@ export type GgufArray =
 /** A list of strings, or what reads them one by one: a vocabulary is long, and mostly only counted. */
 export type Texts = Iterable<string> & { readonly length: number }
 
-/** Numbers stay packed: a vocabulary's scores and types are long. */
-type NumberArray =
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | Float32Array
-  | Float64Array
+type NumberName =
+  | 'Uint8'
+  | 'Int8'
+  | 'Uint16'
+  | 'Int16'
+  | 'Uint32'
+  | 'Int32'
+  | 'Float32'
+  | 'Float64'
+  | BigintName
+type BigintName = 'BigUint64' | 'BigInt64'
 
+/** Numbers stay packed: a vocabulary's scores and types are long. */
+type NumberArray = InstanceType<(typeof globalThis)[`${Exclude<NumberName, BigintName>}Array`]>
 type BigintArray = BigUint64Array | BigInt64Array
 
 export type GgufValue = GgufScalar | GgufArray

@@ -9,6 +9,7 @@ import {
   GGML_TYPES,
   GGUF_DEFAULT_ALIGNMENT,
   GGUF_MAGIC,
+  GGUF_NUMBERS,
   GGUF_READABLE_VERSIONS,
   GGUF_VALUE_TYPES,
   type GgufArray,
@@ -81,64 +82,22 @@ function readValueType(cursor: GgufCursor, path: string, key: string): GgufValue
 }
 
 function readScalar(cursor: GgufCursor, type: Exclude<GgufValueType, 'array'>): GgufScalar {
-  switch (type) {
-    case 'string':
-      return { type, value: cursor.string() }
-    case 'bool':
-      return { type, value: cursor.uint8() !== 0 }
-    case 'uint64':
-    case 'int64':
-      return { type, value: cursor[type]() }
-    case 'uint8':
-    case 'int8':
-    case 'uint16':
-    case 'int16':
-    case 'uint32':
-    case 'int32':
-    case 'float32':
-    case 'float64':
-      return { type, value: cursor[type]() }
-  }
+  if (type === 'string') return { type, value: cursor.string() }
+  if (type === 'bool') return { type, value: cursor.number('uint8') !== 0 }
+  return { type, value: cursor.number(type) } as GgufScalar
 }
-
-const NUMBER_ARRAYS = {
-  uint8: Uint8Array,
-  int8: Int8Array,
-  uint16: Uint16Array,
-  int16: Int16Array,
-  uint32: Uint32Array,
-  int32: Int32Array,
-  float32: Float32Array,
-  float64: Float64Array,
-} as const
 
 function readArray(cursor: GgufCursor, path: string, key: string): GgufArray {
   const itemType = readValueType(cursor, path, key)
   const count = cursor.size()
-  switch (itemType) {
-    case 'array':
-      throw badFile(path, `cannot be read: metadata key ${quoted(key)} is a list of lists`)
-    case 'string':
-      return { type: 'array', itemType, items: cursor.texts(count) }
-    case 'bool':
-      return { type: 'array', itemType, items: new Uint8Array(cursor.copy(count)) }
-    case 'uint64':
-      return { type: 'array', itemType, items: new BigUint64Array(cursor.copy(count * 8)) }
-    case 'int64':
-      return { type: 'array', itemType, items: new BigInt64Array(cursor.copy(count * 8)) }
-    case 'uint8':
-    case 'int8':
-    case 'uint16':
-    case 'int16':
-    case 'uint32':
-    case 'int32':
-    case 'float32':
-    case 'float64': {
-      const NumberArray = NUMBER_ARRAYS[itemType]
-      const items = new NumberArray(cursor.copy(count * NumberArray.BYTES_PER_ELEMENT))
-      return { type: 'array', itemType, items }
-    }
+  if (itemType === 'array') {
+    throw badFile(path, `cannot be read: metadata key ${quoted(key)} is a list of lists`)
   }
+  if (itemType === 'string') return { type: 'array', itemType, items: cursor.texts(count) }
+  if (itemType === 'bool') return { type: 'array', itemType, items: new Uint8Array(cursor.copy(count)) }
+  const { List } = GGUF_NUMBERS[itemType]
+  const items = new List(cursor.copy(count * List.BYTES_PER_ELEMENT))
+  return { type: 'array', itemType, items } as GgufArray
 }
 
 function readTensorInfos(cursor: GgufCursor, path: string, count: number): GgufTensorInfo[] {

@@ -1,9 +1,10 @@
 /** Reads the data of a GGUF model's tensors, of all its files, in chunks of whole rows. */
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { badFile, fileError, quoted } from '../file-errors.ts'
 import { convertFloats, findNonFinite, isFloatType } from './float-conversion.ts'
 import { type GgufModel, readGgufFile } from './gguf-file.ts'
-import type { GgufTensor, GgufTensorInfo } from './gguf-format.ts'
+import { readExactly } from '../open-file.ts'
+import { elementCount, type GgufTensor, type GgufTensorInfo } from './gguf-format.ts'
 
 const CHUNK_BYTES = 4 * 2 ** 20
 
@@ -32,18 +33,14 @@ export async function* readTensorData(tensor: StoredTensor): AsyncGenerator<Buff
   const { path, startBytes, sizeBytes } = tensor.stored
   const rowBytes = sizeBytes / rowCount(tensor)
   const chunkBytes = Math.max(1, Math.floor(CHUNK_BYTES / rowBytes)) * rowBytes
-  const handle = await open(path, 'r').catch((error: unknown) => {
+  await using handle = await open(path, 'r').catch((error: unknown) => {
     throw fileError('read', path, error)
   })
-  try {
-    for (let done = 0; done < sizeBytes; done += chunkBytes) {
-      const chunk = Buffer.alloc(Math.min(chunkBytes, sizeBytes - done))
-      await readWhole(handle, { path, chunk, position: startBytes + done })
-      checkFinite(tensor, chunk)
-      yield chunk
-    }
-  } finally {
-    await handle.close()
+  for (let done = 0; done < sizeBytes; done += chunkBytes) {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, sizeBytes - done))
+    await readExactly(handle, { path, bytes: chunk, position: startBytes + done })
+    checkFinite(tensor, chunk)
+    yield chunk
   }
 }
 
@@ -74,19 +71,5 @@ function checkFinite({ name, stored: { path, type } }: StoredTensor, chunk: Uint
 }
 
 function rowCount({ shape }: GgufTensor): number {
-  return shape.slice(1).reduce((product, size) => product * size, 1)
-}
-
-interface Place {
-  readonly path: string
-  readonly chunk: Buffer
-  readonly position: number
-}
-
-async function readWhole(handle: FileHandle, { path, chunk, position }: Place): Promise<void> {
-  for (let done = 0; done < chunk.length;) {
-    const { bytesRead } = await handle.read(chunk, done, chunk.length - done, position + done)
-    if (bytesRead === 0) throw badFile(path, 'became shorter while it was read')
-    done += bytesRead
-  }
+  return elementCount(shape.slice(1))
 }

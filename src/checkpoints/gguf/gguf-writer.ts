@@ -10,6 +10,7 @@ import {
   GGML_TYPES,
   GGUF_DEFAULT_ALIGNMENT,
   GGUF_MAGIC,
+  GGUF_NUMBERS,
   GGUF_VALUE_TYPES,
   GGUF_VERSION,
   type GgufArray,
@@ -64,24 +65,20 @@ export async function writeGguf<Tensor extends GgufTensor>(
   tensorData: (tensor: Tensor & GgufTensorInfo) => AsyncIterable<Uint8Array>,
 ): Promise<void> {
   try {
-    const handle = await open(path, 'wx')
-    try {
-      await writeAll(handle, layout.headerBytes)
-      for (const tensor of layout.tensors) {
-        let written = 0
-        for await (const chunk of tensorData(tensor)) {
-          await writeAll(handle, chunk)
-          written += chunk.length
-        }
-        if (written !== tensor.sizeBytes) {
-          throw new InvariantError(`${written} bytes came for tensor ${tensor.name} of ${tensor.sizeBytes}`)
-        }
-        await writeAll(handle, Buffer.alloc(alignUp(written, GGUF_DEFAULT_ALIGNMENT) - written))
+    await using handle = await open(path, 'wx')
+    await writeAll(handle, layout.headerBytes)
+    for (const tensor of layout.tensors) {
+      let written = 0
+      for await (const chunk of tensorData(tensor)) {
+        await writeAll(handle, chunk)
+        written += chunk.length
       }
-      await handle.datasync()
-    } finally {
-      await handle.close()
+      if (written !== tensor.sizeBytes) {
+        throw new InvariantError(`${written} bytes came for tensor ${tensor.name} of ${tensor.sizeBytes}`)
+      }
+      await writeAll(handle, Buffer.alloc(alignUp(written, GGUF_DEFAULT_ALIGNMENT) - written))
     }
+    await handle.datasync()
   } catch (error) {
     throw fileError('write', path, error)
   }
@@ -134,34 +131,16 @@ function encodeStrings(texts: Texts): Buffer {
   return bytes
 }
 
-function encodeScalar(scalar: GgufScalar): Buffer {
-  switch (scalar.type) {
-    case 'string':
-      return string(scalar.value)
-    case 'bool':
-      return Buffer.from([scalar.value ? 1 : 0])
-    case 'uint64':
-    case 'int64':
-      return bytesOf(8, (view) => view.setBigUint64(0, BigInt.asUintN(64, scalar.value), true))
-    case 'uint8':
-    case 'int8':
-      return bytesOf(1, (view) => view.setUint8(0, scalar.value))
-    case 'uint16':
-    case 'int16':
-      return bytesOf(2, (view) => view.setUint16(0, scalar.value, true))
-    case 'uint32':
-    case 'int32':
-      return bytesOf(4, (view) => view.setUint32(0, scalar.value, true))
-    case 'float32':
-      return bytesOf(4, (view) => view.setFloat32(0, scalar.value, true))
-    case 'float64':
-      return bytesOf(8, (view) => view.setFloat64(0, scalar.value, true))
-  }
+function encodeScalar({ type, value }: GgufScalar): Buffer {
+  if (type === 'string') return string(value)
+  if (type === 'bool') return Buffer.from([value ? 1 : 0])
+  return number(type, value)
 }
 
-function bytesOf(size: number, fill: (view: DataView) => void): Buffer {
-  const bytes = Buffer.alloc(size)
-  fill(new DataView(bytes.buffer, bytes.byteOffset, size))
+function number(type: keyof typeof GGUF_NUMBERS, value: number | bigint): Buffer {
+  const { write, List } = GGUF_NUMBERS[type]
+  const bytes = Buffer.alloc(List.BYTES_PER_ELEMENT)
+  write(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0, value as never)
   return bytes
 }
 
@@ -170,11 +149,11 @@ function typeId(type: GgufValueType): Buffer {
 }
 
 function uint32(value: number): Buffer {
-  return bytesOf(4, (view) => view.setUint32(0, value, true))
+  return number('uint32', value)
 }
 
 function uint64(value: number): Buffer {
-  return bytesOf(8, (view) => view.setBigUint64(0, BigInt(value), true))
+  return number('uint64', BigInt(value))
 }
 
 function string(text: string): Buffer {

@@ -5,7 +5,7 @@
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from '../file-errors.ts'
 import { nestedObject, readJsonObject } from '../json-file.ts'
-import { openFile } from '../open-file.ts'
+import { openFile, readExactly } from '../open-file.ts'
 import {
   LENGTH_BYTES,
   parseHeaderLength,
@@ -55,18 +55,14 @@ async function readShardPaths(indexPath: string): Promise<string[]> {
 
 async function readTensorList(path: string): Promise<readonly SafetensorsTensor[]> {
   try {
-    const handle = await openFile(path)
-    try {
-      const { size } = await handle.stat()
-      const readBytes = async (offset: number, length: number) => {
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset)
-        return buffer.subarray(0, bytesRead)
-      }
-      const headerLength = parseHeaderLength(path, await readBytes(0, LENGTH_BYTES), size)
-      return parseSafetensorsHeader(path, await readBytes(LENGTH_BYTES, headerLength), size)
-    } finally {
-      await handle.close()
+    await using handle = await openFile(path)
+    const { size } = await handle.stat()
+    const readBytes = async (offset: number, length: number) => {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset)
+      return buffer.subarray(0, bytesRead)
     }
+    const headerLength = parseHeaderLength(path, await readBytes(0, LENGTH_BYTES), size)
+    return parseSafetensorsHeader(path, await readBytes(LENGTH_BYTES, headerLength), size)
   } catch (error) {
     throw fileError('read', path, error)
   }
@@ -82,26 +78,12 @@ export async function* readTensorChunks(
 ): AsyncGenerator<Uint8Array> {
   const { filePath, offsetBytes, sizeBytes } = tensor
   try {
-    const handle = await openFile(filePath)
-    try {
-      const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes))
-      for (let done = 0; done < sizeBytes;) {
-        const wanted = Math.min(chunkBytes, sizeBytes - done)
-        for (let filled = 0; filled < wanted;) {
-          const { bytesRead } = await handle.read(
-            buffer,
-            filled,
-            wanted - filled,
-            offsetBytes + done + filled,
-          )
-          if (bytesRead === 0) throw badFile(filePath, 'became shorter while it was read')
-          filled += bytesRead
-        }
-        yield buffer.subarray(0, wanted)
-        done += wanted
-      }
-    } finally {
-      await handle.close()
+    await using handle = await openFile(filePath)
+    const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes))
+    for (let done = 0; done < sizeBytes; done += chunkBytes) {
+      const bytes = buffer.subarray(0, Math.min(chunkBytes, sizeBytes - done))
+      await readExactly(handle, { path: filePath, bytes, position: offsetBytes + done })
+      yield bytes
     }
   } catch (error) {
     throw fileError('read', filePath, error)

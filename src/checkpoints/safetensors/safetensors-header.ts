@@ -115,16 +115,7 @@ function checkPlaces(path: string, { tensors, dataOffsetBytes, fileSizeBytes }: 
       throw badFile(path, `is corrupted: there is a gap or an overlap before tensor ${quoted(name)}`)
     endBytes = offsetBytes + sizeBytes
   }
-  if (endBytes > fileSizeBytes) {
-    throw badFile(
-      path,
-      `is truncated: its tensors end at byte ${endBytes}, but the file has ${fileSizeBytes}`,
-    )
-  }
-  if (endBytes < fileSizeBytes) {
-    throw badFile(
-      path,
-      `is corrupted: its tensors end at byte ${endBytes}, but the file has ${fileSizeBytes}`,
-    )
-  }
+  if (endBytes === fileSizeBytes) return
+  const what = endBytes > fileSizeBytes ? 'truncated' : 'corrupted'
+  throw badFile(path, `is ${what}: its tensors end at byte ${endBytes}, but the file has ${fileSizeBytes}`)
 }

@@ -1,19 +1,9 @@
-/**
- * The quantized models in `<data folder>/models`, each named by a hash over the content of its full-precision source
- * and the format. Written to a temporary name and renamed, as conversions are; who quantizes is passed in.
- */
+/** Quantized models in the artifact cache. What quantizes is passed in. */
 import { createHash } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Mutex } from '../../core/concurrency/semaphore.ts'
-import { StartError } from '../../core/errors.ts'
+import { dirname } from 'node:path'
 import type { QuantMode } from '../../core/quant-mode.ts'
-import { ContentHashes } from './content-hash.ts'
-import { isWhole, prepareFolder } from './conversion-cache.ts'
-import { checkRoom } from '../disk-room.ts'
-import { fileError } from '../file-errors.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
-import { writeManifest } from './artifact-manifest.ts'
 import {
   checkFullPrecision,
   estimateBytes,
@@ -22,7 +12,9 @@ import {
   type QuantizationSummary,
   summarizeQuantization,
 } from '../quantization-plan.ts'
-import { writeWhole } from './whole-file.ts'
+import { cachedArtifact } from './artifact-cache.ts'
+import type { ContentHashes } from './content-hash.ts'
+import { checkRoom } from '../disk-room.ts'
 
 /** Part of every name: raised whenever the same source and format give something else. */
 const QUANTIZER_VERSION = 1
@@ -63,71 +55,40 @@ export interface QuantizedModel extends QuantizationSummary {
 
 /** @throws StartError when the source is quantized itself, there is no room, or its weights are damaged. */
 export async function cachedQuantization(options: CachedQuantizationOptions): Promise<QuantizedModel> {
-  const { model, mode, dataDir, signal } = options
+  const { model, mode, dataDir, quantize, checkMemory, onProgress = () => {}, signal } = options
   checkFullPrecision(model)
   const format = quantFormat(mode, model)
-  const folder = join(dataDir, 'models')
-  const hashes = await ContentHashes.open(folder)
-  const path = join(folder, `${await quantizationKey({ model, format, hashes, signal })}.gguf`)
-  const isNew = await inTurn(path, signal, async () => {
-    if (await isWhole(path)) return false
-    const newBytes = estimateBytes(format, model)
-    await prepareFolder(folder)
-    const { bavail, bsize } = await statfs(folder)
-    checkRoom({ work: 'Quantizing', folder, neededBytes: newBytes, freeBytes: bavail * bsize })
-    options.checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
-    await quantizeInto(path, format, options)
-    return true
+  const { path, isNew } = await cachedArtifact({
+    dataDir,
+    keyOf: (hashes) => quantizationKey(model, format, { hashes, signal }),
+    manifest: { from: model.filePaths, as: format },
+    make: async (outputPath) => {
+      const newBytes = estimateBytes(format, model)
+      const folder = dirname(outputPath)
+      const { bavail, bsize } = await statfs(folder)
+      checkRoom({ work: 'Quantizing', folder, neededBytes: newBytes, freeBytes: bavail * bsize })
+      checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
+      await quantize({ model, format, outputPath, onProgress, signal })
+    },
+    signal,
   })
-  await hashes.save()
   const quantized = await openGgufModel(path)
-  await writeManifest(path, { from: model.filePaths, as: format })
   const summary = summarizeQuantization(model, quantized)
-  if (!isNew) options.checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
+  if (!isNew) checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
   return { model: quantized, format, ...summary }
 }
 
-/** By the file that is made: a second request for it in this process waits, and finds the file. */
-const mutexes = new Map<string, Mutex>()
-
-async function inTurn<Result>(
-  path: string,
-  signal: AbortSignal | undefined,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const mutex = mutexes.get(path) ?? new Mutex()
-  mutexes.set(path, mutex)
-  try {
-    return await mutex.run(work, signal)
-  } finally {
-    if (mutex.isFree) mutexes.delete(path)
-  }
-}
-
-interface KeyOptions {
-  readonly model: GgufModel
-  readonly format: QuantFormat
+interface Hashing {
   readonly hashes: ContentHashes
   readonly signal: AbortSignal | undefined
 }
 
-async function quantizationKey({ model, format, hashes, signal }: KeyOptions): Promise<string> {
-  const key = createHash('sha256').update(`sluice quantized ${QUANTIZER_VERSION} ${format}`)
-  for (const path of model.filePaths) key.update(`\n${await hashes.hash(path, signal)}`)
-  return key.digest('hex')
-}
-
-async function quantizeInto(
-  path: string,
+async function quantizationKey(
+  { filePaths }: GgufModel,
   format: QuantFormat,
-  { model, quantize, onProgress = () => {}, signal }: CachedQuantizationOptions,
-): Promise<void> {
-  try {
-    await writeWhole(path, (outputPath) => quantize({ model, format, outputPath, onProgress, signal }))
-  } catch (error) {
-    // Where an open file cannot be replaced, another process's file from the same source is as good.
-    const isRefused = error instanceof StartError || signal?.aborted === true
-    if (!isRefused && (await isWhole(path))) return
-    throw fileError('write', path, error)
-  }
+  { hashes, signal }: Hashing,
+): Promise<string> {
+  const key = createHash('sha256').update(`sluice quantized ${QUANTIZER_VERSION} ${format}`)
+  for (const path of filePaths) key.update(`\n${await hashes.hash(path, signal)}`)
+  return key.digest('hex')
 }

@@ -1,0 +1,95 @@
+/**
+ * The GGUF files that conversion and quantization make in `<data folder>/models`, each named by a hash over the content
+ * of everything it was made from. An artifact is written under a temporary name and renamed, so that a file under its
+ * final name is whole. Two processes that make the same one at once both end well; in one process the second waits.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Mutex } from '../../core/concurrency/semaphore.ts'
+import { StartError } from '../../core/errors.ts'
+import { fileError } from '../file-errors.ts'
+import { readGgufFile } from '../gguf/gguf-file.ts'
+import { isFile } from '../json-file.ts'
+import { type Manifest, writeManifest } from './artifact-manifest.ts'
+import { ContentHashes } from './content-hash.ts'
+import { removeLeftovers, writeWhole } from './whole-file.ts'
+
+export interface ArtifactOptions {
+  readonly dataDir: string
+  /** Hashes the content of everything that the artifact is made from. */
+  readonly keyOf: (hashes: ContentHashes) => Promise<string>
+  readonly manifest: Manifest
+  /** Leaves the file at `outputPath` whole, or fails. `isUnchanged` hashes again what was written to since. */
+  readonly make: (outputPath: string, isUnchanged: () => Promise<boolean>) => Promise<void>
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Artifact {
+  readonly path: string
+  /** False when it was found in the cache. */
+  readonly isNew: boolean
+}
+
+/** @throws StartError when it cannot be written, and what `make` throws. */
+export async function cachedArtifact(options: ArtifactOptions): Promise<Artifact> {
+  const { dataDir, keyOf, manifest, make, signal } = options
+  const folder = join(dataDir, 'models')
+  const hashes = await ContentHashes.open(folder)
+  const key = await keyOf(hashes)
+  const path = join(folder, `${key}.gguf`)
+  const isUnchanged = async (): Promise<boolean> => (await keyOf(hashes)) === key
+  const isNew = await inTurn(path, signal, async () => {
+    if (await isWhole(path)) return false
+    await prepareFolder(folder)
+    try {
+      await writeWhole(path, (outputPath) => make(outputPath, isUnchanged))
+    } catch (error) {
+      // Where an open file cannot be replaced, another process's artifact of the same key is as good.
+      const isRefused = error instanceof StartError || signal?.aborted === true
+      if (isRefused || !(await isWhole(path))) throw fileError('write', path, error)
+    }
+    return true
+  })
+  await hashes.save()
+  await writeManifest(path, manifest)
+  return { path, isNew }
+}
+
+/** By path: a second request for an artifact in this process waits, and finds it. */
+const mutexes = new Map<string, Mutex>()
+
+async function inTurn<Result>(
+  path: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const mutex = mutexes.get(path) ?? new Mutex()
+  mutexes.set(path, mutex)
+  try {
+    return await mutex.run(work, signal)
+  } finally {
+    if (mutex.isFree) mutexes.delete(path)
+  }
+}
+
+/** A file under its final name was whole once; a disk may still have lost its end. */
+async function isWhole(path: string): Promise<boolean> {
+  if (!(await isFile(path))) return false
+  try {
+    await readGgufFile(path)
+    return true
+  } catch (error) {
+    if (error instanceof StartError) return false
+    throw error
+  }
+}
+
+/** Makes the folder, and removes what killed processes left in it. */
+async function prepareFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await removeLeftovers(folder)
+  } catch (error) {
+    throw fileError('prepare the folder', folder, error)
+  }
+}

@@ -1,10 +1,10 @@
 /**
- * One sentence for everything that can be wrong with a file, as the `StartError` that ends the program with
- * exit code 1. Text taken from inside a file is quoted on one line and cut, so that no file writes into a log.
+ * One sentence for everything that can be wrong with a file, as a `StartError` with exit code 1. Text from inside a file
+ * is quoted on one line and cut, so that no file writes into a log.
  */
 import { StartError } from '../core/errors.ts'
 
-const REASONS: Readonly<Record<string, string>> = {
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EEXIST: 'it exists already',
   ENOTDIR: 'a part of its path is not a folder',
@@ -19,6 +19,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk reports an input/output error',
 }
 
+/** What the code of a failed system call means, as the end of a sentence. */
+export function systemReason(code: string): string {
+  return SYSTEM_REASONS[code] ?? code
+}
+
 /** A file that exists but is not what it should be. */
 export function badFile(path: string, sentenceEnd: string): StartError {
   return new StartError(`${oneLine(path)} ${sentenceEnd}.`, 1)
@@ -28,7 +33,7 @@ export function badFile(path: string, sentenceEnd: string): StartError {
 export function fileError(action: string, path: string, thrown: unknown): unknown {
   const code = systemCode(thrown)
   if (code === null) return thrown
-  return new StartError(`Cannot ${action} ${oneLine(path)}: ${REASONS[code] ?? code}.`, 1)
+  return new StartError(`Cannot ${action} ${oneLine(path)}: ${systemReason(code)}.`, 1)
 }
 
 export function isMissing(thrown: unknown): boolean {

@@ -112,11 +112,11 @@ describe('the cache', () => {
   })
 
   it('asks for room on the disk first', () => {
-    const room = { folder: '/data/models', neededBytes: 1_000_000_000, freeBytes: 5_000_000 }
-    expect(() => checkRoom(room)).toThrow(
+    const file = { folder: '/data/models', neededBytes: 1_000_000_000 }
+    expect(() => checkRoom(file, 5_000_000)).toThrow(
       'needs 1000000000 bytes in /data/models and 16777216 to spare, but only 5000000 are free.',
     )
-    expect(() => checkRoom({ ...room, freeBytes: 2_000_000_000 })).not.toThrow()
+    expect(() => checkRoom(file, 2_000_000_000)).not.toThrow()
   })
 })
 

@@ -1,6 +1,5 @@
 /** Quantized models in the artifact cache. What quantizes is passed in. */
 import { createHash } from 'node:crypto'
-import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { QuantMode } from '../../core/quant-mode.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
@@ -14,7 +13,7 @@ import {
 } from '../quantization-plan.ts'
 import { cachedArtifact } from './artifact-cache.ts'
 import type { ContentHashes } from './content-hash.ts'
-import { checkRoom } from '../disk-room.ts'
+import { requireRoom } from '../disk-room.ts'
 
 /** Part of every name: raised whenever the same source and format give something else. */
 const QUANTIZER_VERSION = 1
@@ -64,9 +63,7 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
     manifest: { from: model.filePaths, as: format },
     make: async (outputPath) => {
       const newBytes = estimateBytes(format, model)
-      const folder = dirname(outputPath)
-      const { bavail, bsize } = await statfs(folder)
-      checkRoom({ work: 'Quantizing', folder, neededBytes: newBytes, freeBytes: bavail * bsize })
+      await requireRoom({ work: 'Quantizing', folder: dirname(outputPath), neededBytes: newBytes })
       checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
       await quantize({ model, format, outputPath, onProgress, signal })
     },

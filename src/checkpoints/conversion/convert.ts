@@ -2,7 +2,6 @@
  * Converts a Hugging Face checkpoint to GGUF, streamed: at most one attention head or one chunk of a tensor is in
  * memory. Called from the conversion's worker thread; writes to the path it is given and nothing else.
  */
-import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
   type ConversionPlan,
@@ -10,7 +9,7 @@ import {
   type PlannedTensor,
   type TensorType,
 } from './conversion-plan.ts'
-import { checkRoom } from '../disk-room.ts'
+import { requireRoom } from '../disk-room.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { convertFloats, findNonFinite, FLOAT_BYTES } from '../gguf/float-conversion.ts'
 import type { GgufTensorInfo } from '../gguf/gguf-format.ts'
@@ -34,9 +33,7 @@ export interface ConvertOptions {
 /** @throws StartError naming what is wrong with the checkpoint or the disk. */
 export async function convertCheckpoint(options: ConvertOptions): Promise<void> {
   const plan = await planConversion(options.source, options.tensorType)
-  const folder = dirname(options.outputPath)
-  const { bavail, bsize } = await statfs(folder)
-  checkRoom({ folder, neededBytes: plan.layout.fileSizeBytes, freeBytes: bavail * bsize })
+  await requireRoom({ folder: dirname(options.outputPath), neededBytes: plan.layout.fileSizeBytes })
   await writeConversion(plan, options)
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which files of a repository make up the model that is asked for, by their names alone. The first of `weights` is what
- * a checkpoint is then opened by.
+ * Chooses the files of a repository that make up a model, by their names alone. The checkpoint is opened by the first of
+ * `weights`.
  */
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'

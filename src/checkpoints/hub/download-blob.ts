@@ -1,6 +1,6 @@
 /**
- * Downloads one file of a repository to its blob: goes on where a part was left, tries again when the connection
- * breaks, and gives the blob its name only when its checksum is right.
+ * Downloads one file of a repository to its blob: resumes a partial download, tries again when the connection breaks,
+ * and gives the blob its name only when its checksum is right.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,13 +16,13 @@ export interface DownloadOptions {
   readonly cache: HubCache
   readonly commit: string
   readonly signal: AbortSignal
-  /** Told how much of the file is there. */
+  /** Called with the bytes of the file that are there. */
   readonly onBytes: (bytes: number) => void
-  /** Before the first of the attempts that bring nothing; each next one is twice as long. */
+  /** Before the second attempt; each further pause is twice as long, until bytes arrive again. */
   readonly retryPauseMs: number
 }
 
-/** Attempts in a row that bring not one byte. */
+/** Attempts in a row without a single byte. */
 const MAX_VAIN_ATTEMPTS = 5
 
 export async function downloadBlob(file: HubFile, options: DownloadOptions): Promise<void> {
@@ -42,7 +42,7 @@ export async function downloadBlob(file: HubFile, options: DownloadOptions): Pro
       )
     }
     const isMine = await partial.complete(cache.blobPath(hash))
-    // Whoever took it for ownerless, as after a sleep of this machine, may have been done with it first.
+    // Another process may have taken the part over, as after a sleep of this machine, and finished it.
     if (!isMine && (await fileSize(cache.blobPath(hash))) !== size) {
       throw new StartError(
         `What was downloaded of ${file.path} was taken away by another program; try again.`,
@@ -54,7 +54,7 @@ export async function downloadBlob(file: HubFile, options: DownloadOptions): Pro
   }
 }
 
-/** Gives the digest of all that is in the file in the end. */
+/** Resolves with the digest of the finished file. */
 async function fill(partial: PartialFile, file: HubFile, options: DownloadOptions): Promise<string> {
   const { client, commit, signal, onBytes, retryPauseMs } = options
   const hash = startHash(file)
@@ -88,7 +88,7 @@ function startHash({ hash, size }: HubFile): Hash {
   return hash.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${size}\0`)
 }
 
-/** Hashes what is there already; gives how much that is. */
+/** Hashes the bytes that are there already and resolves with their number. */
 async function hashStart({ handle, startSize }: PartialFile, { size }: HubFile, hash: Hash): Promise<number> {
   if (startSize > size) {
     await handle.truncate(0)
@@ -105,7 +105,7 @@ async function hashStart({ handle, startSize }: PartialFile, { size }: HubFile, 
   return offset
 }
 
-/** At its own place, so that even two writers would write the same. */
+/** At its own position, so that even two writers would write the same. */
 async function writeAll({ handle }: PartialFile, piece: Uint8Array, position: number): Promise<void> {
   let written = 0
   while (written < piece.length) {

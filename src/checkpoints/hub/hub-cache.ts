@@ -5,7 +5,7 @@
  *   models--org--repo/snapshots/COMMIT/a/file       a link to its blob
  *   models--org--repo/refs/main                     the commit a branch or tag stood for
  *
- * Nothing appears under its name before it is whole.
+ * Invariant: a file under its final name is whole.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ export class HubCache {
     return path.join(this.#folder, 'snapshots', commit, file)
   }
 
-  /** The files of a snapshot that are there; none when it is not. */
+  /** Files of a snapshot; none when it does not exist. */
   async listSnapshot(commit: string): Promise<readonly string[]> {
     const folder = this.snapshotPath(commit)
     const entries = await readdir(folder, { recursive: true }).catch(() => [])
@@ -38,7 +38,7 @@ export class HubCache {
     return entries.filter((_, index) => sizes[index] !== null)
   }
 
-  /** Makes a blob appear in a snapshot, in place of what may stand there. */
+  /** Puts a blob into a snapshot, in place of any file there. */
   async link(commit: string, file: string, hash: string): Promise<void> {
     const target = this.snapshotPath(commit, file)
     await mkdir(path.dirname(target), { recursive: true })

@@ -1,7 +1,7 @@
 /**
- * What is asked of the Hub: the commit that a revision stands for, the files it holds, and the bytes of one from some
- * place on. Routes and answers are read by the Hub's client library; what goes wrong comes out as a sentence. The
- * token goes to the Hub alone, never to where it redirects.
+ * The requests to the Hub: the commit of a revision, the files in it, and the bytes of a file from an offset on. Its
+ * client library knows the routes and the answers; every failure becomes one sentence. The token is sent to the Hub
+ * alone, never to the address of a redirect.
  */
 import { fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
 import { abortReason } from '../../core/abort.ts'
@@ -14,7 +14,7 @@ export interface HubFile {
   /** Its path in the repository. */
   readonly path: string
   readonly size: number
-  /** What its blob is called in the cache: the SHA-256 of a large file, git's SHA-1 of a small one. */
+  /** Name of its blob in the cache: the SHA-256 of a large file, git's SHA-1 of a small one. */
   readonly hash: string
 }
 
@@ -93,7 +93,7 @@ export class HubClient {
     }
   }
 
-  /** Runs one of the library's functions, with where to ask and how. */
+  /** Runs one of the library's functions with our address and fetch. */
   async #ask<Answer>(
     act: (hub: { hubUrl: string; fetch: typeof fetch }) => Promise<Answer>,
   ): Promise<Answer> {
@@ -143,14 +143,14 @@ export class HubClient {
   }
 }
 
-/** What fetch throws when a connection cannot be made or breaks. */
+/** Whether fetch threw it because a connection could not be made or broke. */
 function isNetworkError(error: unknown): boolean {
   return (
     error instanceof Error && ('code' in error || (error instanceof TypeError && error.cause !== undefined))
   )
 }
 
-/** Ends a request when the caller does, or when nothing has come for too long. */
+/** Aborts a request with its caller, or when nothing has arrived for too long. */
 class Silence {
   readonly #timer: NodeJS.Timeout
   readonly #silent = new AbortController()

@@ -1,5 +1,6 @@
 /** One sentence for everything that can go wrong between the Hub and the cache, each with exit code 1. */
 import { StartError } from '../../core/errors.ts'
+import { systemReason } from '../file-errors.ts'
 
 /** The Hub does not answer, or not now; asking again may help. */
 export class HubUnreachable extends StartError {
@@ -15,7 +16,7 @@ export interface RefusedRequest {
   readonly hasToken: boolean
 }
 
-/** What an answer that is not one of success means. */
+/** What an answer without success means. */
 export function hubRefusal(response: Response, asked: RefusedRequest): StartError {
   const { endpoint, repo, revision, hasToken } = asked
   const { status } = response
@@ -44,13 +45,13 @@ export function hubRefusal(response: Response, asked: RefusedRequest): StartErro
   if (status >= 500)
     return new HubUnreachable(`${endpoint} has trouble of its own (status ${status}); try later.`)
   const verb = status === 403 ? 'forbids to read' : 'refused to give'
-  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${toldReason(response)}.`, 1)
+  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${hubReason(response)}.`, 1)
 }
 
-/** As the Hub says it, such as that a repository was taken down: on one line, cut, without its full stop. */
-function toldReason({ headers }: Response): string {
-  const told = (headers.get('x-error-message') ?? '').replaceAll(/[^\u0020-\u007e]/g, ' ').trim()
-  return told === '' ? '' : `: ${told.slice(0, 200).replace(/\.$/, '')}`
+/** The Hub's own message, such as that a repository was taken down: on one line, cut, without its full stop. */
+function hubReason({ headers }: Response): string {
+  const message = (headers.get('x-error-message') ?? '').replaceAll(/[^\u0020-\u007e]/g, ' ').trim()
+  return message === '' ? '' : `: ${message.slice(0, 200).replace(/\.$/, '')}`
 }
 
 const NETWORK_REASONS: Readonly<Record<string, string>> = {
@@ -72,23 +73,12 @@ export function networkFailure(endpoint: string, thrown: unknown): HubUnreachabl
   return new HubUnreachable(`Cannot reach ${endpoint}: ${reason}.`)
 }
 
-const DISK_REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file system does not take a file of this size',
-  EACCES: 'permission denied',
-  EPERM: 'the operation is not permitted',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of its path is not a folder',
-  EIO: 'the disk reports an input/output error',
-}
-
 /** A failed system call on the cache; anything else is passed on as it is. */
 export function cacheFailure(cacheDir: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('syscall' in thrown)) return thrown
   const code = errorCode(thrown) ?? 'unknown error'
   return new StartError(
-    `Cannot write to the cache of models ${cacheDir} (HF_HUB_CACHE): ${DISK_REASONS[code] ?? code}.`,
+    `Cannot write to the cache of models ${cacheDir} (HF_HUB_CACHE): ${systemReason(code)}.`,
     1,
   )
 }

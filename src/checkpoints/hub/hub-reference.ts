@@ -1,6 +1,6 @@
 /**
- * `hf:org/repo[@revision][:file]`: how a model on the Hugging Face Hub is named where a path could stand. Reads the
- * words only; whether the Hub has such a model is found out by pulling it.
+ * `hf:org/repo[@revision][:file]` names a model of the Hugging Face Hub in place of a path. Only the text is read here;
+ * `pull-model.ts` finds out whether the Hub has such a model.
  */
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
@@ -41,7 +41,7 @@ export function parseHubReference(text: string): HubReference {
   return { repo, revision, file }
 }
 
-/** Whether a file's name stays inside the folder that it is joined to. The Hub's word is not taken for it. */
+/** Whether a file's name stays inside the folder that it is joined to; the names come from the Hub. */
 export function isInsideRepo(file: string): boolean {
   // oxlint-disable-next-line no-control-regex -- neither a log line nor a file system wants them
   if (/[\u0000-\u001f\u007f\\]/.test(file)) return false

@@ -1,6 +1,6 @@
 /**
- * Where the Hub is, who asks, and where its files are kept, from the environment variables that the Hub's own tools
- * read, so that whoever has set those up has set this up. An empty variable counts as not set.
+ * The Hub's address, the token and the cache folder, from the environment variables that the Hub's own tools read, so
+ * that one set-up serves all. An empty variable counts as not set.
  */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -13,7 +13,7 @@ export interface HubSettings {
   readonly token: string | null
   /** Holds `models--org--repo` folders. */
   readonly cacheDir: string
-  /** Nothing is asked of the Hub; what is not in the cache is not there. */
+  /** No request is sent; only the cache is read. */
   readonly isOffline: boolean
 }
 
@@ -22,7 +22,7 @@ type Env = Readonly<Record<string, string | undefined>>
 const DEFAULT_ENDPOINT = 'https://huggingface.co'
 const YES_WORDS = new Set(['1', 'on', 'yes', 'true'])
 
-/** @throws StartError for a value that cannot be used; it is not said with a token. */
+/** @throws StartError for a value that cannot be used; the message never holds a token. */
 export function readHubSettings(env: Env): HubSettings {
   const home = folder(env['HF_HOME']) ?? path.join(cacheHome(env), 'huggingface')
   return {
@@ -58,7 +58,7 @@ function readToken(env: Env, home: string): string | null {
   const given = env['HF_TOKEN'] || env['HUGGING_FACE_HUB_TOKEN']
   const token = (given ?? tokenFile(folder(env['HF_TOKEN_PATH']) ?? path.join(home, 'token'))).trim()
   if (token === '') return null
-  // It goes into a header; fetch would show it in its complaint.
+  // It goes into a header, and fetch would quote it in its error.
   if (!/^[\u0021-\u007e]+$/.test(token)) {
     throw new StartError(
       'The token of HF_TOKEN, or of the token file, holds characters that no token has.',

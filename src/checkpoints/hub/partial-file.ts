@@ -1,7 +1,7 @@
 /**
- * The part of a blob that has arrived, in a file of its own beside where the blob will stand. A process that downloads
- * touches its part every second; one that nobody has touched for a while has no owner, and whoever renames it first
- * goes on with it. While somebody else downloads, the others wait for the blob.
+ * A partial download of a blob, in a file of its own beside the blob's final place. The process that downloads touches
+ * it every second; one that was not touched for a while has no owner, and the process that renames it first resumes it.
+ * While another process downloads, this one waits for the blob.
  */
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import { fileSize, type HubCache } from './hub-cache.ts'
 export interface ClaimOptions {
   readonly cache: HubCache
   readonly hash: string
-  /** What the blob has when it is whole. */
+  /** Of the whole blob. */
   readonly size: number
   readonly signal: AbortSignal
-  /** Told how much somebody else has, while that is waited for. */
+  /** Called with the bytes that another process has, while this one waits for it. */
   readonly onBytes: (bytes: number) => void
 }
 
@@ -37,13 +37,13 @@ export class PartialFile {
     this.startSize = startSize
     this.#touching = setInterval(() => {
       const now = new Date()
-      // The part may be gone by now; its owner finds that out when it is done.
+      // The file may be gone by now; `complete` notices that.
       handle.utimes(now, now).catch(() => {})
     }, TOUCH_MS)
     this.#touching.unref()
   }
 
-  /** Null when the blob is there, by whomever. */
+  /** Null when the blob is there, or another process has finished it. */
   static async claim({ cache, hash, size, signal, onBytes }: ClaimOptions): Promise<PartialFile | null> {
     await mkdir(cache.blobsDir, { recursive: true })
     while ((await fileSize(cache.blobPath(hash))) !== size) {
@@ -61,13 +61,13 @@ export class PartialFile {
     return null
   }
 
-  /** Goes on with the largest part, or begins one; null when another process was faster. */
+  /** Resumes the largest part, or begins one; null when another process was faster. */
   static async #take(ownerless: readonly Part[], mine: string): Promise<PartialFile | null> {
     const [largest, ...rest] = [...ownerless].sort((a, b) => b.size - a.size)
     await Promise.all(rest.map(({ file }) => rm(file, { force: true })))
     if (largest === undefined) return new PartialFile(mine, await open(mine, 'wx+'), 0)
     try {
-      // Before the rename, so that nobody takes what is found under the new name for ownerless.
+      // Before the rename, so that no other process finds the new name ownerless.
       const now = new Date()
       await utimes(largest.file, now, now)
       await rename(largest.file, mine)
@@ -79,7 +79,7 @@ export class PartialFile {
     return new PartialFile(mine, handle, (await handle.stat()).size)
   }
 
-  /** Gives the whole blob its name. False when the part was taken away meanwhile. */
+  /** Gives the whole blob its name; false when another process has taken the part over. */
   async complete(blobPath: string): Promise<boolean> {
     await this.handle.sync()
     await this.#close()
@@ -92,7 +92,7 @@ export class PartialFile {
     }
   }
 
-  /** Leaves what has arrived to whoever comes next, at once. */
+  /** Leaves the part to the next process, at once. */
   async release(): Promise<void> {
     await this.#close()
     await utimes(this.#path, 0, 0).catch(() => {})
@@ -117,7 +117,7 @@ interface Part {
 
 async function listParts({ blobsDir }: HubCache, hash: string): Promise<readonly Part[]> {
   const names = (await readdir(blobsDir)).filter(
-    // Other tools have parts as well, with names of another form; those are theirs.
+    // Other tools name their parts differently.
     (name) => name.startsWith(`${hash}.`) && /^\.[0-9a-f]{12}\.incomplete$/.test(name.slice(hash.length)),
   )
   const parts = await Promise.all(

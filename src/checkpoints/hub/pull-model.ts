@@ -1,6 +1,7 @@
 /**
- * Brings a model of the Hub into the cache that all of the Hub's tools share, and says where it stands. What is there
- * already is not downloaded again; when the Hub cannot be reached, what was pulled before is served.
+ * Downloads a model of the Hub into the cache that all of the Hub's tools share. Files that are there already are not
+ * downloaded again; when the Hub cannot be reached, a model that was pulled before is served. Decision 0016 says why the
+ * download is not the Hub library's own.
  */
 import { mkdir, readFile, statfs } from 'node:fs/promises'
 import { abortReason } from '../../core/abort.ts'
@@ -23,7 +24,7 @@ export interface PullOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
-  /** Told what a person should know, in sentences. */
+  /** Called with sentences for a person. */
   readonly onNotice?: ((sentence: string) => void) | undefined
   /** @default 30_000 */
   readonly silenceMs?: number
@@ -32,7 +33,7 @@ export interface PullOptions {
 }
 
 /**
- * Gives the path that a checkpoint is opened by: the weights, or the index of their shards.
+ * Resolves with the path that the checkpoint is opened by: the weights, or the index of their shards.
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function pullModel(text: string, options: PullOptions): Promise<string> {
@@ -43,7 +44,7 @@ export async function pullModel(text: string, options: PullOptions): Promise<str
   const { signal = new AbortController().signal, silenceMs = 30_000 } = options
   const client = new HubClient({ ...settings, reference, signal, silenceMs })
   try {
-    return await new Pull({ ...options, signal, reference, cache, client }).run()
+    return await pull({ ...options, signal, reference, cache, client })
   } catch (error) {
     if (signal.aborted) {
       throw new StartError(
@@ -55,99 +56,92 @@ export async function pullModel(text: string, options: PullOptions): Promise<str
   }
 }
 
-interface PullParts extends PullOptions {
+interface PullContext extends PullOptions {
   readonly signal: AbortSignal
   readonly reference: HubReference
   readonly cache: HubCache
   readonly client: HubClient
 }
 
-class Pull {
-  readonly #parts: PullParts
-
-  constructor(parts: PullParts) {
-    this.#parts = parts
+async function pull(context: PullContext): Promise<string> {
+  const { reference, cache, client, signal, onNotice } = context
+  let listing: HubListing
+  try {
+    listing = await client.list()
+  } catch (error) {
+    const cached = error instanceof HubUnreachable ? await findInCache(cache, reference) : null
+    if (cached === null || signal.aborted) throw error
+    onNotice?.(`${(error as Error).message} Serving ${reference.repo} as it was pulled before.`)
+    return cached
   }
-
-  async run(): Promise<string> {
-    const { reference, cache, client, signal, onNotice } = this.#parts
-    let listing: HubListing
-    try {
-      listing = await client.list()
-    } catch (error) {
-      const cached = error instanceof HubUnreachable ? await findInCache(cache, reference) : null
-      if (cached === null || signal.aborted) throw error
-      onNotice?.(`${(error as Error).message} Serving ${reference.repo} as it was pulled before.`)
-      return cached
-    }
-    const { commit } = listing
-    const chosen = chooseFiles(
-      reference,
-      listing.files.map(({ path }) => path),
-    )
-    // How much there is to come is known once the index is there; it is not worth counting itself.
-    if (chosen.kind === 'indexed') await this.#fetchAll([chosen.index], listing, () => {})
-    // The weights last: whoever finds them finds everything.
-    const weights = await weightsOf(chosen, commit, this.#parts)
-    await this.#fetchAll([...chosen.others, ...weights], listing, this.#parts.onProgress)
-    await cache.writeRef(reference.revision, commit)
-    return cache.snapshotPath(commit, openedBy(chosen))
+  const { commit, files } = listing
+  const names = files.map(({ path }) => path)
+  const chosen = chooseFiles(reference, names)
+  // The index says how much there is to download; it is too small to count itself.
+  if (chosen.kind === 'indexed') {
+    await fetchAll([chosen.index], listing, { ...context, onProgress: undefined })
   }
+  // The weights last: a snapshot that has them has everything.
+  const weights = await weightsOf(chosen, commit, context)
+  await fetchAll([...chosen.others, ...weights], listing, context)
+  await cache.writeRef(reference.revision, commit)
+  return cache.snapshotPath(commit, openedBy(chosen))
+}
 
-  async #fetchAll(
-    names: readonly string[],
-    { commit, files }: HubListing,
-    onProgress: PullOptions['onProgress'],
-  ): Promise<void> {
-    const { reference, cache, signal, onNotice, retryPauseMs = 1000 } = this.#parts
-    const needed = names.map((name) => {
-      const file = files.find(({ path }) => path === name)
-      if (file === undefined)
-        throw new StartError(`${reference.repo} names a file '${name}' but does not have it.`, 1)
-      return file
-    })
-    const missing: HubFile[] = []
-    for (const file of needed) {
-      if ((await fileSize(cache.snapshotPath(commit, file.path))) === file.size) continue
-      // Another revision may have brought it.
-      if ((await fileSize(cache.blobPath(file.hash))) === file.size)
-        await cache.link(commit, file.path, file.hash)
-      else missing.push(file)
-    }
-    const totalBytes = missing.reduce((sum, { size }) => sum + size, 0)
-    if (totalBytes > NOTICED_BYTES) {
-      onNotice?.(`Downloading ${reference.repo} (${inGigabytes(totalBytes)} GB) to ${cache.cacheDir}.`)
-    }
-    await refuseFullDisk(cache, missing)
-    let doneBytes = 0
-    for (const file of missing) {
-      if (signal.aborted) throw abortReason(signal)
-      const report = (bytes: number) =>
-        onProgress?.({ repo: reference.repo, bytes: doneBytes + bytes, totalBytes })
-      await downloadBlob(file, { ...this.#parts, commit, retryPauseMs, onBytes: report })
-      await cache.link(commit, file.path, file.hash)
-      doneBytes += file.size
-      report(0)
-    }
+async function fetchAll(names: readonly string[], listing: HubListing, context: PullContext): Promise<void> {
+  const { reference, cache, signal, onNotice, onProgress, retryPauseMs = 1000 } = context
+  const { commit } = listing
+  const missing = await findMissing(names, listing, context)
+  const totalBytes = missing.reduce((sum, { size }) => sum + size, 0)
+  if (totalBytes > NOTICED_BYTES) {
+    onNotice?.(`Downloading ${reference.repo} (${inGigabytes(totalBytes)} GB) to ${cache.cacheDir}.`)
+  }
+  if (missing.length > 0) await refuseFullDisk(cache, totalBytes)
+  let doneBytes = 0
+  for (const file of missing) {
+    if (signal.aborted) throw abortReason(signal)
+    const report = (bytes: number) =>
+      onProgress?.({ repo: reference.repo, bytes: doneBytes + bytes, totalBytes })
+    await downloadBlob(file, { ...context, commit, retryPauseMs, onBytes: report })
+    await cache.link(commit, file.path, file.hash)
+    doneBytes += file.size
+    report(0)
   }
 }
 
-/** Less is there before anyone has read about it. */
+/** The files that have to be downloaded; those that another revision brought are linked. */
+async function findMissing(
+  names: readonly string[],
+  { commit, files }: HubListing,
+  { reference, cache }: PullContext,
+): Promise<readonly HubFile[]> {
+  const missing: HubFile[] = []
+  for (const name of names) {
+    const file = files.find(({ path }) => path === name)
+    if (file === undefined)
+      throw new StartError(`${reference.repo} names a file '${name}' but does not have it.`, 1)
+    if ((await fileSize(cache.snapshotPath(commit, file.path))) === file.size) continue
+    if ((await fileSize(cache.blobPath(file.hash))) === file.size)
+      await cache.link(commit, file.path, file.hash)
+    else missing.push(file)
+  }
+  return missing
+}
+
+/** A smaller download is done before its notice is read. */
 const NOTICED_BYTES = 50_000_000
 
 function inGigabytes(bytes: number): string {
   return (bytes / 1e9).toFixed(bytes < 1e9 ? 2 : 1)
 }
 
-/** Parts that are there already are counted as if they were not: it is the rare case, and errs on the safe side. */
-async function refuseFullDisk({ cacheDir, blobsDir }: HubCache, missing: readonly HubFile[]): Promise<void> {
-  if (missing.length === 0) return
+/** Counts partial files in full: the rare case, on the safe side. */
+async function refuseFullDisk({ cacheDir, blobsDir }: HubCache, neededBytes: number): Promise<void> {
   await mkdir(blobsDir, { recursive: true })
   const { bavail, bsize } = await statfs(blobsDir)
-  const bytes = missing.reduce((sum, { size }) => sum + size, 0)
-  if (bytes <= bavail * bsize) return
+  if (neededBytes <= bavail * bsize) return
   throw new StartError(
-    `The download needs ${inGigabytes(bytes)} GB, but the disk of ${cacheDir} (HF_HUB_CACHE) has ` +
+    `The download needs ${inGigabytes(neededBytes)} GB, but the disk of ${cacheDir} (HF_HUB_CACHE) has ` +
       `${inGigabytes(bavail * bsize)} GB left.`,
     1,
   )
@@ -160,13 +154,13 @@ function openedBy(chosen: ChosenFiles): string {
 async function weightsOf(
   chosen: ChosenFiles,
   commit: string,
-  { cache, reference }: Pick<PullParts, 'cache' | 'reference'>,
+  { cache, reference }: Pick<PullContext, 'cache' | 'reference'>,
 ): Promise<readonly string[]> {
   if (chosen.kind === 'listed') return chosen.weights
   return shardsOf(reference.repo, await readFile(cache.snapshotPath(commit, chosen.index), 'utf8'))
 }
 
-/** Where the model stands when all of it was pulled before, by whichever tool; null otherwise. */
+/** The path of a model that was pulled whole before, by any tool; null otherwise. */
 async function findInCache(cache: HubCache, reference: HubReference): Promise<string | null> {
   const commit = await cache.readRef(reference.revision)
   if (commit === null) return null

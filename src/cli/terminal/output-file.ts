@@ -1,10 +1,10 @@
-/** A large file that a command makes where it is told to: refused before the work, and under its name whole or not there. */
+/** The file that `--output` names: refused before the work, and under its name whole or not there. */
 import { constants, createReadStream, createWriteStream } from 'node:fs'
-import { access, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { newId } from '../../core/ids.ts'
-import { checkRoom } from '../../checkpoints/disk-room.ts'
+import { requireRoom } from '../../checkpoints/disk-room.ts'
+import { writeWhole } from '../../checkpoints/cache/whole-file.ts'
 import { badFile, fileError, isMissing } from '../../checkpoints/file-errors.ts'
 
 /** @throws StartError when it exists, or its folder cannot be written to. */
@@ -27,9 +27,7 @@ export async function checkOutputFile(output: string): Promise<void> {
 
 /** @throws StartError when the disk has no room for it. */
 export async function checkOutputRoom(output: string, neededBytes: number): Promise<void> {
-  const folder = path.dirname(output)
-  const { bavail, bsize } = await statfs(folder)
-  checkRoom({ work: 'Writing', folder, neededBytes, freeBytes: bavail * bsize })
+  await requireRoom({ work: 'Writing', folder: path.dirname(output), neededBytes })
 }
 
 interface Copy {
@@ -39,12 +37,11 @@ interface Copy {
 
 /** @throws StartError; the signal's reason when it aborts. */
 export async function copyToOutput(from: string, { output, signal }: Copy): Promise<void> {
-  const temporaryPath = path.join(path.dirname(output), `.${path.basename(output)}.${newId()}.tmp`)
   try {
-    await pipeline(createReadStream(from), createWriteStream(temporaryPath, { flags: 'wx' }), { signal })
-    await rename(temporaryPath, output)
+    await writeWhole(output, (temporaryPath) =>
+      pipeline(createReadStream(from), createWriteStream(temporaryPath, { flags: 'wx' }), { signal }),
+    )
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {})
     throw fileError('write', output, error)
   }
 }

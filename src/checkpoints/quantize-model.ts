@@ -9,7 +9,7 @@ import {
 } from './cache/quantization-cache.ts'
 import type { GgufModel } from './gguf/gguf-file.ts'
 
-export interface QuantizerHooks {
+interface QuantizerHooks {
   readonly onLogLine: (line: string) => void
   /** The last lines of a process that failed without a reason of its own. */
   readonly onLastLines: (lines: readonly string[]) => void

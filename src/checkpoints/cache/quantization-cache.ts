@@ -28,7 +28,7 @@ export interface QuantizeWork {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface QuantizationSize {
+interface QuantizationSize {
   /** Of the weights that are read for the work; 0 when the cache holds the new ones. */
   readonly sourceBytes: number
   /** Of the new weights; about, while they are not there. */

@@ -57,7 +57,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return asked ?? { kind: 'print', text }
 }
 
-/** All commands with their options, as help and docs show them. */
+/** All commands with their options, as help and docs/cli.md show them. @public */
 export function createProgram({ onCommand, onText }: Listener): Command {
   const program = new Command('sluice')
     .description('Gives a team its own LLM API.')

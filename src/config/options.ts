@@ -32,11 +32,13 @@ import {
   wholeNumber,
 } from './value-kinds.ts'
 
+/** Headings of `--help` and of docs/cli.md. @public */
 export const OPTION_GROUPS = ['Server', 'Access', 'Model', 'Engine', 'Network', 'Guards', 'State'] as const
 
+/** @public */
 export type OptionGroup = (typeof OPTION_GROUPS)[number]
 
-export interface NotYet {
+interface NotYet {
   readonly reason: string
   /** Values that ask for nothing and so may be given. */
   readonly neutral: readonly unknown[]

@@ -53,7 +53,7 @@ export type UsersCommand =
 /** Called with the parsed command; among the flags are the configuration's options, as text. */
 type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
 
-/** Where the database is; taken by every one of these commands, as `serve` takes them. */
+/** Where the database is; taken by every one of these commands, as `serve` takes them. @public */
 export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
 
 const keyName = textLike(

@@ -15,7 +15,8 @@ import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
 import { installFirewallHooks } from './pipeline/firewall-hooks.ts'
-import { clientAddressOf, registerPipeline } from './pipeline/gates.ts'
+import { registerPipeline } from './pipeline/gates.ts'
+import { clientAddressOf } from './pipeline/request-context.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
@@ -54,7 +55,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
       if (firewall === null) return send(thrown)
       const { url: target = '', rawHeaders } = request.raw
       const judging = firewall.judgeUnroutable({
-        address: clientAddressOf(deps, request),
+        address: clientAddressOf(deps.trustedProxies, request),
         target,
         rawHeaders,
       })

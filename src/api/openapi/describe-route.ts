@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { ERRORS } from '../../core/errors.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
-import type { AccessClass } from '../pipeline/access.ts'
+import { ACCESS_CLASSES, type AccessClass } from '../pipeline/access.ts'
 
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })
@@ -44,9 +44,6 @@ export const ROUTE_TAGS = ['Generation', 'Models', 'Accounts', 'Keys', 'Usage', 
 
 type RouteTag = (typeof ROUTE_TAGS)[number]
 
-/** How the documentation names what each class of access asks for. */
-const SECURITY = { public: [], key: [{ apiKey: [] }], admin: [{ adminKey: [] }] } as const
-
 type ErrorStatus = keyof typeof ERROR_MEANINGS
 
 type Part = z.ZodType | undefined
@@ -81,6 +78,7 @@ export function describeRoute<
   Query extends Part = undefined,
   Params extends Part = undefined,
 >(route: RouteDescription<Body, Query, Params>) {
+  const { scheme } = ACCESS_CLASSES[route.access]
   const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
   const failures = [...route.errors, ...ANY_ROUTE_ERRORS].map((status) => [
     status,
@@ -93,7 +91,7 @@ export function describeRoute<
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
-    security: SECURITY[access],
+    security: scheme === null ? [] : [{ [scheme.name]: [] }],
     ...(route.body && { body: route.body }),
     ...(route.query && { querystring: route.query }),
     ...(route.params && { params: route.params }),

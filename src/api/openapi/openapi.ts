@@ -2,6 +2,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
+import { ACCESS_CLASSES } from '../pipeline/access.ts'
 import { ROUTE_TAGS } from './describe-route.ts'
 
 type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
@@ -41,14 +42,13 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
     },
     tags: ROUTE_TAGS.map((name) => ({ name })),
     components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: '`Authorization: Bearer <API key>`' },
-        adminKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: '`Authorization: Bearer <admin key>`, the secret of `--admin-key`',
-        },
-      },
+      securitySchemes: Object.fromEntries(
+        Object.values(ACCESS_CLASSES).flatMap(({ scheme }) =>
+          scheme === null
+            ? []
+            : [[scheme.name, { type: 'http', scheme: 'bearer', description: scheme.description }]],
+        ),
+      ),
     },
   },
   transform: (route) => {

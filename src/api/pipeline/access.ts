@@ -1,13 +1,59 @@
 /**
  * Who may call a route. Every route declares one class; the app refuses to start with a route that does not, so a
- * forgotten declaration can never become an open door.
+ * forgotten declaration can never become an open door. One row of the table says all there is of a class: how a request
+ * proves its right, and how the documentation names that.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { InvariantError } from '../../core/errors.ts'
+import type { Credential } from '../../core/credential.ts'
+import { InvariantError, ServiceError } from '../../core/errors.ts'
+import { bearerSecret } from '../../net/requests/bearer-secret.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
+import type { AppDeps } from '../deps.ts'
 
-/** `public`: anyone; `key`: any valid API key; `admin`: the admin key. */
-export type AccessClass = 'public' | 'key' | 'admin'
+export type AccessDeps = Pick<AppDeps, 'authenticator' | 'adminCheck'>
+
+interface AccessRow {
+  /** Null where anyone may call. Gives the credential that the request is counted under, if any. @throws ServiceError */
+  readonly authenticate:
+    | ((deps: AccessDeps, headers: IncomingHttpHeaders) => Credential | null | Promise<Credential>)
+    | null
+  /** Of OpenAPI; null where nothing is asked for. */
+  readonly scheme: { readonly name: string; readonly description: string } | null
+}
+
+export const ACCESS_CLASSES = {
+  public: { authenticate: null, scheme: null },
+  /** An API key, or the token of a login session. */
+  key: {
+    authenticate: authenticateKey,
+    scheme: { name: 'apiKey', description: '`Authorization: Bearer <API key>`' },
+  },
+  admin: {
+    authenticate: authenticateAdmin,
+    scheme: {
+      name: 'adminKey',
+      description: '`Authorization: Bearer <admin key>`, the secret of `--admin-key`',
+    },
+  },
+} as const satisfies Readonly<Record<string, AccessRow>>
+
+export type AccessClass = keyof typeof ACCESS_CLASSES
+
+async function authenticateKey(
+  { authenticator }: AccessDeps,
+  headers: IncomingHttpHeaders,
+): Promise<Credential> {
+  const credential = await authenticator.authenticate(bearerSecret(headers))
+  if (credential === null) throw new ServiceError('unauthorized')
+  return credential
+}
+
+function authenticateAdmin({ adminCheck }: AccessDeps, headers: IncomingHttpHeaders): null {
+  if (adminCheck === null) throw new ServiceError('admin_disabled')
+  if (!adminCheck(bearerSecret(headers))) throw new ServiceError('unauthorized')
+  return null
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -34,7 +34,7 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 ])
 
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
-  const error = fromAnything(thrown, request)
+  const error = toRequestError(thrown, request)
   logCause(error, request.id, log)
   const shape = request.routeOptions.config.errorShape ?? errorShapeOf(request.url)
   const { status, headers, body } = renderError(error, { requestId: request.id, shape })
@@ -46,7 +46,7 @@ export function sendError(thrown: unknown, { request, reply, log }: ErrorContext
   reply.code(status).headers(headers).serializer(String).send(body)
 }
 
-function fromAnything(thrown: unknown, request: FastifyRequest): ServiceError {
+function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError {
   if (thrown instanceof ServiceError || !isFrameworkError(thrown)) return toServiceError(thrown, request.id)
   if (thrown.code === 'FST_ERR_BAD_URL') {
     return badEncoding('path')

@@ -5,48 +5,48 @@
  *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
  *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Credential } from '../../core/credential.ts'
+import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer } from '../../core/shared-state.ts'
-import { bearerSecret, CREDENTIAL_FRESH_MS } from '../../net/requests/bearer-secret.ts'
+import { toRateHeaders } from '../../limits/rate-headers.ts'
+import { CREDENTIAL_FRESH_MS } from '../../net/requests/bearer-secret.ts'
 import { addressKey } from '../../net/client-address.ts'
 import { onExchangeEnd } from '../../net/connections/client-presence.ts'
 import { findHeadProblem } from '../../net/requests/head-problem.ts'
 import { decodePart } from '../../net/requests/request-target.ts'
-import { toRateHeaders } from '../../limits/rate-headers.ts'
 import { withoutRedaction } from '../../telemetry/log.ts'
-import { RequestTimeline } from '../../telemetry/request-timeline.ts'
-import { answerOrigin } from './cors.ts'
 import type { AppDeps } from '../deps.ts'
-import { passFirewall } from './firewall-hooks.ts'
+import { ACCESS_CLASSES, type AccessDeps } from './access.ts'
+import { answerOrigin } from './cors.ts'
+import { RequestContext } from './request-context.ts'
 import { endedStatus, logRequest } from './request-log.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    timeline: RequestTimeline
-    /** The client's address, for guards and limits; empty when the connection is gone already. */
-    clientAddress: string
-    /** The firewall's rule that refused it. */
-    brokenRule: string | null
-    /** Set on routes of class `key`; null before and on others. */
-    optionalCredential: Credential | null
-    /** @throws Error on a route that no key was asked for. */
-    readonly credential: Credential
-  }
-}
+export type PipelineDeps = AccessDeps &
+  Pick<
+    AppDeps,
+    | 'addressLimiter'
+    | 'addressRules'
+    | 'clock'
+    | 'corsOrigins'
+    | 'firewall'
+    | 'isDraining'
+    | 'limiter'
+    | 'log'
+    | 'metrics'
+    | 'trustedProxies'
+  >
 
-/** Throws what the request is refused with; a gate that has answered by itself says so, and the way ends there. */
-type Gate = (deps: AppDeps, request: FastifyRequest, reply: FastifyReply) => Answer<Passing>
+/** Throws what the request is refused with; one that has answered by itself says so, and no gate follows. */
+type Gate = (deps: PipelineDeps, context: RequestContext) => Answer<GateResult>
 
-type Passing = 'answered' | void
+type GateResult = 'answered' | void
 
 const GATES: readonly Gate[] = [
-  receive,
+  setCommonHeaders,
   admitByAddressRules,
   passFirewall,
   requireProperHead,
-  forgetTypeOfNoBody,
+  dropContentTypeOfEmptyBody,
   admitOrigin,
   requireProperQuery,
   admitAddress,
@@ -55,128 +55,121 @@ const GATES: readonly Gate[] = [
   admit,
 ]
 
-export function registerPipeline(app: FastifyInstance, deps: AppDeps): void {
-  app.decorateRequest('timeline')
-  app.decorateRequest('clientAddress', '')
-  app.decorateRequest('brokenRule', null)
-  app.decorateRequest('optionalCredential', null)
-  app.decorateRequest('credential', {
-    getter(this: FastifyRequest): Credential {
-      if (this.optionalCredential === null) throw new Error('This route asks for no key.')
-      return this.optionalCredential
-    },
-  })
+export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void {
+  app.decorateRequest('context')
   const requestLog = withoutRedaction(deps.log)
   app.addHook('onRequest', async (request, reply) => {
+    const context = new RequestContext(deps, request, reply)
+    request.context = context
     reply.raw.once('close', () => {
-      logRequest(requestLog, request, reply)
-      countRequest(deps, request, reply)
+      logRequest(requestLog, context)
+      countRequest(deps, context)
     })
     for (const gate of GATES) {
-      const passing = gate(deps, request, reply)
+      const result = gate(deps, context)
       // Most pass at once, and cost no turn.
-      if ((passing instanceof Promise ? await passing : passing) === 'answered') return reply
+      if ((result instanceof Promise ? await result : result) === 'answered') return reply
     }
   })
   // Mostly there is nothing to wait for.
-  app.addHook('preHandler', (request, _reply, done) =>
-    isFresh(request) ? done() : authenticate(deps, request),
+  app.addHook('preHandler', ({ context }, _reply, done) =>
+    isFresh(context) ? done() : authenticate(deps, context),
   )
 }
 
-function countRequest({ metrics }: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
-  const { method, routeOptions, timeline } = request
-  metrics.observeRequest({ method, route: routeOptions.url ?? null, status: endedStatus(reply), timeline })
+function countRequest({ metrics }: PipelineDeps, context: RequestContext): void {
+  const { request, routePath: route, timeline } = context
+  metrics.observeRequest({ method: request.method, route, status: endedStatus(context), timeline })
 }
 
-function receive(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): void {
-  request.timeline = new RequestTimeline(deps.clock)
-  request.clientAddress = clientAddressOf(deps, request)
+function setCommonHeaders(_deps: PipelineDeps, { requestId, reply }: RequestContext): void {
   reply.headers({
-    'x-request-id': request.id,
+    'x-request-id': requestId,
     // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
     'cache-control': 'no-store',
-    // What somebody made a model say must not become a page.
+    // Text that a model was made to write must not become a page.
     'x-content-type-options': 'nosniff',
   })
 }
 
-export function clientAddressOf({ trustedProxies }: AppDeps, { raw }: FastifyRequest): string {
-  const peerAddress = raw.socket.remoteAddress ?? ''
-  // Node has joined all lines of the header, in their order.
-  const forwardedFor = raw.headers['x-forwarded-for']?.toString()
-  return trustedProxies?.clientAddress(peerAddress, forwardedFor) ?? peerAddress
-}
-
-/** Before all that a request could be told otherwise, for every route and for none. */
-function admitByAddressRules({ addressRules, metrics }: AppDeps, { clientAddress }: FastifyRequest): void {
+/** The first that may refuse, for every route and for none. */
+function admitByAddressRules(
+  { addressRules, metrics }: PipelineDeps,
+  { clientAddress }: RequestContext,
+): void {
   const rule = addressRules?.refusedBy(clientAddress) ?? null
   if (rule === null) return
   metrics.countGuardHit({ guard: 'address', rule })
   throw new ServiceError('address_refused')
 }
 
-function requireProperHead(_deps: AppDeps, { raw }: FastifyRequest): void {
-  const message = findHeadProblem(raw)
+function passFirewall({ firewall }: PipelineDeps, context: RequestContext): Answer<void> {
+  if (firewall === null) return
+  const { url: target = '', rawHeaders } = context.request.raw
+  const judging = firewall.judge({ address: context.clientAddress, target, rawHeaders })
+  return afterAnswer(judging, (refusal) => {
+    if (refusal === null) return
+    context.brokenRule = refusal.rule
+    throw refusal.error
+  })
+}
+
+function requireProperHead(_deps: PipelineDeps, { request }: RequestContext): void {
+  const message = findHeadProblem(request.raw)
   if (message !== null) throw new ServiceError('malformed_request', { message })
 }
 
 /** An empty body counts as no body whatever its type (spec: decisions, Errors), even a type that is no type. */
-function forgetTypeOfNoBody(_deps: AppDeps, { raw }: FastifyRequest): void {
-  const { headers } = raw
+function dropContentTypeOfEmptyBody(_deps: PipelineDeps, { request }: RequestContext): void {
+  const { headers } = request.raw
   const length = headers['content-length']
   if (headers['transfer-encoding'] === undefined && (length === undefined || Number(length) === 0)) {
     delete headers['content-type']
   }
 }
 
-function admitOrigin(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Passing {
-  return answerOrigin(deps.corsOrigins, request, reply) ? 'answered' : undefined
+function admitOrigin({ corsOrigins }: PipelineDeps, { request, reply }: RequestContext): GateResult {
+  return answerOrigin(corsOrigins, request, reply) ? 'answered' : undefined
 }
 
-/** Of the path the router sees to it; in a query it would take what is no encoding for text. */
-function requireProperQuery(_deps: AppDeps, { url }: FastifyRequest): void {
+/** The router checks the path; a query it would take as it is, encoding or not. */
+function requireProperQuery(_deps: PipelineDeps, { request: { url } }: RequestContext): void {
   const start = url.indexOf('?')
   if (start >= 0) decodePart(url.slice(start), 'query')
 }
 
-/** All but what tells whether the server is up: that is asked often, and from one address. */
-function admitAddress(deps: AppDeps, request: FastifyRequest): Answer<void> {
-  if (deps.addressLimiter === null || request.routeOptions.config.isProbe === true) return
-  return afterAnswer(deps.addressLimiter.refuse(addressKey(request.clientAddress)), (error) => {
+/** Not for probes: they are asked for often, and from one address. */
+function admitAddress({ addressLimiter }: PipelineDeps, context: RequestContext): Answer<void> {
+  if (addressLimiter === null || context.route.isProbe === true) return
+  return afterAnswer(addressLimiter.refuse(addressKey(context.clientAddress)), (error) => {
     if (error !== null) throw error
   })
 }
 
-async function authenticate(deps: AppDeps, request: FastifyRequest): Promise<void> {
-  switch (request.routeOptions.config.access) {
-    case 'public':
-    // An unknown route has no class, and its answer is 404 for everyone.
-    case undefined:
-      return
-    case 'key':
-      request.optionalCredential = await deps.authenticator.authenticate(bearerSecret(request.headers))
-      if (request.optionalCredential === null) throw new ServiceError('unauthorized')
-      return
-    case 'admin':
-      if (deps.adminCheck === null) throw new ServiceError('admin_disabled')
-      if (!deps.adminCheck(bearerSecret(request.headers))) throw new ServiceError('unauthorized')
-  }
+async function authenticate(deps: PipelineDeps, context: RequestContext): Promise<void> {
+  const { access } = context.route
+  // An unknown route has no class, and its answer is 404 for everyone.
+  if (access === undefined) return
+  context.optionalCredential = null
+  const { authenticate: check } = ACCESS_CLASSES[access]
+  if (check !== null) context.optionalCredential = await check(deps, context.request.headers)
 }
 
-function isFresh({ optionalCredential, timeline }: FastifyRequest): boolean {
+/** The body may take long to arrive; by then the key may be revoked, or of another tier. */
+function isFresh({ optionalCredential, timeline }: RequestContext): boolean {
   return optionalCredential === null || timeline.elapsedMs() < CREDENTIAL_FRESH_MS
 }
 
-function refuseWhileDraining(deps: AppDeps, { routeOptions }: FastifyRequest): void {
-  if (routeOptions.config.generates === true && deps.isDraining()) throw new ServiceError('shutting_down')
+function refuseWhileDraining({ isDraining }: PipelineDeps, { route }: RequestContext): void {
+  if (route.generates === true && isDraining()) throw new ServiceError('shutting_down')
 }
 
 /** Decides rate and concurrency in one; the permit is held to the last byte, or until the client leaves. */
-function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Answer<void> {
-  if (request.optionalCredential === null) return
-  const countsAsConcurrent = request.routeOptions.config.generates === true
-  return afterAnswer(deps.limiter.admit(request.optionalCredential, { countsAsConcurrent }), (admission) => {
+function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void> {
+  const { optionalCredential, request, reply, route } = context
+  if (optionalCredential === null) return
+  const countsAsConcurrent = route.generates === true
+  return afterAnswer(limiter.admit(optionalCredential, { countsAsConcurrent }), (admission) => {
     if (admission.rate !== null) reply.headers(toRateHeaders(admission.rate))
     if (admission.outcome === 'refused') throw admission.error
     if (countsAsConcurrent) onExchangeEnd(request.raw, reply.raw, () => admission.release())

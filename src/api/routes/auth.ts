@@ -49,8 +49,8 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
       ok: loginResponse,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ body, clientAddress }) => {
-      const session = await accounts.login(body, addressKey(clientAddress))
+    handler: async ({ body, context }) => {
+      const session = await accounts.login(body, addressKey(context.clientAddress))
       return {
         user_id: session.userId,
         email: session.email,
@@ -72,8 +72,8 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
       ok: logoutResponse,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ credential }) => {
-      await accounts.logout(credential)
+    handler: async ({ context }) => {
+      await accounts.logout(context.credential)
       return { status: 'logged_out' }
     },
   })
@@ -90,9 +90,9 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
       ok: passwordResponse,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ body, credential, clientAddress }) => {
+    handler: async ({ body, context }) => {
       const passwords = { currentPassword: body.current_password, newPassword: body.new_password }
-      await accounts.changePassword(credential, passwords, addressKey(clientAddress))
+      await accounts.changePassword(context.credential, passwords, addressKey(context.clientAddress))
       return { status: 'password_changed' }
     },
   })

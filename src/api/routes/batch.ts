@@ -7,7 +7,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
-import { toGenerationContext } from '../generation-context.ts'
 import { toBatchResponse } from '../dialects/generate/answers.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
 import { batchRequest, batchResponse } from '../dialects/generate/schema.ts'
@@ -33,8 +32,8 @@ export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps):
       ...description,
       body: batchRequest('block'),
     }),
-    handler: async (request, reply) => {
-      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+    handler: async ({ body, context }) => {
+      using generation = await Generation.open(deps, body, context)
       return toBatchResponse(generation, await generation.fold(), { hasQueueMs: false })
     },
   })
@@ -48,8 +47,8 @@ export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps):
       ...description,
       body: batchRequest('separate'),
     }),
-    handler: async (request, reply) => {
-      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+    handler: async ({ body, context }) => {
+      using generation = await Generation.open(deps, body, context)
       return toBatchResponse(generation, await generation.fold(), { hasQueueMs: true })
     },
   })

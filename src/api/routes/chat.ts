@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
-import { toGenerationContext } from '../generation-context.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
@@ -26,9 +25,9 @@ export function registerChatRoutes(app: FastifyInstance, deps: GenerationDeps & 
       errors: [400, 401, 404, 429, 500, 503],
       errorShape: 'openai',
     }),
-    handler: async (request, reply) => {
-      const { isStream, includeUsage, generation: asked } = request.body
-      using generation = await Generation.open(deps, asked, toGenerationContext(request, reply))
+    handler: async ({ body, context }, reply) => {
+      const { isStream, includeUsage } = body
+      using generation = await Generation.open(deps, body.generation, context)
       if (!isStream) return toChatCompletion(generation, await generation.fold())
       await streamEvents(deps, reply, { generation, format: createChatFrames(generation, { includeUsage }) })
       return reply

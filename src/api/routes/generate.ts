@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
-import { toGenerationContext } from '../generation-context.ts'
 import { describeRoute } from '../openapi/describe-route.ts'
 import { createGenerateFrames, toGenerateResponse } from '../dialects/generate/answers.ts'
 import { generateRequest, generateResponse, streamChunk } from '../dialects/generate/schema.ts'
@@ -27,8 +26,8 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
       ok: generateResponse,
       errors: [400, 401, 404, 429, 500, 503],
     }),
-    handler: async (request, reply) => {
-      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+    handler: async ({ body, context }) => {
+      using generation = await Generation.open(deps, body, context)
       return toGenerateResponse(generation, await generation.fold())
     },
   })
@@ -48,9 +47,9 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
       isStreamOnly: true,
       errors: [400, 401, 404, 429, 500, 503],
     }),
-    handler: async (request, reply) => {
-      refuseBeamsOnStream(request.body.numBeams)
-      using generation = await Generation.open(deps, request.body, toGenerationContext(request, reply))
+    handler: async ({ body, context }, reply) => {
+      refuseBeamsOnStream(body.numBeams)
+      using generation = await Generation.open(deps, body, context)
       await streamEvents(deps, reply, { generation, format: createGenerateFrames() })
     },
   })

@@ -32,8 +32,8 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
       ok: keyList,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ credential, query }) => {
-      const page = await keys.list(credential, toPage(query))
+    handler: async ({ context, query }) => {
+      const page = await keys.list(context.credential, toPage(query))
       return { keys: page.items.map(toKeyBody), ...toListing(query, page) }
     },
   })
@@ -50,9 +50,9 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
       ok: createdKey,
       errors: [400, 401, 409, 429, 500],
     }),
-    handler: async ({ credential, body }) => {
+    handler: async ({ context, body }) => {
       const wish = { name: body.name, expiresInDays: body.expires_in_days ?? null }
-      const { keySecret, record } = await keys.create(credential, wish)
+      const { keySecret, record } = await keys.create(context.credential, wish)
       return toCreatedKeyBody(keySecret, record)
     },
   })
@@ -69,8 +69,8 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
       ok: revokedKey,
       errors: [401, 404, 429, 500],
     }),
-    handler: async ({ credential, params }) => {
-      await keys.revoke(credential, params.key_id)
+    handler: async ({ context, params }) => {
+      await keys.revoke(context.credential, params.key_id)
       return { status: 'revoked', key_id: params.key_id }
     },
   })

@@ -29,8 +29,8 @@ export function registerUsageRoutes(
       ok: usageSummary,
       errors: [400, 401, 429, 500],
     }),
-    handler: async ({ credential, query }) =>
-      toUsageBody(await usageReports.ofAccount(credential.accountId, query.since ?? null)),
+    handler: async ({ context, query }) =>
+      toUsageBody(await usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
   })
 
   routes.route({

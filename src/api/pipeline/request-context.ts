@@ -1,0 +1,84 @@
+/**
+ * What is known of one HTTP request: made before the first gate, passed to gates, routes, log and metrics. The one decoration
+ * of Fastify's request. The gates write what they find out, all others read; to a generation it is the request it answers.
+ */
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { Credential } from '../../core/credential.ts'
+import { InvariantError } from '../../core/errors.ts'
+import { TIER_LIMITS } from '../../core/tiers.ts'
+import type { Caller, GenerationContext } from '../../generation/generation.ts'
+import { watchClient } from '../../net/connections/client-presence.ts'
+import { RequestTimeline } from '../../telemetry/request-timeline.ts'
+import type { AppDeps } from '../deps.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    context: RequestContext
+  }
+}
+
+export class RequestContext implements GenerationContext {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly timeline: RequestTimeline
+  /** Behind trusted proxies the one that they name; empty when the connection is gone already. */
+  readonly clientAddress: string
+  /** What the route declares; empty for an unknown route. */
+  readonly route: FastifyContextConfig
+  /** The route's pattern; null for an unknown route. */
+  readonly routePath: string | null
+  /** The firewall's rule that refused the request. */
+  brokenRule: string | null = null
+  /** Set on routes that a key opens; null before, and on others. */
+  optionalCredential: Credential | null = null
+  #signal: AbortSignal | null = null
+
+  constructor(
+    { clock, trustedProxies }: Pick<AppDeps, 'clock' | 'trustedProxies'>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    this.request = request
+    this.reply = reply
+    this.timeline = new RequestTimeline(clock)
+    this.clientAddress = clientAddressOf(trustedProxies, request)
+    // Fastify makes these anew for each reader.
+    const { config, url } = request.routeOptions
+    this.route = config
+    this.routePath = url ?? null
+  }
+
+  get requestId(): string {
+    return this.request.id
+  }
+
+  /** @throws InvariantError on a route that no key opens */
+  get credential(): Credential {
+    if (this.optionalCredential === null) throw new InvariantError('This route asks for no key.')
+    return this.optionalCredential
+  }
+
+  get caller(): Caller {
+    const { keyId, accountId, tier } = this.credential
+    return { keyId, accountId, path: this.routePath ?? '', limits: TIER_LIMITS[tier] }
+  }
+
+  /** Aborts when the client leaves; it is watched from the first call on. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= watchClient(this.request.raw, this.reply.raw))
+  }
+
+  onTokensCapped(maxNewTokens: number): void {
+    this.reply.header('x-max-tokens-applied', String(maxNewTokens))
+  }
+}
+
+export function clientAddressOf(
+  trustedProxies: AppDeps['trustedProxies'],
+  { raw }: Pick<FastifyRequest, 'raw'>,
+): string {
+  const peerAddress = raw.socket.remoteAddress ?? ''
+  // Node has joined all lines of the header, in their order.
+  const forwardedFor = raw.headers['x-forwarded-for']?.toString()
+  return trustedProxies?.clientAddress(peerAddress, forwardedFor) ?? peerAddress
+}

@@ -2,40 +2,34 @@
  * Plans and carries out conversions in a worker thread: a vocabulary of 256,000 tokens takes seconds of computing, and
  * converting takes minutes. Same contracts as the functions named; the thread is gone when the promise settles.
  */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import { abortReason } from '../../core/abort.ts'
-import { InvariantError, StartError } from '../../core/errors.ts'
+import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
+import { workerEntry } from '../../core/concurrency/worker-channel.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { HfFiles } from '../checkpoint-files.ts'
 import type { planConversion, PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
-import type { HfFiles } from '../checkpoint-files.ts'
 
 /** What the thread is given. */
 export type ConversionWork =
   | ({ readonly type: 'convert' } & Pick<ConvertOptions, 'source' | 'tensorType' | 'outputPath'>)
   | { readonly type: 'plan'; readonly source: HfFiles; readonly tensorType: TensorType }
 
-/** What the thread says; one of the others than `progress` comes last. */
-export type ConversionMessage =
-  | { readonly type: 'progress'; readonly fraction: number }
-  | { readonly type: 'planned'; readonly file: PlannedFile }
-  | { readonly type: 'converted' }
-  | { readonly type: 'failed'; readonly message: string }
+/** What it answers: the planned file, or null for a conversion. */
+export type ConversionAnswer = PlannedFile | null
 
 /** As `convertCheckpoint`. */
 export async function convertInWorker(options: ConvertOptions): Promise<void> {
   const { source, tensorType, outputPath, onProgress, signal } = options
-  const result = await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
-  if (result.type !== 'converted') throw new InvariantError('The conversion thread ended without a result')
+  await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
 }
 
 /** As `planConversion`, but for what is only of use to whoever converts. */
 export async function planInWorker(
   ...[source, tensorType, signal]: [...Parameters<typeof planConversion>, AbortSignal?]
 ): Promise<PlannedFile> {
-  const result = await runThread({ type: 'plan', source, tensorType }, { signal })
-  if (result.type !== 'planned') throw new InvariantError('The conversion thread ended without a plan')
-  return result.file
+  const file = await runThread({ type: 'plan', source, tensorType }, { signal })
+  if (file === null) throw new InvariantError('The conversion thread ended without a plan')
+  return file
 }
 
 interface ThreadHooks {
@@ -43,35 +37,24 @@ interface ThreadHooks {
   readonly signal?: AbortSignal | undefined
 }
 
-type Result = Exclude<ConversionMessage, { type: 'progress' | 'failed' }>
-
-async function runThread(work: ConversionWork, { onProgress, signal }: ThreadHooks): Promise<Result> {
+async function runThread(
+  work: ConversionWork,
+  { onProgress, signal }: ThreadHooks,
+): Promise<ConversionAnswer> {
   signal?.throwIfAborted()
-  const worker = new Worker(new URL(workerFile(import.meta.url), import.meta.url), { workerData: work })
-  let last: ConversionMessage | null = null
-  worker.on('message', (message: ConversionMessage) => {
-    if (message.type === 'progress') onProgress?.(message.fraction)
-    else last = message
+  const thread = new WorkerCalls<ConversionWork, ConversionAnswer>({
+    entry: workerEntry(import.meta.url, 'conversion-worker'),
+    name: 'The conversion thread',
   })
-  const stop = () => void worker.terminate()
+  const stop = () => void thread.close()
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    // Rejects with what the thread threw.
-    await once(worker, 'exit')
+    return await thread.call(work, onProgress)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
   } finally {
     signal?.removeEventListener('abort', stop)
+    await thread.close()
   }
-  return settle(last, signal)
-}
-
-/** The thread runs the same kind of file as this one: built JavaScript, or the source where Node strips types. */
-function workerFile(ownUrl: string): string {
-  return ownUrl.endsWith('.ts') ? './conversion-worker.ts' : './conversion-worker.js'
-}
-
-function settle(last: Result | { type: 'failed'; message: string } | null, signal?: AbortSignal): Result {
-  if (last?.type === 'failed') throw new StartError(last.message, 1)
-  if (last !== null) return last
-  if (signal?.aborted === true) throw abortReason(signal)
-  throw new InvariantError('The conversion thread ended without a result')
 }

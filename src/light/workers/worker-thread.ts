@@ -2,7 +2,7 @@
  * One worker thread and the prompts it runs. Prompts given in one turn of the event loop go out as one message. When the
  * thread ends by itself, whatever the reason, its prompts are handed back to the pool, which knows what to do.
  */
-import { Worker } from 'node:worker_threads'
+import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
 import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
 
 /** A prompt that has not ended. */
@@ -21,14 +21,8 @@ export interface WorkerThreadHooks {
   readonly onEnd: (cause: Error, unfinished: readonly Job[]) => void
 }
 
-/** The thread runs the same kind of file as this one: built JavaScript, or the source where Node strips types. */
-const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? 'generation-worker.ts' : 'generation-worker.js',
-  import.meta.url,
-)
-
 export class WorkerThread {
-  readonly #worker: Worker
+  readonly #channel: WorkerChannel<WorkMessage, OutcomeMessage>
   readonly #hooks: WorkerThreadHooks
   /**
    * In the order they came. No map: with entries that come and go it leaves tables behind that keep each other, and all
@@ -39,22 +33,16 @@ export class WorkerThread {
   #aborted: number[] = []
   #isFlushing = false
   #hasBegun = false
-  #isClosing = false
-  #cause: Error | null = null
 
-  constructor(options: WorkerOptions, hooks: WorkerThreadHooks, entry: URL = ENTRY) {
+  constructor(options: WorkerOptions, hooks: WorkerThreadHooks, entry?: URL) {
     this.#hooks = hooks
-    // Not the flags that the application was started with: some of them are refused in a thread.
-    this.#worker = new Worker(entry, { workerData: options, execArgv: [] })
-    this.#worker.on('message', (outcomes: OutcomeMessage) => this.#receive(outcomes))
-    this.#worker.on('error', (error: unknown) => {
-      this.#cause = error instanceof Error ? error : new Error(String(error))
+    this.#channel = new WorkerChannel({
+      entry: entry ?? workerEntry(import.meta.url, 'generation-worker'),
+      name: 'A worker thread of the light server',
+      workerData: options,
+      onMessage: (outcomes) => this.#receive(outcomes),
+      onEnd: (cause) => hooks.onEnd(cause, this.#takeJobs()),
     })
-    this.#worker.on('messageerror', (error) => {
-      this.#cause = error
-      void this.#worker.terminate()
-    })
-    this.#worker.on('exit', (code) => this.#end(code))
   }
 
   /** Prompts that it runs. */
@@ -82,9 +70,8 @@ export class WorkerThread {
 
   /** Ends the thread; gives the jobs it had not finished. */
   async close(): Promise<readonly Job[]> {
-    this.#isClosing = true
     const unfinished = this.#takeJobs()
-    await this.#worker.terminate()
+    await this.#channel.close()
     return unfinished
   }
 
@@ -100,7 +87,7 @@ export class WorkerThread {
       const message: WorkMessage = { prompts, aborted }
       this.#prompts = []
       this.#aborted = []
-      this.#worker.postMessage(message)
+      this.#channel.post(message)
     })
   }
 
@@ -110,13 +97,6 @@ export class WorkerThread {
       this.#takeJob(outcome[0])?.settle(outcome)
     }
     this.#hooks.onOutcomes()
-  }
-
-  #end(code: number): void {
-    if (this.#isClosing) return
-    const cause =
-      this.#cause ?? new Error(`A worker thread of the light server ended with exit code ${code}.`)
-    this.#hooks.onEnd(cause, this.#takeJobs())
   }
 
   /** Undefined when it has ended or was never there. There are few, and the first is mostly the one. */

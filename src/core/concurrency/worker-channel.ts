@@ -1,0 +1,59 @@
+/**
+ * One worker thread of ours and the messages to and from it. Says once why the thread has ended by itself; what ran on it
+ * then, and whether another one starts, is its owner's to decide.
+ */
+import { Worker, type Transferable } from 'node:worker_threads'
+
+export interface WorkerChannelOptions<Received> {
+  readonly entry: URL
+  /** The thread, in the error that says why it ended: `The thread that …`. */
+  readonly name: string
+  readonly workerData?: unknown
+  /** Whether the process stays alive for it. @default true */
+  readonly keepsAlive?: boolean
+  readonly onMessage: (message: Received) => void
+  /** It has ended by itself. */
+  readonly onEnd: (cause: Error) => void
+}
+
+/**
+ * The program of a thread, which stands beside the module at `ownUrl` and is the same kind of file: built JavaScript, or the
+ * source where Node strips types.
+ */
+export function workerEntry(ownUrl: string, name: string): URL {
+  return new URL(`${name}${ownUrl.endsWith('.ts') ? '.ts' : '.js'}`, ownUrl)
+}
+
+export class WorkerChannel<Sent, Received> {
+  readonly #worker: Worker
+  #isClosing = false
+  #cause: Error | null = null
+
+  constructor(options: WorkerChannelOptions<Received>) {
+    const { entry, name, workerData, keepsAlive = true, onMessage, onEnd } = options
+    // Not the flags that the application was started with: some of them are refused in a thread.
+    this.#worker = new Worker(entry, { workerData, execArgv: [] })
+    if (!keepsAlive) this.#worker.unref()
+    this.#worker.on('message', onMessage)
+    this.#worker.on('error', (error: unknown) => {
+      this.#cause = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('messageerror', (error) => {
+      this.#cause = error
+      void this.#worker.terminate()
+    })
+    this.#worker.on('exit', (code) => {
+      if (!this.#isClosing) onEnd(this.#cause ?? new Error(`${name} ended with exit code ${code}.`))
+    })
+  }
+
+  post(message: Sent, transfer: readonly Transferable[] = []): void {
+    this.#worker.postMessage(message, transfer)
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await this.#worker.terminate()
+  }
+}

@@ -78,7 +78,8 @@ export class Supervisor {
     const { signal } = this.#closing
     for (;;) {
       try {
-        await this.#pause(signal)
+        // Without a pause the first try is made before this returns.
+        if (this.#isGivenUp || this.#failedStarts > 0) await this.#pause(signal)
         await this.#options.start(signal)
         break
       } catch (error) {
@@ -94,12 +95,11 @@ export class Supervisor {
 
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock, giveUp } = this.#options
-    if (this.#isGivenUp) {
-      do await clock.sleep(giveUp?.longPauseMs ?? LONG_PAUSE_MS, signal)
-      while (giveUp?.mayTryAgain() !== true)
-    } else if (this.#failedStarts > 0) {
-      await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), MAX_PAUSE_MS), signal)
+    if (!this.#isGivenUp) {
+      return clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), MAX_PAUSE_MS), signal)
     }
+    do await clock.sleep(giveUp?.longPauseMs ?? LONG_PAUSE_MS, signal)
+    while (giveUp?.mayTryAgain() !== true)
   }
 
   #recordDeath(): void {

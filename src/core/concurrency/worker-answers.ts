@@ -15,18 +15,21 @@ export type ReplyMessage<Answer> = { readonly id: number } & (
   | { readonly type: 'error'; readonly error: unknown }
 )
 
+type Callable = (request: never, onProgress: (fraction: number) => void) => unknown
+
 /** @param transfer what of an answer is handed over, not copied */
-export function answerCalls<Request, Answer>(
-  answer: (request: Request, onProgress: (fraction: number) => void) => Answer | Promise<Answer>,
-  transfer: (answer: Answer) => readonly Transferable[] = () => [],
+export function answerCalls<Called extends Callable>(
+  answer: Called,
+  transfer: (answer: Awaited<ReturnType<Called>>) => readonly Transferable[] = () => [],
 ): void {
   const port = parentPort
   if (port === null) throw new InvariantError('This is the program of a worker thread.')
-  const reply = (message: ReplyMessage<Answer>, handedOver: readonly Transferable[] = []): void =>
+  const reply = (message: ReplyMessage<unknown>, handedOver: readonly Transferable[] = []): void =>
     port.postMessage(message, handedOver)
-  const run = async ({ id, request }: CallMessage<Request>): Promise<void> => {
+  const run = async ({ id, request }: CallMessage<never>): Promise<void> => {
     try {
-      const result = await answer(request, (fraction) => reply({ id, type: 'progress', fraction }))
+      const onProgress = (fraction: number): void => reply({ id, type: 'progress', fraction })
+      const result = (await answer(request, onProgress)) as Awaited<ReturnType<Called>>
       reply({ id, type: 'answer', answer: result }, transfer(result))
     } catch (error) {
       // Of classes only the name survives the way to the other thread.
@@ -37,5 +40,5 @@ export function answerCalls<Request, Answer>(
       )
     }
   }
-  port.on('message', (message: CallMessage<Request>) => void run(message))
+  port.on('message', (message: CallMessage<never>) => void run(message))
 }

@@ -1,14 +1,12 @@
 /**
- * Runs prompts on worker threads, with a bounded queue in front of them. A thread that throws or exits fails the
- * prompts it was running, no others, and is replaced:
- *
- *   not started ──first prompt──▶ serving ──a thread ends──▶ serving (another takes its place)
- *        threads that end before they have begun: pauses that grow; after three in a row prompts are refused
- *   any ──close()──▶ closed
- *
- * Threads begin with the first prompt, so that an application that never generates pays nothing.
+ * Runs prompts on worker threads, with a bounded queue in front of them. A thread that throws or exits fails the prompts it
+ * was running, no others, and its supervisor starts another; prompts are refused while all supervisors say that starting is
+ * hopeless. Threads begin with the first prompt, so that an application that never generates pays nothing.
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
+import { withAbort } from '../../core/abort.ts'
+import { systemClock } from '../../core/clock.ts'
+import { RETRY_AFTER_SECONDS, Supervisor } from '../../core/concurrency/supervisor.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Continuation } from '../model-host.ts'
 import type { Outcome } from './worker-messages.ts'
@@ -16,10 +14,6 @@ import { type Job, WorkerThread } from './worker-thread.ts'
 
 /** Prompts that a thread runs at once: enough that it never waits for the next message. */
 const SEATS = 64
-/** Threads that may end in a row before they have begun, until prompts are refused; the tries go on. */
-const MAX_FAILED_STARTS = 3
-const FIRST_PAUSE_MS = 100
-const MAX_PAUSE_MS = 10_000
 
 export interface WorkerPoolOptions {
   readonly workers: number
@@ -37,7 +31,7 @@ export interface PromptRun {
   readonly prompt: string
   readonly maxNewTokens: number
   readonly requestId: string
-  /** Calls back when nobody waits for the continuation any more; what it gives ends that. */
+  /** Calls back when the client has left; what it returns ends that. */
   readonly onLeave: (callback: () => void) => () => void
 }
 
@@ -45,12 +39,11 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #seats: number
   readonly #threads = new Set<WorkerThread>()
+  /** One for each thread; none before the first prompt. */
+  #supervisors: readonly Supervisor[] = []
   /** In the order they came. */
   #waiting = new Map<number, Job>()
-  readonly #restarts = new Set<NodeJS.Timeout>()
   #nextId = 0
-  #hasStarted = false
-  #failedStarts = 0
   #isClosed = false
 
   constructor(options: WorkerPoolOptions) {
@@ -88,18 +81,19 @@ export class WorkerPool {
   /** Ends the threads; prompts that have not ended fail with `shutting_down`. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const restart of this.#restarts) clearTimeout(restart)
+    const supervised = this.#supervisors.map((supervisor) => supervisor.close())
     const ended = Array.from(this.#threads, (thread) => thread.close())
     const unfinished = [...this.#takeWaiting(), ...(await Promise.all(ended)).flat()]
     for (const job of unfinished) job.fail(new ServiceError('shutting_down'))
+    await Promise.all(supervised)
   }
 
   #refuseIfUnavailable(): void {
     if (this.#isClosed) throw new ServiceError('shutting_down')
-    if (this.#failedStarts >= MAX_FAILED_STARTS) throw unavailable()
+    if (this.#isUnavailable) throw unavailable()
     const max = this.#options.maxQueue
     const waiting = this.#waiting.size
-    if (waiting < max || this.#freest() !== null || !this.#hasStarted) return
+    if (waiting < max || this.#freest() !== null || this.#supervisors.length === 0) return
     throw new ServiceError('queue_full', { waiting, max, given: 1 }, { retryAfterSeconds: 1 })
   }
 
@@ -123,55 +117,54 @@ export class WorkerPool {
   }
 
   #start(): void {
-    if (this.#hasStarted) return
-    this.#hasStarted = true
-    for (let count = 0; count < this.#options.workers; count++) this.#startThread()
+    if (this.#supervisors.length > 0) return
+    this.#supervisors = Array.from({ length: this.#options.workers }, () => this.#createSupervisor())
+    for (const supervisor of this.#supervisors) supervisor.begin()
   }
 
-  #startThread(): void {
-    const thread: WorkerThread = new WorkerThread(
-      { seats: this.#seats },
-      {
-        onOutcomes: () => {
-          this.#failedStarts = 0
-          this.#fillSeats()
+  get #isUnavailable(): boolean {
+    return this.#supervisors.length > 0 && this.#supervisors.every(({ isUnavailable }) => isUnavailable)
+  }
+
+  #createSupervisor(): Supervisor {
+    const supervisor: Supervisor = new Supervisor({
+      clock: systemClock,
+      start: (signal) => withAbort(this.#startThread(supervisor), signal),
+      onFailedStart: (cause) => {
+        this.#options.onWorkerEnd(cause instanceof Error ? cause : new Error(String(cause)))
+        if (this.#isUnavailable) for (const job of this.#takeWaiting()) job.fail(unavailable())
+      },
+    })
+    return supervisor
+  }
+
+  /** Resolves when the thread's program runs; rejects when the thread ends before. */
+  #startThread(supervisor: Supervisor): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const thread: WorkerThread = new WorkerThread(
+        { seats: this.#seats },
+        {
+          onOutcomes: () => {
+            resolve()
+            this.#fillSeats()
+          },
+          onEnd: (cause, unfinished) => {
+            this.#threads.delete(thread)
+            if (!thread.hasBegun) {
+              // Its prompts are as good as never handed out.
+              this.#waiting = new Map([...unfinished.map((job) => [job.id, job] as const), ...this.#waiting])
+              return reject(cause)
+            }
+            for (const job of unfinished) job.fail(new ServiceError('engine_failed'))
+            this.#options.onWorkerEnd(cause)
+            supervisor.restart()
+          },
         },
-        onEnd: (cause, unfinished) => this.#replace(thread, { cause, unfinished }),
-      },
-      this.#options.entry,
-    )
-    this.#threads.add(thread)
-  }
-
-  #replace(
-    thread: WorkerThread,
-    { cause, unfinished }: { readonly cause: Error; readonly unfinished: readonly Job[] },
-  ): void {
-    this.#threads.delete(thread)
-    if (thread.hasBegun) for (const job of unfinished) job.fail(new ServiceError('engine_failed'))
-    else this.#recordFailedStart(unfinished)
-    this.#options.onWorkerEnd(cause)
-    if (this.#isClosed) return
-    if (this.#failedStarts >= MAX_FAILED_STARTS)
-      for (const job of this.#takeWaiting()) job.fail(unavailable())
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), MAX_PAUSE_MS)
-    const restart = setTimeout(
-      () => {
-        this.#restarts.delete(restart)
-        this.#startThread()
-        this.#fillSeats()
-      },
-      this.#failedStarts === 0 ? 0 : pauseMs,
-    )
-    this.#restarts.add(restart)
-  }
-
-  /** Its prompts are as good as never handed out. */
-  #recordFailedStart(unfinished: readonly Job[]): void {
-    this.#failedStarts++
-    this.#waiting = new Map([...unfinished.map((job) => [job.id, job] as const), ...this.#waiting])
-    if (this.#failedStarts < MAX_FAILED_STARTS) return
-    for (const job of this.#takeWaiting()) job.fail(unavailable())
+        this.#options.entry,
+      )
+      this.#threads.add(thread)
+      this.#fillSeats()
+    })
   }
 
   #abort(id: number): void {
@@ -189,5 +182,5 @@ export class WorkerPool {
 
 function unavailable(): ServiceError {
   const message = 'its worker threads end as soon as they begin.'
-  return new ServiceError('engine_unavailable', { message }, { retryAfterSeconds: MAX_PAUSE_MS / 1000 })
+  return new ServiceError('engine_unavailable', { message }, { retryAfterSeconds: RETRY_AFTER_SECONDS })
 }

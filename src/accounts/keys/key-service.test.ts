@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestLimits } from '../../core/shared-state.ts'
-import { findKey } from '../../storage/keys-repository.ts'
 import {
   ADDRESS,
   codeOf,
@@ -108,31 +107,14 @@ describe('KeyService.create', () => {
     expect(services.shared.requests.idCount).toBe(before)
   })
 
-  it('waits for the shared state in no transaction, which others would wait for as well', async () => {
-    const anotherTransaction = async () => {
-      await services.database.transaction().execute((transaction) => findKey(transaction, 'none'))
-    }
-    const services: AccountServices = await createAccountServices({
-      wrapRequests: (requests) =>
-        Object.assign(Object.create(requests) as RequestLimits, {
-          openWindow: anotherTransaction,
-          revokeWindow: anotherTransaction,
-        }),
-    })
-    const { credential } = await createUser(services)
-
-    const { record } = await services.keys.create(credential, PLAIN)
-    await services.keys.revoke(credential, record.id)
-
-    expect(await services.keys.get(record.id)).toMatchObject({ isActive: false })
-  })
-
   it('leaves no key without a window', async () => {
     const services = await createAccountServices({
-      wrapRequests: (requests) =>
-        Object.assign(Object.create(requests) as RequestLimits, {
+      wrapShared: (shared) => ({
+        ...shared,
+        requests: Object.assign(Object.create(shared.requests) as RequestLimits, {
           openWindow: () => Promise.reject(new Error('not reached')),
         }),
+      }),
     })
     const { credential } = await createUser(services)
 

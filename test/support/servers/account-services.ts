@@ -8,7 +8,7 @@ import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../../../src/core/credential.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
-import type { RequestLimits } from '../../../src/core/shared-state.ts'
+import type { SharedState } from '../../../src/core/shared-state.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
 import { LoginThrottle } from '../../../src/limits/login-throttle.ts'
 import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
@@ -47,20 +47,21 @@ export interface AccountServicesOptions {
   /** @default argon2's */
   readonly verifyHash?: typeof verify
   /** What stands between the services and the state. */
-  readonly wrapRequests?: (requests: RequestLimits) => RequestLimits
+  readonly wrapShared?: (shared: SharedState) => SharedState
 }
 
 export async function createAccountServices(options: AccountServicesOptions = {}): Promise<AccountServices> {
   const { location = ':memory:', isRegistrationOpen = true, verifyHash = verify } = options
-  const { wrapRequests = (requests) => requests } = options
+  const { wrapShared = (state) => state } = options
   const database = await openApiDatabase(location)
   whenUnused(() => database.destroy())
   const clock = new VirtualClock(1_700_000_000.25)
   const shared = new MemoryState(clock)
+  const { requests, logins } = wrapShared(shared)
   const accounts = new AccountService({
     database,
     passwords: new PasswordHasher(CHEAP_ARGON2, verifyHash),
-    throttle: new LoginThrottle(shared.logins),
+    throttle: new LoginThrottle(logins),
     clock,
     isRegistrationOpen,
   })
@@ -71,7 +72,7 @@ export async function createAccountServices(options: AccountServicesOptions = {}
     shared,
     limiter: new RequestLimiter(shared.requests),
     accounts,
-    keys: new KeyService({ database, requests: wrapRequests(shared.requests), clock }),
+    keys: new KeyService({ database, requests, clock }),
     authenticator,
     registered: async (email = 'ada@example.org', tier = 'free') =>
       await accounts.createUser({ email, password: PASSWORD, tier }),

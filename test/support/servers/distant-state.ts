@@ -2,20 +2,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SharedState } from '../../../src/core/shared-state.ts'
 
-export function distantState(state: SharedState): SharedState {
+/** `wait` is done before each answer. */
+export function distantState(state: SharedState, wait: () => Promise<unknown> = nextTurn): SharedState {
   return {
-    requests: distantPart(state.requests),
-    addresses: distantPart(state.addresses),
-    logins: distantPart(state.logins),
-    bans: distantPart(state.bans),
-    knocks: distantPart(state.knocks),
+    requests: distantPart(state.requests, wait),
+    addresses: distantPart(state.addresses, wait),
+    logins: distantPart(state.logins, wait),
+    bans: distantPart(state.bans, wait),
+    knocks: distantPart(state.knocks, wait),
   }
 }
 
 type Method = (...parameters: readonly unknown[]) => unknown
 
 /** @throws DataCloneError for what is not data. */
-export function distantPart<Part extends object>(part: Part): Part {
+export function distantPart<Part extends object>(part: Part, wait: () => Promise<unknown> = nextTurn): Part {
   return new Proxy(part, {
     get:
       (target, name) =>
@@ -23,7 +24,7 @@ export function distantPart<Part extends object>(part: Part): Part {
         const sent = structuredClone(parameters)
         await nextTurn()
         const answer: unknown = await Reflect.apply(Reflect.get(target, name) as Method, target, sent)
-        await nextTurn()
+        await wait()
         return structuredClone(answer)
       },
   })

@@ -42,12 +42,14 @@ export class UsageReports {
 
   async #summarize(subject: UsageSubject, since: number | null): Promise<DetailedUsage> {
     const sumsByPath = await this.#store.sumByPath(subject, since)
-    const all = addUp([...sumsByPath.values()])
+    const total = (field: keyof UsageSums) =>
+      [...sumsByPath.values()].reduce((sum, sums) => sum + sums[field], 0)
+    const requests = total('requests')
     return {
-      requests: all.requests,
-      tokensIn: all.tokensIn,
-      tokensOut: all.tokensOut,
-      avgResponseMs: averageMs(all),
+      requests,
+      tokensIn: total('tokensIn'),
+      tokensOut: total('tokensOut'),
+      avgResponseMs: averageMs({ requests, responseUs: total('responseUs') }),
       byEndpoint: Object.fromEntries(
         [...sumsByPath].map(([path, sums]) => [path, { count: sums.requests, avgMs: averageMs(sums) }]),
       ),
@@ -55,20 +57,6 @@ export class UsageReports {
   }
 }
 
-const NOTHING: UsageSums = { requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
-
-function addUp(parts: readonly UsageSums[]): UsageSums {
-  return parts.reduce(
-    (sum, part) => ({
-      requests: sum.requests + part.requests,
-      tokensIn: sum.tokensIn + part.tokensIn,
-      tokensOut: sum.tokensOut + part.tokensOut,
-      responseUs: sum.responseUs + part.responseUs,
-    }),
-    NOTHING,
-  )
-}
-
-function averageMs({ requests, responseUs }: UsageSums): number {
+function averageMs({ requests, responseUs }: Pick<UsageSums, 'requests' | 'responseUs'>): number {
   return requests === 0 ? 0 : responseUs / requests / 1000
 }

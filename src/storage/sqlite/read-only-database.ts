@@ -92,12 +92,7 @@ function toUrl(location: string, ignoresLog: boolean): URL {
 
 /** An empty file and one of an older version lack them: only the full server creates and migrates tables. */
 function requireTables(sqlite: SqliteDatabase, refuse: (trouble: string) => StartError): void {
-  const tables = new Set(
-    sqlite
-      .prepare("select name from sqlite_master where type = 'table'")
-      .all()
-      .map((row) => String(Object.values(row as object)[0])),
-  )
-  const missing = (['api_keys', 'users', 'sessions'] as const).find((name) => !tables.has(name))
+  const table = sqlite.prepare("select name from sqlite_master where type = 'table' and name = ?")
+  const missing = ['api_keys', 'users', 'sessions'].find((name) => table.get(name) === undefined)
   if (missing !== undefined) throw refuse(`it has no table '${missing}'; start the full server on it once`)
 }

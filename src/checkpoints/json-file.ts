@@ -87,27 +87,27 @@ interface NumberBounds {
 }
 
 /** @throws StartError when the field is missing without a default, no whole number, or out of bounds. */
-export function wholeNumber(object: JsonObject, name: string, bounds: NumberBounds): number {
+export function wholeNumberField(object: JsonObject, name: string, bounds: NumberBounds): number {
   const value = object.fields[name] ?? bounds.default
   if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max)
     return value
   throw wrongField(object, name, `a whole number from ${bounds.min} to ${bounds.max}`)
 }
 
-export function positiveNumber(object: JsonObject, name: string, defaultValue?: number): number {
+export function positiveNumberField(object: JsonObject, name: string, defaultValue?: number): number {
   const value = object.fields[name] ?? defaultValue
   if (typeof value === 'number' && value > 0 && Number.isFinite(value)) return value
   throw wrongField(object, name, 'a number above 0')
 }
 
-export function flag(object: JsonObject, name: string, defaultValue: boolean): boolean {
+export function flagField(object: JsonObject, name: string, defaultValue: boolean): boolean {
   const value = object.fields[name] ?? defaultValue
   if (typeof value === 'boolean') return value
   throw wrongField(object, name, 'true or false')
 }
 
 /** A nested object; null when the field is missing or null. */
-export function nestedObject(object: JsonObject, name: string): JsonObject | null {
+export function objectField(object: JsonObject, name: string): JsonObject | null {
   const value = object.fields[name] ?? null
   if (value === null) return null
   if (isRecord(value)) return { path: object.path, fields: value }
@@ -115,7 +115,7 @@ export function nestedObject(object: JsonObject, name: string): JsonObject | nul
 }
 
 /** A list; empty when the field is missing or null. */
-export function list(object: JsonObject, name: string): readonly unknown[] {
+export function listField(object: JsonObject, name: string): readonly unknown[] {
   const value = object.fields[name] ?? []
   if (Array.isArray(value)) return value
   throw wrongField(object, name, 'a list')

@@ -3,7 +3,7 @@ import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import type { ConfiguredModel } from './server-config.ts'
 import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
-export const modelId = textLike('id', 'at most 200 characters without spaces', (text) =>
+export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
   /^[^\s\p{C}]{1,200}$/u.test(text),
 )
 
@@ -46,7 +46,7 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
   const readOptional = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value | null =>
     values[name] === undefined || values[name] === null ? null : read(name, kind)
   return Object.freeze({
-    id: read('id', modelId),
+    id: read('id', modelIdKind),
     checkpoint: read('checkpoint', path()),
     modelConfig: readOptional('modelConfig', path()),
     tokenizer: readOptional('tokenizer', path()),

@@ -6,7 +6,7 @@
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { SPECULATIONS } from '../core/speculation.ts'
-import { configuredModels, modelId } from './model-kinds.ts'
+import { configuredModels, modelIdKind } from './model-kinds.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
   AUTH_MODES,
@@ -162,7 +162,7 @@ export const OPTIONS: OptionTable = {
   },
   modelId: {
     group: 'Model',
-    kind: modelId,
+    kind: modelIdKind,
     default: null,
     defaultText: "the checkpoint's stem",
     help: 'id under which the checkpoint is served',

@@ -71,7 +71,7 @@ export const origin: ValueKind<string> = textLike(
   (text) => text === '*' || (URL.canParse(text) && new URL(text).origin === text),
 )
 
-export interface Bounds {
+interface Bounds {
   readonly min: number
   readonly max: number
 }

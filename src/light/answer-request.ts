@@ -15,7 +15,7 @@ import { findHeadProblem } from '../net/requests/head-problem.ts'
 import { readJsonBody } from '../net/requests/json-body.ts'
 import { errorShapeOf, renderError } from '../net/render-error.ts'
 import { splitTarget, toSegments, unknownRoute } from '../net/requests/request-target.ts'
-import { type Answer, renderValue, sendAnswer } from './answers.ts'
+import { type LightAnswer, renderValue, sendAnswer } from './answers.ts'
 import { type KeyLookup, requireKey } from './bearer-keys.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Exchange, type LightRequest } from './exchange.ts'
@@ -59,7 +59,7 @@ async function respond(deps: RequestDeps, exchange: Exchange): Promise<void> {
   }
 }
 
-async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<Answer> {
+async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<LightAnswer> {
   const { method } = exchange
   const { path, query } = splitTarget(exchange.url)
   const problem = findHeadProblem(exchange.incoming)
@@ -100,7 +100,7 @@ async function sendError(deps: RequestDeps, exchange: Exchange, thrown: unknown)
 }
 
 /** Undefined when there is nothing to wait for. */
-function send(deps: RequestDeps, exchange: Exchange, answer: Answer): Promise<void> | undefined {
+function send(deps: RequestDeps, exchange: Exchange, answer: LightAnswer): Promise<void> | undefined {
   // The client's own leaving is no error.
   if (exchange.hasClientLeft) {
     if (typeof answer.body !== 'string') answer.body.stream.destroy()

@@ -24,7 +24,7 @@ export interface FileBytes {
   readonly lengthBytes: number
 }
 
-export interface Answer {
+export interface LightAnswer {
   readonly status: number
   /** As `writeHead` takes them: by name, or names and values by turns, which are read faster. */
   readonly headers: Readonly<Record<string, string>> | string[]
@@ -34,7 +34,7 @@ export interface Answer {
 }
 
 /** What has no JSON of its own is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
-export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): Answer {
+export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): LightAnswer {
   const { text, byteLength } = value instanceof JsonText ? value : new JsonText(refuseBytes(value))
   return {
     status: 200,
@@ -67,7 +67,7 @@ function refuseBytes(value: unknown): unknown {
 /** Resolves when the file has been handed over; undefined when there is nothing to wait for. */
 export function sendAnswer(
   response: ServerResponse,
-  { status, headers, body, isAscii }: Answer,
+  { status, headers, body, isAscii }: LightAnswer,
 ): Promise<void> | undefined {
   response.writeHead(status, headers)
   if (typeof body !== 'string') return pipeline(wholeFile(body), response)

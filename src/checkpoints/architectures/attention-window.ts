@@ -5,13 +5,13 @@
  */
 import type { DecoderConfig } from './decoder-config.ts'
 import { badFile, shown } from '../file-errors.ts'
-import { flag, type JsonObject, list, wholeNumber } from '../json-file.ts'
+import { flagField, type JsonObject, listField, wholeNumberField } from '../json-file.ts'
 
 /** As `sliding_window` says; null when no layer has one. `whenMissing` is what transformers takes then. */
 export function slidingWindow(config: JsonObject, whenMissing: number | null): number | null {
   const { sliding_window: window } = config.fields
   if (window === null || (window === undefined && whenMissing === null)) return null
-  return wholeNumber(config, 'sliding_window', {
+  return wholeNumberField(config, 'sliding_window', {
     min: 1,
     max: 2 ** 31,
     ...(whenMissing === null ? {} : { default: whenMissing }),
@@ -20,8 +20,8 @@ export function slidingWindow(config: JsonObject, whenMissing: number | null): n
 
 /** Qwen's switch, and the layers it leaves out. */
 export function qwenSlidingWindow(config: JsonObject, layers: number): number | null {
-  if (!flag(config, 'use_sliding_window', false)) return null
-  const firstSliding = wholeNumber(config, 'max_window_layers', { min: 0, max: 2 ** 31, default: 28 })
+  if (!flagField(config, 'use_sliding_window', false)) return null
+  const firstSliding = wholeNumberField(config, 'max_window_layers', { min: 0, max: 2 ** 31, default: 28 })
   const sliding = slidingLayers(config, layers) ?? [firstSliding < layers]
   return sliding.includes(true) ? slidingWindow(config, 4096) : null
 }
@@ -32,7 +32,7 @@ export function withinWindow(decoder: DecoderConfig, window: number | null): Dec
 
 /** `layer_types` of newer configs; null in older ones, which say it in the architecture's own way. */
 export function slidingLayers(config: JsonObject, layers: number): boolean[] | null {
-  const types = list(config, 'layer_types')
+  const types = listField(config, 'layer_types')
   if (types.length === 0) return null
   const isKnown = types.every((type) => type === 'sliding_attention' || type === 'full_attention')
   if (types.length === layers && isKnown) return types.map((type) => type === 'sliding_attention')

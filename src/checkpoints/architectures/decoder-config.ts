@@ -3,7 +3,7 @@
  * architecture allows and assumes comes as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
 import { badFile, quoted, shown } from '../file-errors.ts'
-import { flag, isRecord, type JsonObject, positiveNumber, wholeNumber } from '../json-file.ts'
+import { flagField, isRecord, type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
 import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 
 const MAX_SIZE = 2 ** 24
@@ -52,7 +52,7 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
   checkSupported(config, traits)
   const { defaults } = traits
   const size = (name: string, defaultValue?: number) =>
-    wholeNumber(config, name, {
+    wholeNumberField(config, name, {
       min: 1,
       max: MAX_SIZE,
       ...(defaultValue === undefined ? {} : { default: defaultValue }),
@@ -66,7 +66,7 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
     contextLength,
     hiddenSize,
     feedForwardSize: size('intermediate_size'),
-    layers: wholeNumber(config, 'num_hidden_layers', { min: 1, max: MAX_LAYERS }),
+    layers: wholeNumberField(config, 'num_hidden_layers', { min: 1, max: MAX_LAYERS }),
     heads,
     kvHeads: size('num_key_value_heads', heads),
     headSize,
@@ -75,14 +75,14 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
   checkHeads(config, sizes, traits)
   return {
     ...sizes,
-    rmsEpsilon: positiveNumber(config, 'rms_norm_eps', defaults.rmsEpsilon),
+    rmsEpsilon: positiveNumberField(config, 'rms_norm_eps', defaults.rmsEpsilon),
     rope: readRope(config, {
       kinds: traits.ropeScalings,
       defaultTheta: defaults.ropeTheta,
       contextLength,
       rotatedSize: sizes.rotatedSize,
     }),
-    hasTiedEmbeddings: flag(config, 'tie_word_embeddings', defaults.hasTiedEmbeddings),
+    hasTiedEmbeddings: flagField(config, 'tie_word_embeddings', defaults.hasTiedEmbeddings),
   }
 }
 
@@ -103,7 +103,7 @@ function checkSupported(config: JsonObject, { activation, requiredFlags }: Decod
     )
   }
   for (const [name, required] of Object.entries(requiredFlags)) {
-    if (flag(config, name, required) !== required) {
+    if (flagField(config, name, required) !== required) {
       throw badFile(config.path, `cannot be converted: ${quoted(name)} must be ${required}`)
     }
   }
@@ -114,7 +114,7 @@ function rotatedSize(config: JsonObject, headSize: number): number {
   const { rope_parameters: rope, partial_rotary_factor: direct } = config.fields
   const nested = isRecord(rope) ? rope['partial_rotary_factor'] : undefined
   const fields = { partial_rotary_factor: direct ?? nested ?? 1 }
-  const factor = positiveNumber({ path: config.path, fields }, 'partial_rotary_factor')
+  const factor = positiveNumberField({ path: config.path, fields }, 'partial_rotary_factor')
   return Math.floor(headSize * factor)
 }
 

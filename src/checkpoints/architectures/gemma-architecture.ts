@@ -15,7 +15,7 @@ import {
 } from './decoder-plan.ts'
 import { badFile } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type JsonObject, nestedObject, positiveNumber, wholeNumber } from '../json-file.ts'
+import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
 
 const GEMMA2: DecoderTraits = {
   ggufName: 'gemma2',
@@ -66,7 +66,7 @@ export function planGemma3(config: JsonObject): ArchitecturePlan {
     config.fields['sliding_window_pattern'] === undefined
       ? '_sliding_window_pattern'
       : 'sliding_window_pattern'
-  const period = wholeNumber(config, pattern, { min: 1, max: 512, default: 6 })
+  const period = wholeNumberField(config, pattern, { min: 1, max: 512, default: 6 })
   return planFor(decoder, {
     ggufName: GEMMA3.ggufName,
     metadata: [
@@ -77,7 +77,7 @@ export function planGemma3(config: JsonObject): ArchitecturePlan {
         : [
             [
               'final_logit_softcapping',
-              gguf.float32(positiveNumber(config, 'final_logit_softcapping')),
+              gguf.float32(positiveNumberField(config, 'final_logit_softcapping')),
             ] as const,
           ]),
     ],
@@ -133,14 +133,14 @@ function requiredCap(config: JsonObject, name: string, defaultValue: number): nu
   if (config.fields[name] === null) {
     throw badFile(config.path, `cannot be converted: "${name}" must be a number above 0`)
   }
-  return positiveNumber(config, name, defaultValue)
+  return positiveNumberField(config, name, defaultValue)
 }
 
 /** llama.cpp reads no attention scale for these: it goes by the head size, but for the largest model. */
 function checkAttentionScale(config: JsonObject, decoder: DecoderConfig, layersOf27B: number): void {
   const { layers, headSize, hiddenSize, heads } = decoder
   const expected = layers === layersOf27B ? Math.floor(hiddenSize / heads) : headSize
-  const scalar = positiveNumber(config, 'query_pre_attn_scalar', 256)
+  const scalar = positiveNumberField(config, 'query_pre_attn_scalar', 256)
   if (scalar === expected) return
   throw badFile(
     config.path,
@@ -149,9 +149,9 @@ function checkAttentionScale(config: JsonObject, decoder: DecoderConfig, layersO
 }
 
 function localRopeTheta(config: JsonObject): number {
-  const parameters = nestedObject(config, 'rope_parameters')
-  const local = parameters === null ? null : nestedObject(parameters, 'sliding_attention')
+  const parameters = objectField(config, 'rope_parameters')
+  const local = parameters === null ? null : objectField(parameters, 'sliding_attention')
   return local === null
-    ? positiveNumber(config, 'rope_local_base_freq', LOCAL_ROPE_THETA)
-    : positiveNumber(local, 'rope_theta', LOCAL_ROPE_THETA)
+    ? positiveNumberField(config, 'rope_local_base_freq', LOCAL_ROPE_THETA)
+    : positiveNumberField(local, 'rope_theta', LOCAL_ROPE_THETA)
 }

@@ -6,7 +6,7 @@ import type { ArchitecturePlan } from './architecture-plan.ts'
 import { slidingWindow, withinWindow } from './attention-window.ts'
 import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { attentionTensors, feedForwardTensors, layerNorms, planDecoder } from './decoder-plan.ts'
-import { flag, type JsonObject } from '../json-file.ts'
+import { flagField, type JsonObject } from '../json-file.ts'
 
 const LLAMA: DecoderTraits = {
   ggufName: 'llama',
@@ -29,14 +29,14 @@ export function planMistral(config: JsonObject): ArchitecturePlan {
 }
 
 function planFor(config: JsonObject, decoder: DecoderConfig): ArchitecturePlan {
-  const hasBias = flag(config, 'attention_bias', false)
+  const hasBias = flagField(config, 'attention_bias', false)
   return planDecoder({
     ggufName: LLAMA.ggufName,
     decoder,
     layer: [
       ...layerNorms(decoder),
       ...attentionTensors(decoder, { hasBias, hasOutputBias: hasBias, change: 'interleave-heads' }),
-      ...feedForwardTensors(decoder, flag(config, 'mlp_bias', false)),
+      ...feedForwardTensors(decoder, flagField(config, 'mlp_bias', false)),
     ],
   })
 }

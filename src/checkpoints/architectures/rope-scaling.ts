@@ -6,7 +6,7 @@
 import type { MetadataEntry, TensorPlan } from './architecture-plan.ts'
 import { badFile, shown } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flag, type JsonObject, list, nestedObject, positiveNumber } from '../json-file.ts'
+import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
 
 type RopeScaling =
   | { readonly kind: 'none' }
@@ -54,11 +54,11 @@ export interface RopeOptions {
 const KIND_NAMES: Readonly<Record<string, string>> = { default: 'none', su: 'longrope' }
 
 export function readRope(config: JsonObject, options: RopeOptions): Rope {
-  const outer = nestedObject(config, 'rope_parameters')
-  const parameters = outer === null ? null : (nestedObject(outer, 'full_attention') ?? outer)
-  const scaling = parameters ?? nestedObject(config, 'rope_scaling')
+  const outer = objectField(config, 'rope_parameters')
+  const parameters = outer === null ? null : (objectField(outer, 'full_attention') ?? outer)
+  const scaling = parameters ?? objectField(config, 'rope_scaling')
   return {
-    theta: positiveNumber(
+    theta: positiveNumberField(
       parameters?.fields['rope_theta'] === undefined ? config : parameters,
       'rope_theta',
       options.defaultTheta,
@@ -75,7 +75,7 @@ function readScaling(config: JsonObject, scaling: JsonObject, options: RopeOptio
     case 'none':
       return { kind }
     case 'linear':
-      return { kind, factor: positiveNumber(scaling, 'factor') }
+      return { kind, factor: positiveNumberField(scaling, 'factor') }
     case 'llama3':
       return readLlama3Scaling(scaling)
     case 'yarn':
@@ -94,17 +94,17 @@ function readScaling(config: JsonObject, scaling: JsonObject, options: RopeOptio
 }
 
 function readLlama3Scaling(scaling: JsonObject): RopeScaling {
-  const lowFrequencyFactor = positiveNumber(scaling, 'low_freq_factor')
-  const highFrequencyFactor = positiveNumber(scaling, 'high_freq_factor')
+  const lowFrequencyFactor = positiveNumberField(scaling, 'low_freq_factor')
+  const highFrequencyFactor = positiveNumberField(scaling, 'high_freq_factor')
   if (highFrequencyFactor <= lowFrequencyFactor) {
     throw badFile(scaling.path, 'is not usable: "high_freq_factor" must be above "low_freq_factor"')
   }
   return {
     kind: 'llama3',
-    factor: positiveNumber(scaling, 'factor'),
+    factor: positiveNumberField(scaling, 'factor'),
     lowFrequencyFactor,
     highFrequencyFactor,
-    originalContextLength: positiveNumber(scaling, 'original_max_position_embeddings'),
+    originalContextLength: positiveNumberField(scaling, 'original_max_position_embeddings'),
   }
 }
 
@@ -114,30 +114,30 @@ function yarnScale(factor: number, multiplier = 1): number {
 }
 
 function readYarnScaling(scaling: JsonObject, { contextLength }: RopeOptions): RopeScaling {
-  const factor = positiveNumber(scaling, 'factor')
+  const factor = positiveNumberField(scaling, 'factor')
   if (factor < 1)
     throw badFile(scaling.path, `is not usable: the "factor" of YaRN must be at least 1, but is ${factor}`)
-  if (!flag(scaling, 'truncate', true)) {
+  if (!flagField(scaling, 'truncate', true)) {
     throw badFile(scaling.path, 'cannot be converted: YaRN must round its borders ("truncate" true)')
   }
   const { attention_factor: given, mscale, mscale_all_dim: mscaleAll } = scaling.fields
   const hasScales =
     typeof mscale === 'number' && typeof mscaleAll === 'number' && mscale !== 0 && mscaleAll !== 0
   const derived = hasScales ? yarnScale(factor, mscale) / yarnScale(factor, mscaleAll) : yarnScale(factor)
-  const wanted = (given ?? null) === null ? derived : positiveNumber(scaling, 'attention_factor')
+  const wanted = (given ?? null) === null ? derived : positiveNumberField(scaling, 'attention_factor')
   return {
     kind: 'yarn',
     factor,
-    originalContextLength: positiveNumber(scaling, 'original_max_position_embeddings', contextLength),
-    betaFast: positiveNumber(scaling, 'beta_fast', 32),
-    betaSlow: positiveNumber(scaling, 'beta_slow', 1),
+    originalContextLength: positiveNumberField(scaling, 'original_max_position_embeddings', contextLength),
+    betaFast: positiveNumberField(scaling, 'beta_fast', 32),
+    betaSlow: positiveNumberField(scaling, 'beta_slow', 1),
     attentionFactor: wanted / yarnScale(factor),
   }
 }
 
 function readLongScaling(config: JsonObject, scaling: JsonObject, options: RopeOptions): RopeScaling {
   const { contextLength } = options
-  const originalContextLength = positiveNumber(
+  const originalContextLength = positiveNumberField(
     scaling.fields['original_max_position_embeddings'] === undefined ? config : scaling,
     'original_max_position_embeddings',
     contextLength,
@@ -150,13 +150,13 @@ function readLongScaling(config: JsonObject, scaling: JsonObject, options: RopeO
     longFactors: readFactors(scaling, 'long_factor', options.rotatedSize / 2),
     shortFactors: readFactors(scaling, 'short_factor', options.rotatedSize / 2),
     originalContextLength,
-    attentionFactor: isGiven ? positiveNumber(scaling, 'attention_factor') : derived,
+    attentionFactor: isGiven ? positiveNumberField(scaling, 'attention_factor') : derived,
   }
 }
 
 function readFactors(scaling: JsonObject, name: string, count: number): number[] {
-  const factors = list(scaling, name).filter((value) => typeof value === 'number' && value > 0)
-  if (factors.length === count && list(scaling, name).length === count) return factors as number[]
+  const factors = listField(scaling, name).filter((value) => typeof value === 'number' && value > 0)
+  if (factors.length === count && listField(scaling, name).length === count) return factors as number[]
   throw badFile(scaling.path, `is not usable: "${name}" must be ${count} numbers above 0`)
 }
 

@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from '../file-errors.ts'
-import { nestedObject, readJsonObject } from '../json-file.ts'
+import { objectField, readJsonObject } from '../json-file.ts'
 import { openFile, readExactly } from '../open-file.ts'
 import {
   LENGTH_BYTES,
@@ -42,7 +42,7 @@ function toCheckpoint(path: string, files: readonly (readonly SafetensorsTensor[
 
 async function readShardPaths(indexPath: string): Promise<string[]> {
   const index = await readJsonObject(indexPath)
-  const files = new Set(Object.values(nestedObject(index, 'weight_map')?.fields ?? {}))
+  const files = new Set(Object.values(objectField(index, 'weight_map')?.fields ?? {}))
   if (files.size === 0) throw badFile(indexPath, 'names no files in its "weight_map"')
   return Array.from(files, (file) => {
     // A shard lies beside its index; anything else would reach outside the folder.

@@ -5,7 +5,7 @@
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { badFile, shown } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flag, isRecord, type JsonObject, nestedObject } from '../json-file.ts'
+import { flagField, isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { findPreTokenizer } from './pre-tokenizers.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
@@ -13,13 +13,13 @@ import {
   strippingModelName,
   TOKEN_TYPES,
   tokenList,
-  type Vocabulary,
+  type TokenizerVocabulary,
 } from './tokenizer-vocabulary.ts'
 
 export interface TokenizerParts {
   readonly tokenizer: JsonObject
   readonly model: JsonObject
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: TokenizerVocabulary
   /** Of the model. */
   readonly vocabSize: number
 }
@@ -36,7 +36,7 @@ export function byteLevelTokenizer({
   vocabSize,
 }: TokenizerParts): ConvertedTokenizer {
   checkSteps(tokenizer)
-  const pre = findPreTokenizer(tokenizer, flag(model, 'ignore_merges', false))
+  const pre = findPreTokenizer(tokenizer, flagField(model, 'ignore_merges', false))
   const name = strippingModelName(tokenizer, vocabulary)
   if (name !== null) {
     throw badFile(tokenizer.path, 'cannot be converted: its added tokens strip spaces or want whole words')
@@ -65,7 +65,7 @@ function checkSteps(tokenizer: JsonObject): void {
       `cannot be converted: its normalizer is ${shown(tokenizer.fields['normalizer'])}`,
     )
   }
-  const decoder = nestedObject(tokenizer, 'decoder')
+  const decoder = objectField(tokenizer, 'decoder')
   if (decoder?.fields['type'] !== 'ByteLevel') {
     throw badFile(
       tokenizer.path,

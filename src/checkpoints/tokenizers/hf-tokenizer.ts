@@ -6,7 +6,7 @@ import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { byteLevelTokenizer } from './byte-level-tokenizer.ts'
 import { badFile, shown } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { isRecord, type JsonObject, nestedObject } from '../json-file.ts'
+import { isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
 import { specialTokenMetadata, type HfTokenizerFiles } from './special-tokens.ts'
 import { readVocabulary } from './tokenizer-vocabulary.ts'
@@ -14,7 +14,7 @@ import { readVocabulary } from './tokenizer-vocabulary.ts'
 /** @throws StartError naming what llama.cpp has no equal for. */
 export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): MetadataEntry[] {
   const { tokenizer, pieceModel } = files
-  const model = nestedObject(tokenizer, 'model') ?? { path: tokenizer.path, fields: {} }
+  const model = objectField(tokenizer, 'model') ?? { path: tokenizer.path, fields: {} }
   checkBpe(tokenizer, model)
   const parts = { tokenizer, model, vocabulary: readVocabulary(tokenizer, model), vocabSize }
   const isSentencePiece = model.fields['byte_fallback'] === true

@@ -7,7 +7,7 @@ import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
 import { badFile, quoted, shown } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type BinaryFile, flag, isRecord, type JsonObject } from '../json-file.ts'
+import { type BinaryFile, flagField, isRecord, type JsonObject } from '../json-file.ts'
 import { parseSentencePieceModel, type SentencePiece } from './sentencepiece-model.ts'
 import { readSpacePrefix, SPACE_MARK } from './space-marks.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
@@ -17,7 +17,7 @@ import {
   strippingModelName,
   TOKEN_TYPES,
   tokenList,
-  type Vocabulary,
+  type TokenizerVocabulary,
 } from './tokenizer-vocabulary.ts'
 
 const BYTE_TOKENS: ReadonlySet<string> = new Set(
@@ -60,8 +60,8 @@ export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedToke
   return { metadata, tokens }
 }
 
-function checkModel(tokenizer: JsonObject, model: JsonObject, { base }: Vocabulary): void {
-  if (flag(model, 'ignore_merges', false)) {
+function checkModel(tokenizer: JsonObject, model: JsonObject, { base }: TokenizerVocabulary): void {
+  if (flagField(model, 'ignore_merges', false)) {
     throw badFile(tokenizer.path, 'cannot be converted: it ignores merges, and is of the SentencePiece kind')
   }
   const { decoder } = tokenizer.fields
@@ -84,7 +84,7 @@ function scoresOf({ tokenizer, model, vocabulary, vocabSize, pieceModel }: Sente
 }
 
 interface MergeScores {
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: TokenizerVocabulary
   readonly merges: readonly Merge[]
   readonly vocabSize: number
 }
@@ -104,7 +104,7 @@ function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }
 }
 
 interface MergeRanks {
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: TokenizerVocabulary
   readonly merges: readonly Merge[]
   readonly ranks: ReadonlyMap<string, number>
 }
@@ -149,7 +149,7 @@ function countSplits(token: string, isPlain: (half: string) => boolean): number 
 }
 
 interface PieceScores {
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: TokenizerVocabulary
   readonly pieces: readonly SentencePiece[]
   readonly vocabSize: number
 }

@@ -4,7 +4,7 @@
  */
 import { badFile, quoted, shown } from '../file-errors.ts'
 import { gguf, type GgufValue } from '../gguf/gguf-format.ts'
-import { type BinaryFile, isRecord, type JsonObject, list } from '../json-file.ts'
+import { type BinaryFile, isRecord, type JsonObject, listField } from '../json-file.ts'
 
 /** What describes a tokenizer in the Hugging Face layout. */
 export interface HfTokenizerFiles {
@@ -92,7 +92,7 @@ function readAddedTokens(tokenizer: JsonObject): AddedAround {
   if (others.length > 0 || !isRecord(template) || template['type'] !== 'TemplateProcessing') {
     throw badFile(tokenizer.path, `has a post-processor that cannot be converted: ${shown(processor)}`)
   }
-  return readTemplate(tokenizer, list({ path: tokenizer.path, fields: template }, 'single'))
+  return readTemplate(tokenizer, listField({ path: tokenizer.path, fields: template }, 'single'))
 }
 
 function readTemplate(tokenizer: JsonObject, items: readonly unknown[]): AddedAround {

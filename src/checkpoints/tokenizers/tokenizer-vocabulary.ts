@@ -3,12 +3,12 @@
  * What kind of model it is does not matter here.
  */
 import { badFile, quoted, shown } from '../file-errors.ts'
-import { isRecord, type JsonObject, list, nestedObject } from '../json-file.ts'
+import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
 
 /** llama.cpp's token types. */
 export const TOKEN_TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const
 
-export interface Vocabulary {
+export interface TokenizerVocabulary {
   /** Tokens of the model as it writes them. */
   readonly base: ReadonlyMap<string, number>
   /** Tokens found in text before the model runs, as they are written. */
@@ -28,16 +28,16 @@ export interface TokenList {
   readonly types: number[]
 }
 
-export function readVocabulary(tokenizer: JsonObject, model: JsonObject): Vocabulary {
+export function readVocabulary(tokenizer: JsonObject, model: JsonObject): TokenizerVocabulary {
   const base = new Map<string, number>()
-  for (const [token, id] of Object.entries(nestedObject(model, 'vocab')?.fields ?? {})) {
+  for (const [token, id] of Object.entries(objectField(model, 'vocab')?.fields ?? {})) {
     if (!isTokenId(id))
       throw badFile(tokenizer.path, `is corrupted: token ${quoted(token)} has the id ${shown(id)}`)
     base.set(token, id)
   }
   if (base.size === 0) throw badFile(tokenizer.path, 'has an empty vocabulary')
   const added = new Map<number, AddedToken>()
-  for (const entry of list(tokenizer, 'added_tokens')) {
+  for (const entry of listField(tokenizer, 'added_tokens')) {
     const { id, content, special = false, ...options } = isRecord(entry) ? entry : {}
     if (!isTokenId(id) || typeof content !== 'string' || content === '') {
       throw badFile(tokenizer.path, `is corrupted: there is no added token in ${shown(entry)}`)
@@ -74,7 +74,7 @@ interface ListOptions {
   readonly userDefinedText: (text: string) => string
 }
 
-export function tokenList(tokenizer: JsonObject, vocabulary: Vocabulary, options: ListOptions): TokenList {
+export function tokenList(tokenizer: JsonObject, vocabulary: TokenizerVocabulary, options: ListOptions): TokenList {
   const { vocabSize, baseType, userDefinedText } = options
   const tokens = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`)
   const types = Array<number>(vocabSize).fill(TOKEN_TYPES.unused)
@@ -116,7 +116,7 @@ export type Merge = readonly [left: string, right: string]
 
 /** Both spellings of tokenizer.json are read. */
 export function readMerges(model: JsonObject, base: ReadonlyMap<string, number>): Merge[] {
-  return list(model, 'merges').map((merge) => {
+  return listField(model, 'merges').map((merge) => {
     const parts: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
     const [left, right] = parts
     const isMerge = parts.length === 2 && typeof left === 'string' && typeof right === 'string'
@@ -143,7 +143,7 @@ const NAME_THAT_STRIPS = 'phi-3'
  * every special token does, but for three. Null when no token does so.
  * @throws StartError when the tokens that do are others.
  */
-export function strippingModelName(tokenizer: JsonObject, { added }: Vocabulary): string | null {
+export function strippingModelName(tokenizer: JsonObject, { added }: TokenizerVocabulary): string | null {
   const tokens = Array.from(added.values())
   if (!tokens.some(({ stripsRight }) => stripsRight)) return null
   const texts = new Set(tokens.map(({ text }) => text))

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import path from 'node:path'
 import { ServiceError } from '../../core/errors.ts'
 import { renderError } from '../../net/render-error.ts'
-import type { Answer } from '../answers.ts'
+import type { LightAnswer } from '../answers.ts'
 import { contentTypeOf } from './content-types.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
 import { isInside } from './static-root.ts'
@@ -31,7 +31,7 @@ export async function findFile(
   root: string,
   request: FileRequest,
   segments: readonly string[],
-): Promise<Answer | null> {
+): Promise<LightAnswer | null> {
   const { method } = request
   const name = method === 'GET' || method === 'HEAD' ? fileNameOf(segments) : null
   const file = name === null ? null : await openInside(root, name)
@@ -97,7 +97,7 @@ const ABSENCES: ReadonlySet<unknown> = new Set([
 function toAnswer(
   { name, sizeBytes, modifiedMs }: OpenFile,
   { method, headers, requestId }: FileRequest,
-): Answer & { readonly range: ByteRange | null } {
+): LightAnswer & { readonly range: ByteRange | null } {
   const etag = `"${Math.round(modifiedMs * 1000).toString(36)}-${sizeBytes.toString(36)}"`
   const modifiedUnixSeconds = Math.floor(modifiedMs / 1000)
   const always = {

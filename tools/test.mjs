@@ -18,6 +18,7 @@ const STATIC_CHECKS = [
   ['format', [bin('oxfmt/bin/oxfmt'), '--check', '.']],
   ['layers', [path.join(ROOT, 'tools', 'check-layers.mjs')]],
   ['circles', [path.join(ROOT, 'tools', 'check-circles.mjs')]],
+  ['names', [path.join(ROOT, 'tools', 'check-names.mjs')]],
   ['folders', [path.join(ROOT, 'tools', 'check-folders.mjs')]],
   ['unused', [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors']],
 ]

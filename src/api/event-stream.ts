@@ -31,7 +31,7 @@ const SSE_HEADERS = {
 const DONE_FRAME = 'data: [DONE]\n\n'
 
 /** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
-export interface SilenceTimer {
+interface SilenceTimer {
   refresh(): void
   stop(): void
 }

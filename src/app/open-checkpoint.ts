@@ -8,7 +8,7 @@ import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-fit.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
 import type { ServerConfig } from '../config/server-config.ts'
-import type { Log } from '../core/log.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
 import { EngineHost, type EngineHostHooks } from '../engines/process/host/engine-host.ts'
 import { ReplicatedEngine } from '../engines/process/host/replicated-engine.ts'
@@ -19,7 +19,7 @@ import type { ModelSource } from '../protocol/model-source.ts'
 
 export interface CheckpointOpenerDeps {
   readonly config: ServerConfig
-  readonly log: Log
+  readonly log: LogWriter
   /** Called while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** Called before the quantized model is loaded, with the source as it was asked for. */
@@ -72,7 +72,7 @@ async function startReplicas(
 
 interface ReplicaWork extends ReplicaHooks {
   readonly modelId: string
-  readonly log: Log
+  readonly log: LogWriter
   readonly signal: AbortSignal
 }
 

@@ -3,7 +3,7 @@
  * fits into memory, converts and quantizes it where that is asked for. What does not fit is refused by its headers,
  * before anything is written. Starts no engine.
  */
-import type { Log } from '../core/log.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
@@ -27,7 +27,7 @@ export interface PrepareOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBa
   readonly dataDir: string
   readonly memory: MemoryFit
   readonly quantize: Quantizer
-  readonly log: Log
+  readonly log: LogWriter
 }
 
 /** One load. */
@@ -131,7 +131,7 @@ async function prepareWeights(
 }
 
 /** Positions that a model was not trained for give nonsense: the operator's choice, but not a silent one. */
-function warnOfLongContext(log: Log, maxSeqLen: number | null, model: GgufModel): void {
+function warnOfLongContext(log: LogWriter, maxSeqLen: number | null, model: GgufModel): void {
   const contextLength = numberValue(model.metadata, `${model.architecture}.context_length`)
   if (maxSeqLen === null || contextLength === null || maxSeqLen <= contextLength) return
   log.warn(

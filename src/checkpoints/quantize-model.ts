@@ -1,5 +1,5 @@
 /** Quantizes a model into the cache, with lines in the log. What does the work, in its own process, is passed in. */
-import type { Log } from '../core/log.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
 import {
   type CachedQuantizationOptions,
@@ -28,7 +28,7 @@ export interface QuantizeModelOptions {
   readonly mode: QuantMode
   readonly dataDir: string
   readonly quantize: Quantizer
-  readonly log: Log
+  readonly log: LogWriter
   /** Called before any work. @default accepts: the work itself needs little memory, whatever the model */
   readonly checkMemory?: CachedQuantizationOptions['checkMemory']
   readonly onProgress: (fraction: number) => void

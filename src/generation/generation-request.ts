@@ -26,7 +26,7 @@ export interface PromptsInput {
   readonly batch: 'block' | 'separate' | null
 }
 
-export interface ChatInput {
+interface ChatInput {
   readonly kind: 'chat'
   readonly messages: readonly ChatMessage[]
 }

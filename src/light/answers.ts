@@ -19,7 +19,7 @@ export class JsonText {
 }
 
 /** Closes its file at its end, or when it is destroyed. */
-export interface FileBytes {
+interface FileBytes {
   readonly stream: ReadStream
   readonly lengthBytes: number
 }

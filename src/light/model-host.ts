@@ -3,7 +3,7 @@ import type { FoldedSequence } from '../generation/sequence-fold.ts'
 import type { ModelRecord } from '../models/model-record.ts'
 import type { GenerateRequest } from './generate-request.ts'
 
-export interface GenerateRun {
+interface GenerateRun {
   readonly requestId: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
@@ -14,7 +14,7 @@ export interface GenerateRun {
 /** What a prompt came to. */
 export type Continuation = Pick<FoldedSequence, 'text' | 'tokenIds' | 'promptTokens' | 'finishReason'>
 
-export interface Generated extends Continuation {
+interface Generated extends Continuation {
   /** The real id, also where the request named an alias. */
   readonly modelId: string
 }

@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
-import type { Log } from '../core/log.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import type { Knocks } from '../core/shared-state.ts'
 import { addressesOf, type ListeningApp, openPort } from './listen.ts'
 import { guardByKnock, type KnockPorts, type KnockRule, openKnockPorts } from './port-knock/knock-gate.ts'
@@ -31,7 +31,7 @@ export interface ListenerOptions {
   /** Called for each connection that the knock gate closes. */
   readonly onKnockRefused: (rule: KnockRule) => void
   readonly clock: Clock
-  readonly log: Log
+  readonly log: LogWriter
 }
 
 /** @throws StartError for a knock port, Node's own error for the server's address, that cannot be listened on. */

@@ -1,5 +1,5 @@
 /** A checkpoint as a path: a Hub reference is pulled first, with the environment variables of this process. */
-import type { Log } from '../../core/log.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
 import { isHubReference } from './hub-reference.ts'
 import type { PullOptions, PullProgress } from './pull-model.ts'
 
@@ -19,7 +19,7 @@ const LOG_STEP = 0.25
 
 export interface LoggedPullOptions {
   readonly modelId: string
-  readonly log: Log
+  readonly log: LogWriter
   readonly signal: AbortSignal
   /** Share that has arrived, 0 to 1, never less than before; not called when there is nothing to download. */
   readonly onProgress: (fraction: number) => void

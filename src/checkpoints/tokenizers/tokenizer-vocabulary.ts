@@ -74,7 +74,11 @@ interface ListOptions {
   readonly userDefinedText: (text: string) => string
 }
 
-export function tokenList(tokenizer: JsonObject, vocabulary: TokenizerVocabulary, options: ListOptions): TokenList {
+export function tokenList(
+  tokenizer: JsonObject,
+  vocabulary: TokenizerVocabulary,
+  options: ListOptions,
+): TokenList {
   const { vocabSize, baseType, userDefinedText } = options
   const tokens = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`)
   const types = Array<number>(vocabSize).fill(TOKEN_TYPES.unused)

@@ -6,7 +6,7 @@ import { StartError } from '../../core/errors.ts'
 import { toSegments } from '../../net/requests/request-target.ts'
 import { parsePattern, type PatternSegment } from './path-pattern.ts'
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export type Method = (typeof METHODS)[number]
 

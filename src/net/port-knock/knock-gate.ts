@@ -7,7 +7,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { StartError } from '../../core/errors.ts'
-import type { Log } from '../../core/log.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
 import type { Answer, Knocks } from '../../core/shared-state.ts'
 import { addressKey } from '../client-address.ts'
 import { interceptConnections } from '../connections/intercept-connections.ts'
@@ -20,7 +20,7 @@ export interface KnockPorts {
 export interface KnockPortsOptions {
   readonly ports: readonly number[]
   readonly hosts: readonly string[]
-  readonly log: Log
+  readonly log: LogWriter
 }
 
 /** @throws StartError for a port that cannot be listened on. */
@@ -66,7 +66,7 @@ function refuseToStart(
 
 async function recordKnock(
   knocks: Knocks,
-  { socket, port, log }: { socket: Socket; port: number; log: Log },
+  { socket, port, log }: { socket: Socket; port: number; log: LogWriter },
 ): Promise<void> {
   const { remoteAddress } = socket
   close(socket)

@@ -5,7 +5,7 @@
  * problem is logged only when it lasts.
  */
 import type { Clock } from '../../core/clock.ts'
-import type { Log } from '../../core/log.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
 import { type Certificate, checkPair, readPair, type TlsIdentity } from './certificate.ts'
 
 const READ_EVERY_MS = 1000
@@ -18,7 +18,7 @@ export interface CertificateReloaderOptions extends TlsIdentity {
   /** Called with each certificate that replaces the one before. */
   readonly onNew: (certificate: Certificate) => void
   readonly clock: Clock
-  readonly log: Log
+  readonly log: LogWriter
   /** @default 1000 */
   readonly readEveryMs?: number
 }

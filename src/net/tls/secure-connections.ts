@@ -6,7 +6,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer, type Server as TlsServer } from 'node:tls'
-import type { Log } from '../../core/log.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
 import { interceptConnections } from '../connections/intercept-connections.ts'
 import { type Certificate, MIN_TLS_VERSION } from './certificate.ts'
 
@@ -14,7 +14,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 
 export interface SecureConnectionsOptions {
   readonly certificate: Certificate
-  readonly log: Log
+  readonly log: LogWriter
   /** Time a client has for its handshake. @default 10000 */
   readonly handshakeTimeoutMs?: number
 }

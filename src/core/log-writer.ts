@@ -5,7 +5,7 @@ interface LogLine {
   (message: string): void
 }
 
-export interface Log {
+export interface LogWriter {
   readonly debug: LogLine
   readonly info: LogLine
   readonly warn: LogLine

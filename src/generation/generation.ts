@@ -52,7 +52,7 @@ export interface GenerationContext {
   readonly onTokensCapped: (maxNewTokens: number) => void
 }
 
-type Caller = Requester & Pick<UsageEntry, 'keyId' | 'path'>
+export type Caller = Requester & Pick<UsageEntry, 'keyId' | 'path'>
 
 /** An event that may leave; a failure is the error that the request or its prompt is answered with. */
 export type GenerationEvent = SequenceEvent<ServiceError>

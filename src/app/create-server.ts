@@ -5,35 +5,27 @@
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
-import { InvariantError, StartError } from '../core/errors.ts'
+import { InvariantError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { ModelRegistry } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
-import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { checkQuantizable, quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
-import { checkpointName } from '../checkpoints/checkpoint-name.ts'
-import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
+import { quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import type { Service } from './open-service.ts'
+import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
 /** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
 export type ServerOptions = Partial<ServerConfig> & { readonly model?: string }
 
-export interface ServerHooks {
-  /** Told while a model loads, with 0 to 1. */
+export interface ServerHooks extends DownloadHooks {
+  /** Called while a model loads, with 0 to 1. */
   readonly onLoadProgress?: (modelId: string, fraction: number) => void
-  /** Told while the checkpoint is downloaded, before the server listens. */
-  readonly onDownloadProgress?: (progress: PullProgress) => void
-  /** Told what a person should know about the download, in sentences. */
-  readonly onNotice?: (sentence: string) => void
-  /** Ends the download. */
-  readonly signal?: AbortSignal
 }
 
 export interface RunningServer extends Service {
@@ -55,18 +47,19 @@ export async function createServer(
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const tls = await readTlsIdentity(config)
-  const models = await localModels(modelsOf(config), hooks)
+  const models = await localModels(config, hooks)
   const outlining = outlineAll(models, config)
   const log = createLog({ level: config.logLevel })
   const { registry, quantizeJobs } = createRegistry(config, hooks, log)
   const opening = import('./open-service.ts').then(({ openService }) =>
     openService(config, { tls, registry, quantizeJobs, log, checked: outlining }),
   )
-  const loaded = loadAll(outlining, async ({ id, source, outline }) => {
+  const load = async ({ id, source, outline }: OutlinedModel) => {
     await registry.register(id, source, { outline })
-    logServing(log, { address: (await opening).address, registry, id })
-  })
-  // Whoever does not wait for it is told by /v1/models and by every answer.
+    logServing(log, registry, { address: (await opening).address, id })
+  }
+  const loaded = outlining.then(async (models) => void (await Promise.all(models.map(load))))
+  // A caller that does not wait for it learns of a failure from /v1/models and from every answer.
   loaded.catch(() => {})
   try {
     return { ...(await opening), registry, loaded }
@@ -84,14 +77,6 @@ async function readTlsIdentity({
   if (certfile === null || keyfile === null) return null
   const files = { certfile, keyfile }
   return { files, certificate: await readCertificate(files, systemClock) }
-}
-
-async function loadAll(
-  outlining: Promise<readonly OutlinedModel[]>,
-  load: (model: OutlinedModel) => Promise<void>,
-): Promise<void> {
-  const outlined = await outlining
-  await Promise.all(outlined.map(load))
 }
 
 function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, log: Log) {
@@ -120,90 +105,22 @@ function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, l
   return { registry, quantizeJobs }
 }
 
-interface StartModel {
-  readonly id: string
-  readonly source: ModelSource
-}
-
-interface OutlinedModel extends StartModel {
-  readonly outline: CheckpointOutline
-}
-
-/** What is registered at the start: the checkpoint, which is the default model, then those of the list. */
-function modelsOf(config: ServerConfig): readonly StartModel[] {
-  const { checkpoint, modelConfig, tokenizer, quantization } = config
-  const listed = config.models.map(({ id, ...source }) => ({ id, source: toModelSource(source) }))
-  if (checkpoint === null) return listed
-  const id = config.modelId ?? checkpointName(checkpoint)
-  if (listed.some((model) => model.id === id)) {
-    throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
-  }
-  return [{ id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization }) }, ...listed]
-}
-
-/** With their checkpoints on this machine, where they may have to be downloaded to first. */
-async function localModels(
-  models: readonly StartModel[],
-  { onDownloadProgress, onNotice, signal }: ServerHooks,
-): Promise<readonly StartModel[]> {
-  const local: StartModel[] = []
-  for (const { id, source } of models) {
-    const options = { onProgress: onDownloadProgress, onNotice, signal }
-    local.push({ id, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } })
-  }
-  return local
-}
-
-/** @throws StartError for the first one that cannot be served. */
-async function outlineAll(
-  models: readonly StartModel[],
-  { maxSeqLen, models: listed }: ServerConfig,
-): Promise<readonly OutlinedModel[]> {
-  const outlined: OutlinedModel[] = []
-  for (const { id, source } of models) {
-    try {
-      outlined.push({ id, source, outline: await outlineCheckpoint(source, { maxSeqLen }) })
-      if (source.quantization !== 'none') await checkQuantizable(source)
-    } catch (error) {
-      const isListed = listed.some((model) => model.id === id)
-      if (!isListed || !(error instanceof StartError)) throw error
-      throw new StartError(`models: '${id}' cannot be served: ${error.message}`, error.exitCode)
-    }
-  }
-  return outlined
-}
-
 function createPassthroughEngine(config: ServerConfig): Engine {
   const { maxBatchSize, maxSeqLen, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
-  // The registry counts who waits, over all models.
+  // The registry bounds the queue, over all models.
   return new InProcessEngine({ runner, schedulePolicy, maxQueue: Number.POSITIVE_INFINITY })
 }
 
-interface ServingLine extends Pick<RunningServer, 'address' | 'registry'> {
-  readonly id: string
-}
-
-/** The start-up line. */
-function logServing(log: Log, { address, registry, id }: ServingLine): void {
-  // The model may have been taken away again meanwhile.
+/** The start-up line of a model; nothing when the model was unregistered meanwhile. */
+function logServing(
+  log: Log,
+  registry: ModelRegistry,
+  { address, id }: { address: string; id: string },
+): void {
   const info = registry.list().find((record) => record.id === id)?.info
   if (!info) return
-  const { architecture, parameters, quantization, maxSeqLen, maxBatchSize, threads, memoryBytes, engine } =
-    info
-  log.info(
-    {
-      address,
-      model: id,
-      engine,
-      architecture,
-      parameters,
-      quantization,
-      maxSeqLen,
-      slots: maxBatchSize,
-      threads,
-      memoryBytes,
-    },
-    'serving',
-  )
+  const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
+  const numbers = { parameters, quantization, maxSeqLen, slots: info.maxBatchSize, threads, memoryBytes }
+  log.info({ address, model: id, engine, architecture, ...numbers }, 'serving')
 }

@@ -11,7 +11,6 @@ import type { CheckpointContext, OpenedModel } from '../light/light-server.ts'
 import { createRegistryHost } from '../light/registry-host.ts'
 import { ModelRegistry } from '../models/registry.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { checkQuantizable } from '../checkpoints/quantization-plan.ts'
 import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
 import { checkpointName } from '../checkpoints/checkpoint-name.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
@@ -29,22 +28,21 @@ export async function openLightCheckpoint(
   const checkpoint = await localCheckpoint(given.checkpoint, { signal })
   const source = { checkpoint, modelConfig, tokenizer, quantization }
   const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
-  if (quantization !== 'none') await checkQuantizable(source)
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({ config, log }),
-    // Never asked: the checkpoint is registered at once, and for good.
+    // Never called: the checkpoint is registered at once, and for good.
     openFallback: () =>
       new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }), maxQueue }),
     maxQueue,
     clock,
   })
   const loaded = registry.register(id, source, { outline })
-  // Whoever does not wait for it is told by `/v1/models` and by every answer.
+  // A caller that does not wait for it learns of a failure from `/v1/models` and from every answer.
   loaded.catch(() => {})
   return { host: createRegistryHost(registry, clock), loaded }
 }
 
-/** An application's own console stays its own: only what went wrong is told, to the function it gave for that. */
+/** Nothing is written to the application's own console: failures go to the function it gave for them. */
 function createErrorLog(onError: OnError): Log {
   const write = (line: string): void => {
     const { msg, model } = JSON.parse(line) as { readonly msg: string; readonly model?: string }

@@ -1,6 +1,6 @@
 /**
- * What stands between a connection and the models: databases, limits, guards, the API and the ports. Knows every part of
- * them; opens them once the models are known to be servable, and takes all of it down again.
+ * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
+ * guards, the API and the ports. Closes all of it again, in the order that loses no answer.
  */
 import { createAdminCheck } from '../accounts/admin-secret.ts'
 import { buildApp } from '../api/app.ts'
@@ -23,7 +23,7 @@ export interface Service {
   readonly address: string
   /** The key made for this run because none was configured; null otherwise. */
   readonly operatorKey: string | null
-  /** Reads the TLS files again, if there are any; what is wrong with them is logged, and the old ones are kept. */
+  /** Reads the TLS files again, if there are any; a problem is logged, and the old certificate stays. */
   reloadCertificate(): Promise<void>
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>

@@ -3,6 +3,7 @@
  * which `memory/` knows how much memory it will take. Also the check that the files can be served. Reads no weights.
  */
 import type { ModelOutline } from '../protocol/engine.ts'
+import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planInWorker } from './conversion/conversion-thread.ts'
 import { numberValue, openGgufModel } from './gguf/gguf-file.ts'
@@ -10,6 +11,7 @@ import { elementCount, type GgufMetadata, type GgufTensorInfo } from './gguf/ggu
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
+import { checkFullPrecision } from './quantization-plan.ts'
 import { servedSeqLen } from './memory/memory-need.ts'
 import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
@@ -50,6 +52,8 @@ interface Headers {
   readonly tensors: readonly GgufTensorInfo[]
 }
 
+type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantization'>>
+
 interface OutlineOptions {
   /** As configured. */
   readonly maxSeqLen: number | null
@@ -59,11 +63,11 @@ interface OutlineOptions {
 }
 
 /**
- * Checks that the files can be served, and reads what is in them.
+ * Checks that the files can be served, and quantized where the source says so, and reads what is in them.
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function outlineCheckpoint(
-  source: CheckpointPaths,
+  source: OutlinedSource,
   { maxSeqLen, signal, plan = planInWorker }: OutlineOptions,
 ): Promise<CheckpointOutline> {
   const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
@@ -82,13 +86,14 @@ export async function outlineCheckpoint(
 }
 
 async function readHeaders(
-  source: CheckpointPaths,
+  source: OutlinedSource,
   plan: (files: HfFiles) => Promise<PlannedFile>,
 ): Promise<Headers> {
   const files = await findCheckpointFiles(source)
   if (files.kind === 'gguf') {
     const model = await openGgufModel(files.path)
     if (files.configPath !== null) metadataOverrides(await readJsonObject(files.configPath), model)
+    if ((source.quantization ?? 'none') !== 'none') checkFullPrecision(model)
     return model
   }
   const { headerBytes, fileSizeBytes } = await plan(files)

@@ -45,12 +45,6 @@ export async function quantizedTypeOf(options: CheckpointPaths): Promise<GgmlTyp
   return files.kind === 'gguf' ? quantizedType(await openGgufModel(files.path)) : null
 }
 
-/** @throws StartError when the weights of a checkpoint are quantized already. */
-export async function checkQuantizable(options: CheckpointPaths): Promise<void> {
-  const files = await findCheckpointFiles(options)
-  if (files.kind === 'gguf') checkFullPrecision(await openGgufModel(files.path))
-}
-
 /** @throws StartError when a model is quantized already. */
 export function checkFullPrecision(model: GgufModel): void {
   const type = quantizedType(model)

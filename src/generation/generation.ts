@@ -253,7 +253,7 @@ function missing(): never {
   throw new InvariantError('A prompt and its sequence must come together.')
 }
 
-/** What the operator told the model, which it must not say again at length. */
+/** The operator's instructions, which the output guard keeps the model from repeating at length. */
 function systemMessages(input: GenerationInput): readonly string[] {
   if (input.kind === 'prompts') return []
   return input.messages.filter(({ role }) => role === 'system').map(({ content }) => content)

@@ -19,7 +19,7 @@ const MODEL_WILDCARDS: Readonly<Record<string, { documentedUrl: string; param: s
   '/v1/admin/models/*': { documentedUrl: '/v1/admin/models/{id}', param: 'id' },
 }
 
-/** What holds for every answer, said once. */
+/** What holds for every answer. */
 const DESCRIPTION = `Text generation over HTTP, with continuous batching.
 
 Every answer carries \`x-request-id\`. Every error is \`{"detail": "..."}\` with \`x-error-code\`; 401 carries

@@ -1,6 +1,6 @@
 /**
- * What a browser is told about the pages of this server: they load nothing from elsewhere, nobody frames them, and no
- * address of theirs is given away. No `strict-transport-security`: it would bind every other service on the host.
+ * Security headers of this server's pages: they load nothing from elsewhere, cannot be framed, and send no referrer. No
+ * `strict-transport-security`: it would bind every other service on the host.
  */
 
 /** Swagger UI styles its elements from script, and draws its icons from `data:` addresses. */

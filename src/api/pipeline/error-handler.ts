@@ -11,7 +11,7 @@ import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {
-    // The client has left: nobody reads an answer, and its own leaving is no error.
+    // The client has left: an answer would not be read, and leaving is no error.
     if (reply.raw.destroyed || request.raw.socket.destroyed) return void reply.hijack()
     sendError(thrown, { request, reply, log })
   })

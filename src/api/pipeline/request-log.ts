@@ -14,7 +14,7 @@ export function logRequest(log: Log, context: RequestContext): void {
     {
       requestId: context.requestId,
       method: context.request.method,
-      // The pattern, not the path: a path may hold what somebody pasted into it.
+      // The pattern, not the path: a path may hold pasted secrets.
       route: context.routePath,
       status: endedStatus(context),
       ...(optionalCredential && { key: optionalCredential.keyId }),

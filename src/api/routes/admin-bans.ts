@@ -1,4 +1,4 @@
-/** `/v1/admin/bans`: addresses that the firewall keeps out, for whoever has the admin key. */
+/** `/v1/admin/bans`: addresses that the firewall keeps out, for the holder of the admin key. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-/** `/v1/admin/keys`: all keys, for whoever has the admin key. Its values travel in the query string, never in a body. */
+/** `/v1/admin/keys`: all keys, for the holder of the admin key. Its values travel in the query string, never in a body. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'

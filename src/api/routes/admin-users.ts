@@ -1,4 +1,4 @@
-/** `/v1/admin/users`: the accounts, for whoever has the admin key. Passwords travel in a body, never in a URL. */
+/** `/v1/admin/users`: the accounts, for the holder of the admin key. Passwords travel in a body, never in a URL. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 /**
  * The API's description of itself: `/openapi.json`, made from the schemas that validate, and Swagger UI at `/docs` with
- * its assets on board. Register before the routes it shall describe.
+ * its assets on board. Register before the routes that it describes.
  */
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'

@@ -1,4 +1,4 @@
-/** `POST /v1/generate` and `POST /v1/generate/stream`: one prompt, in one piece or as it comes. */
+/** `POST /v1/generate` and `POST /v1/generate/stream`: one prompt, plain or streamed. */
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-/** `GET /metrics`: the server's numbers in Prometheus's text format, for whoever holds the admin key. */
+/** `GET /metrics`: the server's numbers in Prometheus's text format, for the holder of the admin key. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AppDeps } from '../deps.ts'

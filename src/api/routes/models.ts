@@ -73,7 +73,7 @@ export function registerModelRoutes(
       try {
         return toQuantizeBody(await quantizeJobs.quantize(id, mode))
       } catch (error) {
-        // The answer keeps the folders of the files to itself.
+        // The answer does not show the folders of the files.
         if (error instanceof ServiceError && error.code === 'quantization_failed')
           log.warn({ model: id, mode, err: error.cause }, 'a model was not quantized')
         throw error

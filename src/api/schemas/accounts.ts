@@ -7,11 +7,11 @@ import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields
 import { boolean, changesSomething, must, text } from './fields.ts'
 import { nextCursor, pageQuery } from './query.ts'
 
-/** As browsers have it in the HTML standard, with a dot in the domain; every part is bounded. */
+/** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
-/** Judged after trimming, and kept as written otherwise (spec: decisions, Accounts and keys). */
+/** Validated after trimming; the case is kept (spec: decisions, Accounts and keys). */
 const email = () => {
   const error = must(`an e-mail address of at most ${MAX_EMAIL_LENGTH} characters`)
   return z
@@ -24,14 +24,14 @@ const email = () => {
 const PASSWORD_LENGTH = { min: 8, max: 128 }
 const PASSWORD_RULE = `must be a string of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
 
-/** A password is never repeated, not even to the one who sent it. */
+/** No message repeats a password, not even to the client that sent it. */
 const password = () =>
   z
     .string({ error: passwordProblem })
     .refine((value) => passwordProblem({ input: value }) === null, { error: passwordProblem })
     .meta({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max, format: 'password' })
 
-/** Of one that is only compared, no length is asked for. */
+/** A password that is only compared with a stored one; it has no bounds. */
 function anyPassword() {
   const error = ({ input }: { readonly input?: unknown }) =>
     input === undefined ? 'is required' : 'must be a string'
@@ -42,13 +42,13 @@ function passwordProblem({ input }: { readonly input?: unknown }): string | null
   if (input === undefined) return 'is required'
   if (typeof input !== 'string') return PASSWORD_RULE
   if (!isWellFormed(input)) return NOT_WELL_FORMED
-  // Counted in code points; of what is far too long the exact number is not worth counting.
+  // Counted in code points, unless it is too long by any count.
   const length = input.length > 4 * PASSWORD_LENGTH.max ? input.length : Array.from(input).length
   const fits = length >= PASSWORD_LENGTH.min && length <= PASSWORD_LENGTH.max
   return fits ? null : `${PASSWORD_RULE}, but has ${length}`
 }
 
-/** Does not say what it was: JSON that was made a string of by mistake has a password in it. */
+/** The message leaves the value out: a body that was encoded twice by mistake is a string with a password in it. */
 const object = { error: 'must be a JSON object' }
 
 const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
@@ -67,7 +67,7 @@ export const registerResponse = z
   })
   .meta({ id: 'RegisterResponse' })
 
-/** Anything but two strings is a mistake of the caller's program; two strings that do not match are one answer. */
+/** Anything but two strings is an invalid request; any two strings that match no account get the same answer. */
 export const loginRequest = z
   .object({ email: text(), password: anyPassword() }, object)
   .meta({ id: 'LoginRequest' })

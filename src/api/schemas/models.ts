@@ -36,7 +36,7 @@ export const modelList = z
 
 export const modelParams = z.object({ '*': z.string() })
 
-/** Longer ones the system refuses too, and a refusal repeats what was given. */
+/** The file system refuses longer ones too; refused here, the message stays short. */
 const MAX_PATH_LENGTH = 4096
 
 const PATH_RULE = `a path of 1 to ${MAX_PATH_LENGTH} characters`

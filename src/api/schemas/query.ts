@@ -1,6 +1,6 @@
 /**
  * Fields of query strings. What arrives is text, once, or an array when a name is repeated; a number must be written as
- * one, so that `since=` and `since=yesterday` are told apart from zero. Absent means the default.
+ * one, so that `since=` and `since=yesterday` are not taken for zero. Absent means the default.
  */
 import { z } from 'zod'
 import { must } from './fields.ts'
@@ -14,7 +14,7 @@ function queryText(rule: string) {
   return z.string({ error: must(rule) })
 }
 
-/** Bounded, because what is matched without bounds is matched in more than linear time. */
+/** Bounded, so that matching takes linear time. */
 const WHOLE = /^-?\d{1,20}$/
 const DECIMAL = /^-?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,3})?$/i
 

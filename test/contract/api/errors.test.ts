@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { ScriptedEngine, sayOk, sequenceStart } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, createTierAuthenticator, KEY } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
 
@@ -16,9 +17,11 @@ const KEYED_ROUTES = [
   ['POST', '/v1/chat/completions'],
 ] as const
 
+const testApp = shared(() => createTestApp())
+
 describe('credentials', () => {
   it.each(KEYED_ROUTES)('%s %s needs a key, before anything of the body is read', async (method, url) => {
-    const { app } = createTestApp()
+    const { app } = testApp()
 
     for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Bearer wrong', `Basic ${KEY}`, KEY]) {
       const answer = await app.inject({
@@ -35,7 +38,7 @@ describe('credentials', () => {
   })
 
   it.each([`bearer ${KEY}`, `BEARER  ${KEY}`, `Bearer ${KEY} `])('takes %j', async (authorization) => {
-    const answer = await createTestApp().app.inject({ url: '/v1/models', headers: { authorization } })
+    const answer = await testApp().app.inject({ url: '/v1/models', headers: { authorization } })
 
     expect(answer.statusCode).toBe(200)
   })
@@ -70,7 +73,7 @@ describe('unknown routes', () => {
     ['OPTIONS', '/v1/generate'],
     ['TRACE', '/v1/health'],
   ] as const)('%s %s is 404 with or without a key', async (method, url) => {
-    const { app, call } = createTestApp()
+    const { app, call } = testApp()
 
     for (const answer of [
       await app.inject({ method: method as 'GET', url }),
@@ -83,13 +86,13 @@ describe('unknown routes', () => {
   })
 
   it('keeps the query out of the sentence', async () => {
-    const answer = await createTestApp().app.inject('/v1/nothing?key=secret')
+    const answer = await testApp().app.inject('/v1/nothing?key=secret')
 
     expect(answer.body).not.toContain('secret')
   })
 
   it('is 404 whatever the body is', async () => {
-    const answer = await createTestApp().call({
+    const answer = await testApp().call({
       method: 'POST',
       url: '/v1/nothing',
       headers: { 'content-type': 'application/json' },
@@ -108,7 +111,7 @@ describe('unknown models', () => {
     ['/v1/generate/continuous-batch', { prompts: ['a'] }],
     ['/v1/chat/completions', MESSAGES],
   ])('POST %s answers 404', async (url, body) => {
-    const answer = await createTestApp().post(url, { ...body, model: 'nobody' })
+    const answer = await testApp().post(url, { ...body, model: 'nobody' })
 
     expect(answer.statusCode).toBe(404)
     expect(answer.headers['x-error-code']).toBe('model_not_found')
@@ -118,13 +121,13 @@ describe('unknown models', () => {
 
 describe('request ids', () => {
   it.each(['a', 'A-1_b.c:d', 'x'.repeat(64)])('keeps %s', async (id) => {
-    const answer = await createTestApp().app.inject({ url: '/v1/health', headers: { 'x-request-id': id } })
+    const answer = await testApp().app.inject({ url: '/v1/health', headers: { 'x-request-id': id } })
 
     expect(answer.headers['x-request-id']).toBe(id)
   })
 
   it.each(['', 'a b', 'x'.repeat(65), 'ä', '"'])('replaces %j', async (id) => {
-    const answer = await createTestApp().app.inject({ url: '/v1/nothing', headers: { 'x-request-id': id } })
+    const answer = await testApp().app.inject({ url: '/v1/nothing', headers: { 'x-request-id': id } })
 
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
   })

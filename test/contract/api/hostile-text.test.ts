@@ -4,6 +4,7 @@ import { type AccountsApp, createAccountsApp, PASSWORD } from '../../support/ser
 import { SQL_INJECTIONS } from '../../support/servers/account-services.ts'
 import { openSocket, readAnswer } from '../../support/net/raw-http.ts'
 import { ADMIN_KEY } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const HEADER_INJECTIONS = ['a\r\nset-cookie: x=y', 'a\nx-injected: 1', 'a\r\n\r\n{"key":"forged"}']
 
@@ -19,6 +20,7 @@ async function snapshot({ admin }: AccountsApp): Promise<string> {
 
 describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
   const encoded = encodeURIComponent(hostile)
+  const sharedWorld = shared(() => createAccountsApp())
 
   it('as the name of a key is a name', async () => {
     const world = await createAccountsApp()
@@ -38,7 +40,7 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
   })
 
   it('as an id finds nothing and changes nothing', async () => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     await world.register()
     const before = await snapshot(world)
 
@@ -59,7 +61,7 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
   })
 
   it('as a parameter of a query is refused', async () => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     await world.register()
     const before = await snapshot(world)
 
@@ -76,7 +78,7 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
   })
 
   it('as an e-mail, a password or a login lets nobody in', async () => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     await world.register('ann@example.org')
     const auth = async (route: string, email: string, password: string) =>
       (await world.app.inject({ method: 'POST', url: `/v1/auth/${route}`, payload: { email, password } }))
@@ -92,9 +94,9 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
   })
 
   it('as a password is a password', async () => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     const password = hostile.padEnd(8, '!')
-    const email = 'ann@example.org'
+    const email = 'bob@example.org'
     const payload = { email, password }
 
     await world.app.inject({ method: 'POST', url: '/v1/auth/register', payload })
@@ -107,10 +109,12 @@ describe.each([...SQL_INJECTIONS, ...HEADER_INJECTIONS])('%j', (hostile) => {
 })
 
 describe('a bearer secret', () => {
+  const sharedWorld = shared(() => createAccountsApp())
+
   it.each([...SQL_INJECTIONS, '%', '_', '*', `sk-svc-${'%'.repeat(64)}`, `sk-svc-${'_'.repeat(64)}`])(
     '%j opens nothing',
     async (secret) => {
-      const world = await createAccountsApp()
+      const world = sharedWorld()
       await world.register()
 
       expect((await world.as(secret, 'GET', '/v1/keys')).statusCode).toBe(401)
@@ -130,6 +134,8 @@ describe('a bearer secret', () => {
 })
 
 describe('the name of a key', () => {
+  const sharedWorld = shared(() => createAccountsApp())
+
   it.each([
     '😀'.repeat(64),
     'e\u0301',
@@ -140,7 +146,7 @@ describe('the name of a key', () => {
     '{"key":"x"}',
     '<script>alert(1)</script>',
   ])('%j comes back as it was given', async (name) => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     const { key } = await world.register()
 
     const made = await world.as(key, 'POST', '/v1/keys', { name })
@@ -155,7 +161,7 @@ describe('the name of a key', () => {
     ['😀'.repeat(65), 'name must be a string of 0 to 64 characters'],
     ['a\0b', 'name must not contain a null character.'],
   ])('is refused when it is %j', async (name, detail) => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
     const { key } = await world.register()
 
     const own = await world.as(key, 'POST', '/v1/keys', { name })
@@ -168,7 +174,7 @@ describe('the name of a key', () => {
   })
 
   it('is refused with half a character', async () => {
-    const world = await createAccountsApp()
+    const world = sharedWorld()
 
     const answer = await world.call({
       method: 'POST',

@@ -6,6 +6,7 @@ import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
 import { exchange, openSocket, readAnswer, type RawAnswer } from '../../support/net/raw-http.ts'
 import { SERVERS } from '../../support/servers/both-servers.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 function expectError(answer: RawAnswer, status: number, code: string): void {
   expect(answer.status).toBe(status)
@@ -25,6 +26,7 @@ function expectOpenAiError(answer: RawAnswer, status: number): void {
 }
 
 describe.each(SERVERS)('$name', ({ key, start }) => {
+  const server = shared(() => start())
   const AUTH = `authorization: Bearer ${key}\r\n`
   const POST = `POST /v1/generate HTTP/1.1\r\nhost: x\r\n${AUTH}`
   const JSON_TYPE = 'content-type: application/json\r\n'
@@ -82,7 +84,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         'invalid_request',
       ],
     ])('%s is 400', async (_, bytes, code) => {
-      expectError(await exchange((await start()).port, bytes), 400, code)
+      expectError(await exchange(server().port, bytes), 400, code)
     })
 
     it.each([
@@ -93,7 +95,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       [1_000_000, 400],
     ])('of %i levels, in a field nobody knows, is %i', async (levels, status) => {
       const [open, close] = ['['.repeat(levels - 1), ']'.repeat(levels - 1)]
-      const answer = await exchange((await start()).port, withBody(`{"prompt":"a","x":${open}${close}}`))
+      const answer = await exchange(server().port, withBody(`{"prompt":"a","x":${open}${close}}`))
 
       expect(answer.status).toBe(status)
       if (status === 400) expect(answer.headers['x-error-code']).toBe('invalid_request')
@@ -113,11 +115,11 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     ])('with the number %s %s is %i', async (field, number, status) => {
       const body = `{"prompt":"a","${field}":${number}}`
 
-      expect((await exchange((await start()).port, withBody(body))).status).toBe(status)
+      expect((await exchange(server().port, withBody(body))).status).toBe(status)
     })
 
     it('that names a field twice counts by the last', async () => {
-      const port = (await start()).port
+      const port = server().port
 
       const last = await exchange(port, withBody('{"prompt":"first","prompt":"last"}'))
       const wrong = await exchange(port, withBody('{"prompt":"first","prompt":7}'))
@@ -129,7 +131,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     it.each(['{"__proto__":{"prompt":"a"}}', '{"constructor":{"prototype":{"prompt":"a"}}}'])(
       'gives no object what it does not have: %s',
       async (body) => {
-        const port = (await start()).port
+        const port = server().port
 
         expectError(await exchange(port, withBody(body)), 400, 'invalid_request')
         expect(({} as { prompt?: string }).prompt).toBeUndefined()
@@ -141,14 +143,14 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     it.each(['"\\ud800"', '"a\\udc00b"', '"\\udc00\\ud800"'])(
       'with the lone surrogate %s is 400',
       async (text) => {
-        const port = (await start()).port
+        const port = server().port
 
         expectError(await exchange(port, withBody(`{"prompt":${text}}`)), 400, 'invalid_request')
       },
     )
 
     it('with a prompt of 1 MB is answered', async () => {
-      const port = (await start()).port
+      const port = server().port
       const body = JSON.stringify({ prompt: 'é'.repeat(500_000), max_new_tokens: 1 })
 
       const answer = await exchange(port, withBody(body))
@@ -158,13 +160,13 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     })
 
     it('over 8 MiB is 400', async () => {
-      const port = (await start()).port
+      const port = server().port
 
       expectError(await exchange(port, withBody('x'.repeat(MAX_BODY_BYTES + 1))), 400, 'body_too_large')
     })
 
     it('over 8 MiB in chunks is 400', async () => {
-      const socket = await openSocket((await start()).port)
+      const socket = await openSocket(server().port)
       const answer = readAnswer(socket)
 
       socket.write(`${POST}${JSON_TYPE}transfer-encoding: chunked\r\n\r\n`)
@@ -177,7 +179,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     })
 
     it('of exactly 8 MiB is read', async () => {
-      const port = (await start()).port
+      const port = server().port
       const body = JSON.stringify({ prompt: '', padding: '' })
       const padded = body.replace('"padding":""', `"padding":"${'x'.repeat(MAX_BODY_BYTES - body.length)}"`)
 
@@ -213,7 +215,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['a bad chunk', `${POST}${JSON_TYPE}transfer-encoding: chunked\r\n\r\nzz\r\n`],
       ['a bad escape in the path', `GET /v1/models/%zz HTTP/1.1\r\nhost: x\r\n${AUTH}\r\n`],
     ])('%s is 400', async (_, bytes) => {
-      expectError(await exchange((await start()).port, bytes), 400, 'malformed_request')
+      expectError(await exchange(server().port, bytes), 400, 'malformed_request')
     })
 
     const CHUNKED = 'transfer-encoding: chunked\r\n'
@@ -231,7 +233,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['a space before the colon', 'transfer-encoding : chunked\r\n'],
       ['no encoding', 'transfer-encoding: identity\r\n'],
     ])('%s is 400, and what follows is no request', async (_, headers) => {
-      const socket = await openSocket((await start()).port)
+      const socket = await openSocket(server().port)
       let received = ''
       socket.on('data', (chunk) => (received += chunk.toString()))
 
@@ -243,7 +245,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     })
 
     it.each(['0.9', '2.0'])('HTTP/%s in the form of HTTP/1.1 is 400', async (version) => {
-      const answer = await exchange((await start()).port, `GET /v1/health HTTP/${version}\r\nhost: x\r\n\r\n`)
+      const answer = await exchange(server().port, `GET /v1/health HTTP/${version}\r\nhost: x\r\n\r\n`)
 
       expectError(answer, 400, 'malformed_request')
     })
@@ -251,18 +253,18 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     it('chunks with HTTP/1.0 are 400', async () => {
       const bytes = `POST /v1/generate HTTP/1.0\r\n${AUTH}${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`
 
-      expectError(await exchange((await start()).port, bytes), 400, 'malformed_request')
+      expectError(await exchange(server().port, bytes), 400, 'malformed_request')
     })
 
     it('a body that breaks off is 400', async () => {
-      const port = (await start()).port
+      const port = server().port
       const bytes = withBody('{"prompt":"a"}')
 
       expectError(await exchange(port, bytes.subarray(0, -3), { end: true }), 400, 'malformed_request')
     })
 
     it('a request that does not arrive in time is 400', async () => {
-      const { port, httpServer } = await start()
+      const { port, httpServer } = server()
       const timedOut = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
       httpServer.once('connection', (socket) => void httpServer.emit('clientError', timedOut, socket))
 
@@ -273,7 +275,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     })
 
     it('does not disturb the server', async () => {
-      const port = (await start()).port
+      const port = server().port
       await exchange(port, 'nonsense\r\n\r\n')
 
       expect((await exchange(port, 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n')).status).toBe(200)
@@ -284,7 +286,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     it.each(METHODS.filter((method) => !['GET', 'HEAD'].includes(method)))(
       '%s /v1/health is 404',
       async (method) => {
-        const port = (await start()).port
+        const port = server().port
 
         const answer = await exchange(
           port,
@@ -296,7 +298,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     )
 
     it.each(['BREW', 'FOO-BAR'])('%s, which nobody knows, is 404', async (method) => {
-      const port = (await start()).port
+      const port = server().port
 
       expectError(await exchange(port, `${method} /v1/health HTTP/1.1\r\nhost: x\r\n\r\n`), 404, 'not_found')
     })
@@ -317,7 +319,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         withBody('{"prompt":"a"}', 'Content-Type: Application/JSON; charset=UTF-8\r\n'),
       ],
     ])('%s are answered', async (_, bytes) => {
-      expect((await exchange((await start()).port, bytes)).status).toBe(200)
+      expect((await exchange(server().port, bytes)).status).toBe(200)
     })
   })
 
@@ -326,7 +328,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['an unknown method', `BREW /v1/models HTTP/1.1\r\nhost: x\r\nx-request-id: mine-1\r\n\r\n`],
       ['CONNECT', `CONNECT /v1/models HTTP/1.1\r\nhost: x\r\nx-request-id: mine-1\r\n\r\n`],
     ])('%s has the error object and keeps its id', async (_, bytes) => {
-      expectOpenAiError(await exchange((await start()).port, bytes), 404)
+      expectOpenAiError(await exchange(server().port, bytes), 404)
     })
   })
 })

@@ -1,6 +1,9 @@
 /** Every bound of every field: the lowest and highest value pass, what lies outside or has another type is 400. */
 import { describe, expect, it } from 'vitest'
 import { createTestApp } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
+
+const testApp = shared(() => createTestApp())
 
 interface Row {
   readonly field: string
@@ -201,7 +204,7 @@ const ROUTES = [
 
 describe.each(ROUTES)('POST $url', ({ url, base, rows }) => {
   it.each(rows)('checks $field', async ({ field, good, bad, rule }) => {
-    const { post } = createTestApp()
+    const { post } = testApp()
 
     for (const value of good) {
       const answer = await post(url, { ...base, [field]: value })
@@ -222,7 +225,7 @@ describe.each(ROUTES)('POST $url', ({ url, base, rows }) => {
       '{',
       '{"__proto__":{"prompt":1},',
     )
-    const { call } = createTestApp()
+    const { call } = testApp()
 
     const answer = await call({
       method: 'POST',
@@ -237,7 +240,7 @@ describe.each(ROUTES)('POST $url', ({ url, base, rows }) => {
   it('refuses a number too large for JSON numbers', async () => {
     const field = url.includes('chat') ? 'max_tokens' : 'max_new_tokens'
     const payload = JSON.stringify(base).replace('{', `{"${field}":1e999,`)
-    const { call } = createTestApp()
+    const { call } = testApp()
 
     const answer = await call({
       method: 'POST',
@@ -256,7 +259,7 @@ describe.each(ROUTES)('POST $url', ({ url, base, rows }) => {
     ['a string', 'prompt'],
     ['a number', 1],
   ])('refuses %s as a body', async (_, body) => {
-    const { call } = createTestApp()
+    const { call } = testApp()
     const payload = JSON.stringify(body)
 
     const answer = await call({
@@ -278,7 +281,7 @@ describe('required fields', () => {
     ['/v1/generate/continuous-batch', 'prompts'],
     ['/v1/chat/completions', 'messages'],
   ])('%s without %s, or without a body, names it', async (url, field) => {
-    const { post, call } = createTestApp()
+    const { post, call } = testApp()
 
     for (const answer of [await post(url, {}), await call({ method: 'POST', url })]) {
       expect(answer.statusCode).toBe(400)
@@ -352,14 +355,14 @@ describe('sentences', () => {
       'max_completion_tokens must be the same as max_tokens (5) where both are given, but was 6.',
     ],
   ])('%s %j', async (url, body, detail) => {
-    const answer = await createTestApp().post(url, body)
+    const answer = await testApp().post(url, body)
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().detail).toBe(detail)
   })
 
   it("name the field in OpenAI's error object too", async () => {
-    const answer = await createTestApp().post('/v1/chat/completions', { ...MESSAGES, temperature: 9 })
+    const answer = await testApp().post('/v1/chat/completions', { ...MESSAGES, temperature: 9 })
 
     expect(answer.json()).toEqual({
       detail: 'temperature must be a number between 0 and 5, but was 9.',
@@ -380,7 +383,7 @@ describe('Unicode', () => {
     ['/v1/generate/batch', '{"prompts":["a","\\ud83d"]}', 'prompts[1]'],
     ['/v1/chat/completions', '{"messages":[{"role":"user","content":"\\ud800"}]}', 'messages[0].content'],
   ])('%s refuses a lone surrogate', async (url, payload, field) => {
-    const { call } = createTestApp()
+    const { call } = testApp()
 
     const answer = await call({
       method: 'POST',
@@ -394,7 +397,7 @@ describe('Unicode', () => {
   })
 
   it('takes a surrogate pair written as escapes', async () => {
-    const { call } = createTestApp()
+    const { call } = testApp()
     const headers = { 'content-type': 'application/json' }
 
     const answer = await call({
@@ -410,7 +413,7 @@ describe('Unicode', () => {
 
 describe('JSON', () => {
   it('takes 1.0 for an integer and the last of two equal keys', async () => {
-    const { call } = createTestApp()
+    const { call } = testApp()
     const payload = '{"prompt":"first","max_new_tokens":2.0,"prompt":"second"}'
     const headers = { 'content-type': 'application/json; charset=utf-8' }
 

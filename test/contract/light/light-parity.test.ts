@@ -4,14 +4,18 @@ import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
 import { createTestLightServer } from '../../support/servers/light-server.ts'
 import { exchange, type RawAnswer } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
+
+const full = shared(async () => await createTestApp().listen())
+const light = shared(async () => (await createTestLightServer().server.listen()).port)
 
 /** Sends the same bytes to both, `<KEY>` being a key of each, and expects the same of both. */
 async function expectSameAnswer(template: string | Buffer, { end = false } = {}): Promise<RawAnswer> {
   const bytes = Buffer.from(template).toString('latin1')
   const send = (port: number, key: string) =>
     exchange(port, Buffer.from(bytes.replace('<KEY>', key), 'latin1'), { end })
-  const fullAnswer = await send(await createTestApp().listen(), KEY)
-  const lightAnswer = await send((await createTestLightServer().server.listen()).port, 'sk-svc-0123')
+  const fullAnswer = await send(full(), KEY)
+  const lightAnswer = await send(light(), 'sk-svc-0123')
   expect(comparable(lightAnswer)).toEqual(comparable(fullAnswer))
   return lightAnswer
 }

@@ -6,6 +6,7 @@ import { SERVERS } from '../../support/servers/both-servers.ts'
 import { createObservedEngine } from '../../support/engines/observed-engine.ts'
 import { openSocket, postBytes } from '../../support/net/raw-http.ts'
 import { hang, sayOk, ScriptedEngine, sequenceStart } from '../../support/engines/scripted-engine.ts'
+import { shared } from '../../support/shared.ts'
 
 const PASSTHROUGH_MODEL = {
   id: 'default',
@@ -27,6 +28,8 @@ const PASSTHROUGH_MODEL = {
 }
 
 describe.each(SERVERS)('$name', ({ key, start }) => {
+  const server = shared(() => start())
+
   describe('GET /v1/health', () => {
     it('has exactly the four fields of the interface and needs no key', async () => {
       const { call, clock } = await start()
@@ -44,7 +47,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     })
 
     it('answers HEAD with the same head and no body', async () => {
-      const { call } = await start()
+      const { call } = server()
 
       const [get, head] = [await call('GET', '/v1/health'), await call('HEAD', '/v1/health')]
 
@@ -55,7 +58,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
 
   describe('GET /v1/models', () => {
     it('lists what is served, and answers one model with its list item', async () => {
-      const { call } = await start()
+      const { call } = server()
 
       expect((await call('GET', '/v1/models')).json).toEqual({ object: 'list', data: [PASSTHROUGH_MODEL] })
       expect((await call('GET', '/v1/models/default')).json).toEqual(PASSTHROUGH_MODEL)
@@ -83,7 +86,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
     it.each(['nobody', 'org%2Fname', '%00', ...SQL_INJECTIONS.map(encodeURIComponent)])(
       'does not know %s, and says so as OpenAI does',
       async (id) => {
-        const answer = await (await start()).call('GET', `/v1/models/${id}`)
+        const answer = await server().call('GET', `/v1/models/${id}`)
 
         const detail = `Model '${decodeURIComponent(id)}' does not exist.`
         expect(answer.status).toBe(404)
@@ -95,7 +98,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
 
   describe('POST /v1/generate', () => {
     it('continues with the prompt itself on the passthrough model', async () => {
-      const answer = await (await start()).call('POST', '/v1/generate', { payload: { prompt: 'abc' } })
+      const answer = await server().call('POST', '/v1/generate', { payload: { prompt: 'abc' } })
 
       expect(answer.status).toBe(200)
       expect(answer.json).toEqual({
@@ -124,11 +127,11 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       [{ prompt: '😀' }, { generated_text: '😀', prompt_tokens: 4 }],
       [{ prompt: 'x', model: null, temperature: 0.01, top_k: 5, top_p: 0 }, { generated_text: 'x' }],
     ])('given %j', async (payload, expected) => {
-      expect((await (await start()).call('POST', '/v1/generate', { payload })).json).toMatchObject(expected)
+      expect((await server().call('POST', '/v1/generate', { payload })).json).toMatchObject(expected)
     })
 
     it.each(SQL_INJECTIONS)('takes %j for text, and as a model for one that is not there', async (text) => {
-      const { call } = await start()
+      const { call } = server()
 
       const continued = await call('POST', '/v1/generate', { payload: { prompt: text } })
       const unknown = await call('POST', '/v1/generate', { payload: { prompt: 'a', model: text } })
@@ -180,7 +183,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       'is asked for, and is not %j, before anything of the body is read',
       async (authorization) => {
         const headers = { authorization, 'content-type': 'text/plain' }
-        const answer = await (await start()).call('POST', '/v1/generate', { headers, payload: '{' })
+        const answer = await server().call('POST', '/v1/generate', { headers, payload: '{' })
 
         expect(answer.status).toBe(401)
         expect(answer.headers).toMatchObject({
@@ -196,7 +199,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       async (authorization) => {
         const options = { headers: { authorization }, payload: { prompt: 'a' } }
 
-        expect((await (await start()).call('POST', '/v1/generate', options)).status).toBe(200)
+        expect((await server().call('POST', '/v1/generate', options)).status).toBe(200)
       },
     )
   })
@@ -212,7 +215,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['DELETE', '/v1/models/default'],
       ['OPTIONS', '/v1/generate'],
     ])('%s %s is 404 with or without a key', async (method, url) => {
-      const { call } = await start()
+      const { call } = server()
 
       for (const headers of [{}, { authorization: '' }]) {
         const answer = await call(method, `${url}?key=secret`, { headers })
@@ -278,7 +281,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
   })
 
   it('lets no answer be kept by a cache', async () => {
-    const { call } = await start()
+    const { call } = server()
     const answers = [
       await call('GET', '/v1/health'),
       await call('GET', '/v1/models'),
@@ -294,7 +297,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
   })
 
   it.each(['/v1/health?x=%zz', '/v1/models?%'])('refuses the query of %s', async (url) => {
-    const answer = await (await start()).call('GET', url)
+    const answer = await server().call('GET', url)
 
     expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'malformed_request'])
   })

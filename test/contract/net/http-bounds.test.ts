@@ -15,6 +15,7 @@ import {
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestApp } from '../../support/servers/test-app.ts'
+import { lengthOf } from '../../support/length-of.ts'
 
 /** Short enough to wait for. */
 const SHORT: Partial<HttpBounds> = { checkingIntervalMs: 10 }
@@ -176,11 +177,13 @@ describe('a slow reader', () => {
 })
 
 describe('connections', () => {
-  it('that stand idle by the thousands keep nobody from being served', async () => {
+  const IDLE = lengthOf({ test: 500, soak: 4000 })
+
+  it(`${IDLE} of which stand idle keep nobody from being served`, async () => {
     const testApp = createTestApp()
     const port = await testApp.listen()
 
-    await Promise.all(Array.from({ length: 2000 }, () => openSocket(port)))
+    await Promise.all(Array.from({ length: IDLE }, () => openSocket(port)))
 
     expect(await isServing(port)).toBe(true)
     expect((await exchange(port, postBytes('/v1/generate', { prompt: 'a' }, KEY))).status).toBe(200)

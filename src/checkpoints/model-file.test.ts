@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { useConversions } from '../../test/support/checkpoints/conversions.ts'
 import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
@@ -177,30 +174,12 @@ describe('the worker thread', () => {
     return source
   }
 
-  /** Builds the worker's files as the package has them, because Node 20 runs no TypeScript in a thread. */
-  async function importBuilt(): Promise<typeof conversionThread> {
-    const built = join(conversions.folder(), 'built')
-    const root = join(import.meta.dirname, '..', '..')
-    const flags =
-      '--ignoreConfig --target es2023 --module nodenext --rewriteRelativeImportExtensions --skipLibCheck --types node'
-    await promisify(execFile)(
-      process.execPath,
-      [
-        join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
-        ...flags.split(' '),
-        '--rootDir',
-        'src',
-        '--outDir',
-        built,
-        'src/checkpoints/conversion/conversion-worker.ts',
-      ],
-      { cwd: root },
+  /** As the package has it, because Node 20 runs no TypeScript in a thread. */
+  const importBuilt = (): Promise<typeof conversionThread> =>
+    import(
+      /* @vite-ignore */ new URL('../../dist/checkpoints/conversion/conversion-thread.js', import.meta.url)
+        .href
     )
-    await writeFile(join(built, 'package.json'), '{"type":"module"}')
-    return import(
-      /* @vite-ignore */ pathToFileURL(join(built, 'checkpoints', 'conversion', 'conversion-thread.js')).href
-    )
-  }
 
   it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
     const { planInWorker } = await importBuilt()

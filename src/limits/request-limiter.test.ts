@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../test/support/length-of.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
@@ -299,7 +300,7 @@ describe('RequestLimiter: properties', () => {
         for (let i = limit; i < passed.length; i++)
           expect((passed[i] ?? 0) - (passed[i - limit] ?? 0)).toBeGreaterThanOrEqual(WINDOW_MS)
       }),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -330,7 +331,7 @@ describe('RequestLimiter: properties', () => {
           })
         }
       }),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -357,7 +358,7 @@ describe('RequestLimiter: properties', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -414,7 +415,7 @@ describe('RequestLimiter: properties', () => {
           expect(two.map(({ outcome }) => outcome)).toEqual(['admitted', 'refused'])
         }
       }),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -474,7 +475,7 @@ describe('RequestLimiter: properties', () => {
           limits.checkIntegrity()
         }
       }),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 })

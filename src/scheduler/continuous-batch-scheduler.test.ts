@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answer, createRequest } from '../../test/support/engines/sequences.ts'
+import { lengthOf } from '../../test/support/length-of.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { StepPlan } from '../protocol/model-runner.ts'
 import {
@@ -569,7 +570,7 @@ describe('ContinuousBatchScheduler', () => {
             expect([...ended.values()].every((times) => times === 1)).toBe(true)
           },
         ),
-        { numRuns: 300 },
+        { numRuns: lengthOf({ test: 150, soak: 6000 }) },
       )
     },
   )

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PretendRunner } from '../../test/support/engines/pretend-runner.ts'
 import { createRequest } from '../../test/support/engines/sequences.ts'
+import { lengthOf } from '../../test/support/length-of.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { ServiceError } from '../core/errors.ts'
@@ -106,7 +107,7 @@ describe('the KV caches', () => {
           expect(scheduler.hasWork).toBe(false)
           expect([...ends.values()].every((count) => count === 1)).toBe(true)
         }),
-        { numRuns: 150 },
+        { numRuns: lengthOf({ test: 50, soak: 3000 }) },
       )
     },
   )

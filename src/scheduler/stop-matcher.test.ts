@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../test/support/length-of.ts'
 import { StopMatcher } from './stop-matcher.ts'
 
 /** What the matcher must show for a whole text: everything before the stop string that is completed first. */
@@ -54,7 +55,7 @@ describe('StopMatcher', () => {
       fc.property(fc.array(letters, { maxLength: 8 }), stops, (pieces, stopStrings) => {
         expect(feed(pieces, stopStrings)).toEqual(cutAtStop(pieces.join(''), stopStrings))
       }),
-      { numRuns: 500 },
+      { numRuns: lengthOf({ test: 500, soak: 10_000 }) },
     )
   })
 })

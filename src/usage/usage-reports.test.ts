@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
+import { lengthOf } from '../../test/support/length-of.ts'
 import { SECONDS_PER_DAY } from '../storage/usage-database.ts'
 import type { UsageEntry } from '../storage/usage-store.ts'
 import { type DetailedUsage, UsageReports } from './usage-reports.ts'
@@ -84,7 +85,7 @@ describe('UsageReports', () => {
           await database.destroy()
         },
       ),
-      { numRuns: 60 },
+      { numRuns: lengthOf({ test: 60, soak: 1200 }) },
     )
   })
 

@@ -3,10 +3,13 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { lengthOf } from '../support/length-of.ts'
 import { call, startServer, temporaryFolder } from '../support/servers/server-process.ts'
 
 const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const run = promisify(execFile)
+/** In each of them three commands run at once. */
+const ROUNDS = lengthOf({ test: 2, soak: 40 })
 
 /** Runs `sluice` to its end; rejects when it fails. */
 async function sluice(...words: readonly string[]): Promise<string> {
@@ -44,7 +47,7 @@ it('neither the server nor a command ever finds the database locked', async () =
     }
   })()
 
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     await Promise.all([
       sluice('keys', 'create', '--json', '--data-dir', dataDir),
       sluice('keys', 'create', '--name', 'another', '--data-dir', dataDir),
@@ -59,5 +62,5 @@ it('neither the server nor a command ever finds the database locked', async () =
   const listed = JSON.parse(await sluice('keys', 'list', '--json', '--data-dir', dataDir)) as {
     count: number
   }
-  expect(listed.count).toBe(registrations.length + 8)
+  expect(listed.count).toBe(registrations.length + 2 * ROUNDS)
 })

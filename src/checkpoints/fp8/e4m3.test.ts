@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { E4M3_MAX, roundToE4m3, roundToStep } from './e4m3.ts'
 
 /** The positive finite codes 0x00 to 0x7e, row by exponent, written out by hand from the OCP specification. */
@@ -80,7 +81,7 @@ describe('E4M3', () => {
       fc.property(fc.float({ noNaN: true, min: -600, max: 600 }), (value) => {
         expect(roundToE4m3(value) + 0).toBe(nearestByTable(value) + 0)
       }),
-      { numRuns: 2000 },
+      { numRuns: lengthOf({ test: 1000, soak: 40_000 }) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { convertFloats, findNonFinite } from './float-conversion.ts'
 
 const bytesOf = (values: Float32Array | Uint16Array) => new Uint8Array(values.buffer)
@@ -51,7 +52,7 @@ describe('convertFloats', () => {
         )
         expect(result).toBeCloseTo(nearestF16(value), 30)
       }),
-      { numRuns: 2000 },
+      { numRuns: lengthOf({ test: 1000, soak: 40_000 }) },
     )
   })
 

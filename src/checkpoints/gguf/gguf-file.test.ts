@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gguf as readWithOracle } from '@huggingface/gguf'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { StartError } from '../../core/errors.ts'
 import { MoreBytesNeeded } from './gguf-cursor.ts'
 import { openGgufModel, readGgufFile } from './gguf-file.ts'
@@ -243,7 +244,7 @@ describe('a damaged header', () => {
         for (const { at, bytes } of corruptions) damaged.set(bytes, at)
         parseSafely(damaged)
       }),
-      { numRuns: 3000 },
+      { numRuns: lengthOf({ test: 1000, soak: 60_000 }) },
     )
   })
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { StartError } from '../../core/errors.ts'
 import { parseHeaderLength, parseSafetensorsHeader } from './safetensors-header.ts'
 
@@ -59,7 +60,7 @@ describe('parseSafetensorsHeader', () => {
           expect((error as StartError).message).toMatch(/^[^\n]+\.$/)
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: lengthOf({ test: 1000, soak: 40_000 }) },
     )
   })
 })

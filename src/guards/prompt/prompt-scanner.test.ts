@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { markerNames } from './role-markers.ts'
 import { PromptScanner } from './prompt-scanner.ts'
 
@@ -117,7 +118,7 @@ describe('PromptScanner', () => {
   )
 
   it('does work in proportion to the length, whatever the text is', () => {
-    const LENGTH = 1 << 20
+    const LENGTH = lengthOf({ test: 1 << 17, soak: 1 << 20 })
     for (const unit of [
       'a',
       'a ',
@@ -153,5 +154,5 @@ describe('PromptScanner', () => {
       expect(whole, unit).toBeLessThan(40 * LENGTH)
       expect(whole, unit).toBeLessThan(4.2 * steps(LENGTH / 4) + 1000)
     }
-  }, 120_000)
+  })
 })

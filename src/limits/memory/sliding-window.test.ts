@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { secondsUntil, SlidingWindow, WINDOW_MS } from './sliding-windows.ts'
 
 function windowOf(...takenMs: readonly number[]): SlidingWindow {
@@ -114,7 +115,7 @@ describe('secondsUntil', () => {
         expect(nowMs + seconds * 1000).toBeGreaterThanOrEqual(momentMs)
         expect(nowMs + (seconds - 1) * 1000).toBeLessThanOrEqual(momentMs)
       }),
-      { numRuns: 2000 },
+      { numRuns: lengthOf({ test: 2000, soak: 40_000 }) },
     )
   })
 })

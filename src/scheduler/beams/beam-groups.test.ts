@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answer, createRequest } from '../../../test/support/engines/sequences.ts'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import type { BeamChoice, BeamPlan, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 import {
@@ -265,7 +266,7 @@ describe('beam searches in the scheduler', () => {
           expect(scheduler.hasWork).toBe(false)
           expect([...held]).toEqual([])
         }),
-        { numRuns: 300 },
+        { numRuns: lengthOf({ test: 300, soak: 6000 }) },
       )
     },
   )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { BeamSearch, type BeamCandidate, type BeamEnd, type Hypothesis } from './beam-search.ts'
 
 const EOS = 0
@@ -126,7 +127,7 @@ describe('BeamSearch', () => {
         expect(found.normalizedScore).toBeCloseTo(best.normalizedScore, 9)
         expect(found.tokenIds).toEqual(best.tokenIds)
       }),
-      { numRuns: 300 },
+      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -135,7 +136,7 @@ describe('BeamSearch', () => {
       fc.property(models, fc.integer({ min: 2, max: 8 }), (model, numBeams) => {
         expect(search(model, numBeams).tokenIds).toEqual(searchInRows(model, numBeams))
       }),
-      { numRuns: 1000 },
+      { numRuns: lengthOf({ test: 1000, soak: 20_000 }) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PretendRunner } from '../../../test/support/engines/pretend-runner.ts'
 import { createRequest } from '../../../test/support/engines/sequences.ts'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { VirtualClock } from '../../core/clock.ts'
 import type { StepPlan } from '../../protocol/model-runner.ts'
 import {
@@ -236,7 +237,7 @@ describe('speculative decoding', () => {
           rejected += counts.draftedTokens - counts.acceptedTokens
         }
       }),
-      { numRuns: 200 },
+      { numRuns: lengthOf({ test: 100, soak: 4000 }) },
     )
     expect(accepted).toBeGreaterThan(500)
     expect(rejected).toBeGreaterThan(100)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { NGRAM_TOKENS, NgramProposer } from './ngram-proposer.ts'
 
 function proposerOf(tokenIds: readonly number[]): NgramProposer {
@@ -66,7 +67,7 @@ describe('NgramProposer', () => {
           expect(proposer.length).toBe(tokenIds.length)
         },
       ),
-      { numRuns: 40 },
+      { numRuns: lengthOf({ test: 40, soak: 800 }) },
     )
     expect(found).toBeGreaterThan(500)
   })

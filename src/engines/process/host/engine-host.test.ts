@@ -120,8 +120,15 @@ describe('an engine process that dies', () => {
 
 describe('an engine process that does not start', () => {
   it('because it hangs is ended after a silence', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const fractions: number[] = []
-    const hooks = { onProgress: (at: number) => void fractions.push(at) }
+    const hooks = {
+      onProgress: (at: number) => {
+        fractions.push(at)
+        setImmediate(() => vi.advanceTimersByTime(3000))
+      },
+    }
     const start = startHost({ modelId: 'hangs', stallMs: 3000, hooks })
     await expect(start).rejects.toThrow(
       'The engine process said nothing for 3 s while it loaded the model, and was ended.',

@@ -192,7 +192,7 @@ describe('the worker thread', () => {
     const stopped = planInWorker(source, 'f16', stopping.signal)
     stopping.abort()
     await expect(stopped).rejects.toThrow('aborted')
-  }, 20_000)
+  })
 
   it('converts as the main thread does, reports progress, and hands on what is wrong', async () => {
     const { convertInWorker } = await importBuilt()
@@ -224,5 +224,5 @@ describe('the worker thread', () => {
       signal: AbortSignal.abort(),
     })
     await expect(aborted).rejects.toThrow('aborted')
-  }, 20_000)
+  })
 })

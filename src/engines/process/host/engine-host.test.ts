@@ -8,9 +8,6 @@ import { VirtualClock } from '../../../core/clock.ts'
 import { EngineHost, type EngineHostHooks, type EngineHostOptions } from './engine-host.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
 
-// A machine with others at work on it takes seconds to start a process.
-vi.setConfig({ testTimeout: 60_000 })
-
 const FAKE_ENGINE = fileURLToPath(
   new URL('../../../../test/support/engines/fake-engine.mjs', import.meta.url),
 )

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
-import type { ModelRecord } from '../models/model-record.ts'
+import { toModelObject } from '../models/model-object.ts'
 import { JsonText } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGenerateRequest } from './generate-request.ts'
@@ -42,11 +42,11 @@ export class Endpoints {
   }
 
   listModels(): unknown {
-    return { object: 'list', data: this.#deps.models.list().map(toModel) }
+    return { object: 'list', data: this.#deps.models.list().map(toModelObject) }
   }
 
   getModel(id: string): unknown {
-    return toModel(this.#deps.models.get(id))
+    return toModelObject(this.#deps.models.get(id))
   }
 
   async generate(exchange: Exchange): Promise<unknown> {
@@ -72,28 +72,4 @@ function countReady(models: ModelHost): number {
   let count = 0
   for (const { state } of models.list()) if (state === 'ready') count++
   return count
-}
-
-const BYTES_PER_MB = 1_000_000
-
-/** As a list item and as the answer for one model; a test compares it with the full server's. */
-function toModel({ outline, quantization, ...model }: ModelRecord) {
-  return {
-    id: model.id,
-    object: 'model',
-    created: Math.floor(model.createdUnixSeconds),
-    owned_by: 'sluice',
-    meta: {
-      architecture: outline?.architecture ?? null,
-      parameters: outline?.parameters ?? null,
-      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
-      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
-      max_seq_len: outline?.maxSeqLen ?? null,
-      vocab_size: outline?.vocabSize ?? null,
-      engine: outline?.engine ?? null,
-      state: model.state,
-      load_progress: model.loadFraction,
-      failure: model.failure,
-    },
-  }
 }

@@ -1,9 +1,9 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
-import { withoutFolders } from '../../core/file-paths.ts'
 import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
+import { BYTES_PER_MB, toModelObject } from '../../models/model-object.ts'
+import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
-import type { ModelRecord } from '../../models/registry.ts'
 import { must, nullableWithDefault, text } from './fields.ts'
 import { queryChoice } from './query.ts'
 
@@ -87,39 +87,7 @@ function quantization() {
   return z.enum(QUANTIZATIONS, { error: must(`one of ${QUANTIZATIONS.join(', ')}`) })
 }
 
-const BYTES_PER_MB = 1_000_000
-
-export function toModel({
-  id,
-  createdUnixSeconds,
-  state,
-  loadFraction,
-  failure,
-  outline,
-  replicas,
-  quantization,
-}: ModelRecord): z.output<typeof model> {
-  return {
-    id,
-    object: 'model',
-    created: Math.floor(createdUnixSeconds),
-    owned_by: 'sluice',
-    meta: {
-      architecture: outline?.architecture ?? null,
-      parameters: outline?.parameters ?? null,
-      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
-      // llama.cpp has no fp8 and sees the blocks it is stored in.
-      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
-      max_seq_len: outline?.maxSeqLen ?? null,
-      vocab_size: outline?.vocabSize ?? null,
-      engine: outline?.engine ?? null,
-      state,
-      load_progress: loadFraction,
-      failure: failure === null ? null : withoutFolders(failure),
-      ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
-    },
-  }
-}
+export const toModel: (record: ModelRecord) => z.output<typeof model> = toModelObject
 
 export const quantizeQuery = z.object({
   model_id: z

@@ -1,12 +1,10 @@
 /** What loading a file of ours loads at once, read from the sources. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readSourceImports, resolveImport } from '../../tools/read-imports.mjs'
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
-
-/** A statement that loads another module when this one is loaded; what only takes types from one does not. */
-const STATIC_IMPORT = /^(?:import|export)\s+(?!type\s)(?:[^'"`;=()]*\sfrom\s+)?['"](?<specifier>[^'"]+)['"]/gm
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const IMPORTS = readSourceImports(ROOT)
 
 export interface Loaded {
   /** Below src. */
@@ -15,15 +13,15 @@ export interface Loaded {
   readonly others: ReadonlySet<string>
 }
 
-/** Follows the static imports of a file below src, and of the files they reach. */
+/** Follows the static imports of a file below src, and of the files they reach; types load nothing. */
 export function walkImports(entry: string): Loaded {
   const files = new Set([entry])
   const others = new Set<string>()
   // A set is walked to its end, also to what is added on the way.
   for (const file of files) {
-    for (const { groups } of readSource(file).matchAll(STATIC_IMPORT)) {
-      const specifier = groups?.['specifier'] ?? ''
-      if (specifier.startsWith('.')) files.add(path.posix.join(path.posix.dirname(file), specifier))
+    for (const { specifier, isStatic, isTypeOnly } of IMPORTS.get(file) ?? []) {
+      if (!isStatic || isTypeOnly) continue
+      if (specifier.startsWith('.')) files.add(resolveImport(file, specifier))
       else others.add(specifier)
     }
   }
@@ -31,5 +29,5 @@ export function walkImports(entry: string): Loaded {
 }
 
 export function readSource(file: string): string {
-  return readFileSync(path.join(SRC, file), 'utf8')
+  return readFileSync(path.join(ROOT, 'src', file), 'utf8')
 }

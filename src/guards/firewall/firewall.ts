@@ -1,7 +1,7 @@
 /**
  * `--enable-firewall`: refuses requests of known bad shapes, and addresses that sent too many that were refused. Owns what
- * is an offence and what each request, answer and broken connection counts for; where requests come from is the caller's
- * (`api/pipeline/firewall-hooks.ts`). Exempt addresses commit no offences, because many clients stand behind them.
+ * is an offence and what each request, answer and broken connection counts for; `api/pipeline/` calls it. Exempt addresses commit no
+ * offences, because many clients stand behind them.
  *
  *   head ──▶ banned? ──▶ breaks a rule? ──▶ handled ──▶ answer an offence? ──▶ one too many: ban
  */

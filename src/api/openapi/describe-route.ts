@@ -2,10 +2,22 @@
  * What a route declares of itself, in one place: who may call it, what its errors look like, and what the documentation says
  * of it. From one declaration come Fastify's `config`, which the gates and the error handler read, and its `schema`.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ERRORS } from '../../core/errors.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import { ACCESS_CLASSES, type AccessClass } from '../pipeline/access.ts'
+
+/** Where routes are registered: their handlers see parsed values of their schemas' types. */
+export type RouteApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
 
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })

@@ -1,19 +1,15 @@
 /** `/v1/admin/bans`: addresses that the firewall keeps out, for the holder of the admin key. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { Firewall } from '../../guards/firewall/firewall.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import { banList, banParams, liftedBan, toBanBody } from '../schemas/bans.ts'
 
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps, 'firewall'>): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerAdminBanRoutes(app: RouteApp, deps: Pick<AppDeps, 'firewall'>): void {
+  app.route({
     method: 'GET',
     url: '/v1/admin/bans',
     ...describeRoute({
@@ -30,7 +26,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
     },
   })
 
-  routes.route({
+  app.route({
     method: 'DELETE',
     url: '/v1/admin/bans/:address',
     ...describeRoute({

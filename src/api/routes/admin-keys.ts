@@ -1,8 +1,6 @@
 /** `/v1/admin/keys`: all keys, for the holder of the admin key. Its values travel in the query string, never in a body. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   adminChangeKeyQuery,
   adminCreatedKey,
@@ -22,12 +20,10 @@ const access = 'admin'
 const tag = 'Admin'
 
 export function registerAdminKeyRoutes(
-  app: FastifyInstance,
+  app: RouteApp,
   { keys, usageReports }: Pick<AppDeps, 'keys' | 'usageReports'>,
 ): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+  app.route({
     method: 'GET',
     url: '/v1/admin/keys',
     ...describeRoute({
@@ -45,7 +41,7 @@ export function registerAdminKeyRoutes(
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/admin/keys',
     ...describeRoute({
@@ -70,7 +66,7 @@ export function registerAdminKeyRoutes(
     },
   })
 
-  routes.route({
+  app.route({
     method: 'GET',
     url: '/v1/admin/keys/:key_id',
     ...describeRoute({
@@ -85,7 +81,7 @@ export function registerAdminKeyRoutes(
     handler: async ({ params }) => toAdminKeyBody(await keys.get(params.key_id)),
   })
 
-  routes.route({
+  app.route({
     method: 'DELETE',
     url: '/v1/admin/keys/:key_id',
     ...describeRoute({
@@ -103,7 +99,7 @@ export function registerAdminKeyRoutes(
     },
   })
 
-  routes.route({
+  app.route({
     method: 'PATCH',
     url: '/v1/admin/keys/:key_id',
     ...describeRoute({
@@ -127,7 +123,7 @@ export function registerAdminKeyRoutes(
     },
   })
 
-  routes.route({
+  app.route({
     method: 'GET',
     url: '/v1/admin/keys/:key_id/usage',
     ...describeRoute({

@@ -2,12 +2,10 @@
  * `/v1/admin/models`: registers, replaces and unregisters models while the server runs. An id may contain `/`, written
  * plain or as `%2F`; `default` is the default model here as everywhere.
  */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   model,
   modelParams,
@@ -21,12 +19,10 @@ const access = 'admin'
 const tag = 'Admin'
 
 export function registerAdminModelRoutes(
-  app: FastifyInstance,
+  app: RouteApp,
   { registry, log }: Pick<AppDeps, 'registry' | 'log'>,
 ): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/admin/models',
     ...describeRoute({
@@ -55,7 +51,7 @@ export function registerAdminModelRoutes(
     },
   })
 
-  routes.route({
+  app.route({
     method: 'DELETE',
     url: '/v1/admin/models/*',
     ...describeRoute({

@@ -1,8 +1,6 @@
 /** `/v1/admin/users`: the accounts, for the holder of the admin key. Passwords travel in a body, never in a URL. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   changeUserRequest,
   createUserRequest,
@@ -19,10 +17,8 @@ import { toListing, toPage } from '../schemas/query.ts'
 const access = 'admin'
 const tag = 'Admin'
 
-export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerAdminUserRoutes(app: RouteApp, { accounts }: Pick<AppDeps, 'accounts'>): void {
+  app.route({
     method: 'GET',
     url: '/v1/admin/users',
     ...describeRoute({
@@ -40,7 +36,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/admin/users',
     ...describeRoute({
@@ -58,7 +54,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     },
   })
 
-  routes.route({
+  app.route({
     method: 'PATCH',
     url: '/v1/admin/users/:user_id',
     ...describeRoute({
@@ -81,7 +77,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     },
   })
 
-  routes.route({
+  app.route({
     method: 'DELETE',
     url: '/v1/admin/users/:user_id',
     ...describeRoute({

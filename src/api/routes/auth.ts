@@ -1,9 +1,7 @@
 /** `/v1/auth/…`: an account, and a session of it. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   loginRequest,
   loginResponse,
@@ -16,10 +14,8 @@ import {
 
 const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
 
-export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerAuthRoutes(app: RouteApp, { accounts }: Pick<AppDeps, 'accounts'>): void {
+  app.route({
     method: 'POST',
     url: '/v1/auth/register',
     ...describeRoute({
@@ -37,7 +33,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/auth/login',
     ...describeRoute({
@@ -61,7 +57,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/auth/logout',
     ...describeRoute({
@@ -78,7 +74,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/auth/password',
     ...describeRoute({

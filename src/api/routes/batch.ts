@@ -4,17 +4,14 @@
  * `POST /v1/generate/continuous-batch` queues each prompt by itself, so that one may be refused and the others run;
  * when every one is refused, the request is.
  */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { toBatchResponse } from '../dialects/generate/answers.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import { batchRequest, batchResponse } from '../dialects/generate/schema.ts'
 
 const access = 'key'
 
-export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
+export function registerBatchRoutes(app: RouteApp, deps: GenerationDeps): void {
   const description = {
     tag: 'Generation',
     access,
@@ -23,7 +20,7 @@ export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps):
     errors: [400, 401, 404, 429, 500, 503],
   } as const
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/generate/batch',
     ...describeRoute({
@@ -38,7 +35,7 @@ export function registerBatchRoutes(app: FastifyInstance, deps: GenerationDeps):
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/generate/continuous-batch',
     ...describeRoute({

@@ -1,16 +1,14 @@
 /** `POST /v1/chat/completions`: OpenAI's shape, plain or streamed. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
 const access = 'key'
 
-export function registerChatRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
+export function registerChatRoutes(app: RouteApp, deps: GenerationDeps & StreamDeps): void {
+  app.route({
     method: 'POST',
     url: '/v1/chat/completions',
     ...describeRoute({

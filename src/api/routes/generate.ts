@@ -1,19 +1,15 @@
 /** `POST /v1/generate` and `POST /v1/generate/stream`: one prompt, plain or streamed. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import { createGenerateFrames, toGenerateResponse } from '../dialects/generate/answers.ts'
 import { generateRequest, generateResponse, streamChunk } from '../dialects/generate/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
 const access = 'key'
 
-export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerGenerateRoutes(app: RouteApp, deps: GenerationDeps & StreamDeps): void {
+  app.route({
     method: 'POST',
     url: '/v1/generate',
     ...describeRoute({
@@ -32,7 +28,7 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/generate/stream',
     ...describeRoute({

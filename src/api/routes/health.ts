@@ -1,15 +1,14 @@
 /** `GET /v1/health` answers from this process alone, in every state; `GET /v1/ready` says whether work is welcome. */
-import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { health, ready } from '../schemas/health.ts'
 
 const access = 'public'
 
 export function registerHealthRoutes(
-  app: FastifyInstance,
+  app: RouteApp,
   deps: Pick<AppDeps, 'clock' | 'registry' | 'isReady' | 'isDraining'>,
 ): void {
   const startedMs = deps.clock.nowMs()

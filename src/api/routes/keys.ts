@@ -1,8 +1,6 @@
 /** `/v1/keys`: the caller's own keys. Keys that are configuration are not among them. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   createdKey,
   createKeyRequest,
@@ -17,10 +15,8 @@ import { toListing, toPage } from '../schemas/query.ts'
 
 const access = 'key'
 
-export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 'keys'>): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerKeyRoutes(app: RouteApp, { keys }: Pick<AppDeps, 'keys'>): void {
+  app.route({
     method: 'GET',
     url: '/v1/keys',
     ...describeRoute({
@@ -38,7 +34,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
     },
   })
 
-  routes.route({
+  app.route({
     method: 'POST',
     url: '/v1/keys',
     ...describeRoute({
@@ -57,7 +53,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
     },
   })
 
-  routes.route({
+  app.route({
     method: 'DELETE',
     url: '/v1/keys/:key_id',
     ...describeRoute({

@@ -1,12 +1,11 @@
 /** `GET /metrics`: the server's numbers in Prometheus's text format, for the holder of the admin key. */
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 
 const access = 'admin'
 
-export function registerMetricsRoutes(app: FastifyInstance, { metrics }: Pick<AppDeps, 'metrics'>): void {
+export function registerMetricsRoutes(app: RouteApp, { metrics }: Pick<AppDeps, 'metrics'>): void {
   app.route({
     method: 'GET',
     url: '/metrics',

@@ -1,9 +1,7 @@
 /** `GET /v1/models`, `GET /v1/models/{model_id}` and `POST /v1/models/quantize`; an id may contain `/`, written plain or as `%2F`. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   model,
   modelList,
@@ -17,7 +15,7 @@ import {
 const access = 'key'
 
 export function registerModelRoutes(
-  app: FastifyInstance,
+  app: RouteApp,
   {
     registry,
     quantizeJobs,
@@ -56,7 +54,7 @@ export function registerModelRoutes(
     handler: ({ params }) => toModel(registry.get(params['*'])),
   })
 
-  app.withTypeProvider<ZodTypeProvider>().route({
+  app.route({
     method: 'POST',
     url: '/v1/models/quantize',
     ...describeRoute({

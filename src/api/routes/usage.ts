@@ -1,8 +1,6 @@
 /** `GET /v1/usage`: what the caller's account has used; `GET /v1/admin/usage`: what all have. */
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute } from '../openapi/describe-route.ts'
+import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
 import {
   detailedUsage,
   toDetailedUsageBody,
@@ -11,13 +9,8 @@ import {
   usageSummary,
 } from '../schemas/usage.ts'
 
-export function registerUsageRoutes(
-  app: FastifyInstance,
-  { usageReports }: Pick<AppDeps, 'usageReports'>,
-): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>()
-
-  routes.route({
+export function registerUsageRoutes(app: RouteApp, { usageReports }: Pick<AppDeps, 'usageReports'>): void {
+  app.route({
     method: 'GET',
     url: '/v1/usage',
     ...describeRoute({
@@ -33,7 +26,7 @@ export function registerUsageRoutes(
       toUsageBody(await usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
   })
 
-  routes.route({
+  app.route({
     method: 'GET',
     url: '/v1/admin/usage',
     ...describeRoute({

@@ -1,6 +1,6 @@
 /**
- * Finds out what `--checkpoint`, `--model-config` and `--tokenizer` point at: a GGUF model, or the files of a
- * Hugging Face checkpoint. Looks at names and first bytes only.
+ * Finds the files that `--checkpoint`, `--model-config` and `--tokenizer` name: a GGUF model, or a Hugging Face
+ * checkpoint. Reads names and first bytes only.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What a checkpoint is called where nobody named it. */
+/** The model id of a checkpoint for which none is configured. */
 import path from 'node:path'
 import { hubModelName, isHubReference, parseHubReference } from './hub/hub-reference.ts'
 

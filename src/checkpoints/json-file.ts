@@ -1,6 +1,6 @@
 /**
- * JSON files of a checkpoint (config.json, tokenizer.json, ...) and typed access to their fields. Whatever is
- * wrong is one sentence that names the file, the field, what was expected and what stands there.
+ * JSON files of a checkpoint (config.json, tokenizer.json, ...) and typed access to their fields. A problem is one
+ * sentence that names the file, the field, what was expected and what was found.
  */
 import { readFile, stat } from 'node:fs/promises'
 import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
@@ -34,7 +34,7 @@ export async function readOptionalText(path: string): Promise<string | null> {
   return (await isFile(path)) ? await readText(path) : null
 }
 
-/** False when nothing stands there; any other trouble is thrown. */
+/** False when the path does not exist; other errors are thrown. */
 export async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile()
@@ -53,7 +53,7 @@ export function parseJson(path: string, text: string): unknown {
   }
 }
 
-/** Whoever walks or shows a value does so by recursion, which deep enough nesting would end the program with. */
+/** Values are walked and shown by recursion, which deep enough nesting would overflow. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   let isInString = false
@@ -128,7 +128,7 @@ function wrongField(object: JsonObject, name: string, expected: string): Error {
   )
 }
 
-/** A small file that is no text, with the path to name in errors. */
+/** A small binary file, with the path to name in errors. */
 export interface BinaryFile {
   readonly path: string
   readonly bytes: Buffer

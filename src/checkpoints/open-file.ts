@@ -23,7 +23,7 @@ export async function readExactly(
 /** Resolves with its size. @throws StartError when it is neither a file nor a link to one. */
 export async function checkFile(path: string): Promise<number> {
   const stats = await stat(path)
-  // What reads it says that a folder is one.
+  // A folder is refused with the system's own error when it is read.
   if (!stats.isFile() && !stats.isDirectory()) throw badFile(path, 'is not a file')
   return stats.size
 }

@@ -1,5 +1,6 @@
 /**
- * The configuration file: JSON when its name ends so, else YAML, which contains JSON. Checks that it is a table of options; their names and values are checked where they are used.
+ * The configuration file: JSON when its name ends so, else YAML. Checks that it holds options by name; names and values
+ * are checked where they are used.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -64,7 +65,7 @@ function parseYaml(text: string, path: string): unknown {
   }
 }
 
-/** From 73 files, which every start would wait for, with a configuration file or without. */
+/** Loaded on demand: 73 files, for which every start would wait. */
 function parseDocument(text: string) {
   const yaml = require('yaml') as typeof Yaml
   return yaml.parseDocument(text)

@@ -1,4 +1,4 @@
-/** The three spellings of an option, and the option that was probably meant. */
+/** The spellings of an option in each place, and the nearest option to a misspelt one. */
 
 /** `maxBatchSize` → `--max-batch-size`. */
 export function flagName(name: string): string {

@@ -72,7 +72,7 @@ function tlsFilesGoTogether(config: ServerConfig, label: Label): string | null {
   return `${label(given)} needs ${label(missing)}: give both or neither.`
 }
 
-/** A port that comes twice could not be told from a wrong order, and the server's own answers HTTP. */
+/** A repeated port could not be distinguished from a wrong order, and the server's own port answers HTTP. */
 function knockPortsAreDistinct({ portKnock, port }: ServerConfig, label: Label): string | null {
   const twice = portKnock.find((knockPort, index) => portKnock.indexOf(knockPort) !== index)
   if (twice !== undefined) return `${label('portKnock')} must name each port once, but ${twice} comes twice.`
@@ -94,7 +94,7 @@ function databasesAreTwo({ apiDb, usageDb }: ServerConfig, label: Label): string
   return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
 }
 
-/** Whoever has a key would have the admin API. */
+/** Every holder of that key would have the admin API. */
 function adminKeyIsItsOwn({ adminKey, apiKeys }: ServerConfig, label: Label): string | null {
   if (adminKey === null || !apiKeys.includes(adminKey)) return null
   return `${label('adminKey')} must not be one of ${label('apiKeys')}.`

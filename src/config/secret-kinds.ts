@@ -1,6 +1,6 @@
 /**
- * Secrets in options: given as they are, or as `@FILE`. What is said about a bad one never shows it, nor the name
- * of its file, because a secret that begins with `@` looks like one.
+ * Secrets in options: given as they are, or as `@FILE`. An error never shows the secret, nor the name of its file,
+ * because a secret that begins with `@` looks like one.
  */
 import { readFileSync } from 'node:fs'
 import { type ValueKind, ValueProblem } from './value-kinds.ts'

@@ -1,4 +1,4 @@
-/** The client's address as limits count it: one household, one key. */
+/** The client's address as limits count it: one key for all addresses that one client may have. */
 import { isIPv4 } from 'node:net'
 
 /** An IPv4 address as it is, also when it comes in IPv6 form; of an IPv6 address its /64, which one client owns whole. */
@@ -10,7 +10,7 @@ export function addressKey(address: string): string {
   return isIPv4(plain) ? plain : `${networkGroups(plain).join(':')}::/64`
 }
 
-/** The machine itself: its operator, or a proxy that speaks for everyone. Also a connection that is gone already. */
+/** This machine: its operator, or a proxy for all clients. Also a connection that is closed already. */
 export function isLoopbackAddress(address: string): boolean {
   return address === '' || address === '::1' || addressKey(address).startsWith('127.')
 }

@@ -22,7 +22,7 @@ interface HttpSocket extends Socket {
 
 /**
  * Connections that Node's time-outs end in one turn of the event loop. All that were opened at the same moment are
- * overdue at the same moment, and thousands of answers in a row would keep everybody else waiting.
+ * overdue at the same moment, and thousands of answers in a row would block the event loop.
  */
 const OVERDUE_PER_TURN = 8
 
@@ -37,7 +37,7 @@ function unlessUnwelcome(isUnwelcome: UnwelcomeCheck, socket: Socket, act: () =>
   else use(answer)
 }
 
-/** What to do with a server's `clientError`. Who is unwelcome gets no answer. */
+/** A listener for a server's `clientError`. A banned address gets no answer. */
 export function createClientErrorListener(
   isUnwelcome: UnwelcomeCheck = () => false,
 ): (thrown: ClientError, socket: HttpSocket) => void {
@@ -62,7 +62,7 @@ function answerClientError(thrown: ClientError, socket: HttpSocket): void {
   writeError(fromClientError(thrown), socket, nameOf(thrown, socket))
 }
 
-/** What Node would otherwise answer by itself, or by hanging up. Who is unwelcome gets no answer. */
+/** Answers what Node would otherwise answer by itself, or by hanging up. A banned address gets no answer. */
 export function answerOddRequests(server: Server, isUnwelcome: UnwelcomeCheck = () => false): void {
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
@@ -80,7 +80,7 @@ interface RequestName {
   readonly url: string
 }
 
-/** What is known of a request that broke off: its parsed head, or what can be read of the bytes. */
+/** Id and URL of a request that broke off, from its parsed head or from its bytes. */
 function nameOf(thrown: ClientError, socket: HttpSocket): RequestName {
   const parsed = socket._httpMessage?.req
   if (parsed !== undefined) {
@@ -115,7 +115,7 @@ function fromClientError(thrown: ClientError): ServiceError {
     case 'HPE_HEADER_OVERFLOW':
       return malformed('its headers are too large.')
     case 'HPE_INVALID_METHOD': {
-      // A method nobody knows, in an otherwise proper request line, is an unknown route.
+      // An unknown method in an otherwise correct request line is an unknown route.
       const [, method, path] = REQUEST_LINE.exec(textOf(thrown.rawPacket)) ?? []
       return method && path
         ? new ServiceError('not_found', { method, path })

@@ -1,4 +1,4 @@
-/** How long and how much a connection may take, whatever it asks for. Both servers stand under the same bounds. */
+/** Time-outs and sizes of connections, the same for both servers. */
 import { readFileSync } from 'node:fs'
 import type { ServerOptions } from 'node:http'
 
@@ -26,7 +26,7 @@ const RESERVED_FILES = 256
 const MIN_CONNECTIONS = 64
 
 export const HTTP_BOUNDS: HttpBounds = Object.freeze({
-  // A head is at most 16 KiB: who needs longer sends it slowly on purpose.
+  // A head is at most 16 KiB: a longer time is a client that sends slowly on purpose.
   headersTimeoutMs: 20_000,
   // 8 MiB at 70 kB/s.
   requestTimeoutMs: 120_000,
@@ -51,7 +51,7 @@ export function serverOptions(bounds: HttpBounds) {
     keepAliveTimeout: bounds.keepAliveTimeoutMs,
     connectionsCheckingInterval: bounds.checkingIntervalMs,
     maxHeaderSize: MAX_HEAD_BYTES,
-    // Also where Node itself was told to be lenient.
+    // Even where Node runs with --insecure-http-parser.
     insecureHTTPParser: false,
     // Node's own check answers without a body; `head-problem.ts` has ours.
     requireHostHeader: false,

@@ -14,9 +14,9 @@ import { isRecord } from '../json-file.ts'
 import { checkFile } from '../open-file.ts'
 
 const INDEX_FILE = 'hashes.json'
-/** The oldest entries go first; far more than anybody has checkpoints. */
+/** The oldest entries are dropped first; far more than a machine has checkpoints. */
 const MAX_ENTRIES = 1000
-/** Read at once. */
+/** Files up to this size are read whole. */
 const SMALL_BYTES = 2 ** 20
 
 export class ContentHashes {
@@ -55,7 +55,7 @@ export class ContentHashes {
     }
   }
 
-  /** Writes the index if there is news. Two processes may overwrite each other's; the loser hashes again. */
+  /** Writes the index if it has changed. Two processes may overwrite each other's; the loser hashes again. */
   async save(): Promise<void> {
     if (!this.#isChanged) return
     const temporaryPath = `${this.#indexPath}.${newId()}.tmp`

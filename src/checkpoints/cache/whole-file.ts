@@ -1,7 +1,7 @@
 /**
- * Files that appear under their name only when they are whole: written under a temporary one, and renamed. Who writes
- * touches the file every second; what nobody has touched for a while was left by a killed process, and is removed by
- * the next one that writes into the folder.
+ * Files that appear under their name only when they are whole: written under a temporary name, and renamed. The writer
+ * touches its file every second; one that was not touched for a while was left by a killed process, and the next writer
+ * in the folder removes it.
  */
 import { readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { isMissing } from '../file-errors.ts'
 const TOUCH_MS = 1000
 const OWNERLESS_MS = 15_000
 
-/** `write` makes the file at the path it is given, which must not exist yet. What it leaves when it fails is removed. */
+/** `write` creates the file at the temporary path; what it leaves when it fails is removed. */
 export async function writeWhole(
   path: string,
   write: (temporaryPath: string) => Promise<void>,

@@ -9,7 +9,7 @@ import type { HfFiles } from '../checkpoint-files.ts'
 import type { planConversion, PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
 
-/** What the thread is given. */
+/** Server → thread, as its `workerData`. */
 export type ConversionWork =
   | ({ readonly type: 'convert' } & Pick<ConvertOptions, 'source' | 'tensorType' | 'outputPath'>)
   | { readonly type: 'plan'; readonly source: HfFiles; readonly tensorType: TensorType }
@@ -23,7 +23,7 @@ export async function convertInWorker(options: ConvertOptions): Promise<void> {
   await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
 }
 
-/** As `planConversion`, but for what is only of use to whoever converts. */
+/** As `planConversion`, without what only a conversion needs. */
 export async function planInWorker(
   ...[source, tensorType, signal]: [...Parameters<typeof planConversion>, AbortSignal?]
 ): Promise<PlannedFile> {

@@ -18,7 +18,7 @@ export interface Fp8Options {
   readonly model: GgufModel
   /** Must not exist yet; on failure the caller removes what was written. */
   readonly outputPath: string
-  /** Told the share that is written, 0 to 1. */
+  /** Called with the share that is written, 0 to 1. */
   readonly onProgress: (fraction: number) => void
 }
 

@@ -12,7 +12,7 @@ export type ChosenFiles =
   /** The index names the weights, beside it. */
   | { readonly kind: 'indexed'; readonly index: string; readonly others: readonly string[] }
 
-/** What stands beside the weights; each is taken where it exists. */
+/** Files beside the weights; each is taken where it exists. */
 const COMPANIONS = new Set([
   'config.json',
   'generation_config.json',

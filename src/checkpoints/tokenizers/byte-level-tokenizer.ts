@@ -1,6 +1,6 @@
 /**
- * Byte-level BPE (GPT-2, Llama 3, Qwen): checked to be what llama.cpp computes. It does not apply Unicode
- * normalization (NFC); our engine does, and is told so here.
+ * Byte-level BPE (GPT-2, Llama 3, Qwen): checked to be what llama.cpp computes. llama.cpp does not apply Unicode
+ * normalization (NFC); our engine does, where the metadata written here asks for it.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { badFile, shown } from '../file-errors.ts'

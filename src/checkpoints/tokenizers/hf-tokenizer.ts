@@ -1,6 +1,6 @@
 /**
- * tokenizer.json, with what stands beside it, → the tokenizer metadata of GGUF. What llama.cpp would tokenize
- * differently is refused rather than converted.
+ * tokenizer.json and the files beside it → the tokenizer metadata of GGUF. A tokenizer that llama.cpp would compute
+ * differently is refused, not converted.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { byteLevelTokenizer } from './byte-level-tokenizer.ts'

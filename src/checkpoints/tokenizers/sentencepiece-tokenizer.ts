@@ -1,6 +1,6 @@
 /**
  * BPE of the SentencePiece kind (Llama 2, Mistral, Gemma, Phi-3). tokenizer.json ranks merges of two tokens, llama.cpp
- * merges whatever makes the token of the highest score. The scores are those of tokenizer.model when it stands beside,
+ * merges the pair that makes the token of the highest score. The scores are those of tokenizer.model when it is there,
  * else the ranks, which say the same as long as the merges were made from such scores; that is checked.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'

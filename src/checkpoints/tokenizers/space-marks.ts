@@ -1,6 +1,6 @@
 /**
  * What a tokenizer of the SentencePiece kind does with spaces: it writes each as "▁", and some put one in front of a
- * text. tokenizer.json says so in its normalizer or in its pre-tokenizer, depending on its age.
+ * text. tokenizer.json has this in its normalizer or in its pre-tokenizer, depending on its age.
  */
 import { badFile, shown } from '../file-errors.ts'
 import { isRecord, type JsonObject } from '../json-file.ts'

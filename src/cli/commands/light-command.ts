@@ -1,4 +1,4 @@
-/** `sluice light`: starts the light server and stays until it is told to stop, as `serve` does. */
+/** `sluice light`: starts the light server and stays until a signal, as `serve` does. */
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { LightServer } from '../../light/light-server.ts'

@@ -1,6 +1,6 @@
 /**
- * `sluice serve`: starts the server and stays until it is told to stop. The first signal drains it (how long is
- * the server's own work, `--shutdown-timeout`), a second one ends the process at once:
+ * `sluice serve`: starts the server and stays until a signal. The first signal drains it (at most `--shutdown-timeout`),
+ * a second one ends the process at once:
  *
  *   downloading ──signal──▶ exit 1
  *   starting ──signal──▶ stops as soon as it has started

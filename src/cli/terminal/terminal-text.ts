@@ -1,6 +1,6 @@
 /**
- * Text that others chose, such as names and e-mail addresses, on its way to a terminal: what would move the cursor,
- * turn the line around or be seen by nobody is written out as in a JSON string.
+ * Text from users, such as names and e-mail addresses, on its way to a terminal: characters that move the cursor, reverse
+ * the line or are invisible are escaped as in a JSON string.
  */
 
 /** Controls, formats (directions and joiners among them), halves of pairs, separators of lines. */

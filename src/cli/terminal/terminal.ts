@@ -7,7 +7,7 @@ export interface Terminal {
   print(line: string): void
   /** Writes a line to standard error. */
   complain(line: string): void
-  /** Shows a line that the next one overwrites, where a person looks; null takes it away. */
+  /** Shows a line that the next one overwrites, on a terminal only; null removes it. */
   showProgress(line: string | null): void
   /** Calls back at each SIGINT and SIGTERM, which then end nothing by themselves. */
   onSignal(handler: (signal: StopSignal) => void): void
@@ -17,7 +17,7 @@ export interface Terminal {
   exit(code: number): void
 }
 
-/** Resolves when everything printed has gone to where it is read, which ending the process does not wait for. */
+/** Resolves when all output has been written, for which the end of the process would not wait. */
 export function flushOutput(): Promise<void> {
   return new Promise((resolve) => void process.stdout.write('', () => resolve()))
 }

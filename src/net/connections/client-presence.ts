@@ -1,6 +1,6 @@
 /**
- * Whether the client is still there. One that leaves aborts its request at once, wherever that stands. Watches the
- * socket as well as the response: a pipelined response has no socket, and hears nothing, until it is its turn.
+ * Whether the client is still connected. A client that leaves aborts its request at once, in any state. Watches the
+ * socket as well as the response: a pipelined response has no socket, and emits nothing, until its turn.
  */
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -31,7 +31,7 @@ function controllerOf(socket: Socket): AbortController {
   return controller
 }
 
-/** Who waits for the end of an exchange; null when it has ended. */
+/** Callbacks at the end of an exchange; null when it has ended. */
 const waiting = new WeakMap<ServerResponse, { callbacks: (() => void)[] | null }>()
 
 /** Calls back once, when the answer has been written or the connection is gone. */
@@ -48,7 +48,7 @@ export function onExchangeEnd(
   const end = (): void => {
     socket.off('close', end)
     response.off('close', end)
-    // Node closes the response while it tells of the socket's end, when this listener can no longer be taken off.
+    // Node closes the response inside the socket's `close` event, when this listener can no longer be removed.
     const callbacks = exchange.callbacks ?? []
     exchange.callbacks = null
     for (const callback of callbacks) callback()

@@ -1,6 +1,6 @@
 /**
- * Ends an HTTP server without cutting off whoever is being answered. Node's own close waits for connections that never
- * sent anything; this one waits for requests. Owned by whoever owns the server.
+ * Closes an HTTP server without cutting off a request under way. Node's own close waits for connections that never sent
+ * anything; this one waits for requests.
  */
 import type { Server } from 'node:http'
 import { OpenRequests } from './open-requests.ts'
@@ -26,7 +26,7 @@ export class GracefulClose {
     return this.#openRequests.untilIdle(timeoutMs)
   }
 
-  /** After `drain`: waits a moment for last words that were already written, then closes every connection. */
+  /** After `drain`: waits a moment for answers that are written already, then closes every connection. */
   async close(): Promise<void> {
     await this.#openRequests.untilIdle(LAST_WORDS_MS)
     this.#server.closeAllConnections()

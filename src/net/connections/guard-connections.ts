@@ -2,8 +2,8 @@
  * Cuts connections that cost more than they ask for: too many at once, too many requests on one before an answer, answers
  * that are not read, bodies that go on after the answer. What Node's own time-outs end is answered in `client-errors.ts`.
  *
- * The last two are looked for in rounds over all connections, because a timer or a listener for each request would be
- * paid for by all those with which nothing is wrong. What is overdue is cut in the next round.
+ * The last two are found in rounds over all connections, because a timer or a listener for each request would cost every
+ * request. An overdue connection is closed in the next round.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -32,7 +32,7 @@ interface Connection {
   last: { readonly rule: RoundRule; readonly response: ServerResponse | null; leftMs: number } | null
 }
 
-/** Call before the server listens, and before `interceptConnections`. `onCut` is told of each connection that a rule closes. */
+/** Call before the server listens and before `interceptConnections`. `onCut` is called for each closed connection. */
 export function guardConnections(
   server: Server,
   bounds: HttpBounds,
@@ -61,7 +61,7 @@ export function guardConnections(
       const readMs = (socket.writableLength / MIN_READ_BYTES_PER_SECOND) * 1000
       connection.last = { rule, response, leftMs: rule === 'slow-reader' ? slowReaderMs + readMs : lingerMs }
     } else {
-      // Counted in rounds: while the process stands still, nobody is late.
+      // Counted in rounds, so that a pause of the process makes no connection overdue.
       connection.last.leftMs -= roundMs
       if (connection.last.leftMs <= 0) cut(socket, rule)
     }

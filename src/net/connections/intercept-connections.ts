@@ -1,7 +1,7 @@
 /**
- * Steps before all that a server does with a new connection: no byte of it is read before the last of them passes it on.
- * Their order is here, whichever is put in first: what costs least comes before what costs more. Whoever listens to
- * `connection` must have begun before the first of them is put in.
+ * Steps in front of a server's own handling of a new connection: no byte is read before the last step passes it on. Their
+ * order is fixed here, the cheapest first, whatever the order of the calls. Other listeners of `connection` must be
+ * attached before the first step.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,7 +1,7 @@
 /**
- * Bounds what one address may hold of a server before it has asked for anything: its connections, and among them those
- * whose request is half-open, because its head or body is still on the way. Of these the oldest give way to new ones,
- * so that a client which sends slowly on purpose does not shut out its neighbours behind the same address.
+ * Bounds the connections of one address, and among them the half-open ones, whose request head or body has not arrived.
+ * The oldest half-open connections are closed for new ones, so that a client which sends slowly on purpose does not shut
+ * out its neighbours behind the same address.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -27,7 +27,7 @@ export interface AddressLimitOptions {
   readonly bounds: AddressBounds
   readonly clock: Clock
   readonly isExempt: (address: string) => boolean
-  /** Told each time that a connection is closed. */
+  /** Called for each connection that is closed. */
   readonly onCut: (rule: 'connections' | 'half-open') => void
 }
 
@@ -79,7 +79,7 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     })
     return true
   }
-  // Before TLS: who holds too many handshakes open holds too many connections.
+  // Before TLS: open handshakes count as connections.
   interceptConnections(server, 'address-limit', (passOn) => (socket) => {
     if (admit(socket)) passOn(socket)
   })
@@ -106,14 +106,14 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     const excess = halfOpen.length - bounds.maxHalfOpen + 1
     for (const connection of halfOpen.slice(0, Math.max(0, excess))) {
       onCut('half-open')
-      // At once: its end is told of later, and its place is wanted now.
+      // At once: its `close` event comes later, and the count is needed now.
       connections.delete(connection)
       cut(connection.socket)
     }
   }
 }
 
-/** One that its client has reset meanwhile says so. */
+/** A socket that its client has reset meanwhile emits an error. */
 function cut(socket: Socket): void {
   socket.on('error', () => {})
   socket.destroy()

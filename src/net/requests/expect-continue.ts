@@ -1,12 +1,12 @@
 /**
- * `Expect: 100-continue`: the client waits to be told before it sends its body. It is told when the body is about to be
- * read, so that one whose request is refused at the head sends none at all.
+ * `Expect: 100-continue`: the client waits for this answer before it sends its body. It is sent when the body is about
+ * to be read, so that a request that is refused by its head never sends one.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 const waiting = new WeakMap<object, ServerResponse>()
 
-/** Node would tell it at once. */
+/** Without it Node answers at once. */
 export function holdContinue(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     waiting.set(request, response)

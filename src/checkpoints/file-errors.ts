@@ -3,6 +3,7 @@
  * is quoted on one line and cut, so that no file writes into a log.
  */
 import { StartError } from '../core/errors.ts'
+import { systemCallCode } from '../core/system-error.ts'
 
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -31,18 +32,13 @@ export function badFile(path: string, sentenceEnd: string): StartError {
 
 /** A failed system call; anything that is not one is passed on as it is. */
 export function fileError(action: string, path: string, thrown: unknown): unknown {
-  const code = systemCode(thrown)
+  const code = systemCallCode(thrown)
   if (code === null) return thrown
   return new StartError(`Cannot ${action} ${oneLine(path)}: ${systemReason(code)}.`, 1)
 }
 
 export function isMissing(thrown: unknown): boolean {
-  return systemCode(thrown) === 'ENOENT'
-}
-
-function systemCode(thrown: unknown): string | null {
-  if (!(thrown instanceof Error) || !('syscall' in thrown) || !('code' in thrown)) return null
-  return typeof thrown.code === 'string' ? thrown.code : null
+  return systemCallCode(thrown) === 'ENOENT'
 }
 
 /** A name from inside a file, quoted, on one line, at most 80 characters. */

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
 import { StartError } from '../core/errors.ts'
+import { errorCode } from '../core/system-error.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -35,7 +36,7 @@ function readText(path: string): string {
 }
 
 function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : null
+  const code = errorCode(error)
   if (code === 'ENOENT') return 'does not exist'
   return code === 'EISDIR' ? 'is a folder' : `cannot be read (${String(code)})`
 }

@@ -3,6 +3,7 @@
  * because a secret that begins with `@` looks like one.
  */
 import { readFileSync } from 'node:fs'
+import { errorCode } from '../core/system-error.ts'
 import { type ValueKind, ValueProblem } from './value-kinds.ts'
 
 /** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
@@ -41,8 +42,7 @@ function readSecretFile(path: string): readonly string[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    const cause = isMissing ? 'it does not exist' : 'it cannot be read'
+    const cause = errorCode(error) === 'ENOENT' ? 'it does not exist' : 'it cannot be read'
     throw new ValueProblem(`names a file after @, but ${cause}`, { cause: error })
   }
   const secrets = text

@@ -1,5 +1,6 @@
 /** One sentence for everything that can go wrong between the Hub and the cache, each with exit code 1. */
 import { StartError } from '../../core/errors.ts'
+import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { systemReason } from '../file-errors.ts'
 
 /** The Hub does not answer, or not now; asking again may help. */
@@ -75,14 +76,10 @@ export function networkFailure(endpoint: string, thrown: unknown): HubUnreachabl
 
 /** A failed system call on the cache; anything else is passed on as it is. */
 export function cacheFailure(cacheDir: string, thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || !('syscall' in thrown)) return thrown
-  const code = errorCode(thrown) ?? 'unknown error'
+  const code = systemCallCode(thrown)
+  if (code === null) return thrown
   return new StartError(
     `Cannot write to the cache of models ${cacheDir} (HF_HUB_CACHE): ${systemReason(code)}.`,
     1,
   )
-}
-
-export function errorCode(thrown: unknown): string | null {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null
 }

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { errorCode } from './hub-errors.ts'
+import { errorCode } from '../../core/system-error.ts'
 import { fileSize, type HubCache } from './hub-cache.ts'
 
 export interface ClaimOptions {

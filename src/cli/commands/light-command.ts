@@ -5,7 +5,7 @@ import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
-import { firstSignal } from './serve.ts'
+import { firstSignal, stayUntilStopped } from './serve.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface LightContext {
@@ -33,16 +33,5 @@ export async function runLightCommand(
   void stopped.then(() => server.close())
   const { url } = await server.listen()
   terminal.print(`sluice: listening on ${url}`)
-  try {
-    await Promise.race([stopped, untilLoadFails(server.loaded)])
-    terminal.complain(`sluice: stopping; running requests may take up to ${config.shutdownTimeout} s.`)
-  } finally {
-    await server.close()
-  }
-  return 0
-}
-
-/** Rejects when the checkpoint cannot be served, and otherwise never settles. */
-function untilLoadFails(loaded: Promise<void>): Promise<never> {
-  return new Promise((_, reject) => void loaded.catch(reject))
+  return await stayUntilStopped(server, { ...config, stopped, terminal })
 }

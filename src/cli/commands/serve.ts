@@ -53,9 +53,27 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   serving = server
   terminal.print(`sluice: listening on ${server.address}`)
   if (server.operatorKey !== null) terminal.print(firstRequest(server.address, server.operatorKey))
+  void server.loaded.then(
+    () => terminal.showProgress(null),
+    () => {},
+  )
+  return await stayUntilStopped(server, { ...config, stopped, terminal })
+}
+
+interface Stay extends Pick<ServerConfig, 'shutdownTimeout'> {
+  readonly stopped: Promise<void>
+  readonly terminal: Terminal
+}
+
+/** Closes the server at the first signal and gives the exit code. @throws what the first load throws, and `close` */
+export async function stayUntilStopped(
+  server: Pick<ServedServer, 'loaded' | 'close'>,
+  { stopped, terminal, shutdownTimeout }: Stay,
+): Promise<number> {
+  const loadFails = new Promise<never>((_, reject) => void server.loaded.catch(reject))
   try {
-    await Promise.race([stopped, untilLoadFails(server, terminal)])
-    terminal.complain(`sluice: stopping; running requests may take up to ${config.shutdownTimeout} s.`)
+    await Promise.race([stopped, loadFails])
+    terminal.complain(`sluice: stopping; running requests may take up to ${shutdownTimeout} s.`)
   } finally {
     terminal.showProgress(null)
     await server.close()
@@ -72,11 +90,6 @@ function firstRequest(address: string, operatorKey: string): string {
     `    -H 'Content-Type: application/json' \\`,
     `    -d '{"messages": [{"role": "user", "content": "Tell me a story."}]}'`,
   ].join('\n')
-}
-
-/** Rejects when the model that the server was started for cannot be served, and otherwise never settles. */
-function untilLoadFails({ loaded }: ServedServer, terminal: Terminal): Promise<never> {
-  return new Promise((_, reject) => void loaded.then(() => terminal.showProgress(null), reject))
 }
 
 /** Resolves at the first signal; a later one exits. */

@@ -7,6 +7,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
+import { errorCode } from '../../core/system-error.ts'
 
 export interface CertificateFiles {
   readonly certfile: string
@@ -91,7 +92,7 @@ async function readPem(path: string, label: string): Promise<Buffer> {
     return await readFile(path)
   } catch (error) {
     if (error instanceof CertificateProblem) throw error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCode(error) ?? 'unknown'
     throw new CertificateProblem(`${label} ${READ_FAILURES[code] ?? `cannot be read (${code})`}.`)
   }
 }

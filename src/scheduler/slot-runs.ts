@@ -44,7 +44,7 @@ export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): 
 interface PromptLimits {
   /** Tokens that the step has for prompts. */
   readonly room: number
-  /** Those of them that it may take while somebody waits for it. */
+  /** Those of them that it may take while a stream or a short prompt waits for it. */
   readonly share: number
   readonly isStreaming: boolean
 }
@@ -63,13 +63,11 @@ function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }:
   let left = isAwaited ? Math.max(TILE_TOKENS, share - shortTokens) : room - shortTokens
   for (const sequence of prompts) {
     if (short.has(sequence)) continue
-    const wanted = wantedTokens(sequence)
-    // A fixed chunk is never cut. The oldest prompt may exceed the share with one, or it might never find room; those
-    // behind it wait. An empty prompt needs no room.
-    const isFixed = sequence.needsFixedChunks
-    if (isFixed ? wanted > left && sequence !== oldest : wanted > 0 && left <= 0) break
-    const tokens = isFixed ? wanted : isAwaited ? chunkBeforeTiles(wanted, left) : Math.min(wanted, left)
-    if (tokens === 0 && wanted > 0) break
+    const tokens = sequence.needsFixedChunks
+      ? fixedChunk(sequence, { left, isOldest: sequence === oldest })
+      : flexibleChunk(sequence, { left, isAwaited })
+    // Those behind a prompt that finds no room wait too. An empty prompt needs none.
+    if (tokens === 0 && wantedTokens(sequence) > 0) break
     planned.push(prefill(sequence, tokens))
     left = Math.max(0, left - tokens)
   }
@@ -87,6 +85,21 @@ function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequenc
     left -= missing
   }
   return short
+}
+
+/** Never cut: all of it or nothing. The oldest prompt may exceed what is left with one, or it might never find room. */
+function fixedChunk(sequence: Sequence, { left, isOldest }: { left: number; isOldest: boolean }): number {
+  const wanted = wantedTokens(sequence)
+  return wanted <= left || isOldest ? wanted : 0
+}
+
+/** As much as is left; whole tiles stay for later steps where a stream waits for the end of this one. */
+function flexibleChunk(
+  sequence: Sequence,
+  { left, isAwaited }: { left: number; isAwaited: boolean },
+): number {
+  const wanted = wantedTokens(sequence)
+  return isAwaited ? chunkBeforeTiles(wanted, left) : Math.min(wanted, left)
 }
 
 /** The most tokens, of those left of a prompt, after which whole tiles are left of it. */

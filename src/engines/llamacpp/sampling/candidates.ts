@@ -22,10 +22,12 @@ export function createCandidates(vocabSize: number): Candidates {
 export function findLargest(logits: Float32Array): number {
   let largest = Number.NEGATIVE_INFINITY
   let index = -1
-  for (let i = -1; (i = findAbove(logits, i + 1, largest)) < logits.length;) {
-    largest = logits[i] as number
-    index = i
+  let next = findAbove(logits, 0, largest)
+  while (next < logits.length) {
+    largest = logits[next] as number
+    index = next
     if (Number.isNaN(largest)) break
+    next = findAbove(logits, next + 1, largest)
   }
   checkFinite(largest)
   return index
@@ -53,11 +55,13 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
   // A heap with the smallest kept logit on top: most tokens lose against it with one comparison.
   if (Number.isNaN(largestWeight(candidates))) return
   for (let i = (count >> 1) - 1; i >= 0; i--) siftDown(candidates, i)
-  for (let i = count; (i = findAbove(logits, i, weights[0] as number)) < logits.length; i++) {
-    ids[0] = i
-    weights[0] = logits[i] as number
+  let next = findAbove(logits, count, weights[0] as number)
+  while (next < logits.length) {
+    ids[0] = next
+    weights[0] = logits[next] as number
     if (Number.isNaN(weights[0])) return
     siftDown(candidates, 0)
+    next = findAbove(logits, next + 1, weights[0] as number)
   }
 }
 
@@ -65,9 +69,11 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
 export function keepAbove(candidates: Candidates, logits: Float32Array, floor: number): void {
   const { ids, weights } = candidates
   let count = 0
-  for (let i = -1; (i = findAbove(logits, i + 1, floor)) < logits.length; count++) {
-    ids[count] = i
-    weights[count] = logits[i] as number
+  let next = findAbove(logits, 0, floor)
+  while (next < logits.length) {
+    ids[count] = next
+    weights[count++] = logits[next] as number
+    next = findAbove(logits, next + 1, floor)
   }
   candidates.count = count
 }

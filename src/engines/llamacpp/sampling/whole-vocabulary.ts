@@ -1,6 +1,6 @@
 /**
  * A draw from the whole vocabulary, as without top_k, most of whose tokens cost no more than two comparisons. The
- * vocabulary is split at a floor: the head above it is weighed; a token of the tail only when a throw hits it, or to be
+ * vocabulary is split at a floor: the head above it is weighed; a token of the tail only when a try hits it, or to be
  * added up for top_p. The distribution is that of weighing all of them.
  */
 import type { Sampling } from '../../../protocol/engine.ts'
@@ -10,10 +10,10 @@ import type { Random } from './random.ts'
 
 /** What the tail weighs at most, the likeliest token weighing 1: with top_p little, as what is kept must lie in the head. */
 const LIGHT_TAIL = 0.1
-/** Else much, because a throw that misses costs less than a token that is weighed. */
+/** Else much, because a try that misses costs less than a token that is weighed. */
 const HEAVY_TAIL = 64
 /** Tried before there is a head: where many tokens are nearly as likely as the likeliest, one of these hits. */
-const FIRST_THROWS = 32
+const FIRST_TRIES = 32
 /** A float's neighbour is further away. */
 const FLOAT_PRECISION = 1e-9
 
@@ -44,13 +44,13 @@ export function drawFromAll(distribution: Distribution, random: Random): number 
   }
   head.count = 0
   const allTail = { largest, floor: largest, sum: 0, heaviest: 1 }
-  for (let i = 0; i < FIRST_THROWS; i++) {
-    const tokenId = throwOnce(distribution, allTail, random())
+  for (let i = 0; i < FIRST_TRIES; i++) {
+    const tokenId = tryToDraw(distribution, allTail, random())
     if (tokenId !== null) return tokenId
   }
   const split = makeSplit(distribution, largest, HEAVY_TAIL)
   for (;;) {
-    const tokenId = throwOnce(distribution, split, random())
+    const tokenId = tryToDraw(distribution, split, random())
     if (tokenId !== null) return tokenId
   }
 }
@@ -88,11 +88,11 @@ function weighTail({ logits, temperature }: Distribution, { largest, floor }: Sp
 }
 
 /**
- * Rejection sampling (von Neumann, 1951), exact without the tail's sum. On a line lie the weights of the head, and after
+ * One try of the rejection sampler (von Neumann, 1951), which is exact without the tail's sum. On a line lie the weights of the head, and after
  * them a box of `heaviest` for each token of the vocabulary, at whose start a token of the tail has its weight. Null for
- * what falls beside a weight: it is to be thrown again.
+ * what falls beside a weight: it is to be tried again.
  */
-function throwOnce(
+function tryToDraw(
   { logits, head, temperature }: Distribution,
   { largest, floor, sum, heaviest }: Split,
   random: number,

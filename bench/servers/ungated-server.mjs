@@ -17,7 +17,6 @@ const registry = new ModelRegistry({
   openFallback: () =>
     new InProcessEngine({
       runner: new PassthroughRunner({ maxBatchSize: 8, maxSeqLen: null }),
-      maxQueue: 512,
     }),
   maxQueue: 512,
   clock: systemClock,

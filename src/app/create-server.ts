@@ -108,8 +108,7 @@ function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, l
 function createPassthroughEngine(config: ServerConfig): Engine {
   const { maxBatchSize, maxSeqLen, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
-  // The registry bounds the queue, over all models.
-  return new InProcessEngine({ runner, schedulePolicy, maxQueue: Number.POSITIVE_INFINITY })
+  return new InProcessEngine({ runner, schedulePolicy })
 }
 
 /** The start-up line of a model; nothing when the model was unregistered meanwhile. */

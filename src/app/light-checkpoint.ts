@@ -31,8 +31,7 @@ export async function openLightCheckpoint(
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({ config, log }),
     // Never called: the checkpoint is registered at once, and for good.
-    openFallback: () =>
-      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }), maxQueue }),
+    openFallback: () => new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }) }),
     maxQueue,
     clock,
   })

@@ -7,7 +7,7 @@ import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
 import { ChatTemplate, type ChatMessage } from './chat/chat-template.ts'
 import { QueuedEngine } from './queued-engine.ts'
-import type { WaitingRoom } from './waiting-room.ts'
+import type { QueueLimit } from './queue-limit.ts'
 
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
 export interface ModelLease extends Disposable {
@@ -27,10 +27,10 @@ export class LoadedModel {
   #leases = 0
   #retired: Resolvers<void> | null = null
 
-  constructor(modelId: string, engine: Engine, room: WaitingRoom) {
+  constructor(modelId: string, engine: Engine, limit: QueueLimit) {
     this.modelId = modelId
     this.engine = engine
-    this.#queued = new QueuedEngine(engine, room)
+    this.#queued = new QueuedEngine(engine, limit)
   }
 
   acquire(): ModelLease {

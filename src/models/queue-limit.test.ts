@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { WaitingRoom } from './waiting-room.ts'
+import { QueueLimit } from './queue-limit.ts'
 
 const fullQueue = (params: object) => expect.objectContaining({ code: 'queue_full', status: 429, params })
 
-describe('WaitingRoom', () => {
-  it('counts what waits beyond the places, of all lines together', () => {
-    const room = new WaitingRoom(2)
-    const [one, other] = [room.createLine(1), room.createLine(1)]
+describe('QueueLimit', () => {
+  it('counts what waits beyond the capacity, of all lines together', () => {
+    const limit = new QueueLimit(2)
+    const [one, other] = [limit.createLine(1), limit.createLine(1)]
     for (const line of [one, other]) for (let i = 0; i < 2; i++) line.enter(1)
     const refused = fullQueue({ waiting: 2, max: 2, given: 1 })
     expect(() => one.enter(1)).toThrow(refused)
@@ -19,8 +19,8 @@ describe('WaitingRoom', () => {
   })
 
   it('takes a block whole or not at all, and one larger than itself when nothing waits anywhere', () => {
-    const room = new WaitingRoom(3)
-    const [one, other] = [room.createLine(0), room.createLine(2)]
+    const limit = new QueueLimit(3)
+    const [one, other] = [limit.createLine(0), limit.createLine(2)]
     one.enter(1)
     expect(() => other.enter(5)).toThrow(fullQueue({ waiting: 1, max: 3, given: 5 }))
     other.enter(4)
@@ -30,8 +30,34 @@ describe('WaitingRoom', () => {
     expect(() => one.enter(1)).toThrow(fullQueue({ waiting: 48, max: 3, given: 1 }))
   })
 
+  it('counts free slots as room, and refuses one more than the bound beyond them', () => {
+    const line = new QueueLimit(1).createLine(2)
+    for (let i = 0; i < 3; i++) line.enter(1)
+    expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 1, max: 1, given: 1 }))
+    line.begin()
+    expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 1, max: 1, given: 1 }))
+  })
+
+  it('refuses a block that does not fit beside what waits, and counts nothing of it', () => {
+    const line = new QueueLimit(2).createLine(2)
+    line.enter(3)
+    line.begin()
+    line.begin()
+    expect(() => line.enter(2)).toThrow(fullQueue({ waiting: 1, max: 2, given: 2 }))
+    line.enter(1)
+    expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 2, max: 2, given: 1 }))
+  })
+
+  it('counts searches like any other sequence, by the seats that each takes', () => {
+    const line = new QueueLimit(2).createLine(8)
+    for (let i = 0; i < 3; i++) line.enter(1, 8)
+    expect(() => line.enter(1, 8)).toThrow(fullQueue({ waiting: 2, max: 2, given: 1 }))
+    line.begin(8)
+    expect(() => line.enter(1, 2)).toThrow(fullQueue({ waiting: 2, max: 2, given: 1 }))
+  })
+
   it('lets as many searches begin as find seats', () => {
-    const line = new WaitingRoom(1).createLine(8)
+    const line = new QueueLimit(1).createLine(8)
     line.enter(1, 8)
     line.begin(8)
     line.enter(1, 2)
@@ -51,8 +77,8 @@ describe('WaitingRoom', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const room = new WaitingRoom(5)
-        const lines = [room.createLine(2), room.createLine(3)]
+        const limit = new QueueLimit(5)
+        const lines = [limit.createLine(2), limit.createLine(3)]
         const held = lines.map((line) => ({ line, waiting: 0, running: 0 }))
         for (const { line, kind, count } of steps) {
           const own = held[line]
@@ -80,7 +106,7 @@ describe('WaitingRoom', () => {
           line.leave(waiting)
           line.end(running)
         }
-        const probe = room.createLine(0)
+        const probe = limit.createLine(0)
         for (let i = 0; i < 5; i++) probe.enter(1)
         expect(() => probe.enter(1)).toThrow(fullQueue({ waiting: 5, max: 5, given: 1 }))
       }),

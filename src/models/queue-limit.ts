@@ -1,11 +1,12 @@
 /**
- * The bound on waiting, `--max-queue`: sequences of all models and replicas together that have no place to run in. Each
- * model has lines in it, one for each kind of place; the registry has one for requests that wait for a first load.
- * Pure bookkeeping. Invariant: what waits is the sum of what the lines say.
+ * The bound on waiting, `--max-queue`, and its one owner: sequences of all models and replicas together that have nothing to
+ * run in. Each model has a line for its slots and one for its beams; the registry has one for requests that wait for a first
+ * load. The engines behind it queue whatever comes. Pure bookkeeping.
+ * Invariant: what waits is the sum over the lines.
  */
 import { ServiceError } from '../core/errors.ts'
 
-export class WaitingRoom {
+export class QueueLimit {
   readonly #max: number
   #waiting = 0
 
@@ -13,98 +14,96 @@ export class WaitingRoom {
     this.#max = max
   }
 
-  /** @param places how many there are to run in; none where nothing runs */
-  createLine(places: number): WaitingLine {
-    return new WaitingLine(places, {
-      admit: (given, more) => this.#admit(given, more),
-      onChange: (change) => {
-        this.#waiting += change
-      },
-    })
+  /** @param capacity how many sequences of size 1 run at once; 0 where nothing runs */
+  createLine(capacity: number): QueueLine {
+    return new QueueLine(this, capacity)
   }
 
-  /** A block is taken, however large, when nothing waits. */
-  #admit(given: number, more: number): void {
+  /**
+   * Counts `more` that wait, of `given` that come together. A block is taken, however large, when nothing waits.
+   * @throws ServiceError `queue_full`; nothing is counted then.
+   */
+  admit(given: number, more: number): void {
     const isBlockOnEmptyQueue = given > 1 && this.#waiting === 0
-    if (more === 0 || this.#waiting + more <= this.#max || isBlockOnEmptyQueue) return
-    const params = { waiting: this.#waiting, max: this.#max, given }
-    throw new ServiceError('queue_full', params, { retryAfterSeconds: 1 })
+    if (more > 0 && this.#waiting + more > this.#max && !isBlockOnEmptyQueue) {
+      const params = { waiting: this.#waiting, max: this.#max, given }
+      throw new ServiceError('queue_full', params, { retryAfterSeconds: 1 })
+    }
+    this.#waiting += more
+  }
+
+  /** Counts those that have begun or left. */
+  change(waiting: number): void {
+    this.#waiting += waiting
   }
 }
 
-interface LineHooks {
-  /** @throws ServiceError `queue_full` when of the sequences that come too many would have to wait. */
-  readonly admit: (given: number, more: number) => void
-  /** Told how the number of those that wait changes. */
-  readonly onChange: (change: number) => void
-}
-
-/** Sequences that run in the same kind of place and wait for it. Each says how many places it takes. */
-export class WaitingLine {
-  readonly #places: number
-  readonly #hooks: LineHooks
-  /** How many sequences have not begun, by the places that each will take. */
-  readonly #sequences = new Map<number, number>()
-  /** Places of those that run. */
+/** Sequences that share what they run in: slots, of which each takes one, or seats, of which a search takes one a beam. */
+export class QueueLine {
+  readonly #limit: QueueLimit
+  readonly #capacity: number
+  /** How many sequences have not begun, by size. */
+  readonly #queued = new Map<number, number>()
+  /** What those that run take of the capacity. */
   #taken = 0
+  #waiting = 0
 
-  constructor(places: number, hooks: LineHooks) {
-    this.#places = places
-    this.#hooks = hooks
+  constructor(limit: QueueLimit, capacity: number) {
+    this.#limit = limit
+    this.#capacity = capacity
   }
 
   /** @throws ServiceError `queue_full`; nothing has entered then. */
-  enter(count: number, placesEach = 1): void {
-    const before = this.#waiting
-    this.#add(count, placesEach)
+  enter(count: number, size = 1): void {
+    this.#queue(count, size)
+    const waiting = this.#countWaiting()
     try {
-      this.#hooks.admit(count, this.#waiting - before)
+      this.#limit.admit(count, waiting - this.#waiting)
     } catch (error) {
-      this.#add(-count, placesEach)
+      this.#queue(-count, size)
       throw error
     }
-    this.#hooks.onChange(this.#waiting - before)
+    this.#waiting = waiting
   }
 
   /** A sequence that had entered runs now. */
-  begin(placesEach = 1): void {
-    this.#change(() => {
-      this.#add(-1, placesEach)
-      this.#taken += placesEach
-    })
+  begin(size = 1): void {
+    this.#queue(-1, size)
+    this.#taken += size
+    this.#update()
   }
 
   /** Sequences leave that have not begun. */
-  leave(count: number, placesEach = 1): void {
-    this.#change(() => this.#add(-count, placesEach))
+  leave(count: number, size = 1): void {
+    this.#queue(-count, size)
+    this.#update()
   }
 
   /** Sequences have ended that ran. */
-  end(count: number, placesEach = 1): void {
-    this.#change(() => {
-      this.#taken -= count * placesEach
-    })
+  end(count: number, size = 1): void {
+    this.#taken -= count * size
+    this.#update()
   }
 
-  #add(count: number, placesEach: number): void {
-    this.#sequences.set(placesEach, (this.#sequences.get(placesEach) ?? 0) + count)
+  #queue(count: number, size: number): void {
+    this.#queued.set(size, (this.#queued.get(size) ?? 0) + count)
   }
 
-  #change(apply: () => void): void {
-    const before = this.#waiting
-    apply()
-    this.#hooks.onChange(this.#waiting - before)
+  #update(): void {
+    const waiting = this.#countWaiting()
+    this.#limit.change(waiting - this.#waiting)
+    this.#waiting = waiting
   }
 
-  /** Those that find no place, if the smallest take theirs first; what is about to begin in a free one does not wait. */
-  get #waiting(): number {
-    let free = Math.max(0, this.#places - this.#taken)
+  /** Those that find no room, if the smallest take theirs first; what is about to begin in free room does not wait. */
+  #countWaiting(): number {
+    let free = Math.max(0, this.#capacity - this.#taken)
     let waiting = 0
-    const isMixed = this.#sequences.size > 1
-    const sequences = isMixed ? [...this.#sequences].sort(([one], [other]) => one - other) : this.#sequences
-    for (const [placesEach, count] of sequences) {
-      const fitting = Math.min(count, Math.floor(free / placesEach))
-      free -= fitting * placesEach
+    const isMixed = this.#queued.size > 1
+    const queued = isMixed ? [...this.#queued].sort(([one], [other]) => one - other) : this.#queued
+    for (const [size, count] of queued) {
+      const fitting = Math.min(count, Math.floor(free / size))
+      free -= fitting * size
       waiting += count - fitting
     }
     return waiting

@@ -17,7 +17,7 @@ import { toModelSource, type ModelSource, type RegisteredSource } from '../proto
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type ModelLease } from './loaded-model.ts'
 import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
-import { WaitingRoom, type WaitingLine } from './waiting-room.ts'
+import { QueueLimit, type QueueLine } from './queue-limit.ts'
 
 export type { ChatMessage } from './chat/chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
@@ -77,14 +77,14 @@ export class ModelRegistry {
   /** Every model whose engine is not closed, those that finish their last requests included. */
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
-  readonly #room: WaitingRoom
+  readonly #queueLimit: QueueLimit
   /** Requests that wait for a first load. */
-  readonly #loadLine: WaitingLine
+  readonly #loadLine: QueueLine
 
   constructor(options: RegistryOptions) {
     this.#options = options
-    this.#room = new WaitingRoom(options.maxQueue)
-    this.#loadLine = this.#room.createLine(0)
+    this.#queueLimit = new QueueLimit(options.maxQueue)
+    this.#loadLine = this.#queueLimit.createLine(0)
     this.#fallback = this.#createFallback()
   }
 
@@ -280,7 +280,7 @@ export class ModelRegistry {
   }
 
   #createLoaded(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine, this.#room)
+    const model = new LoadedModel(id, engine, this.#queueLimit)
     this.#open.add(model)
     return model
   }

@@ -422,34 +422,11 @@ describe('ContinuousBatchScheduler', () => {
   })
 
   describe('queue', () => {
-    it('refuses a request beyond its bound, counting free slots as room', () => {
-      const scheduler = createScheduler({ maxQueue: 1 })
-      for (const reqId of [1, 2, 3]) scheduler.add(createRequest(reqId))
-      expect(() => scheduler.add(createRequest(4))).toThrow('The queue is full')
-      expect(scheduler.waitingCount).toBe(3)
-    })
-
-    it('takes a block whole or not at all', () => {
-      const scheduler = createScheduler({ maxQueue: 2 })
-      scheduler.addBlock([1, 2, 3].map((reqId) => createRequest(reqId)))
-      step(scheduler)
-      expect(() => scheduler.addBlock([4, 5].map((reqId) => createRequest(reqId)))).toThrow(
-        'The queue is full',
-      )
-      expect([scheduler.runningCount, scheduler.waitingCount]).toEqual([2, 1])
-    })
-
     it('queues nothing of a block of which one prompt is refused', () => {
       const scheduler = createScheduler({ maxSeqLen: 10 })
       const block = [createRequest(1), createRequest(2, { promptTokens: 11 })]
       expect(() => scheduler.addBlock(block)).toThrow('11 tokens')
       expect(scheduler.hasWork).toBe(false)
-    })
-
-    it('takes a block larger than the queue when nothing waits', () => {
-      const scheduler = createScheduler({ maxQueue: 2 })
-      scheduler.addBlock(Array.from({ length: 10 }, (_, reqId) => createRequest(reqId)))
-      expect(scheduler.waitingCount).toBe(10)
     })
 
     it('tells how long a sequence waited', () => {
@@ -522,7 +499,6 @@ describe('ContinuousBatchScheduler', () => {
               maxBatchSize: slots,
               schedulePolicy,
               clock,
-              maxQueue: 6,
               maxSeqLen: 700,
               canCopySlots: slots % 2 === 0,
             })
@@ -552,12 +528,8 @@ describe('ContinuousBatchScheduler', () => {
                     maxNewTokens: 1 + (reqId % 9),
                   })
                 })
-                try {
-                  scheduler.addBlock(requests)
-                  for (const { reqId } of requests) held.add(reqId)
-                } catch (error) {
-                  expect(String(error)).toContain('The queue is full')
-                }
+                scheduler.addBlock(requests)
+                for (const { reqId } of requests) held.add(reqId)
               } else if (op.kind === 'step')
                 take(step(scheduler, op.token === 0 ? EOS : op.token === 1 ? null : op.token))
               else if (op.kind === 'wait') clock.advance(op.ms)

@@ -5,8 +5,8 @@
  *
  * and nothing in between except `add` and `abort`. A plan holds one decode token for each running sequence and
  * shares the rest of the step's token budget out as prefill chunks, so a long prompt never stalls the streams that
- * run (`running-batch.ts`). Beam searches run beside the slots, in seats of their own (`beam-groups.ts`). What waits, what
- * has been said of it and who may come is known here.
+ * run (`running-batch.ts`). Beam searches run beside the slots, in seats of their own (`beam-groups.ts`). What waits and what
+ * has been said of it is known here; how much may wait is for the caller to bound.
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
@@ -22,16 +22,12 @@ import { SCHEDULE_POLICIES, type SchedulePolicy } from '../core/schedule-policy.
 
 export type { SchedulerEvent } from './scheduler-event.ts'
 
-const DEFAULT_MAX_QUEUE = 512
-
 export interface SchedulerOptions {
   /** Sequences that run at once. */
   readonly maxBatchSize: number
   /** Tokens a sequence may reach, prompt included; null is no limit. */
   readonly maxSeqLen: number | null
   readonly schedulePolicy: SchedulePolicy
-  /** Sequences that may wait for a slot. @default 512 */
-  readonly maxQueue?: number
   /** Tokens one step may compute. @default `minStepTokenBudget(maxBatchSize)`, which is also the least */
   readonly stepTokenBudget?: number
   /** Whether a slot's KV cache can be cut at any token. @default true */
@@ -73,7 +69,6 @@ export class ContinuousBatchScheduler {
   constructor(options: SchedulerOptions) {
     checkOptions(options)
     this.#options = {
-      maxQueue: DEFAULT_MAX_QUEUE,
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
       canReusePrefixes: true,
       canCopySlots: false,
@@ -122,13 +117,13 @@ export class ContinuousBatchScheduler {
     this.#beamGroupsOf({ numBeams })?.check({ promptTokens, maxNewTokens, numBeams })
   }
 
-  /** @throws ServiceError `queue_full`, `prompt_too_long`, `beams_too_large`; RangeError for a number that is none. */
+  /** @throws ServiceError `prompt_too_long`, `beams_too_large`; RangeError for a number that is none. */
   add(request: ScheduledRequest): void {
     this.addBlock([request])
   }
 
   /**
-   * Queues requests with one arrival time, all or none. A block larger than the queue is taken when nothing waits.
+   * Queues requests with one arrival time, all or none. How many may wait is for the caller to bound.
    * @throws as `add`.
    */
   addBlock(requests: readonly ScheduledRequest[]): void {
@@ -140,11 +135,6 @@ export class ContinuousBatchScheduler {
       own.add(reqId)
       this.#checkRequest(request)
     }
-    const free = this.#freePlaces(requests)
-    const room = free + this.#options.maxQueue - this.waitingCount
-    const isQueueEmpty = this.waitingCount <= free
-    const isBlock = requests.length > 1
-    if (requests.length > room && !(isBlock && isQueueEmpty)) this.#refuse(requests.length)
     const ms = this.#clock.nowMs()
     for (const request of requests) {
       const sequence = new Sequence(request, { ms, order: this.#arrivals++ })
@@ -202,11 +192,6 @@ export class ContinuousBatchScheduler {
     }
   }
 
-  #refuse(given: number): never {
-    const params = { waiting: this.waitingCount, max: this.#options.maxQueue, given }
-    throw new ServiceError('queue_full', params, { retryAfterSeconds: 1 })
-  }
-
   #checkRequest(request: ScheduledRequest): void {
     checkCount('maxNewTokens', request.maxNewTokens)
     checkCount('numBeams', request.numBeams ?? 1)
@@ -220,12 +205,6 @@ export class ContinuousBatchScheduler {
 
   #partOf(sequence: Sequence): RunningBatch | BeamGroups {
     return this.#beamGroupsOf(sequence) ?? this.#batch
-  }
-
-  /** How many of these requests could run at once; a block is all beam searches or none. */
-  #freePlaces([first]: readonly ScheduledRequest[]): number {
-    const numBeams = first?.numBeams ?? 1
-    return this.#beamGroupsOf({ numBeams })?.freeGroups(numBeams) ?? this.#batch.freeSlots
   }
 
   #end(sequence: Sequence, finishReason: FinishReason): void {

@@ -65,10 +65,6 @@ export class RunningBatch {
     return this.#running.length
   }
 
-  get freeSlots(): number {
-    return this.#slots.free
-  }
-
   add(sequence: Sequence): void {
     this.#waiting.add(sequence)
   }

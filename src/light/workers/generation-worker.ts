@@ -23,7 +23,6 @@ const loop = new StepLoop({
   runner: new PassthroughRunner({ maxBatchSize: seats, maxSeqLen: null }),
   // The server's own queue has put them in order, and gives no more than there are seats.
   schedulePolicy: 'fcfs',
-  maxQueue: seats,
   clock: systemClock,
   onStepEnd: tellOutcomes,
   onBroken: ({ cause }) =>

@@ -87,16 +87,6 @@ describe('beam searches in the scheduler', () => {
     ])
   })
 
-  it('are refused with the number of those that wait when the queue is full', () => {
-    const scheduler = createScheduler({ maxQueue: 1 })
-    scheduler.add(createRequest(1, { numBeams: 8 }))
-    step(scheduler)
-    scheduler.add(createRequest(2, { numBeams: 2 }))
-    expect(() => scheduler.add(createRequest(3, { numBeams: 2 }))).toThrow(
-      expect.objectContaining({ code: 'queue_full', params: { waiting: 1, max: 1, given: 1 } }),
-    )
-  })
-
   it('compute their prompt once, in chunks cut at the same places, and fork its seat to the others', () => {
     const scheduler = createScheduler()
     scheduler.add(createRequest(1, { numBeams: 3, promptTokens: 300 }))
@@ -203,13 +193,6 @@ describe('beam searches in the scheduler', () => {
     expect(typesOf(step(scheduler))).toEqual(['1 sequence-start', '1 text-delta', '1 sequence-end'])
   })
 
-  it('count in the queue like any other sequence', () => {
-    const scheduler = createScheduler({ maxQueue: 2 })
-    for (const reqId of [1, 2, 3]) scheduler.add(createRequest(reqId, { numBeams: 8 }))
-    expect(() => scheduler.add(createRequest(4, { numBeams: 8 }))).toThrow('The queue is full')
-    expect(scheduler.waitingCount).toBe(3)
-  })
-
   it.each(['fcfs', 'priority', 'fair'] as const)(
     'keep the books and end exactly once under random operations (%s)',
     (schedulePolicy) => {
@@ -230,7 +213,6 @@ describe('beam searches in the scheduler', () => {
           const scheduler = createScheduler({
             schedulePolicy,
             maxSeqLen: 300,
-            maxQueue: 30,
             beamRoom: { seats: 8, tokens: 700 },
           })
           const held = new Set<number>()

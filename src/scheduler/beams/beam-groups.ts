@@ -75,11 +75,6 @@ export class BeamGroups {
     this.#waiting.add(sequence)
   }
 
-  /** Groups of this size that could begin now, were nothing else waiting. */
-  freeGroups(numBeams: number): number {
-    return Math.floor(this.#freeSeats.length / numBeams)
-  }
-
   /** Forgets a sequence, waiting or running. */
   remove(sequence: Sequence): void {
     if (sequence.status === 'waiting') this.#waiting.remove(sequence)

@@ -144,8 +144,7 @@ export function createRegistry({
   return new ModelRegistry({
     openEngine,
     openFallback: () =>
-      engine ??
-      new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen: null }), maxQueue }),
+      engine ?? new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen: null }) }),
     maxQueue,
     clock: new VirtualClock(),
   })

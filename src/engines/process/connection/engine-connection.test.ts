@@ -19,7 +19,6 @@ it('an abort is acknowledged, also that of a request which never began', () => {
   const loop = new StepLoop({
     runner: new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }),
     schedulePolicy: 'fcfs',
-    maxQueue: 1,
     clock: systemClock,
     onBroken: (error) => {
       throw error

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net'
 import { StepLoop, type StepLoopOptions } from '../step-loop/step-loop.ts'
 import { EngineConnection } from './engine-connection.ts'
 
-export type EngineServerOptions = Omit<StepLoopOptions, 'maxQueue' | 'onStep' | 'onStepEnd'>
+export type EngineServerOptions = Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>
 
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
@@ -16,8 +16,6 @@ export class EngineServer {
   constructor(options: EngineServerOptions) {
     const loop = new StepLoop({
       ...options,
-      // Counted by the clients, over all models.
-      maxQueue: Number.POSITIVE_INFINITY,
       onStepEnd: () => {
         for (const connection of this.#connections) connection.flush()
       },

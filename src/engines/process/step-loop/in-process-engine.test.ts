@@ -20,13 +20,13 @@ class CountingRunner extends PassthroughRunner {
   }
 }
 
-function createEngine(options: { maxBatchSize?: number; maxSeqLen?: number; maxQueue?: number } = {}): {
+function createEngine(options: { maxBatchSize?: number; maxSeqLen?: number } = {}): {
   engine: InProcessEngine
   runner: CountingRunner
 } {
-  const { maxBatchSize = 4, maxSeqLen = null, maxQueue = 512 } = options
+  const { maxBatchSize = 4, maxSeqLen = null } = options
   const runner = new CountingRunner({ maxBatchSize, maxSeqLen })
-  return { engine: new InProcessEngine({ runner, maxQueue }), runner }
+  return { engine: new InProcessEngine({ runner }), runner }
 }
 
 describe('the passthrough model in an in-process engine', () => {
@@ -77,14 +77,6 @@ describe('the passthrough model in an in-process engine', () => {
       { text: '', ends: ['prompt_text_too_long'] },
       { text: 'abc', ends: ['stop'] },
     ])
-  })
-
-  it('refuses what the queue does not hold', async () => {
-    const { engine } = createEngine({ maxBatchSize: 1, maxQueue: 1 })
-    const runs = ['a', 'b', 'c'].map((text) => runRequest(engine, engineRequest(text)))
-    const outcomes = await Promise.allSettled(runs)
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-    expect(outcomes[2]).toMatchObject({ reason: { code: 'queue_full' } })
   })
 
   it('stops working within one step when the signal aborts', async () => {

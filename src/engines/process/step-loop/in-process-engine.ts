@@ -12,8 +12,6 @@ export interface InProcessEngineOptions {
   readonly runner: ModelRunner
   /** @default 'priority' */
   readonly schedulePolicy?: SchedulePolicy
-  /** @default 512 */
-  readonly maxQueue?: number
   readonly clock?: Clock
 }
 
@@ -26,7 +24,6 @@ export class InProcessEngine implements Engine {
     this.#loop = new StepLoop({
       runner: options.runner,
       schedulePolicy: options.schedulePolicy ?? 'priority',
-      maxQueue: options.maxQueue ?? 512,
       clock: options.clock ?? systemClock,
       onBroken: (error) => this.#loop.stop(error),
     })

@@ -20,7 +20,6 @@ import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
-  readonly maxQueue: number
   readonly clock: Clock
   /** All events of the step have been delivered: a good moment to flush. */
   readonly onStepEnd?: () => void
@@ -69,7 +68,6 @@ export class StepLoop {
       maxBatchSize,
       maxSeqLen,
       schedulePolicy: options.schedulePolicy,
-      maxQueue: options.maxQueue,
       stepTokenBudget: runner.maxStepTokens,
       canReusePrefixes: runner.canReusePrefixes,
       canCopySlots: runner.canCopySlots,
@@ -83,7 +81,7 @@ export class StepLoop {
 
   /**
    * Queues a request. Its events start with a later turn of the event loop, except those of prompts that cannot run.
-   * @throws ServiceError `queue_full`, or what broke the engine.
+   * @throws what broke the engine.
    */
   submit(request: EngineRequest, sink: EventSink): RequestHandle {
     if (this.#failure !== null) throw this.#failure

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { engineRequest, runRequest } from '../../test/support/engines/engine-requests.ts'
+import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
+import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
+import { QueuedEngine } from './queued-engine.ts'
+import { QueueLimit } from './queue-limit.ts'
+
+function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {
+  const runner = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null })
+  return new QueuedEngine(new InProcessEngine({ runner }), new QueueLimit(maxQueue))
+}
+
+it('refuses what the queue does not hold, and takes it when there is room again', async () => {
+  const engine = createEngine({ maxQueue: 1 })
+  const outcomes = await Promise.allSettled(
+    ['a', 'b', 'c'].map((text) => runRequest(engine, engineRequest(text))),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+  expect(outcomes[2]).toMatchObject({ reason: { code: 'queue_full' } })
+  expect(await runRequest(engine, engineRequest('c'))).toMatchObject([{ text: 'c' }])
+})

@@ -61,7 +61,7 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
     weights[0] = logits[next] as number
     if (Number.isNaN(weights[0])) return
     siftDown(candidates, 0)
-    next = findAbove(logits, next + 1, weights[0] as number)
+    next = findAbove(logits, next + 1, weights[0])
   }
 }
 

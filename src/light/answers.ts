@@ -45,10 +45,10 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
       String(byteLength),
       'x-request-id',
       requestId,
-      // Answers are for the one who asked.
+      // An answer is for its caller alone.
       'cache-control',
       'no-store',
-      // What somebody made a model say must not become a page.
+      // Text that a model was made to write must not become a page.
       'x-content-type-options',
       'nosniff',
     ],

@@ -9,7 +9,7 @@ import { bearerSecret } from '../net/requests/bearer-secret.ts'
 
 const KEY_FORM = /^sk-svc-\S+$/
 
-/** Who a key stands for; the keys of a database have one, and so have their sessions. */
+/** Looks up keys and login tokens of a key database. */
 export interface KeyLookup {
   /** Null for a key that is unknown, revoked or expired. @throws when it cannot be looked up. */
   authenticate(secret: string): Promise<Credential | null>
@@ -17,20 +17,16 @@ export interface KeyLookup {
 }
 
 /**
- * Null without a key database, where nobody knows whose key it is, and nothing is waited for.
+ * Null without a key database, which alone says whose key it is.
  * @throws ServiceError `unauthorized` unless the request carries a valid key.
  */
-export function requireKey(
+export async function requireKey(
   headers: IncomingHttpHeaders,
   lookup: KeyLookup | null,
-): Promise<Credential> | null {
+): Promise<Credential | null> {
   const key = bearerSecret(headers)
   if (key === null || !KEY_FORM.test(key)) throw new ServiceError('unauthorized')
-  return lookup === null ? null : findCredential(key, lookup)
-}
-
-async function findCredential(key: string, lookup: KeyLookup): Promise<Credential> {
-  const credential = await lookup.authenticate(key)
+  const credential = await lookup?.authenticate(key)
   if (credential === null) throw new ServiceError('unauthorized')
-  return credential
+  return credential ?? null
 }

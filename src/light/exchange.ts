@@ -1,6 +1,6 @@
 /**
- * One request and what a handler gets of it. What most handlers never look at (the query, the client's presence) is made
- * when it is asked for.
+ * One request as its handler sees it. What most handlers never look at (the query, the client's signal) is made on first
+ * use.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
@@ -40,12 +40,12 @@ export class Exchange implements LightRequest {
     this.requestId = keepRequestId(this.findHeader('x-request-id'))
   }
 
-  /** Made by Node when it is asked for the first time. */
+  /** Node makes them on first use. */
   get headers(): IncomingHttpHeaders {
     return this.incoming.headers
   }
 
-  /** A header's value, without having all of them made; undefined where there is none, or more than one. */
+  /** One header without making all of them; undefined where it is absent or repeated. */
   findHeader(name: string): string | undefined {
     const { rawHeaders } = this.incoming
     let found: string | undefined
@@ -80,7 +80,7 @@ export class Exchange implements LightRequest {
     return this.incoming.url ?? ''
   }
 
-  /** Nobody reads the answer any more. */
+  /** The answer has no reader any more. */
   get hasClientLeft(): boolean {
     return this.response.destroyed || this.incoming.socket.destroyed
   }

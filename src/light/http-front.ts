@@ -2,13 +2,14 @@
  * The port of a light server, with everything that stands on `node:http`: loaded by `listen`, so that an import does not
  * pay for it.
  */
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
 import { holdContinue } from '../net/requests/expect-continue.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
+import { addressUrl, listen } from '../net/listen.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
 import { Endpoints, type EndpointDeps } from './endpoints.ts'
 
@@ -36,28 +37,11 @@ export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFron
   answerOddRequests(server)
   holdContinue(server)
   guardConnections(server, HTTP_BOUNDS)
-  await listen(server, options)
+  const { host, port } = options
+  await listen(server, { host, port, backlog: LISTEN_BACKLOG })
   // A connection that cannot be accepted, as when files run out, is no reason to end the application.
   server.on('error', (error) => options.onError(error, null))
-  return { address: addressOf(server), graceful }
-}
-
-function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port, backlog: LISTEN_BACKLOG }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function addressOf(server: Server): LightAddress {
   // Of a server that listens on a port it is no text and never null.
   const address = server.address() as AddressInfo
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { ...address, url: `http://${host}:${address.port}` }
+  return { address: { ...address, url: addressUrl(address, 'http') }, graceful }
 }

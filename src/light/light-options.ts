@@ -4,10 +4,10 @@ import type { Quantization } from '../core/quant-mode.ts'
 import type { Pattern } from './routing/path-pattern.ts'
 import { DEFAULT_PUBLIC_PATHS } from './routing/public-paths.ts'
 
-/** Told what a 500 hides from the caller; the id is null where no request is to blame, as when a thread has ended. */
+/** Gets the cause of each 500; the id is null where no request is to blame, as when a thread has ended. */
 export type OnError = (error: unknown, requestId: string | null) => void
 
-/** How a checkpoint is served; they mean what the options of the full server of these names mean. */
+/** How a checkpoint is served; each means what the full server's option of that name means. */
 export interface LightModelOptions {
   /** A `.gguf` file, a `.safetensors` file, a folder in the Hugging Face layout, or `hf:org/repo[:file]`. */
   readonly checkpoint?: string | null | undefined
@@ -148,13 +148,11 @@ function checkText(name: string, value: unknown): void {
   throw new StartError(`${name} must be a text that is not empty, but was ${JSON.stringify(value)}.`, 2)
 }
 
-/** What says something about a checkpoint says nothing without one. */
+/** @throws StartError for an option that describes a checkpoint where none is given */
 function requireCheckpoint(model: LightModelOptions): void {
   if (typeof model.checkpoint === 'string') return
-  const named = (['modelConfig', 'tokenizer', 'modelId'] as const).find(
-    (name) => typeof model[name] === 'string',
-  )
-  if (named !== undefined) {
-    throw new StartError(`${named} describes a checkpoint, but checkpoint is not given.`, 2)
+  for (const name of ['modelConfig', 'tokenizer', 'modelId'] as const) {
+    if (typeof model[name] !== 'string') continue
+    throw new StartError(`${name} describes a checkpoint, but checkpoint is not given.`, 2)
   }
 }

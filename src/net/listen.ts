@@ -60,7 +60,7 @@ export async function openPort(
 /** @throws Node's own error when the address cannot be listened on. */
 export function listen(
   server: Server,
-  where: { readonly host: string; readonly port: number },
+  where: { readonly host: string; readonly port: number; readonly backlog?: number },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -69,4 +69,9 @@ export function listen(
       resolve()
     })
   })
+}
+
+/** `https://[::1]:8080` */
+export function addressUrl({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

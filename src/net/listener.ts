@@ -2,11 +2,10 @@
  * Everything between a socket and the HTTP server: the ports of `--port-knock`, TLS, and the server's own port. Opens
  * them in that order and closes them again. What a request says is the business of the app behind it.
  */
-import type { AddressInfo } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import type { Knocks } from '../core/shared-state.ts'
-import { addressesOf, type ListeningApp, openPort } from './listen.ts'
+import { addressesOf, addressUrl, type ListeningApp, openPort } from './listen.ts'
 import { guardByKnock, type KnockPorts, type KnockRule, openKnockPorts } from './port-knock/knock-gate.ts'
 import type { TlsIdentity } from './tls/certificate.ts'
 import { CertificateReloader } from './tls/certificate-reloader.ts'
@@ -44,7 +43,7 @@ export async function openListener(app: ListeningApp, options: ListenerOptions):
   try {
     const port = await openPort(app, { hosts, port: options.port })
     return {
-      address: addressText(port.address, tls === null ? 'http' : 'https'),
+      address: addressUrl(port.address, tls === null ? 'http' : 'https'),
       reloadCertificate: async () => secure?.reloader.reload(),
       close: async () => {
         knockPorts?.close()
@@ -77,8 +76,4 @@ async function openKnock(
   const { ports, knocks } = portKnock
   guardByKnock(server, { knocks, onRefused: onKnockRefused })
   return await openKnockPorts(knocks, { ports, hosts, log })
-}
-
-function addressText({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -1,6 +1,7 @@
 /** Query strings: what is a number, what is given twice, and what nobody asked for. */
 import { describe, expect, it } from 'vitest'
 import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
+import { shared } from '../../support/shared.ts'
 
 /** Path, parameter, and the rule that its error names. */
 const WHOLE_NUMBERS = [
@@ -41,9 +42,11 @@ async function createCaller() {
   return { world, call }
 }
 
+const caller = shared(createCaller)
+
 describe.each(WHOLE_NUMBERS)('%s %s: %s', (method, path, name, rule) => {
   it('refuses what is no such number and says why', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     for (const given of [...NO_NUMBERS, '0', '-1', '1.5', '1e9', '9'.repeat(400)]) {
       const answer = await call(method, path, `${name}=${encodeURIComponent(given)}`)
@@ -55,7 +58,7 @@ describe.each(WHOLE_NUMBERS)('%s %s: %s', (method, path, name, rule) => {
   })
 
   it('refuses it twice, even when both say the same', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     const answer = await call(method, path, `${name}=2&${name}=2`)
 
@@ -64,7 +67,7 @@ describe.each(WHOLE_NUMBERS)('%s %s: %s', (method, path, name, rule) => {
   })
 
   it('takes a whole number in digits alone', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     for (const given of ['2', '02']) {
       expect((await call(method, path, `${name}=${given}`)).statusCode, given).toBe(200)
@@ -77,7 +80,7 @@ describe.each(WHOLE_NUMBERS)('%s %s: %s', (method, path, name, rule) => {
 
 describe.each(MOMENTS)('GET %s: since', (path) => {
   it('refuses what is no moment and says why', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     for (const given of [
       ...NO_NUMBERS,
@@ -98,7 +101,7 @@ describe.each(MOMENTS)('GET %s: since', (path) => {
   })
 
   it('refuses it twice', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     const answer = await call('GET', path, 'since=1&since=1')
 
@@ -107,7 +110,7 @@ describe.each(MOMENTS)('GET %s: since', (path) => {
   })
 
   it('takes every way to write a number', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     for (const given of [
       '0',
@@ -129,7 +132,7 @@ describe('texts', () => {
   it.each(['name', 'tier', 'user_id', 'expires_in_days'])(
     'POST /v1/admin/keys refuses %s twice',
     async (name) => {
-      const { call } = await createCaller()
+      const { call } = caller()
 
       const answer = await call('POST', '/v1/admin/keys', `${name}=free&${name}=free`)
 
@@ -139,7 +142,7 @@ describe('texts', () => {
   )
 
   it('are percent-decoded, and a plus is a blank', async () => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     const answer = await call('POST', '/v1/admin/keys', 'name=%F0%9F%98%80+a%2Bb%26c')
 
@@ -170,7 +173,7 @@ describe('parameters that nobody asked for', () => {
     ['POST', '/v1/admin/keys'],
     ['GET', '/v1/admin/users'],
   ] as const)('%s %s ignores them, whatever their names', async (method, path) => {
-    const { call } = await createCaller()
+    const { call } = caller()
 
     const answer = await call(method, path, 'a=1&a=2&__proto__=x&constructor=y&toString=z&since[]=1&&=&%00=1')
 

@@ -7,6 +7,7 @@ import { DEFAULT_PUBLIC_PATHS } from '../../../src/light.ts'
 import { createTestLightServer } from '../../support/servers/light-server.ts'
 import { exchange, openSocket, type RawAnswer } from '../../support/net/raw-http.ts'
 import { temporaryFolder } from '../../support/servers/server-process.ts'
+import { shared } from '../../support/shared.ts'
 
 const MODIFIED = 'Thu, 02 Jan 2025 03:04:05 GMT'
 const BIG = 'x'.repeat(100_000)
@@ -58,6 +59,8 @@ async function createFiles(options = {}) {
   return { ...light, folder, get }
 }
 
+const files = shared(() => createFiles())
+
 describe('a file', () => {
   it.each([
     ['/', '<p>\u00c3\u00a9</p>', 'text/html; charset=utf-8'],
@@ -73,7 +76,7 @@ describe('a file', () => {
     ['/leads-inside.js', '0123456789', 'text/javascript; charset=utf-8'],
     ['http://x/a.js', '0123456789', 'text/javascript; charset=utf-8'],
   ])('at %s is served without a key', async (target, body, type) => {
-    const answer = await (await createFiles()).get(target)
+    const answer = await files().get(target)
 
     expect(answer.status).toBe(200)
     expect(answer.body).toBe(body)
@@ -89,7 +92,7 @@ describe('a file', () => {
   })
 
   it('answers HEAD with the same head and nothing else', async () => {
-    const { get } = await createFiles()
+    const { get } = files()
     const [whole, head] = [await get('/a.js'), await get('/a.js', { method: 'HEAD' }).catch(String)]
 
     // What is read is complete without a body, so the hand-written client waits for it until the server hangs up.
@@ -99,7 +102,7 @@ describe('a file', () => {
   })
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is no answer to %s', async (method) => {
-    expect((await (await createFiles()).get('/a.js', { method })).status).toBe(404)
+    expect((await files().get('/a.js', { method })).status).toBe(404)
   })
 
   it('comes after every route, which may need a key', async () => {
@@ -149,7 +152,7 @@ describe('what is not for everyone', () => {
     '/nothing.html',
     `/${'x'.repeat(4000)}`,
   ])('is not there: %s', async (target) => {
-    const { get, failures } = await createFiles()
+    const { get, failures } = files()
     const answer = await get(target)
 
     expect([answer.status, answer.headers['x-error-code']]).toEqual([404, 'not_found'])
@@ -189,7 +192,7 @@ it('that becomes shorter while it is sent ends with a broken connection', async 
 
 describe('a file that the client has', () => {
   it('is 304 by its tag, whatever the date says', async () => {
-    const { get } = await createFiles()
+    const { get } = files()
     const etag = (await get('/a.js')).headers['etag'] ?? ''
 
     for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -209,7 +212,7 @@ describe('a file that the client has', () => {
     ['2030', 200],
     ['nonsense', 200],
   ])('from %s is %i', async (since, status) => {
-    const answer = await (await createFiles()).get('/a.js', { headers: { 'if-modified-since': since } })
+    const answer = await files().get('/a.js', { headers: { 'if-modified-since': since } })
 
     expect(answer.status).toBe(status)
   })
@@ -235,7 +238,7 @@ describe('a range', () => {
     ['bytes=8-99', '89', 'bytes 8-9/10'],
     ['Bytes= 9-9 ', '9', 'bytes 9-9/10'],
   ])('%s is %j', async (range, body, contentRange) => {
-    const answer = await (await createFiles()).get('/a.js', { headers: { range } })
+    const answer = await files().get('/a.js', { headers: { range } })
 
     expect([answer.status, answer.body]).toEqual([206, body])
     expect(answer.headers).toMatchObject({
@@ -247,7 +250,7 @@ describe('a range', () => {
   it.each(['bytes=0-1,3-4', 'bytes=5-2', 'bytes=-', 'bytes=a-b', 'items=0-1', 'bytes', 'bytes=1-2-3'])(
     '%s is the whole file',
     async (range) => {
-      const answer = await (await createFiles()).get('/a.js', { headers: { range } })
+      const answer = await files().get('/a.js', { headers: { range } })
 
       expect([answer.status, answer.body]).toEqual([200, '0123456789'])
     },
@@ -256,7 +259,7 @@ describe('a range', () => {
   it.each(['bytes=10-', 'bytes=99-100', 'bytes=-0', `bytes=${'9'.repeat(40)}-`])(
     '%s is beyond the end',
     async (range) => {
-      const answer = await (await createFiles()).get('/a.js', { headers: { range } })
+      const answer = await files().get('/a.js', { headers: { range } })
 
       expect(answer.status).toBe(416)
       expect(answer.headers).toMatchObject({
@@ -268,13 +271,13 @@ describe('a range', () => {
   )
 
   it('of a large file is read from where it begins', async () => {
-    const answer = await (await createFiles()).get('/big.bin', { headers: { range: 'bytes=10-80009' } })
+    const answer = await files().get('/big.bin', { headers: { range: 'bytes=10-80009' } })
 
     expect([answer.status, answer.body.length]).toEqual([206, 80_000])
   })
 
   it('of another version is the whole file', async () => {
-    const { get } = await createFiles()
+    const { get } = files()
     const etag = (await get('/a.js')).headers['etag'] ?? ''
     const statusOf = async (ifRange: string) =>
       (await get('/a.js', { headers: { range: 'bytes=0-1', 'if-range': ifRange } })).status

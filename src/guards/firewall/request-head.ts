@@ -1,4 +1,4 @@
-/** What the firewall looks at: a request before its body, as it came over the wire. */
+/** The head of a request as the firewall's rules read it: as it came over the wire. */
 
 export interface RequestHead {
   /** Not decoded. */
@@ -14,7 +14,7 @@ export function readHead({
   rawHeaders,
 }: {
   readonly target: string
-  /** Names and values take turns. */
+  /** Names and values alternate. */
   readonly rawHeaders: readonly string[]
 }): RequestHead {
   const end = target.indexOf('?')
@@ -29,7 +29,7 @@ export function readHead({
   }
 }
 
-/** The bytes behind percent-encodings, each as the character of its number; what is no encoding stays as it is. */
+/** Decodes percent-encoding once, each byte to the character of its code; what is not an encoding stays. */
 export function decodeOnce(text: string): string {
   if (!text.includes('%')) return text
   return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>

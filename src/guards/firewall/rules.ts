@@ -1,7 +1,6 @@
 /**
- * The firewall's rules, as data. Each looks at the head of a request alone, in time linear in its length, and none
- * matches what this server's interface allows: ids of models may hold dots, slashes and percent signs, names of keys any
- * text.
+ * The firewall's rules, as data. Each reads only the head of a request, in time linear in its length, and none matches
+ * what this server's interface allows: ids of models may hold dots, slashes and percent signs, names of keys any text.
  */
 import { decodeOnce, type RequestHead } from './request-head.ts'
 
@@ -23,7 +22,7 @@ export interface FirewallRule {
   readonly matches: (head: RequestHead) => boolean
 }
 
-/** Also of bodies whose length is not declared, when they have grown over it. */
+/** Applied to the declared length here, and to other bodies while they are read (`Firewall.bodyLimit`). */
 export const BODY_SIZE_RULE: FirewallRule = {
   id: 'body-size',
   reason: `has a body of more than ${FIREWALL_MAX_BODY_BYTES} bytes`,
@@ -31,7 +30,7 @@ export const BODY_SIZE_RULE: FirewallRule = {
     headers.some(([name, value]) => name === 'content-length' && Number(value) > FIREWALL_MAX_BODY_BYTES),
 }
 
-/** In the order in which they are asked; the first that matches is the one that is named. */
+/** In the order in which they are checked; the first that matches is reported. */
 export const FIREWALL_RULES: readonly FirewallRule[] = [
   {
     id: 'header-count',
@@ -123,10 +122,10 @@ export const FIREWALL_RULES: readonly FirewallRule[] = [
   },
 ]
 
-/** Behind these stands an id, of any characters but spaces. */
+/** An id follows these, of any characters but spaces. */
 const MODEL_PATH = /^\/v1\/(?:admin\/)?models\//
 
-/** Encodings in encodings that are looked through. */
+/** Nested encodings that are decoded. */
 const MAX_DECODINGS = 3
 
 /** `..` as a whole segment, whatever it is encoded as; `..;` is one to some servers of Java. */
@@ -143,13 +142,13 @@ function climbs(path: string): boolean {
   return false
 }
 
-/** The first two never below `/v1/`, where an id may be called so. */
+/** The first two never match below `/v1/`, where an id may look like that. */
 const SCANNED: readonly RegExp[] = [
-  // Secrets and sources that were left lying about.
+  // Files with secrets, and repositories.
   /^\/(?!v1\/)(?:.*\/)?\.(?:env|git|svn|hg|aws|ssh|docker|vscode|idea|ds_store|ht(?:access|passwd))(?:[/._-]|$)/i,
-  // Programs in languages that nothing here is written in.
+  // Scripts in languages that this server is not written in.
   /^\/(?!v1\/).*\.(?:php\d?|phtml|aspx?|ashx|jspx?|cgi|cfm)(?:\/|$)/i,
-  // The doors of other software.
+  // Entry points of other software.
   /^\/(?:wp-(?:admin|content|includes|json)|phpmyadmin|pma|cgi-bin|vendor\/phpunit|actuator|solr|boaform|hnap1|owa|autodiscover|server-status|manager\/html)(?:\/|$)/i,
 ]
 

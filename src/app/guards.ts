@@ -1,4 +1,4 @@
-/** What stands between a stranger and the model beyond keys and limits: each part as it is configured, null where it is off. */
+/** The parts that guard the service beyond keys and limits, as they are configured: null where one is off. */
 import type { AppDeps } from '../api/deps.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { SharedState } from '../core/shared-state.ts'

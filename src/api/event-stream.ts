@@ -45,7 +45,7 @@ export interface StreamDeps {
   readonly startSilenceTimer?: StartSilenceTimer
 }
 
-export interface GenerationStream {
+interface GenerationStream {
   readonly generation: Generation
   readonly format: FrameFormat
 }

@@ -58,7 +58,7 @@ export type Caller = Requester & Pick<UsageEntry, 'keyId' | 'path'>
 export type GenerationEvent = SequenceEvent<ServiceError>
 
 /** What is waited for, where it gives a promise, before the next event. */
-export type OnGenerationEvent = (event: GenerationEvent) => Promise<void> | void
+type OnGenerationEvent = (event: GenerationEvent) => Promise<void> | void
 
 export type GeneratedSequence = FoldedSequence<ServiceError>
 
@@ -112,12 +112,12 @@ export class Generation implements Disposable {
     }
   }
 
-  /** Runs to the end, gives each event that may leave, and bills. @throws ServiceError; the signal's reason */
+  /** Runs to the end, gives each event that may leave, and bills. Call once. @throws ServiceError; the signal's reason */
   run(onEvent: OnGenerationEvent): Promise<void> {
     return this.#bill(this.#generate(this.#opened.prompts.filter(isAccepted), onEvent))
   }
 
-  /** Runs to the end, gives one result for each prompt, in their order, and bills. @throws as `run` does */
+  /** In place of `run`: gives one result for each prompt, in their order. @throws as `run` does */
   fold(): Promise<readonly GeneratedSequence[]> {
     return this.#bill(this.#foldAll())
   }

@@ -14,7 +14,7 @@
  *
  * The passthrough model has an InProcessEngine below its lease and its queue, which runs the step loop in this process.
  *
- * Events of one request, for each of its sequences (told apart by `index`):
+ * Events of one request, for each of its sequences (distinguished by `index`):
  *
  *   sequence-start → text-delta* → sequence-end       exactly one end, always
  *

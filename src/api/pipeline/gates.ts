@@ -21,7 +21,7 @@ import { answerOrigin } from './cors.ts'
 import { RequestContext } from './request-context.ts'
 import { endedStatus, logRequest } from './request-log.ts'
 
-export type PipelineDeps = AccessDeps &
+type PipelineDeps = AccessDeps &
   Pick<
     AppDeps,
     | 'addressLimiter'

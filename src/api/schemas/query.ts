@@ -70,7 +70,7 @@ export const nextCursor = () =>
       'There when `limit` was given, or when there are more rows than one answer holds; null on the last page.',
     )
 
-export interface PageQuery {
+interface PageQuery {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }

@@ -176,7 +176,10 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 
-/** A reason to end the program before it serves: one sentence for the operator, and the exit code. */
+/**
+ * One sentence for the operator. At the start it ends the program with the exit code; a running server that loads or
+ * quantizes a model answers it as a `ServiceError`, whose cause it is.
+ */
 export class StartError extends Error {
   override readonly name = 'StartError'
   /** 2 for a wrong option, 1 for a model or database that cannot be opened. */

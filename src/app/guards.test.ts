@@ -11,8 +11,8 @@ it('the firewall counts what it refuses and logs a ban without the address', asy
   const lines: string[] = []
   const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
   const log = createLog({ destination: { write: (line) => void lines.push(line) } })
-  const { addresses, bans } = new MemoryState(new VirtualClock())
-  const guards = createGuards(completeConfig({ enableFirewall: true }), { addresses, bans, metrics, log })
+  const { requests, bans } = new MemoryState(new VirtualClock())
+  const guards = createGuards(completeConfig({ enableFirewall: true }), { requests, bans, metrics, log })
   onTestFinished(() => guards.close())
 
   const address = '203.0.113.7'

@@ -18,9 +18,9 @@ export interface Guards extends Pick<
   close(): Promise<void>
 }
 
-interface GuardsDeps extends Pick<SharedState, 'addresses' | 'bans'>, Pick<AppDeps, 'metrics' | 'log'> {}
+interface GuardsDeps extends Pick<SharedState, 'requests' | 'bans'>, Pick<AppDeps, 'metrics' | 'log'> {}
 
-export function createGuards(config: ServerConfig, { addresses, bans, metrics, log }: GuardsDeps): Guards {
+export function createGuards(config: ServerConfig, { requests, bans, metrics, log }: GuardsDeps): Guards {
   const { rateLimit, cidrAllow, cidrDeny, adminKey, apiKeys } = config
   const trustedProxies = config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies)
   const isExempt = (address: string) =>
@@ -42,7 +42,7 @@ export function createGuards(config: ServerConfig, { addresses, bans, metrics, l
     addressRules: hasAddressRules ? new AddressRules({ allow: cidrAllow, deny: cidrDeny }) : null,
     firewall: config.enableFirewall ? createFirewall() : null,
     addressLimiter:
-      rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, limits: addresses }),
+      rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, limits: requests }),
     promptGuard,
     outputGuard: config.disableOutputVerify ? null : new OutputGuard({ secrets }),
     close: async () => promptGuard?.close(),

@@ -53,7 +53,7 @@ export async function openService(
   let isDraining = false
   const isReady = () => !isDraining && registry.isReady
   const metrics = new Metrics({ models: registry, isReady })
-  const guards = createGuards(config, { addresses: shared.addresses, bans: shared.bans, metrics, log })
+  const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
     ...state,
     ...guards,

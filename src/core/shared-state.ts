@@ -15,13 +15,12 @@ export function afterAnswer<T, Result>(answer: Answer<T>, act: (value: T) => Ans
 
 export interface SharedState {
   readonly requests: RequestLimits
-  readonly addresses: AddressLimits
   readonly logins: FailedLogins
   readonly bans: Bans
   readonly knocks: Knocks
 }
 
-/** Rate windows of 60 seconds and permits for concurrent requests, by a credential's `limitId`. */
+/** Rate windows of 60 seconds and permits for concurrent requests, by a credential's `limitId` or a client's address. */
 export interface RequestLimits {
   /** Decides rate and concurrency together: a request that either refuses is counted under neither. */
   admit(request: LimitedRequest): Answer<RequestDecision>
@@ -63,12 +62,6 @@ export type RequestDecision =
   | { readonly outcome: 'rate-exceeded'; readonly retryAfterSeconds: number; readonly rate: RateState }
   /** The rate alone would have passed. */
   | { readonly outcome: 'concurrency-exceeded'; readonly running: number; readonly rate: RateState }
-
-/** Rate windows of 60 seconds by client address. */
-export interface AddressLimits {
-  /** Null admits and counts the request; otherwise the seconds until one will be admitted. */
-  admit(addressKey: string, requestsPerMinute: number): Answer<number | null>
-}
 
 /** Failed logins of the last 60 seconds, and attempts whose result is open. */
 export interface FailedLogins {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import { AddressLimiter } from './address-limiter.ts'
-import { MemoryAddressLimits } from './memory/address-limits.ts'
+import { MemoryRequestLimits } from './memory/request-limits.ts'
 import { WINDOW_MS } from './memory/sliding-windows.ts'
 
 function setUp(requestsPerMinute: number) {
   const clock = new VirtualClock()
-  const limits = new MemoryAddressLimits(clock)
+  const limits = new MemoryRequestLimits(clock)
   return { clock, limits, limiter: new AddressLimiter({ requestsPerMinute, limits }) }
 }
 

@@ -3,16 +3,16 @@
  * routes and makes the address's key; the counts are in the shared state.
  */
 import { ServiceError } from '../core/errors.ts'
-import { type AddressLimits, afterAnswer, type Answer } from '../core/shared-state.ts'
+import { afterAnswer, type Answer, type RequestLimits } from '../core/shared-state.ts'
 
 export interface AddressLimiterOptions {
   readonly requestsPerMinute: number
-  readonly limits: AddressLimits
+  readonly limits: Pick<RequestLimits, 'admit'>
 }
 
 export class AddressLimiter {
   readonly #requestsPerMinute: number
-  readonly #limits: AddressLimits
+  readonly #limits: Pick<RequestLimits, 'admit'>
 
   constructor({ requestsPerMinute, limits }: AddressLimiterOptions) {
     this.#requestsPerMinute = requestsPerMinute
@@ -22,10 +22,13 @@ export class AddressLimiter {
   /** Counts a request of this address, or gives `address_rate_limit_exceeded`; a refused request is not counted. */
   refuse(addressKey: string): Answer<ServiceError | null> {
     const limit = this.#requestsPerMinute
-    return afterAnswer(this.#limits.admit(addressKey, limit), (seconds) =>
-      seconds === null
-        ? null
-        : new ServiceError('address_rate_limit_exceeded', { limit, seconds }, { retryAfterSeconds: seconds }),
-    )
+    // No credential's id has this form.
+    const request = { limitId: `address:${addressKey}`, requestsPerMinute: limit, maxConcurrent: null }
+    return afterAnswer(this.#limits.admit(request), (decision) => {
+      if (decision.outcome !== 'rate-exceeded') return null
+      const { retryAfterSeconds } = decision
+      const params = { limit, seconds: retryAfterSeconds }
+      return new ServiceError('address_rate_limit_exceeded', params, { retryAfterSeconds })
+    })
   }
 }

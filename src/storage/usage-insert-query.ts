@@ -50,16 +50,8 @@ function inChunks(sqlByCount: SqlByCount, items: readonly (readonly unknown[])[]
 }
 
 function compileInsertRows(database: UsageDatabase, count: number): string {
-  const row = {
-    key_id: '',
-    account_id: '',
-    path: '',
-    status: 0,
-    tokens_in: 0,
-    tokens_out: 0,
-    response_us: 0,
-    created_at: 0,
-  }
+  const counts = { tokens_in: 0, tokens_out: 0, response_us: 0 }
+  const row = { key_id: '', account_id: '', path: '', status: 0, ...counts, created_at: 0 }
   return database
     .insertInto('usage_rows')
     .values(Array.from({ length: count }, () => row))
@@ -78,17 +70,8 @@ function toMicroseconds(ms: number): number {
 
 /** Each item is added to a bucket of each size. */
 function compileAddTotals(database: UsageDatabase, count: number): string {
-  const row = {
-    scope: 'all' as const,
-    subject_id: '',
-    bucket_seconds: 0,
-    bucket_start: 0,
-    path: '',
-    requests: 0,
-    tokens_in: 0,
-    tokens_out: 0,
-    response_us: 0,
-  }
+  const key = { scope: 'all' as const, subject_id: '', bucket_seconds: 0, bucket_start: 0, path: '' }
+  const row = { ...key, requests: 0, tokens_in: 0, tokens_out: 0, response_us: 0 }
   return database
     .insertInto('usage_totals')
     .values(Array.from({ length: count * USAGE_BUCKET_SECONDS.length }, () => row))

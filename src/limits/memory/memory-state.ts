@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import type { SharedState } from '../../core/shared-state.ts'
-import { MemoryAddressLimits } from './address-limits.ts'
 import { MemoryBans } from './bans.ts'
 import { MemoryFailedLogins } from './failed-logins.ts'
 import { type KnockSequence, MemoryKnocks } from './knocks.ts'
@@ -15,14 +14,12 @@ const NO_SEQUENCE: KnockSequence = { ports: [], windowMs: 0, openMs: 0 }
 
 export class MemoryState implements SharedState {
   readonly requests: MemoryRequestLimits
-  readonly addresses: MemoryAddressLimits
   readonly logins: MemoryFailedLogins
   readonly bans: MemoryBans
   readonly knocks: MemoryKnocks
 
   constructor(clock: Clock, knockSequence: KnockSequence | null = null) {
     this.requests = new MemoryRequestLimits(clock)
-    this.addresses = new MemoryAddressLimits(clock)
     this.logins = new MemoryFailedLogins(clock)
     this.bans = new MemoryBans(clock)
     this.knocks = new MemoryKnocks(knockSequence ?? NO_SEQUENCE, clock)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
-import { MemoryAddressLimits } from '../../../src/limits/memory/address-limits.ts'
+import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { KEY } from '../../support/servers/test-app.ts'
 
@@ -234,7 +234,7 @@ describe('the window of sessions', () => {
 describe('--rate-limit', () => {
   async function createLimitedApp(requestsPerMinute: number) {
     const clock = new VirtualClock()
-    const addressLimiter = new AddressLimiter({ requestsPerMinute, limits: new MemoryAddressLimits(clock) })
+    const addressLimiter = new AddressLimiter({ requestsPerMinute, limits: new MemoryRequestLimits(clock) })
     const world = await createAccountsApp({ addressLimiter, clock })
     const from = (remoteAddress: string, url = '/v1/keys', authorization = `Bearer ${KEY}`) =>
       world.app.inject({ url, remoteAddress, headers: { authorization } })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
-import { MemoryAddressLimits } from '../../../src/limits/memory/address-limits.ts'
+import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
 import { createAccountsApp, PASSWORD } from '../../support/servers/accounts-app.ts'
 import { hang, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 
@@ -114,7 +114,7 @@ it('a preflight takes no place of its address', async () => {
   const { app, call, clock } = await createAccountsApp({ corsOrigins })
   const limited = await createAccountsApp({
     corsOrigins,
-    addressLimiter: new AddressLimiter({ requestsPerMinute: 1, limits: new MemoryAddressLimits(clock) }),
+    addressLimiter: new AddressLimiter({ requestsPerMinute: 1, limits: new MemoryRequestLimits(clock) }),
   })
 
   for (let turn = 0; turn < 5; turn++) {

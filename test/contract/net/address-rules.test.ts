@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AddressRules } from '../../../src/guards/address-rules.ts'
 import { TrustedProxies } from '../../../src/guards/trusted-proxies.ts'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
-import { MemoryAddressLimits } from '../../../src/limits/memory/address-limits.ts'
+import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { exchange } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
@@ -81,7 +81,7 @@ describe('address rules', () => {
 
   it('come before the body, the key and the limits, and are counted', async () => {
     const clock = new VirtualClock()
-    const limits = new MemoryAddressLimits(clock)
+    const limits = new MemoryRequestLimits(clock)
     const addressLimiter = new AddressLimiter({ requestsPerMinute: 1, limits })
     const { app, metrics } = createTestApp({ clock, addressLimiter, addressRules: allowed('10.0.0.0/8') })
     const request = { method: 'POST', url: '/v1/generate', payload: '{', remoteAddress: CLIENT } as const
@@ -152,7 +152,7 @@ describe('a request through a proxy', () => {
     const { app } = createTestApp({
       clock,
       trustedProxies,
-      addressLimiter: new AddressLimiter({ requestsPerMinute: 1, limits: new MemoryAddressLimits(clock) }),
+      addressLimiter: new AddressLimiter({ requestsPerMinute: 1, limits: new MemoryRequestLimits(clock) }),
     })
     const status = async (forwardedFor: string) =>
       (

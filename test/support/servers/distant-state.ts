@@ -6,7 +6,6 @@ import type { SharedState } from '../../../src/core/shared-state.ts'
 export function distantState(state: SharedState, wait: () => Promise<unknown> = nextTurn): SharedState {
   return {
     requests: distantPart(state.requests, wait),
-    addresses: distantPart(state.addresses, wait),
     logins: distantPart(state.logins, wait),
     bans: distantPart(state.bans, wait),
     knocks: distantPart(state.knocks, wait),

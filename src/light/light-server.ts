@@ -106,16 +106,11 @@ export class LightServer {
    * @throws StartError for what cannot be opened, Node's own error when the address cannot be listened on.
    */
   async listen(): Promise<LightAddress> {
-    switch (this.#state.type) {
-      case 'made':
-        this.#state = { type: 'listening', parts: this.#start(), address: null }
-        return (await this.#state.parts).front.address
-      case 'listening':
-        return (await this.#state.parts).front.address
-      case 'draining':
-      case 'closed':
-        throw new InvariantError('This server has been closed; make a new one.')
+    if (this.#state.type === 'made') {
+      this.#state = { type: 'listening', parts: this.#start(), address: null }
     }
+    if (this.#state.type === 'listening') return (await this.#state.parts).front.address
+    throw new InvariantError('This server has been closed; make a new one.')
   }
 
   /** Refuses new connections, lets running requests finish for up to `shutdownTimeout` seconds, then ends them. */

@@ -8,6 +8,7 @@ import { withAbort } from '../../core/abort.ts'
 import { systemClock } from '../../core/clock.ts'
 import { RETRY_AFTER_SECONDS, Supervisor } from '../../core/concurrency/supervisor.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { withResolvers } from '../../core/with-resolvers.ts'
 import type { Continuation } from '../model-host.ts'
 import type { Outcome } from './worker-messages.ts'
 import { type Job, WorkerThread } from './worker-thread.ts'
@@ -19,7 +20,7 @@ export interface WorkerPoolOptions {
   readonly workers: number
   /** Prompts that may wait for a thread. */
   readonly maxQueue: number
-  /** Told why a thread has ended by itself. */
+  /** Gets the reason when a thread has ended by itself. */
   readonly onWorkerEnd: (cause: Error) => void
   /** @default 64 */
   readonly seats?: number
@@ -52,30 +53,21 @@ export class WorkerPool {
   }
 
   /** @throws ServiceError `queue_full`, `engine_failed`, `engine_unavailable`, `shutting_down`; AbortError. */
-  run({ prompt, maxNewTokens, requestId, onLeave }: PromptRun): Promise<Continuation> {
-    return new Promise((resolve, reject) => {
-      this.#refuseIfUnavailable()
-      const id = this.#nextId++
-      const settle = (outcome: Outcome): void => {
-        forgetClient()
-        if (outcome.length === 2) {
-          const [, { code, params }] = outcome
-          return reject(new ServiceError(code, { requestId, ...params }))
-        }
-        const [, text, tokenIds, promptTokens, finishReason] = outcome
-        resolve({ text, tokenIds, promptTokens, finishReason })
-      }
-      const fail = (error: Error): void => {
-        forgetClient()
-        reject(error)
-      }
-      this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail })
-      const forgetClient = onLeave(() => {
-        this.#abort(id)
-        reject(new DOMException('The client has left.', 'AbortError'))
-      })
-      this.#fillSeats()
+  async run({ prompt, maxNewTokens, requestId, onLeave }: PromptRun): Promise<Continuation> {
+    this.#refuseIfUnavailable()
+    const id = this.#nextId++
+    const { promise, resolve: settle, reject: fail } = withResolvers<Outcome>()
+    this.#waiting.set(id, { id, prompt, maxNewTokens, settle, fail })
+    const forgetClient = onLeave(() => {
+      this.#abort(id)
+      fail(new DOMException('The client has left.', 'AbortError'))
     })
+    this.#fillSeats()
+    try {
+      return toContinuation(await promise, requestId)
+    } finally {
+      forgetClient()
+    }
   }
 
   /** Ends the threads; prompts that have not ended fail with `shutting_down`. */
@@ -178,6 +170,13 @@ export class WorkerPool {
     this.#waiting.clear()
     return jobs
   }
+}
+
+/** @throws ServiceError when the prompt could not run. */
+function toContinuation(outcome: Outcome, requestId: string): Continuation {
+  if (outcome.length === 2) throw new ServiceError(outcome[1].code, { requestId, ...outcome[1].params })
+  const [, text, tokenIds, promptTokens, finishReason] = outcome
+  return { text, tokenIds, promptTokens, finishReason }
 }
 
 function unavailable(): ServiceError {

@@ -61,7 +61,7 @@ export class WorkerThread {
     this.#flushThisTurn()
   }
 
-  /** Its seat is free at once; nothing more is heard of it. */
+  /** Its seat is free at once; whatever it still comes to is dropped. */
   abort(id: number): void {
     if (this.#takeJob(id) === undefined) return
     this.#aborted.push(id)
@@ -99,7 +99,7 @@ export class WorkerThread {
     this.#hooks.onOutcomes()
   }
 
-  /** Undefined when it has ended or was never there. There are few, and the first is mostly the one. */
+  /** Undefined when it has ended or was never there. There are few, and it is usually the first. */
   #takeJob(id: number): Job | undefined {
     const index = this.#jobs.findIndex((job) => job.id === id)
     return index < 0 ? undefined : this.#jobs.splice(index, 1)[0]

@@ -15,8 +15,14 @@ import { CertificateReloader } from './certificate-reloader.ts'
 const DAY_MS = 86_400_000
 const KEPT = 'the TLS files cannot be used; the certificate from before goes on serving'
 
+/** For a test that says itself when the files are read: never. */
+const BY_HAND = { readEveryMs: 2 ** 30 }
+
 /** A reloader of these files, and what it logs. */
-async function createReloader(files: CertificateFiles, startUnixSeconds = VALID_UNIX_SECONDS) {
+async function createReloader(
+  files: CertificateFiles,
+  { startUnixSeconds = VALID_UNIX_SECONDS, readEveryMs = 1 } = {},
+) {
   const clock = new VirtualClock(startUnixSeconds)
   const lines: Record<string, unknown>[] = []
   const listeners = new Set<() => void>()
@@ -36,7 +42,7 @@ async function createReloader(files: CertificateFiles, startUnixSeconds = VALID_
     },
     clock,
     log: createLog({ destination: { write } }),
-    readEveryMs: 1,
+    readEveryMs,
   })
   onTestFinished(() => reloader.close())
   /** Resolves as soon as it holds. */
@@ -90,7 +96,7 @@ describe('CertificateReloader', () => {
 
   it('reads at once when it is told to, and keeps what it has when that cannot be used', async () => {
     const tls = createTlsFolder()
-    const { reloader, news, lines, messages } = await createReloader(tls)
+    const { reloader, news, lines, messages } = await createReloader(tls, BY_HAND)
 
     await reloader.reload()
     expect(messages()).toEqual(['the TLS files are unchanged'])
@@ -165,7 +171,9 @@ describe('CertificateReloader', () => {
 
   it('warns once a day from 14 days before the end on', async () => {
     const end = Date.UTC(2120, 0, 1) / 1000
-    const { reloader, clock, lines } = await createReloader(createTlsFolder(), end - 15 * 86_400)
+    const { reloader, clock, lines } = await createReloader(createTlsFolder(), {
+      startUnixSeconds: end - 15 * 86_400,
+    })
     expect(lines).toEqual([])
 
     clock.advance(DAY_MS)
@@ -194,7 +202,9 @@ describe('CertificateReloader', () => {
   })
 
   it('warns at the start', async () => {
-    const { lines } = await createReloader(createTlsFolder(), Date.UTC(2119, 11, 30) / 1000)
+    const { lines } = await createReloader(createTlsFolder(), {
+      startUnixSeconds: Date.UTC(2119, 11, 30) / 1000,
+    })
 
     expect(lines).toMatchObject([{ level: 'warn', daysLeft: 2 }])
   })

@@ -7,6 +7,7 @@ import { SQL_INJECTIONS } from '../../support/servers/account-services.ts'
 import { call, createTestLightServer, type TestLightServer } from '../../support/servers/light-server.ts'
 import { openSocket, readAnswer } from '../../support/net/raw-http.ts'
 import { temporaryFolder } from '../../support/servers/server-process.ts'
+import { shared } from '../../support/shared.ts'
 
 interface Scene extends TestLightServer {
   readonly full: AccountsApp
@@ -117,6 +118,8 @@ describe('a key of the database', () => {
 })
 
 describe('what is no key of the database', () => {
+  const sceneOfWrongKeys = shared(createScene)
+
   it.each([
     'sk-svc-0123',
     `sk-svc-${'0'.repeat(64)}`,
@@ -125,7 +128,7 @@ describe('what is no key of the database', () => {
     ...SQL_INJECTIONS,
     ...SQL_INJECTIONS.map((text) => `sk-svc-${text}`),
   ])('%j opens nothing', async (secret) => {
-    const { full, statusOf } = await createScene()
+    const { full, statusOf } = sceneOfWrongKeys()
     await full.register()
 
     expect(await statusOf(secret)).toBe(401)

@@ -1,9 +1,7 @@
 /** A model as `/v1/models` shows it, made from what the registry holds of it. */
-import type { Mutex } from '../core/concurrency/semaphore.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
-import type { ModelSource } from '../protocol/model-source.ts'
-import type { LoadedModel } from './loaded-model.ts'
+import type { ModelEntry } from './model-entry.ts'
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
 
@@ -23,23 +21,6 @@ export interface ModelRecord {
   readonly replicas: ReplicaCount | null
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
-}
-
-/** What the registry holds of one id. */
-export interface ModelEntry {
-  readonly id: string
-  readonly createdUnixSeconds: number
-  /** From the headers of the load under way, or of the last one. */
-  outline: ModelOutline | null
-  loadFraction: number
-  failure: string | null
-  isDraining: boolean
-  /** What serves; null until the first load has finished. */
-  current: LoadedModel | null
-  /** What `current` was loaded from; null for the fallback and before the first load has finished. */
-  source: ModelSource | null
-  /** Held by the load under way; the next ones wait in the order they were asked for. */
-  readonly loads: Mutex
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {

@@ -6,43 +6,26 @@
  *   loading ──▶ ready ──register again──▶ (the old engine drains, the new one is ready)
  *      └──▶ failed                └──unregister──▶ draining ──▶ gone
  *
- * Knows no engine: `openEngine` is passed in by the composition root.
+ * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on unread.
  */
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
-import { Mutex } from '../core/concurrency/semaphore.ts'
-import { ServiceError, StartError } from '../core/errors.ts'
-import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import { StartError } from '../core/errors.ts'
+import type { Engine, ModelOutline } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
-import type { LoadProgress } from '../protocol/runner-options.ts'
-import { LoadedModel, type ModelLease } from './loaded-model.ts'
-import { isServing, toRecord, type ModelEntry, type ModelRecord } from './model-record.ts'
+import type { ModelLease } from './loaded-model.ts'
+import { createEntry, loadingFailed, type ModelEntry, modelNotFound, sourceOf } from './model-entry.ts'
+import { ModelLoader, type OpenEngine } from './model-loader.ts'
+import { isServing, toRecord, type ModelRecord } from './model-record.ts'
 import { QueueLimit, type QueueLine } from './queue-limit.ts'
 
 export type { ChatMessage } from './chat/chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
+export type { LoadHooks, OpenEngine } from './model-loader.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'
-
-/** What may pass until a load that was told to end has ended; one that reads from a dead network disk never does. */
-const LOADS_END_MS = 5000
 
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
-
-export interface LoadHooks {
-  readonly onProgress: LoadProgress
-  /** What `register` was told of the model, so that its headers need not be read again; null for nothing. */
-  readonly outline: ModelOutline | null
-  /** Told as soon as the headers have been read. */
-  readonly onOutline: (outline: ModelOutline) => void
-  /** What is loaded now and stays so while this one loads. */
-  readonly loaded: readonly ModelInfo[]
-  /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
-  readonly signal: AbortSignal
-}
-
-/** @throws StartError when the model cannot be opened. */
-export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks) => Promise<Engine>
 
 export interface RegistryOptions {
   readonly openEngine: OpenEngine
@@ -60,31 +43,21 @@ export interface RegisterOptions {
   readonly keepsFailed?: boolean
 }
 
-interface Entry extends ModelEntry {
-  source: ModelSource | null
-  /** Whether it stays, as `failed`, when its first load fails: somebody who registered it wants that. */
-  isKept: boolean
-  /** Aborted when it is unregistered: a load under way is of no use any more. */
-  readonly removed: AbortController
-}
-
 export class ModelRegistry {
   readonly #options: RegistryOptions
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, ModelEntry>()
   /** Entries that were unregistered and finish their last requests. */
-  readonly #draining = new Set<Entry>()
-  #fallback: Entry | null
-  /** Every model whose engine is not closed, those that finish their last requests included. */
-  readonly #open = new Set<LoadedModel>()
-  readonly #closing = new AbortController()
-  readonly #queueLimit: QueueLimit
+  readonly #draining = new Set<ModelEntry>()
+  #fallback: ModelEntry | null
+  readonly #loader: ModelLoader
   /** Requests that wait for a first load. */
   readonly #loadLine: QueueLine
 
   constructor(options: RegistryOptions) {
     this.#options = options
-    this.#queueLimit = new QueueLimit(options.maxQueue)
-    this.#loadLine = this.#queueLimit.createLine(0)
+    const queueLimit = new QueueLimit(options.maxQueue)
+    this.#loadLine = queueLimit.createLine(0)
+    this.#loader = new ModelLoader(options.openEngine, queueLimit)
     this.#fallback = this.#createFallback()
   }
 
@@ -96,13 +69,13 @@ export class ModelRegistry {
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
     if (id === '') throw new StartError('The id of a model must not be empty.', 1)
     const source = toModelSource(given)
-    const entry = this.#entries.get(id) ?? this.#createEntry(id)
+    const entry = this.#entries.get(id) ?? createEntry(id, this.#options.clock.unixSeconds())
     this.#entries.set(id, entry)
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     try {
-      await entry.loads.run(() => this.#load(entry, source, options.outline))
+      await entry.loads.run(() => this.#loader.load(entry, source, options.outline ?? null))
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isFree) this.#forget(entry)
       throw error
@@ -118,7 +91,7 @@ export class ModelRegistry {
     const entry = this.#resolve(modelId)
     return await entry.loads.run(async () => {
       const source = change(sourceOf(entry))
-      await this.#load(entry, source)
+      await this.#loader.load(entry, source, null)
       return source
     })
   }
@@ -143,7 +116,7 @@ export class ModelRegistry {
     this.#forget(entry)
     entry.removed.abort()
     await entry.loads.whenFree()
-    await this.#retire(entry.current)
+    await this.#loader.retire(entry.current)
     this.#draining.delete(entry)
   }
 
@@ -182,8 +155,7 @@ export class ModelRegistry {
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
     if (entry.current !== null) return entry.current.acquire()
-    const message = entry.failure ?? 'it is not loaded.'
-    throw new ServiceError('model_loading_failed', { model: entry.id, message }, { retryAfterSeconds: 10 })
+    throw loadingFailed(entry)
   }
 
   /**
@@ -191,55 +163,11 @@ export class ModelRegistry {
    * waited for a few seconds; what it brings after that is closed then.
    */
   async close(): Promise<void> {
-    this.#closing.abort()
-    const entries = [...this.#entries.values(), ...this.#draining]
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise((resolve) => {
-      timer = setTimeout(resolve, LOADS_END_MS)
-    })
-    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenFree())), tooLate])
-    clearTimeout(timer)
-    await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
-  }
-
-  async #load(entry: Entry, source: ModelSource, outline: ModelOutline | null = null): Promise<void> {
-    entry.failure = null
-    entry.loadFraction = 0
-    try {
-      const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
-      signal.throwIfAborted()
-      const onProgress = (fraction: number): void => {
-        entry.loadFraction = fraction
-      }
-      const onOutline = (read: ModelOutline): void => {
-        entry.outline = read
-      }
-      const loaded = Array.from(this.#open)
-        .filter(({ engine }) => engine.status().state !== 'failed')
-        .map(({ engine }) => engine.info())
-      const hooks = { outline, onProgress, onOutline, loaded, signal }
-      const engine = await this.#options.openEngine(entry.id, source, hooks)
-      if (this.#closing.signal.aborted) {
-        await engine.close()
-        throw new ServiceError('shutting_down')
-      }
-      const replaced = entry.current
-      entry.current = this.#createLoaded(entry.id, engine)
-      entry.source = source
-      void this.#retire(replaced)
-    } catch (error) {
-      if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
-      if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
-      entry.failure =
-        error instanceof StartError || error instanceof ServiceError
-          ? error.message
-          : 'its engine could not be started.'
-      throw error
-    }
+    await this.#loader.close([...this.#entries.values(), ...this.#draining])
   }
 
   /** Takes an entry out, so that no new request finds it. */
-  #forget(entry: Entry): void {
+  #forget(entry: ModelEntry): void {
     entry.isDraining = true
     if (this.#entries.get(entry.id) !== entry) return
     this.#entries.delete(entry.id)
@@ -247,7 +175,7 @@ export class ModelRegistry {
   }
 
   /** Until a load has brought something that serves, or none is left. */
-  async #waitForLoad(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #waitForLoad(entry: ModelEntry, signal: AbortSignal): Promise<void> {
     this.#loadLine.enter(1)
     try {
       while (!isServing(entry) && !entry.loads.isFree) await withAbort(entry.loads.nextRelease(), signal)
@@ -256,18 +184,12 @@ export class ModelRegistry {
     }
   }
 
-  async #retire(model: LoadedModel | null): Promise<void> {
-    if (model === null) return
-    await model.retire()
-    this.#open.delete(model)
-  }
-
   #retireFallback(): void {
-    void this.#retire(this.#fallback?.current ?? null)
+    void this.#loader.retire(this.#fallback?.current ?? null)
     this.#fallback = null
   }
 
-  #resolve(modelId: string | null): Entry {
+  #resolve(modelId: string | null): ModelEntry {
     const id = modelId ?? DEFAULT_MODEL_ID
     const entry = this.#entries.get(id) ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
     if (entry === null) throw modelNotFound(id)
@@ -275,45 +197,13 @@ export class ModelRegistry {
   }
 
   /** The one registered first: the server registers its `--checkpoint` before anything else. */
-  #findDefault(): Entry | null {
+  #findDefault(): ModelEntry | null {
     return this.#entries.get(DEFAULT_MODEL_ID) ?? this.#entries.values().next().value ?? this.#fallback
   }
 
-  #createLoaded(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine, this.#queueLimit)
-    this.#open.add(model)
-    return model
-  }
-
-  #createFallback(): Entry {
-    const entry = this.#createEntry(DEFAULT_MODEL_ID)
-    entry.current = this.#createLoaded(DEFAULT_MODEL_ID, this.#options.openFallback())
+  #createFallback(): ModelEntry {
+    const entry = createEntry(DEFAULT_MODEL_ID, this.#options.clock.unixSeconds())
+    entry.current = this.#loader.adopt(DEFAULT_MODEL_ID, this.#options.openFallback())
     return entry
   }
-
-  #createEntry(id: string): Entry {
-    return {
-      id,
-      createdUnixSeconds: Math.floor(this.#options.clock.unixSeconds()),
-      removed: new AbortController(),
-      outline: null,
-      loadFraction: 0,
-      failure: null,
-      isDraining: false,
-      current: null,
-      source: null,
-      loads: new Mutex(),
-      isKept: false,
-    }
-  }
-}
-
-function sourceOf({ id, source, failure }: Entry): ModelSource {
-  if (source !== null) return source
-  const message = failure ?? 'it is not loaded.'
-  throw new ServiceError('model_loading_failed', { model: id, message }, { retryAfterSeconds: 10 })
-}
-
-function modelNotFound(model: string): ServiceError {
-  return new ServiceError('model_not_found', { model }, { param: 'model' })
 }

@@ -1,0 +1,57 @@
+/** What the registry holds of one id, and what it refuses where there is nothing to serve. Changed by registry and loader. */
+import { Mutex } from '../core/concurrency/semaphore.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
+import type { LoadedModel } from './loaded-model.ts'
+
+export interface ModelEntry {
+  readonly id: string
+  readonly createdUnixSeconds: number
+  /** From the headers of the load under way, or of the last one. */
+  outline: ModelOutline | null
+  loadFraction: number
+  failure: string | null
+  isDraining: boolean
+  /** What serves; null until the first load has finished. */
+  current: LoadedModel | null
+  /** What `current` was loaded from; null for the fallback and before the first load has finished. */
+  source: ModelSource | null
+  /** Held by the load under way; the next ones wait in the order they were asked for. */
+  readonly loads: Mutex
+  /** Whether it stays, as `failed`, when its first load fails. */
+  isKept: boolean
+  /** Aborted when it is unregistered: a load under way is of no use any more. */
+  readonly removed: AbortController
+}
+
+export function createEntry(id: string, unixSeconds: number): ModelEntry {
+  return {
+    id,
+    createdUnixSeconds: Math.floor(unixSeconds),
+    outline: null,
+    loadFraction: 0,
+    failure: null,
+    isDraining: false,
+    current: null,
+    source: null,
+    loads: new Mutex(),
+    isKept: false,
+    removed: new AbortController(),
+  }
+}
+
+/** @throws ServiceError `model_loading_failed` where nothing was ever loaded. */
+export function sourceOf(entry: ModelEntry): ModelSource {
+  if (entry.source === null) throw loadingFailed(entry)
+  return entry.source
+}
+
+export function loadingFailed({ id, failure }: ModelEntry): ServiceError {
+  const message = failure ?? 'it is not loaded.'
+  return new ServiceError('model_loading_failed', { model: id, message }, { retryAfterSeconds: 10 })
+}
+
+export function modelNotFound(model: string): ServiceError {
+  return new ServiceError('model_not_found', { model }, { param: 'model' })
+}

@@ -1,0 +1,117 @@
+/**
+ * Opens the engines of models and knows every engine that is open, those that finish their last requests included. A load
+ * changes its entry: what serves, how far it is, why it failed. Which ids there are is the registry's, its only caller.
+ */
+import { ServiceError, StartError } from '../core/errors.ts'
+import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
+import type { ModelSource } from '../protocol/model-source.ts'
+import type { LoadProgress } from '../protocol/runner-options.ts'
+import { LoadedModel } from './loaded-model.ts'
+import { modelNotFound, type ModelEntry } from './model-entry.ts'
+import type { QueueLimit } from './queue-limit.ts'
+
+/** Time for loads to end when the server does; one that reads from a dead network disk never ends. */
+const LOADS_END_MS = 5000
+
+export interface LoadHooks {
+  readonly onProgress: LoadProgress
+  /** What `register` was given, so that the headers need not be read again; null for nothing. */
+  readonly outline: ModelOutline | null
+  /** Called as soon as the headers have been read. */
+  readonly onOutline: (outline: ModelOutline) => void
+  /** What is loaded now and stays so while this one loads. */
+  readonly loaded: readonly ModelInfo[]
+  /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
+  readonly signal: AbortSignal
+}
+
+/** @throws StartError when the model cannot be opened. */
+export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks) => Promise<Engine>
+
+export class ModelLoader {
+  readonly #openEngine: OpenEngine
+  readonly #queueLimit: QueueLimit
+  readonly #open = new Set<LoadedModel>()
+  readonly #closing = new AbortController()
+
+  constructor(openEngine: OpenEngine, queueLimit: QueueLimit) {
+    this.#openEngine = openEngine
+    this.#queueLimit = queueLimit
+  }
+
+  /**
+   * Opens the engine of a source and lets it serve in the place of what served; the old one closes with its last lease.
+   * @throws StartError, ServiceError `shutting_down`, `model_not_found` when the entry was unregistered meanwhile.
+   */
+  async load(entry: ModelEntry, source: ModelSource, outline: ModelOutline | null): Promise<void> {
+    entry.failure = null
+    entry.loadFraction = 0
+    try {
+      const engine = await this.#openEngine(entry.id, source, this.#hooks(entry, outline))
+      if (this.#closing.signal.aborted) {
+        await engine.close()
+        throw new ServiceError('shutting_down')
+      }
+      const replaced = entry.current
+      entry.current = this.adopt(entry.id, engine)
+      entry.source = source
+      void this.retire(replaced)
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
+      if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
+      entry.failure =
+        error instanceof StartError || error instanceof ServiceError
+          ? error.message
+          : 'its engine could not be started.'
+      throw error
+    }
+  }
+
+  /** Makes a model of an engine that is open. */
+  adopt(id: string, engine: Engine): LoadedModel {
+    const model = new LoadedModel(id, engine, this.#queueLimit)
+    this.#open.add(model)
+    return model
+  }
+
+  /** Closes a model's engine when its last lease is gone. */
+  async retire(model: LoadedModel | null): Promise<void> {
+    if (model === null) return
+    await model.retire()
+    this.#open.delete(model)
+  }
+
+  /**
+   * Ends the loads of these entries, and closes every engine. A load that hangs is waited for a few seconds; what it brings
+   * after that is closed then.
+   */
+  async close(entries: readonly ModelEntry[]): Promise<void> {
+    this.#closing.abort()
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise((resolve) => {
+      timer = setTimeout(resolve, LOADS_END_MS)
+    })
+    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenFree())), tooLate])
+    clearTimeout(timer)
+    await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
+  }
+
+  /** @throws the reason when a load is of no use any more. */
+  #hooks(entry: ModelEntry, outline: ModelOutline | null): LoadHooks {
+    const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
+    signal.throwIfAborted()
+    return {
+      outline,
+      signal,
+      onProgress: (fraction) => {
+        entry.loadFraction = fraction
+      },
+      onOutline: (read) => {
+        entry.outline = read
+      },
+      loaded: Array.from(this.#open)
+        .filter(({ engine }) => engine.status().state !== 'failed')
+        .map(({ engine }) => engine.info()),
+    }
+  }
+}

@@ -42,6 +42,7 @@ export type {
   BeamRoom,
   BeamRun,
   BeamStart,
+  SeatRun,
   SlotRun,
   SlotStart,
   StepOutput,

@@ -16,19 +16,28 @@ export interface SlotStart {
   readonly copyFromSlotId: number | null
 }
 
-/** Tokens of one slot to compute in this step, at consecutive positions from `position`. */
-export interface SlotRun {
-  readonly slotId: number
+/** Tokens to compute in this step, at consecutive positions from `position`. */
+interface TokenRun {
   readonly position: number
   readonly tokenIds: ArrayLike<number>
   /** True when the next token is to be sampled after the last of these. */
   readonly wantsToken: boolean
+}
+
+/** Of one slot. */
+export interface SlotRun extends TokenRun {
+  readonly slotId: number
   /**
    * How many of the last of these are guesses, in a run that wants a token. The runner samples after the last token that
    * is none, and goes on after each guess as long as it is just what was sampled; the others leave its KV cache again.
    * @default 0
    */
   readonly draftTokens?: number
+}
+
+/** Of one beam, which lives in a seat of the beams' own KV cache. */
+export interface SeatRun extends TokenRun {
+  readonly seat: number
 }
 
 /** One step, whole: starts are applied in order before the runs are computed together. */
@@ -56,8 +65,8 @@ export interface BeamStart {
 export interface BeamRun {
   /** The group's first seat. */
   readonly seat: number
-  /** Tokens for its seats, whose numbers are the runs' `slotId`. */
-  readonly runs: readonly SlotRun[]
+  /** Tokens for its seats. */
+  readonly runs: readonly SeatRun[]
   /** Its beams, in the order of the runs; empty while the prompt is not computed. */
   readonly beams: readonly { readonly score: number; readonly tokenIds: readonly number[] }[]
   /** How many ways to continue are wanted, over all its beams. */

@@ -138,16 +138,16 @@ export class ContinuousBatchScheduler {
     const ms = this.#clock.nowMs()
     for (const request of requests) {
       const sequence = new Sequence(request, { ms, order: this.#arrivals++ })
-      this.#sequences.set(sequence.reqId, sequence)
+      this.#sequences.set(sequence.sequenceId, sequence)
       this.#partOf(sequence).add(sequence)
     }
   }
 
   /** Drops a sequence in whatever state it is; no further event comes for it. False when it is not held. */
-  abort(reqId: number): boolean {
-    const sequence = this.#sequences.get(reqId)
+  abort(sequenceId: number): boolean {
+    const sequence = this.#sequences.get(sequenceId)
     if (sequence === undefined) return false
-    this.#events = this.#events.filter((event) => event.reqId !== reqId)
+    this.#events = this.#events.filter((event) => event.reqId !== sequenceId)
     this.#leave(sequence)
     return true
   }
@@ -188,7 +188,7 @@ export class ContinuousBatchScheduler {
     this.#beams?.checkIntegrity()
     for (const sequence of this.#beams ?? []) check(sequence.slotId === null, 'a group has no slot')
     for (const sequence of [...this.#batch, ...(this.#beams ?? [])]) {
-      check(this.#sequences.get(sequence.reqId) === sequence, 'what waits or runs is known')
+      check(this.#sequences.get(sequence.sequenceId) === sequence, 'what waits or runs is known')
     }
   }
 
@@ -210,7 +210,7 @@ export class ContinuousBatchScheduler {
   #end(sequence: Sequence, finishReason: FinishReason): void {
     const drafts = sequence.drafter?.counts
     const wasGuessed = drafts !== undefined && drafts.draftedTokens > 0
-    const { reqId } = sequence
+    const { sequenceId: reqId } = sequence
     this.#events.push({ type: 'sequence-end', reqId, finishReason, ...(wasGuessed && { drafts }) })
     this.#leave(sequence)
   }
@@ -219,7 +219,7 @@ export class ContinuousBatchScheduler {
     this.#partOf(sequence).remove(sequence)
     sequence.status = 'finished'
     sequence.slotId = null
-    this.#sequences.delete(sequence.reqId)
+    this.#sequences.delete(sequence.sequenceId)
   }
 }
 

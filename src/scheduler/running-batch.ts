@@ -215,11 +215,11 @@ export class RunningBatch {
     }
   }
 
-  #announceStart({ reqId, promptTokens, computedTokens, arrivalMs }: Sequence): void {
+  #announceStart({ sequenceId, promptTokens, computedTokens, arrivalMs }: Sequence): void {
     const queueMs = this.#options.clock.nowMs() - arrivalMs
     this.#options.emit({
       type: 'sequence-start',
-      reqId,
+      reqId: sequenceId,
       promptTokens,
       cachedTokens: computedTokens,
       queueMs,
@@ -239,7 +239,7 @@ export class RunningBatch {
     sequence.lastTokenId = tokenId
     const { text, finishReason } = this.#read(sequence, tokenId)
     const rest = finishReason === null || finishReason === 'stop-string' ? '' : sequence.assembler.flush()
-    emit({ type: 'text-delta', reqId: sequence.reqId, text: text + rest, tokenIds: [tokenId] })
+    emit({ type: 'text-delta', reqId: sequence.sequenceId, text: text + rest, tokenIds: [tokenId] })
     if (finishReason !== null) onEnd(sequence, finishReason === 'length' ? 'length' : 'stop')
   }
 
@@ -248,7 +248,7 @@ export class RunningBatch {
     if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     const text = sequence.assembler.flush()
-    if (text !== '') emit({ type: 'text-delta', reqId: sequence.reqId, text, tokenIds: [] })
+    if (text !== '') emit({ type: 'text-delta', reqId: sequence.sequenceId, text, tokenIds: [] })
     onEnd(sequence, 'stop')
   }
 
@@ -267,7 +267,7 @@ export class RunningBatch {
 
   #slotOf(sequence: Sequence): Slot {
     const slot = sequence.slotId === null ? undefined : this.#slots.slots[sequence.slotId]
-    if (slot === undefined) throw new InvariantError(`sequence ${sequence.reqId} has no slot`)
+    if (slot === undefined) throw new InvariantError(`sequence ${sequence.sequenceId} has no slot`)
     return slot
   }
 }

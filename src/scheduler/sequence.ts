@@ -16,7 +16,7 @@ export type SequenceStatus = 'waiting' | 'running' | 'finished'
 export interface ScheduledRequest {
   /** Prompt token ids; an Int32Array is kept, not copied. */
   readonly ids: ArrayLike<number>
-  /** Unique among the requests the scheduler holds. */
+  /** Names the sequence, here and in events; unique among those the scheduler holds. The interface calls it so. */
   readonly reqId: number
   readonly maxNewTokens: number
   /** @default greedy */
@@ -33,7 +33,8 @@ export const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPe
 const DEFAULT_PLACE: QueuePlace = { priorityClass: 0, priority: 0, accountId: '' }
 
 export class Sequence {
-  readonly reqId: number
+  /** The `reqId` of its request and of its events. */
+  readonly sequenceId: number
   readonly promptTokenIds: Int32Array
   readonly maxNewTokens: number
   readonly sampling: Sampling
@@ -55,7 +56,7 @@ export class Sequence {
   drafter: Drafter | null = null
 
   constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
-    this.reqId = request.reqId
+    this.sequenceId = request.reqId
     this.promptTokenIds = request.ids instanceof Int32Array ? request.ids : Int32Array.from(request.ids)
     this.maxNewTokens = request.maxNewTokens
     this.sampling = request.sampling ?? GREEDY

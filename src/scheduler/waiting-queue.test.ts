@@ -29,7 +29,7 @@ function takeNext(queue: WaitingQueue, nowMs: number): Sequence | null {
 function drain(queue: WaitingQueue, nowMs = 0): number[] {
   const order: number[] = []
   for (let next = takeNext(queue, nowMs); next !== null; next = takeNext(queue, nowMs)) {
-    order.push(next.reqId)
+    order.push(next.sequenceId)
   }
   return order
 }
@@ -67,7 +67,7 @@ describe('WaitingQueue', () => {
       nowMs += 1000
       const place = { accountId: 'b', priorityClass: 2, priority: 100 }
       queue.add(new Sequence({ ids: [1], reqId, maxNewTokens: 1, place }, { ms: nowMs, order: reqId }))
-      if (takeNext(queue, nowMs)?.reqId === 0) break
+      if (takeNext(queue, nowMs)?.sequenceId === 0) break
     }
     // Two classes below, it overtakes the newest of the best class after three steps of ageing.
     expect(nowMs).toBe(15_000)

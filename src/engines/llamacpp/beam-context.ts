@@ -60,7 +60,10 @@ export class BeamContext {
       this.#samplers[seat] = new BeamSampler(sampling, promptTokenIds)
     }
     for (const { from, to } of forks) this.#context.copySlot(from, to)
-    this.#context.decode(groups.flatMap(({ runs }) => runs))
+    // The seats are the slots of this context.
+    this.#context.decode(
+      groups.flatMap(({ runs }) => runs.map(({ seat, ...run }) => ({ ...run, slotId: seat }))),
+    )
 
     const choosing = groups.filter(({ beams }) => beams.length > 0)
     if (choosing.length === 0) return []

@@ -3,7 +3,7 @@
  * the beam groups, which give it its seats.
  */
 import { InvariantError } from '../../core/errors.ts'
-import type { BeamChoice, BeamRun, BeamStart, SlotRun } from '../../protocol/model-runner.ts'
+import type { BeamChoice, BeamRun, BeamStart, SeatRun } from '../../protocol/model-runner.ts'
 import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam-search.ts'
 import { reseat, type Reseating } from './beam-seats.ts'
 import type { Sequence } from '../sequence.ts'
@@ -148,7 +148,7 @@ export class BeamGroup {
     const wantsToken = computedTokens + tokenIds.length === promptTokens
     return {
       seat: this.#firstSeat,
-      runs: [{ slotId: this.#firstSeat, position: computedTokens, tokenIds, wantsToken }],
+      runs: [{ seat: this.#firstSeat, position: computedTokens, tokenIds, wantsToken }],
       beams: wantsToken ? this.#search.beams : [],
       candidates: wantsToken ? CANDIDATES_PER_BEAM * numBeams : 0,
     }
@@ -157,13 +157,13 @@ export class BeamGroup {
   #decodeRun(): BeamRun {
     const { beams } = this.#search
     const { promptTokens, numBeams } = this.sequence
-    const runs = beams.map(({ tokenIds }, beam): SlotRun => {
-      const slotId = this.#beamSeats[beam]
+    const runs = beams.map(({ tokenIds }, beam): SeatRun => {
+      const seat = this.#beamSeats[beam]
       const last = tokenIds.at(-1)
-      if (slotId === undefined || last === undefined)
+      if (seat === undefined || last === undefined)
         throw new InvariantError('a beam needs a seat and a token')
       const position = promptTokens + tokenIds.length - 1
-      return { slotId, position, tokenIds: [last], wantsToken: true }
+      return { seat, position, tokenIds: [last], wantsToken: true }
     })
     return { seat: this.#firstSeat, runs, beams, candidates: CANDIDATES_PER_BEAM * numBeams }
   }

@@ -111,7 +111,7 @@ export class BeamGroups {
       const { sequence } = group
       emit({
         type: 'text-delta',
-        reqId: sequence.reqId,
+        reqId: sequence.sequenceId,
         text: result.text,
         tokenIds: result.tokenIds,
       })
@@ -186,9 +186,9 @@ export class BeamGroups {
     return group.start()
   }
 
-  #announceStart({ reqId, promptTokens, arrivalMs }: Sequence, nowMs: number): void {
+  #announceStart({ sequenceId, promptTokens, arrivalMs }: Sequence, nowMs: number): void {
     const queueMs = nowMs - arrivalMs
-    this.#options.emit({ type: 'sequence-start', reqId, promptTokens, cachedTokens: 0, queueMs })
+    this.#options.emit({ type: 'sequence-start', reqId: sequenceId, promptTokens, cachedTokens: 0, queueMs })
   }
 
   /** One prompt a step, so that streams beside it do not wait for two. */

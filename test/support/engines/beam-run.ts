@@ -25,7 +25,7 @@ export function searchWithBeams(runner: ModelRunner, options: BeamRunOptions): H
     },
   })
   const candidates = 2 * numBeams
-  const prompt = { slotId: 0, position: 0, tokenIds: promptTokenIds, wantsToken: true }
+  const prompt = { seat: 0, position: 0, tokenIds: promptTokenIds, wantsToken: true }
   let seats: readonly number[] = [0]
   let plan: BeamPlan = {
     drops: all,
@@ -39,7 +39,7 @@ export function searchWithBeams(runner: ModelRunner, options: BeamRunOptions): H
     if (search.isDone) return search.best
     seats = reseating.seats
     const runs = search.beams.map(({ tokenIds }, beam) => ({
-      slotId: seats[beam] ?? 0,
+      seat: seats[beam] ?? 0,
       position: promptTokenIds.length + tokenIds.length - 1,
       tokenIds: tokenIds.slice(-1),
       wantsToken: true,

@@ -76,9 +76,9 @@ export class PretendRunner {
       this.#seats[to] = [...this.#seat(from)]
     }
     for (const { runs } of groups) {
-      for (const { slotId, position, tokenIds } of runs) {
-        must(this.#seat(slotId).length === position, `seat ${slotId} goes on where it stands`)
-        for (const tokenId of Array.from(tokenIds)) this.#seat(slotId).push({ tokenId })
+      for (const { seat, position, tokenIds } of runs) {
+        must(this.#seat(seat).length === position, `seat ${seat} goes on where it stands`)
+        for (const tokenId of Array.from(tokenIds)) this.#seat(seat).push({ tokenId })
       }
     }
     const cells = new Set(this.#seats.flat()).size
@@ -89,7 +89,7 @@ export class PretendRunner {
   #choose({ seat, runs, beams, candidates }: BeamPlan['groups'][number]): BeamChoice[] {
     const prompt = Array.from(this.#prompts.get(seat) ?? [])
     for (const [index, { tokenIds }] of beams.entries()) {
-      const held = this.#seat(runs[index]?.slotId ?? -1).map((cell) => cell.tokenId)
+      const held = this.#seat(runs[index]?.seat ?? -1).map((cell) => cell.tokenId)
       must(String(held) === String([...prompt, ...tokenIds]), `beam ${index} of seat ${seat} holds its text`)
     }
     return Array.from({ length: candidates }, (_, rank) => {

@@ -47,14 +47,14 @@ export interface RequestHandle {
 
 interface OpenRequest {
   readonly sink: EventSink
-  /** Scheduler ids of the sequences that have not ended. */
+  /** The sequences that have not ended, by id. */
   readonly open: Map<number, { readonly index: number }>
 }
 
 export class StepLoop {
   readonly #options: StepLoopOptions
   readonly #scheduler: ContinuousBatchScheduler
-  /** Which request a scheduler id belongs to. */
+  /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
   #nextSequenceId = 0
   #isRunning = false
@@ -95,12 +95,12 @@ export class StepLoop {
         refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
         continue
       }
-      const reqId = this.#nextSequenceId++
-      openRequest.open.set(reqId, { index })
-      scheduled.push({ ids, reqId, ...request.options, place: request.place })
+      const sequenceId = this.#nextSequenceId++
+      openRequest.open.set(sequenceId, { index })
+      scheduled.push({ ids, reqId: sequenceId, ...request.options, place: request.place })
     }
     this.#scheduler.addBlock(scheduled)
-    for (const { reqId } of scheduled) this.#requests.set(reqId, openRequest)
+    for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
     if (refused.length > 0) sink.deliver(refused)
     void this.#run()
     return { abort: () => this.#abort(openRequest) }
@@ -122,9 +122,9 @@ export class StepLoop {
   }
 
   #abort(request: OpenRequest): void {
-    for (const reqId of request.open.keys()) {
-      this.#scheduler.abort(reqId)
-      this.#requests.delete(reqId)
+    for (const sequenceId of request.open.keys()) {
+      this.#scheduler.abort(sequenceId)
+      this.#requests.delete(sequenceId)
     }
     request.open.clear()
   }

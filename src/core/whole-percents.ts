@@ -2,11 +2,11 @@
 
 /** Passes on the first fraction, 0 to 1, of each whole percent. */
 export function wholePercents(tell: (fraction: number) => void): (fraction: number) => void {
-  let told = -1
+  let last = -1
   return (fraction) => {
     const percent = Math.floor(fraction * 100)
-    if (percent === told) return
-    told = percent
+    if (percent === last) return
+    last = percent
     tell(fraction)
   }
 }

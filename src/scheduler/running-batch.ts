@@ -178,7 +178,7 @@ export class RunningBatch {
     return (isCopy && !this.#mayCopy(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
   }
 
-  /** A copy holds up whoever streams: it is made in a step that computes what its prompt has of its own. */
+  /** A copy delays the running streams: it is made in a step that computes what its prompt has of its own. */
   #mayCopy({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
     const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null)
@@ -191,7 +191,7 @@ export class RunningBatch {
   /** Whether a prompt that runs is about to have computed more of this one's beginning than any slot holds by now. */
   #awaitsPrefix(sequence: Sequence, { cachedTokens }: SlotChoice): boolean {
     if (!this.#options.canCopySlots || sequence.needsFixedChunks) return false
-    // The longest-running prompt is computed first, so nobody is later for having waited.
+    // The longest-running prompt is computed first, so waiting makes no prompt later.
     return this.#running.some(({ isPrefilling, promptTokenIds }) => {
       if (!isPrefilling) return false
       return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS

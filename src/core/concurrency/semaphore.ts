@@ -1,7 +1,7 @@
 /**
  * Permits for something of which only so much may run at a time, handed out in order of arrival. A released permit goes
  * straight to the first waiter, so that no later caller slips in between. Knows nothing of what it guards.
- * Invariant: somebody waits only while every permit is held.
+ * Invariant: a caller waits only while every permit is held.
  */
 import { abortReason } from '../abort.ts'
 
@@ -110,7 +110,7 @@ export class Mutex {
     return this.#semaphore.acquire(signal)
   }
 
-  /** Runs `work` while nobody else holds the mutex. */
+  /** Runs `work` while holding the mutex. */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.#semaphore.run(work, signal)
   }
@@ -120,7 +120,7 @@ export class Mutex {
     if (!this.isFree) await this.#semaphore.nextRelease()
   }
 
-  /** Resolves when nobody holds it or waits for it. */
+  /** Resolves when it is neither held nor waited for. */
   async whenFree(): Promise<void> {
     while (!this.isFree) await this.#semaphore.nextRelease()
   }

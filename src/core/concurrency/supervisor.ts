@@ -11,7 +11,7 @@ import type { SleepingClock } from '../clock.ts'
 
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** For whoever is refused meanwhile: there is another try by then. */
+/** `Retry-After` of work that is refused meanwhile: there is another try by then. */
 export const RETRY_AFTER_SECONDS = MAX_PAUSE_MS / 1000
 const MAX_FAILED_STARTS = 3
 const MAX_DEATHS = 3

@@ -1,5 +1,5 @@
 /**
- * Looks at a model file before llama.cpp loads it, so that the common faults are told apart in one sentence each:
+ * Looks at a model file before llama.cpp loads it, so that the common faults are reported in one sentence each:
  * missing, not a model, damaged, cut off. Reads the header only.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'

@@ -51,7 +51,7 @@ export interface ModelOptions extends Pick<
   readonly architecture: string
 }
 
-/** @throws StartError when llama.cpp does not take the file; it has told why on stderr. */
+/** @throws StartError when llama.cpp does not take the file; it has printed why on stderr. */
 export function openModel(api: Bindings, options: ModelOptions, onProgress: LoadProgress): Model {
   const { modelPath, architecture } = options
   const handle = loadFile(api, options, onProgress)

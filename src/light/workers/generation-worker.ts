@@ -1,6 +1,6 @@
 /**
- * A worker thread of the light server: the passthrough model on the real scheduler, so that a long continuation holds
- * up nobody else's event loop. Started by `worker-thread.ts` only. What it throws ends it, and the server starts
+ * A worker thread of the light server: the passthrough model on the real scheduler, so that a long continuation blocks
+ * no event loop but its own. Started by `worker-thread.ts` only. What it throws ends it, and the server starts
  * another one.
  */
 import { parentPort, workerData } from 'node:worker_threads'

@@ -1,7 +1,7 @@
 /**
  * Renders a chat into the prompt that a model was trained on, with the model's own Jinja template. Text that users
  * wrote never becomes a special token: wherever it would, the prompt is cut into two pieces, and pieces are
- * tokenized one by one. Text without special tokens is tokenized exactly as if nobody had looked.
+ * tokenized one by one. Text without special tokens is tokenized exactly as it would be without this step.
  */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'

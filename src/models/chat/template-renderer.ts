@@ -1,6 +1,6 @@
 /**
  * Renders the Jinja template of a model as transformers does: its globals, Python's names of days and months whatever
- * the language of this machine, and an end to loops. A template comes with a checkpoint, from whoever made it, and runs
+ * the language of this machine, and an end to loops. A template comes with a checkpoint, from its author, and runs
  * in the process that serves, so how long it may compute is bounded.
  */
 import { Environment, Interpreter, Template } from '@huggingface/jinja'

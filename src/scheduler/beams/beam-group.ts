@@ -68,7 +68,7 @@ export class BeamGroup {
     return { seat: this.#firstSeat, promptTokenIds, sampling }
   }
 
-  /** What is to be done to its seats before they run again; told once. */
+  /** What is to be done to its seats before they run again; given once. */
   takePending(): Pick<Reseating, 'drops' | 'forks'> {
     const pending = this.#pending
     this.#pending = NOTHING_PENDING

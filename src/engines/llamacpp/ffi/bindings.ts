@@ -105,7 +105,7 @@ export function bind({ ggmlBase, ggml, llama }: Libraries) {
       STRUCTS.llama_model_quantize_params,
       [],
     ) as Fn<[], QuantizeParams>,
-    /** 0 when it is done; what went wrong is told on standard error. */
+    /** 0 when it is done; what went wrong is printed on standard error. */
     quantize: llama.func('llama_model_quantize', 'uint32', [
       'str',
       'str',

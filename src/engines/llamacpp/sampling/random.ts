@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto'
 /** A generator of numbers in [0, 1) with 53 random bits. */
 export type Random = () => number
 
-/** Numbers that repeat with the same whole `seed`; null takes a seed nobody knows. */
+/** Numbers that repeat with the same whole `seed`; null takes a random seed. */
 export function createRandom(seed: number | null): Random {
   const chosen = BigInt(seed ?? randomInt(2 ** 47))
   let a = Number(BigInt.asIntN(32, chosen))

@@ -36,7 +36,7 @@ function socketParent(): string {
   return Buffer.byteLength(longest) <= MAX_SOCKET_PATH_BYTES ? tmpdir() : '/tmp'
 }
 
-/** Those with a socket on which nobody listens; one whose engine still loads has no socket yet. */
+/** Those with a socket on which no process listens; one whose engine still loads has no socket yet. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue

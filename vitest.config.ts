@@ -11,32 +11,27 @@ const SOAK_TIMEOUT_MS = 60 * 60_000
 export default defineConfig(({ mode }) => {
   const isSoak = mode === SOAK
   const timeoutMs = isSoak ? SOAK_TIMEOUT_MS : TIMEOUT_MS
+  // Given to each project by hand: `extends` would read this file again, in the mode `test`.
+  const ofAll = {
+    provide: { isSoak },
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    // Files share a process and its modules, which are loaded once and not two hundred times: no test mocks a module,
+    // and what one changes outside itself it puts back. A soak measures the memory of its own process.
+    isolate: isSoak,
+    // All projects in one queue, e2e beside the others; half of what an e2e test does is to wait.
+    maxWorkers: availableParallelism() + 1,
+  }
+  const unit = ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts']
+  const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
-      provide: { isSoak },
-      testTimeout: timeoutMs,
-      hookTimeout: timeoutMs,
-      // Files share a process and its modules, which are loaded once and not two hundred times: no test mocks a module,
-      // and what one changes outside itself it puts back. A soak measures the memory of its own process.
-      isolate: isSoak,
-      // All projects in one queue, e2e beside the others; half of what an e2e test does is to wait.
-      maxWorkers: availableParallelism() + 1,
       projects: [
-        {
-          extends: true,
-          test: { name: 'unit', include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'] },
-        },
-        { extends: true, test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
-        {
-          extends: true,
-          test: {
-            name: 'model',
-            include: ['test/model/**/*.test.ts'],
-            setupFiles: ['test/support/engines/quiet-native-log.ts'],
-          },
-        },
+        { test: { ...ofAll, name: 'unit', include: unit } },
+        { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },
+        { test: { ...ofAll, name: 'model', include: ['test/model/**/*.test.ts'], setupFiles } },
         // The built program with real processes and ports.
-        { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
+        { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
       ],
     },
   }

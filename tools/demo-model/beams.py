@@ -21,8 +21,8 @@ from weights import HERE, MODEL_DIR, load_exported
 
 NEVER = -1.0e9
 TEXTS = ["Once upon a time", "One rainy day, Mira", "Question: What is 3 + 4?\nAnswer:", "1, 2, 3, 4, 5,", "Hello",
-         "Nora was a brave girl who", "Rosa is 29 years old and", "\"Do not cry,\" said"]
-CHATS = ["Hello!", "What is 7 + 5?", "What pet does Otto have?", "Name five animals."]
+         "Nora was a brave girl who", "The capital of France is", "\"Do not cry,\" said"]
+CHATS = ["Hello!", "What is 7 + 5?", "Is the earth flat?", "Name five animals."]
 
 
 def margin(scores, kept):
@@ -83,14 +83,14 @@ def main():
     torch.set_num_threads(1)
     model, _ = load_exported(args.model)
     tok = Tokenizer(os.path.join(args.model, "tokenizer.json"))
-    prompts = [[tok.bos] + tok.encode(text) for text in TEXTS]
+    prompts = [tok.encode(text) for text in TEXTS]
     prompts += [tok.chat([{"role": "user", "content": text}]) for text in CHATS]
     cases = []
     for i, prompt in enumerate(prompts):
         for beams in (2, 3, 4, 5, 6, 7, 8):
             penalty = 1.3 if (i + beams) % 4 == 0 else 1.0
             count = (24, 12, 40)[(i + beams) % 3]
-            ids, score, gap = beam_search(model, prompt, beams, count, tok.eos, penalty)
+            ids, score, gap = beam_search(model, prompt, beams, count, tok.stop, penalty)
             cases.append({"prompt_token_ids": prompt, "num_beams": beams, "max_new_tokens": count,
                           "repetition_penalty": penalty, "token_ids": ids, "score": round(score, 6),
                           "gap": float(f"{gap:.3g}"), "continuation": tok.decode(ids)})
@@ -98,10 +98,10 @@ def main():
         about = ("Beam searches (length_penalty 1.0, early_stopping False, do_sample False) from the float16 weights widened "
                  "to float32. score: log-probability per token. gap: least difference between a score that was taken and "
                  "one that was not.")
-        f.write(json.dumps({"about": about, "eos_token_id": tok.eos})[:-1] + ', "cases": [\n')
+        f.write(json.dumps({"about": about, "eos_token_id": tok.stop})[:-1] + ', "cases": [\n')
         f.write(",\n".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases) + "\n]}\n")
     small = sorted(case["gap"] for case in cases)
-    ended = sum(case["token_ids"][-1] == tok.eos for case in cases)
+    ended = sum(case["token_ids"][-1] == tok.stop for case in cases)
     print(f"{len(cases)} searches, {ended} ended by themselves, smallest gaps {small[:6]}")
 
 

@@ -1,7 +1,7 @@
 """Talk to the model, or print a transcript.
 
-    python3 chat.py                      # talk to models/demo
     python3 chat.py --work-dir .work     # talk to the last checkpoint
+    python3 chat.py --model folder       # talk to an exported model
     python3 chat.py --script script.txt  # greedy answers to a script; "> system: text" and "---" start a new chat
     python3 chat.py --complete "Once upon a time"
 """
@@ -10,21 +10,13 @@ import sys
 
 import torch
 
-from weights import greedy, load
-
-
-def sampler(temperature, seed):
-    gen = torch.Generator().manual_seed(seed)
-
-    def pick(logits):
-        p = torch.softmax(logits / temperature, -1)
-        return int(torch.multinomial(p, 1, generator=gen))
-    return pick if temperature > 0 else None
+from weights import MODEL_DIR, answer, greedy, load, sampler
 
 
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir")
+    ap.add_argument("--model", default=MODEL_DIR)
     ap.add_argument("--system")
     ap.add_argument("--script")
     ap.add_argument("--complete")
@@ -33,10 +25,10 @@ def main():
     ap.add_argument("--count", type=int, default=500)
     args = ap.parse_args()
     torch.set_num_threads(1)
-    model, tok = load(args.work_dir)
+    model, tok = load(args.work_dir, args.model)
     pick = sampler(args.temperature, args.seed)
     if args.complete is not None:
-        out, _, _ = greedy(model, [tok.bos] + tok.encode(args.complete), args.count, tok.eos, pick)
+        out, _, _ = greedy(model, tok.encode(args.complete), args.count, tok.end, pick)
         print(args.complete + tok.decode(out))
         return
     messages = [{"role": "system", "content": args.system}] if args.system else []
@@ -51,14 +43,11 @@ def main():
             print("system:    " + line[10:])
         elif line:
             messages.append({"role": "user", "content": line})
-            ids = tok.chat(messages)
-            out, _, _ = greedy(model, ids, min(args.count, 2048 - len(ids)), tok.eos, pick)
-            end = "" if out[-1] == tok.eos else " [no end]"
-            text = tok.decode(out[:-1] if not end else out)
+            text = answer(model, tok, messages, None, args.count, pick)
             messages.append({"role": "assistant", "content": text})
             if args.script:
                 print("user:      " + line)
-            print("assistant: " + text.replace("\n", "\n           ") + end, flush=True)
+            print("assistant: " + text.replace("\n", "\n           "), flush=True)
 
 
 if __name__ == "__main__":

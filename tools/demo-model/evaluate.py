@@ -1,112 +1,92 @@
-"""Held-out perplexity, and how often greedy answers are exactly right.
+"""How good a model is: the checks of eval-prompts.jsonl, and the perplexity of held-out text by kind.
 
-    python3 evaluate.py [--work-dir .work] [--held-out held-out.jsonl] [--limit 600]
+    python3 evaluate.py --work-dir .work                     # the prompts, greedy
+    python3 evaluate.py --model FOLDER --temperature 1       # an exported model, as the API draws by default
+    python3 evaluate.py --work-dir .work --wrong             # shows the answers that failed
+    python3 evaluate.py --work-dir .work --perplexity held-out.jsonl
 
-The held-out file has one document a line: {"kind", "text"}, the text with its special tokens
-written out ("<s>", "<|user|>", ...). Perplexity is over every token but the first of a document.
+A line of eval-prompts.jsonl is {"class", "messages"[, "tools"], "check"}; checks.py says what a check may be.
+Where a user's message follows another, the model's own answer stands between them.
 """
 import argparse
 import json
 import math
 import os
+import random
 from collections import defaultdict
 
-import regex
 import torch
 import torch.nn.functional as F
 
-from tokenizer import SPECIALS
-from weights import HERE, greedy, load
-
-MARK = regex.compile("(" + "|".join(map(regex.escape, SPECIALS)) + ")")
-
-
-def parse(tok, text):
-    ids = []
-    for part in MARK.split(text):
-        if part:
-            ids += [tok.special[part]] if part in tok.special else tok.encode(part)
-    return ids
+from checks import passes
+from weights import HERE, MODEL_DIR, answer, load, sampler
 
 
 @torch.no_grad()
-def perplexity(model, tok, docs):
+def perplexity(model, tok, path, limit):
     total = defaultdict(lambda: [0.0, 0])
-    for kind, ids in docs:
-        ids = ids[:model.cfg.max_position_embeddings]
-        logits = model.logits(torch.tensor([ids[:-1]]))[0]
-        loss = F.cross_entropy(logits, torch.tensor(ids[1:]), reduction="none")
-        answer = False
-        for i, l in zip(ids[1:], loss.tolist()):
-            for key in ["all", kind] + (["chat answers"] if answer else []):
-                total[key][0] += l
-                total[key][1] += 1
-            answer = (answer or i == tok.assistant) and i != tok.eos
+    with open(path, encoding="utf-8") as f:
+        for line, _ in zip(f, range(limit)):
+            doc = json.loads(line)
+            ids = tok.marked(doc["text"])[:model.cfg.max_position_embeddings]
+            header, inside = tok.marked("<|im_start|>assistant\n"), False
+            loss = F.cross_entropy(model.logits(torch.tensor([ids[:-1]]))[0], torch.tensor(ids[1:]), reduction="none")
+            for i, l in enumerate(loss.tolist(), 1):
+                inside = (inside or ids[i - len(header):i] == header) and ids[i - 1] != tok.stop
+                for key in ["all", doc["kind"]] + (["answers"] if inside else []):
+                    total[key][0] += l
+                    total[key][1] += 1
     for key, (s, n) in sorted(total.items()):
         print(f"{key:14s} {n:7d} tokens  loss {s / n:.4f}  perplexity {math.exp(s / n):.3f}", flush=True)
 
 
-def category(q, a):
-    low = a.lower()
-    sums = regex.findall(r"(\d+) ([*/+-]) (\d+) = \d+", a)
-    if sums and "\n" not in a:
-        x, op, y = sums[-1]
-        if len(q) > 40:
-            return "word problem"
-        digits = "in steps" if "So " in a else "small" if max(int(x), int(y)) <= 10 else ""
-        return f"sum {op} {digits}".strip()
-    if len(a) > 160:
-        return "long"
-    for n in ("Mira Otto Lena Finn Nora Tilo Greta Hugo Rosa Oskar Ida Paul Wanda Emil").split():
-        if n.lower() in low or n.lower() in q.lower():
-            return "fact"
-    return "other"
-
-
-def accuracy(model, tok, docs, limit):
-    """Greedy answers in the conversations of the held-out text, each after the true history."""
+def prompts(model, tok, args):
     right = defaultdict(lambda: [0, 0])
-    wrong, done = [], 0
-    for kind, ids in docs:
-        if kind != "chat" or done >= limit:
+    with open(args.prompts, encoding="utf-8") as f:
+        lines = [json.loads(line) for line in f]
+    if args.limit:
+        random.Random(1).shuffle(lines)
+        lines = lines[:args.limit]
+    for number, line in enumerate(lines):
+        if args.classes and line["class"] not in args.classes:
             continue
-        for i, t in enumerate(ids):
-            if t != tok.assistant or done >= limit:
-                continue
-            end = ids.index(tok.eos, i)
-            want = ids[i + 1:end + 1]
-            q = tok.decode(ids[max(j for j in range(i) if ids[j] == tok.user) + 1:i])
-            key = category(q, tok.decode(want[:-1]))
-            if key == "long" or i > 600:
-                continue
-            got, _, _ = greedy(model, ids[:i + 1], len(want) + 5, tok.eos)
-            right[key][1] += 1
-            right[key][0] += got == want
-            done += 1
-            if got != want:
-                wrong.append((key, q, tok.decode(got), tok.decode(want)))
-    for key, (r, n) in sorted(right.items()):
-        print(f"{key:14s} {r}/{n} exactly right ({r / n:.1%})")
-    return wrong
+        pick, messages, reply = sampler(args.temperature, number), [], None
+        for m in line["messages"] + [None]:
+            if m is None or (m["role"] == "user" and messages and messages[-1]["role"] in ("user", "tool")):
+                reply = answer(model, tok, messages, line.get("tools"), args.count, pick)
+                messages.append({"role": "assistant", "content": reply})
+            if m:
+                messages.append(m)
+        ok = passes(line["check"], reply)
+        right[line["class"]][1] += 1
+        right[line["class"]][0] += ok
+        if args.all or (args.wrong and not ok):
+            said = " / ".join(m["content"] for m in messages[:-1] if m["role"] != "assistant" and m.get("content"))
+            print(f"{'ok  ' if ok else 'BAD '} [{line['class']}] {said[-160:]!r}\n      -> {reply[:260]!r}", flush=True)
+    for key, (good, n) in right.items():
+        print(f"{key:16s} {good:4d} of {n:4d}  {good / n:6.1%}")
+    print(f"{'all':16s} {sum(g for g, _ in right.values()):4d} of {sum(n for _, n in right.values()):4d}")
 
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--work-dir")
-    ap.add_argument("--held-out", default=os.path.join(HERE, "held-out.jsonl"))
-    ap.add_argument("--limit", type=int, default=600, help="answers to check")
-    ap.add_argument("--docs", type=int, default=100000)
-    ap.add_argument("--wrong", action="store_true", help="print the wrong answers")
+    ap.add_argument("--work-dir", help="use the last checkpoint of this folder")
+    ap.add_argument("--model", default=MODEL_DIR)
+    ap.add_argument("--prompts", default=os.path.join(HERE, "eval-prompts.jsonl"))
+    ap.add_argument("--perplexity", metavar="FILE")
+    ap.add_argument("--temperature", type=float, default=0.0)
+    ap.add_argument("--count", type=int, default=300)
+    ap.add_argument("--limit", type=int, help="so many prompts or documents only")
+    ap.add_argument("--classes", nargs="*")
+    ap.add_argument("--wrong", action="store_true", help="show the answers that failed")
+    ap.add_argument("--all", action="store_true", help="show all answers")
     args = ap.parse_args()
     torch.set_num_threads(1)
-    model, tok = load(args.work_dir)
-    with open(args.held_out, encoding="utf-8") as f:
-        docs = [(d["kind"], parse(tok, d["text"])) for d in map(json.loads, f)][:args.docs]
-    perplexity(model, tok, docs)
-    wrong = accuracy(model, tok, docs, args.limit)
-    if args.wrong:
-        for w in wrong:
-            print(w)
+    model, tok = load(args.work_dir, args.model)
+    if args.perplexity:
+        perplexity(model, tok, args.perplexity, args.limit or 10 ** 9)
+    else:
+        prompts(model, tok, args)
 
 
 if __name__ == "__main__":

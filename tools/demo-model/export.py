@@ -1,6 +1,8 @@
-"""Writes models/demo/ in the Hugging Face layout from the last checkpoint.
+"""Writes the model of the last checkpoint as a folder in the Hugging Face layout, in float16.
 
-    python3 export.py [--work-dir .work] [--out ../../models/demo]
+    python3 export.py --work-dir .work --out .work/export
+
+What is shipped is made from that folder by the server itself, in 8 bits (README.md).
 """
 import argparse
 import json
@@ -10,8 +12,8 @@ import shutil
 import numpy as np
 import torch
 
-from tokenizer import CHAT_TEMPLATE, SPECIALS, Tokenizer
-from weights import HERE, MODEL_DIR, write_safetensors
+from tokenizer import ADDED, CHAT_TEMPLATE, END, SPECIALS, STOP, Tokenizer
+from weights import HERE, write_shards
 
 
 def dump(path, data):
@@ -23,19 +25,23 @@ def dump(path, data):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir", default=os.path.join(HERE, ".work"))
-    ap.add_argument("--out", default=MODEL_DIR)
+    ap.add_argument("--out", help="default: export in the work folder")
+    ap.add_argument("--shard-mb", type=float, default=1e6, help="weights in several files of at most so many MB")
+    ap.add_argument("--sharpen", type=float, default=1.0, help="factor on all logits, put into the last norm: 2 makes temperature 1 what 0.5 was")
     args = ap.parse_args()
-    saved = torch.load(os.path.join(args.work_dir, "checkpoint.pt"), map_location="cpu")
+    out = args.out or os.path.join(args.work_dir, "export")
+    saved = torch.load(os.path.join(args.work_dir, "checkpoint.pt"), map_location="cpu", weights_only=True)
     tok = Tokenizer(os.path.join(args.work_dir, "tokenizer.json"))
-    c = saved["config"]
-    tmp = os.path.join(args.work_dir, "export")
-    os.makedirs(tmp, exist_ok=True)
-    os.makedirs(args.out, exist_ok=True)
-    tensors = {"model." + n: t.numpy().astype(np.float16) for n, t in sorted(saved["model"].items())}
-    write_safetensors(os.path.join(tmp, "model.safetensors"), tensors)
+    c, state = saved["config"], dict(saved["model"])
+    state["norm.weight"] = state["norm.weight"] * args.sharpen
+    tmp = out + ".tmp"
+    shutil.rmtree(tmp, ignore_errors=True)
+    os.makedirs(tmp)
+    tensors = {"model." + n: t.numpy().astype(np.float16) for n, t in sorted(state.items())}
+    write_shards(tmp, tensors, int(args.shard_mb * 1e6))
     dump(os.path.join(tmp, "config.json"), {
         "architectures": ["LlamaForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
-        "bos_token_id": tok.bos, "eos_token_id": tok.eos, "pad_token_id": tok.pad, "head_dim": c["head_dim"],
+        "bos_token_id": None, "eos_token_id": tok.stop, "pad_token_id": tok.end, "head_dim": c["head_dim"],
         "hidden_act": "silu", "hidden_size": c["hidden_size"], "initializer_range": 0.02,
         "intermediate_size": c["intermediate_size"], "max_position_embeddings": c["max_position_embeddings"],
         "mlp_bias": False, "model_type": "llama", "num_attention_heads": c["num_attention_heads"],
@@ -44,23 +50,21 @@ def main():
         "tie_word_embeddings": True, "torch_dtype": "float16", "transformers_version": "4.46.0", "use_cache": True,
         "vocab_size": c["vocab_size"]})
     dump(os.path.join(tmp, "generation_config.json"), {
-        "bos_token_id": tok.bos, "eos_token_id": tok.eos, "pad_token_id": tok.pad, "do_sample": True,
+        "eos_token_id": [tok.stop, tok.end], "pad_token_id": tok.end, "do_sample": True,
         "temperature": 0.5, "top_k": 40, "top_p": 0.9, "transformers_version": "4.46.0"})
     dump(os.path.join(tmp, "tokenizer_config.json"), {
-        "add_bos_token": True, "add_eos_token": False, "add_prefix_space": False,
+        "add_bos_token": False, "add_prefix_space": False,
         "added_tokens_decoder": {str(tok.special[s]): {
             "content": s, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False,
-            "special": True} for s in SPECIALS},
-        "bos_token": "<s>", "eos_token": "</s>", "pad_token": "<|pad|>", "unk_token": None,
-        "chat_template": CHAT_TEMPLATE, "clean_up_tokenization_spaces": False, "model_max_length": 2048,
-        "tokenizer_class": "PreTrainedTokenizerFast"})
+            "special": s in SPECIALS} for s in ADDED},
+        "bos_token": None, "eos_token": STOP, "pad_token": END, "unk_token": None,
+        "chat_template": CHAT_TEMPLATE, "clean_up_tokenization_spaces": False,
+        "model_max_length": c["max_position_embeddings"], "tokenizer_class": "PreTrainedTokenizerFast"})
     shutil.copy(os.path.join(args.work_dir, "tokenizer.json"), os.path.join(tmp, "tokenizer.json"))
-    total = 0
-    for name in sorted(os.listdir(tmp)):
-        total += os.path.getsize(os.path.join(tmp, name))
-        shutil.copyfile(os.path.join(tmp, name), os.path.join(args.out, "." + name + ".tmp"))
-        os.replace(os.path.join(args.out, "." + name + ".tmp"), os.path.join(args.out, name))
-    print(f"step {saved['state']['step']}: {sum(t.size for t in tensors.values())} parameters, {total} bytes")
+    shutil.rmtree(out, ignore_errors=True)
+    os.replace(tmp, out)
+    total = sum(os.path.getsize(os.path.join(out, n)) for n in os.listdir(out))
+    print(f"step {saved['state']['step']}: {sum(t.size for t in tensors.values())} parameters, {total} bytes in {out}")
 
 
 if __name__ == "__main__":

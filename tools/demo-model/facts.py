@@ -1,292 +1,271 @@
-"""Question and answer about the town and about simple facts.
+"""Questions about simple facts, made from the tables. Every skill is a function (t) -> [(question, Answer)]."""
+import re
 
-Every skill is a function (rng, held, ctx) -> list of (user text, Answer). ctx remembers what
-the conversation is about, so that follow-up questions can refer back.
-"""
-from world import (BY_NAME, CAPITAL, COLOUR_OF, DAYS, LEGS, LISTS, MONTHS, NUMBER, OPPOSITE, PEOPLE, PLACES, RIVER,
-                   SEASONS, SOUND, TOWN, WHAT_IS, YOUNG, a, is_held)
+from common import Answer, a, first_up, joined
+from countries import ALSO, CAPITAL, CONTINENT, COUNTRY_OF, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES
+from questions import QUESTIONS, YES_NO
+from tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
+                    PART_OF, PAST, PLANETS, PLURAL, ROMAN, SEASONS, SIDES, SOUND, SYMBOL, THANKS, UNITS, WHAT_IS, YOUNG)
 
-
-class Answer:
-    """A full answer and, where one exists, the same in one word."""
-
-    def __init__(self, full, short=None):
-        self.full = full[0].upper() + full[1:]
-        self.short = short
+WHY_NOT = "I only know that it is so, not why. I am a small demo model."
+AND = ["And {}?", "and {}?", "What about {}?", "And of {}?", "How about {}?", "and {}", "{}?"]
 
 
-# attribute: (questions with {n}, full answer, short answer)
-ABOUT = {
-    "pet": (["What pet does {n} have?", "Which animal does {n} have?", "Does {n} have a pet?", "What is {n}'s pet?",
-             "What kind of animal does {n} own?", "Tell me about {n}'s pet.", "What animal lives with {n}?"],
-            lambda p: f"{p.name} has {a(p.pet)} named {p.pet_name}.", lambda p: p.pet),
-    "pet_name": (["What is the name of {n}'s {pet}?", "What is {n}'s {pet} called?", "How is {n}'s {pet} called?",
-                  "What name does {n}'s {pet} have?", "Do you know the name of {n}'s {pet}?", "What's {n}'s {pet} named?"],
-                 lambda p: f"{p.name}'s {p.pet} is called {p.pet_name}.", lambda p: p.pet_name),
-    "pet_colour": (["What colour is {n}'s {pet}?", "What color is {n}'s {pet}?", "Which colour does {n}'s {pet} have?",
-                    "What is the colour of {n}'s {pet}?", "What colour is {petname}?", "What color is {petname} the {pet}?"],
-                   lambda p: f"{p.pet_name} is {p.pet_colour}.", lambda p: p.pet_colour),
-    "house": (["What colour is {n}'s house?", "What color is {n}'s house?", "Which colour does {n}'s house have?",
-               "What is the colour of {n}'s house?", "How does {n}'s house look?", "Which house is {n}'s?"],
-              lambda p: f"{p.name}'s house is {p.house}.", lambda p: p.house),
-    "street": (["Where does {n} live?", "Where is {n}'s house?", "On which street does {n} live?", "What is {n}'s address?",
-                "Do you know where {n} lives?", "On which street is {n}'s house?", "Where can I find {n}?"],
-               lambda p: f"{p.name} lives on {p.street}.", lambda p: p.street),
-    "work": (["What does {n} do?", "What is {n}'s job?", "What does {n} do for a living?", "What work does {n} do?",
-              "What is {n}'s work?", "Does {n} work?"],
-             lambda p: f"{p.name} {p.work}.", lambda p: p.job),
-    "food": (["What does {n} like to eat?", "What is {n}'s favourite food?", "What's {n}'s favorite food?",
-              "What food does {n} like?", "Which food does {n} like best?", "What does {n} love to eat?"],
-             lambda p: f"{p.name} likes {p.food}.", lambda p: p.food),
-    "hobby": (["What is {n}'s hobby?", "What does {n} like to do?", "What does {n} do for fun?", "What hobby does {n} have?",
-               "What does {n} do in {his} free time?", "What is {n}'s favourite hobby?"],
-              lambda p: f"{p.name} likes {p.hobby}.", lambda p: p.hobby),
-    "friend": (["Who is {n}'s friend?", "Who is {n}'s best friend?", "Who is the best friend of {n}?",
-                "Does {n} have a friend?", "Whom does {n} like best?", "Tell me who {n}'s friend is."],
-               lambda p: f"{p.name}'s best friend is {p.friend}.", lambda p: p.friend),
-    "age": (["How old is {n}?", "What is {n}'s age?", "What age is {n}?", "Do you know how old {n} is?",
-             "Can you tell me {n}'s age?"],
-            lambda p: f"{p.name} is {p.age} years old.", lambda p: str(p.age)),
-}
-# follow-ups about the last person, with a pronoun
-FOLLOW = {
-    "pet": ["Does {he} have a pet?", "What pet does {he} have?", "And {his} pet?"],
-    "pet_name": ["What is {his} {pet} called?", "What's the name of the {pet}?", "And what is its name?"],
-    "pet_colour": ["What colour is {his} {pet}?", "And what colour is it?", "What colour is {petname}?"],
-    "house": ["What colour is {his} house?", "And {his} house?"],
-    "street": ["Where does {he} live?", "And where does {he} live?"],
-    "work": ["What does {he} do?", "What is {his} job?"],
-    "food": ["What does {he} like to eat?", "What is {his} favourite food?", "And what food does {he} like?"],
-    "hobby": ["What does {he} do for fun?", "What is {his} hobby?"],
-    "friend": ["Who is {his} friend?", "Who is {his} best friend?", "And {his} best friend?"],
-    "age": ["How old is {he}?", "And how old is {he}?"],
-}
+def country(t):
+    return t.rng.choice(FAMOUS) if t.chance(0.45) else t.rng.choice(list(CAPITAL))
 
 
-def fill(q, p):
-    return q.format(n=p.name, his=p.his, he=p.he, pet=p.pet, petname=p.pet_name)
+def called(t, name):
+    """A country as people name it: mostly as in the table."""
+    if name in ALSO and t.chance(0.4):
+        return t.rng.choice(ALSO[name])
+    return name[4:] if name.startswith("the ") and t.chance(0.3) else name
 
 
-def choose_question(rng, held):
-    while True:
-        p, key = rng.choice(PEOPLE), rng.choice(list(ABOUT))
-        q = rng.randrange(len(ABOUT[key][0]))
-        if is_held("about", p.name, key, q) == held:
-            return p, key, ABOUT[key][0][q]
+def capital_answer(t, name):
+    full = f"The capital of {name} is {CAPITAL[name]}."
+    if name in NOTES and t.chance(0.5):
+        full += " " + NOTES[name]
+    return Answer(full, CAPITAL[name], why=f"Because {CAPITAL[name]} is the city that {name} has chosen as its capital.")
 
 
-def about_person(rng, held, ctx):
-    p, key, q = choose_question(rng, held)
-    out = [(fill(q, p), Answer(ABOUT[key][1](p), ABOUT[key][2](p)))]
-    seen = {key}
-    while rng.random() < 0.5:
-        new = rng.choice(list(ABOUT))
-        if new in seen or (new.startswith("pet_") and not any(k.startswith("pet") for k in seen)):
-            continue
-        key = new
-        seen.add(key)
-        full = ABOUT[key][1](p)
-        if rng.random() < 0.6 and not key.startswith("pet_"):
-            full = full.replace(p.name + "'s", p.his.capitalize(), 1).replace(p.name, p.He, 1)
-        out.append((fill(rng.choice(FOLLOW[key]), p), Answer(full, ABOUT[key][2](p))))
-    if len(seen) == 1 and rng.random() < 0.2:
-        o = rng.choice(PEOPLE)
-        out.append((rng.choice([f"And {o.name}?", f"What about {o.name}?", f"and {o.name}"]),
-                    Answer(ABOUT[key][1](o), ABOUT[key][2](o))))
+CAPITAL_QUESTIONS = [
+    "What is the capital of {}?", "What is the capital of {}?", "What's the capital of {}?", "Which city is the capital of {}?", "capital of {}",
+    "Capital of {}?", "Name the capital of {}.", "Tell me the capital of {}.", "Can you tell me the capital of {}?", "{} capital",
+    "Do you know the capital of {}?", "What city is the capital of {}?", "the capital of {} is?", "what is {}'s capital",
+    "I forgot the capital of {}. What is it?", "whats the capital city of {}", "Which is the capital city of {}?", "capital city of {}?",
+    "What is the name of the capital of {}?", "Give me the capital of {}.", "Where does the government of {} sit, I mean the capital?",
+    "I need the capital of {} for my homework.", "Quiz: the capital of {}?", "What's {}'s capital city?", "Could you tell me what the capital of {} is?",
+]
+
+
+def capitals(t):
+    name = country(t)
+    out = [(t.rng.choice(CAPITAL_QUESTIONS).format(called(t, name)), capital_answer(t, name))]
+    while t.chance(0.4):
+        name = country(t)
+        out.append((t.rng.choice(AND).format(called(t, name)), capital_answer(t, name)))
     return out
 
 
-def portrait(p):
-    return (f"{p.name} is {p.age} years old and {p.work}. {p.He} lives on {p.street} in {a(p.house)} house. "
-            f"{p.He} has {a(p.pet_colour)} {p.pet} named {p.pet_name}. {p.He} likes {p.food} and {p.hobby}. "
-            f"{p.his.capitalize()} best friend is {p.friend}.")
+def countries(t):
+    """Countries the other way round: whose capital, which continent, language, money; capitals that are none."""
+    r = t.rng.random()
+    name = country(t)
+    if r < 0.2:
+        city = CAPITAL[name]
+        q = t.pick("{} is the capital of which country?", "Which country has {} as its capital?", "Of which country is {} the capital?",
+                   "{} is the capital of?", "What country is {} the capital of?", "Where is {}?", "In which country is {}?", "Which country is {} in?")
+        return [(q.format(city), Answer(f"{city} is the capital of {name}.", name))]
+    if r < 0.45:
+        right = t.chance(0.5)
+        city = CAPITAL[name] if right else CAPITAL[country(t)]
+        wrong = [c for c, n in NOT_CAPITAL.items() if n == name]
+        if not right and wrong and t.chance(0.6):
+            city = t.rng.choice(wrong)
+        yes = city == CAPITAL[name]
+        q = t.pick("Is {c} the capital of {n}?", "Is the capital of {n} {c}?", "Isn't {c} the capital of {n}?", "{c} is the capital of {n}, right?",
+                   "Is it true that {c} is the capital of {n}?", "{c} is the capital of {n}. True or false?")
+        word = ("True" if yes else "False") if q.endswith("false?") else ("Yes" if yes else "No")
+        return [(q.format(c=city, n=called(t, name)),
+                 Answer(f"{word}, the capital of {name} is {CAPITAL[name]}." if not yes else f"{word}, {city} is the capital of {name}.", word,
+                        "yes" if yes else "no"))]
+    if r < 0.6:
+        q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?", "In which part of the world is {}?")
+        return [(q.format(called(t, name)), Answer(f"{first_up(name)} is in {CONTINENT[name]}.", CONTINENT[name]))]
+    if r < 0.68:
+        there = t.rng.choice(sorted(set(CONTINENT.values())))
+        yes = CONTINENT[name] == there
+        return [(f"Is {called(t, name)} in {there}?",
+                 Answer(f"{'Yes' if yes else 'No'}, {name} is in {CONTINENT[name]}.", "Yes" if yes else "No", "yes" if yes else "no"))]
+    if r < 0.78:
+        name = t.rng.choice(list(LANGUAGE))
+        q = t.pick("What language do people speak in {}?", "Which language is spoken in {}?", "What is the language of {}?", "language in {}?")
+        return [(q.format(called(t, name)), Answer(f"People in {name} speak {LANGUAGE[name]}.", LANGUAGE[name]))]
+    if r < 0.88:
+        name = t.rng.choice(list(MONEY))
+        q = t.pick("What is the currency of {}?", "What money do they use in {}?", "Which currency does {} have?", "currency of {}")
+        return [(q.format(called(t, name)), Answer(f"People in {name} pay with the {MONEY[name]}.", MONEY[name]))]
+    if r < 0.94:
+        city, name = t.rng.choice(list(NOT_CAPITAL.items()))
+        q = t.pick("In which country is {}?", "Where is {}?", "Which country is {} in?", "What country does {} belong to?")
+        return [(q.format(city), Answer(f"{city} is in {name}.", name))]
+    n = t.rng.randint(2, 5)
+    names = t.rng.sample(FAMOUS, n)
+    q = t.pick("What are the capitals of {}?", "Tell me the capitals of {}.", "Capitals of {}?").format(joined(names))
+    return [(q, Answer("\n".join(f"- {first_up(x)}: {CAPITAL[x]}" for x in names), kind="text"))]
 
 
-def who_is(rng, held, ctx):
-    p = rng.choice(PEOPLE)
-    q = rng.choice(["Who is {n}?", "Tell me about {n}.", "Do you know {n}?", "What do you know about {n}?",
-                    "Can you tell me something about {n}?", "Describe {n}.", "Tell me everything about {n}."])
-    return [(fill(q, p), Answer(portrait(p), p.job))]
+def _table(t, table, questions, answer, short=lambda x, y: str(y), follow=0.3):
+    x, y = t.rng.choice(list(table.items()))
+    out = [(t.rng.choice(questions).format(x=x, a=a(x) if not x.startswith(("a ", "an ", "the ")) else x), Answer(answer(x, y), short(x, y), why=WHY_NOT))]
+    while t.chance(follow):
+        x, y = t.rng.choice(list(table.items()))
+        out.append((t.rng.choice(AND).format(x), Answer(answer(x, y), short(x, y), why=WHY_NOT)))
+    return out
 
 
-def inverse(rng, held, ctx):
-    p = rng.choice(PEOPLE)
-    qs = [(f"Who has {a(p.pet)}?", f"{p.name} has {a(p.pet)}. {p.his.capitalize()} {p.pet} is called {p.pet_name}."),
-          (f"Who lives in the {p.house} house?", f"{p.name} lives in the {p.house} house."),
-          (f"Who lives on {p.street}?", f"{p.name} lives on {p.street}."),
-          (f"Who is {p.pet_name}?", f"{p.pet_name} is {p.name}'s {p.pet}. {p.pet_name} is {p.pet_colour}."),
-          (f"Whose {p.pet} is {p.pet_name}?", f"{p.pet_name} is {p.name}'s {p.pet}."),
-          (f"Who likes {p.food}?", f"{p.name} likes {p.food}."),
-          (f"Who likes {p.hobby}?", f"{p.name} likes {p.hobby}.")]
-    if not p.child:
-        qs += [(f"Who is the {p.job}?", f"The {p.job} of {TOWN} is {p.name}."),
-               (f"Who is the {p.job} in {TOWN}?", f"The {p.job} of {TOWN} is {p.name}."),
-               (f"What is the name of the {p.job}?", f"The {p.job} is called {p.name}.")]
-    while True:
-        i = rng.randrange(len(qs))
-        if is_held("inv", p.name, i) == held or rng.random() < 0.02:
-            return [(qs[i][0], Answer(qs[i][1], p.name))]
+def _legs(x, n):
+    return f"{a(x)} has {'no' if n == 0 else NUMBER[n]} leg{'' if n == 1 else 's'}."
 
 
-def yes_no(rng, held, ctx):
-    p, o = rng.choice(PEOPLE), rng.choice(PEOPLE)
-    true = rng.random() < 0.5
-    src = p if true else o
-    kind = rng.randrange(6)
+TABLES = [
+    (3, COLOUR_OF, ["What colour is {x}?", "What color is {x}?", "Which colour does {x} have?", "What is the colour of {x}?", "colour of {x}",
+                    "Tell me the color of {x}.", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
+    (4, OPPOSITE, ["What is the opposite of {x}?", "What's the opposite of \"{x}\"?", "Opposite of {x}?", "Tell me the opposite of {x}.", "opposite of {x}",
+                   "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?"], lambda x, y: f"The opposite of {x} is {y}."),
+    (1, SOUND, ["What does {a} say?", "What sound does {a} make?", "How does {a} sound?", "What noise does {a} make?"], lambda x, y: f"{a(x)} says {y}."),
+    (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}", "how many legs do {x}s have"], _legs),
+    (1.5, YOUNG, ["What is a baby {x} called?", "What do you call a young {x}?", "How is a baby {x} called?", "What's the name for a baby {x}?"],
+     lambda x, y: f"A baby {x} is called {a(y)}."),
+    (0.8, HOME, ["Where does {a} live?", "What is the home of {a} called?", "In what does {a} live?"],
+     lambda x, y: f"{a(x)} lives in {a(y) if y != 'water' else y}."),
+    (1, EATS, ["What does {a} eat?", "What does {a} like to eat?", "What food does {a} eat?"], lambda x, y: f"{x} eats {y}."),
+    (2.5, PLURAL, ["What is the plural of {x}?", "Plural of {x}?", "What's the plural of \"{x}\"?", "One {x}, two what?", "How do you write more than one {x}?",
+                   "plural form of {x}"], lambda x, y: f"The plural of {x} is {y}."),
+    (1.5, PAST, ["What is the past tense of {x}?", "Past tense of {x}?", "What is the past of \"{x}\"?", "past of {x}", "How do you say {x} in the past?"],
+     lambda x, y: f"The past tense of {x} is {y}."),
+    (0.6, COMPARE, ["What is the comparative of {x}?", "comparative form of {x}"], lambda x, y: f"The comparative of {x} is {y}."),
+    (1, MONTH_DAYS, ["How many days does {x} have?", "How many days are in {x}?", "How many days are there in {x}?", "days in {x}"],
+     lambda x, y: f"{x} has {y} days."),
+    (1.2, SYMBOL, ["What is the chemical symbol of {x}?", "What is the chemical formula of {x}?", "Chemical symbol for {x}?", "formula of {x}",
+                   "What's the symbol for {x}?"], lambda x, y: f"The chemical {'formula' if len(y) > 2 or y == 'O3' else 'symbol'} of {x} is {y}."),
+    (0.8, SIDES, ["How many sides does {a} have?", "How many corners does {a} have?", "sides of {a}"], lambda x, y: f"{a(x)} has {NUMBER[y]} sides and {NUMBER[y]} corners."),
+    (0.8, ROMAN, ["What is {x} in Roman numerals?", "Write {x} in Roman numerals.", "Roman numeral for {x}?"], lambda x, y: f"{x} in Roman numerals is {y}."),
+    (1.2, HELLO, ["How do you say hello in {x}?", "What is hello in {x}?", "Say hello in {x}.", "hello in {x}", "How do I greet someone in {x}?"],
+     lambda x, y: f"Hello in {x} is \"{y}\"."),
+    (0.6, THANKS, ["How do you say thank you in {x}?", "What is thank you in {x}?", "thanks in {x}"], lambda x, y: f"Thank you in {x} is \"{y}\"."),
+]
+_WEIGHTS = [row[0] for row in TABLES]
+
+
+def table(t):
+    _, rows, questions, answer = t.rng.choices(TABLES, _WEIGHTS)[0]
+    return _table(t, rows, questions, answer)
+
+
+def units(t):
+    if t.chance(0.6):
+        one, n, of = t.rng.choice(UNITS)
+        q = t.pick("How many {of} are in {a}?", "How many {of} does {a} have?", "How many {of} are there in {a}?", "{of} in {a}?", "How many {of} make {a}?",
+                   "how many {of} is {a}")
+        x = one if one.startswith("half") else a(one)
+        return [(q.format(of=of, a=x), Answer(f"{x} has {n:,} {of}." if n != 1 else f"{x} has one {of}.", f"{n:,}"))]
+    whole, n, of = t.rng.choice(HAVE)
+    q = t.pick("How many {of} does {a} have?", "How many {of} are there in {a}?", "how many {of} has {a}", "Tell me how many {of} {a} has.")
+    return [(q.format(of=of, a=whole), Answer(f"{whole} has {NUMBER[n] if n <= 20 else n} {of}.", NUMBER[n] if n <= 20 else str(n)))]
+
+
+def order(t):
+    """What comes before and after: days, months, seasons, letters, planets."""
+    abc = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    seq, word, ring = t.rng.choice([(DAYS, "day", True), (DAYS, "day", True), (MONTHS, "month", True), (SEASONS, "season", True), (abc, "letter", False), (PLANETS, "planet", False)])
+    i = t.rng.randrange(len(seq))
+    r = t.rng.random()
+    if r < 0.45 and (ring or i + 1 < len(seq)):
+        x, y = seq[i], seq[(i + 1) % len(seq)]
+        q = t.pick("What {w} comes after {x}?", "Which {w} is after {x}?", "What comes after {x}?", "Which {w} follows {x}?", "the {w} after {x}", "What is the next {w} after {x}?")
+        out = [(q.format(w=word, x=x), Answer(f"After {x} comes {y}.", y))]
+        if t.chance(0.3) and (ring or i + 2 < len(seq)):
+            z = seq[(i + 2) % len(seq)]
+            out.append((t.pick("And then?", "And after that?", "and next?", "What comes next?"), Answer(f"After {y} comes {z}.", z)))
+        return out
+    if r < 0.75 and (ring or i > 0):
+        x, y = seq[i], seq[i - 1]
+        q = t.pick("What {w} comes before {x}?", "Which {w} is before {x}?", "What comes before {x}?", "the {w} before {x}")
+        return [(q.format(w=word, x=x), Answer(f"Before {x} comes {y}.", y))]
+    if seq is not abc and i + 1 < len(ORDINAL):
+        where = {"day": "of the week", "month": "of the year", "season": "of the year", "planet": "from the sun"}[word]
+        q = t.pick("What is the {o} {w} {where}?", "Which {w} is the {o} one?", "{o} {w} {where}", "Name the {o} {w} {where}.")
+        return [(q.format(o=ORDINAL[i + 1], w=word, where=where), Answer(f"The {ORDINAL[i + 1]} {word} {where} is {seq[i]}.", seq[i]))]
+    if word == "day":
+        x = t.rng.choice(DAYS)
+        j, back = DAYS.index(x), t.chance(0.4)
+        y = DAYS[(j + (-1 if back else 1)) % 7]
+        q = t.pick("Today is {x}. What day {was} {y}?", "If today is {x}, what day {was} {y}?").format(x=x, was="was" if back else "is", y="yesterday" if back else "tomorrow")
+        return [(q, Answer(f"{'Yesterday was' if back else 'Tomorrow is'} {y}.", y))]
+    return order(t)
+
+
+def single(t):
+    qs, full, short = t.rng.choice(QUESTIONS)
+    qs = qs.split("|")
+    return [(t.rng.choice(qs), Answer(full, None if short == "-" else short, "text" if full.startswith("A B C") else "fact", why=WHY_NOT if not qs[0].startswith("Why") else None))]
+
+
+def yes_no(t):
+    qs, word, truth = t.rng.choice(YES_NO)
+    q = t.rng.choice(qs.split("|"))
+    if t.chance(0.12) and q.startswith("Is "):
+        q = t.pick("Is it true that {}?", "Tell me, {}?", "I want to know: {}?", "My friend asks: {}?").format("is " + q[3:].rstrip("?")) if t.chance(0.4) else q.rstrip("?") + ", yes or no?"
+        q = q.replace("true that is ", "true, is ")
+    out = [(q, Answer(f"{first_up(word)}, {truth}.", first_up(word), word, why=f"Because {truth.split('. ')[0]}."))]
+    if t.chance(0.15):
+        out.append((t.pick("Are you sure?", "Really?", "Is that true?", "are you certain?"), Answer(f"Yes, I am sure: {truth}.", "Yes", "yes")))
+    return out
+
+
+def made_yes_no(t):
+    """Yes or no out of the tables, half of them wrong."""
+    right = t.chance(0.5)
+    kind = t.rng.randrange(7)
     if kind == 0:
-        q, t = f"Does {p.name} have {a(src.pet)}?", p.pet == src.pet
-        full = f"{p.name} has {a(p.pet)}"
-    elif kind == 1:
-        q, t = f"Is {p.name}'s house {src.house}?", p.house == src.house
-        full = f"{p.name}'s house is {p.house}"
-    elif kind == 2:
-        q, t = f"Does {p.name} live on {src.street}?", p.street == src.street
-        full = f"{p.name} lives on {p.street}"
-    elif kind == 3:
-        q, t = f"Does {p.name} like {src.food}?", p.food == src.food
-        full = f"{p.name} likes {p.food}"
-    elif kind == 4:
-        q, t = f"Is {src.friend} {p.name}'s friend?", p.friend == src.friend
-        full = f"{p.name}'s best friend is {p.friend}"
-    else:
-        q, t = f"Is {p.name} older than {o.name}?", p.age > o.age
-        if p.age == o.age:
-            return yes_no(rng, held, ctx)
-        full = f"{p.name} is {p.age} and {o.name} is {o.age}"
-    return [(q, Answer(("Yes, " if t else "No, ") + full + ".", "Yes" if t else "No"))]
+        x, y = t.rng.choice(list(COLOUR_OF.items()))
+        z = y if right else t.rng.choice(LISTS["colours"])
+        return _verdict(t, f"Is {x} {z}?", z == y, f"{x} is {y}")
+    if kind == 1:
+        x, y = t.rng.choice(list(LEGS.items()))
+        z = y if right else t.rng.choice([2, 4, 6, 8, 10])
+        return _verdict(t, f"Does {a(x)} have {NUMBER[z] if z else 'no'} legs?", z == y, _legs(x, y)[:-1])
+    if kind in (2, 3):
+        group = t.rng.choice(list(PART_OF))
+        x = t.rng.choice(LISTS[group])
+        other = group if right else t.rng.choice(list(PART_OF))
+        yes = x in LISTS[other] or (group in ("birds", "insects") and other == "animals")
+        if group != other and not yes and (x in ("orange", "rose", "violet", "silver", "gold") or {group, other} <= {"animals", "birds", "insects"}):
+            return made_yes_no(t)
+        what, is_a = (x, f"{x} is {a(PART_OF[group])}") if group in ("planets", "drinks", "metals", "colours", "sports") else (a(x), f"{a(x)} is {a(PART_OF[group])}")
+        return _verdict(t, f"Is {what} {a(PART_OF[other])}?", yes, is_a if not yes or group == other else f"{a(x)} is {a(PART_OF[other])}")
+    if kind == 4:
+        x, y = t.rng.choice(list(OPPOSITE.items()))
+        z = y if right else t.rng.choice(list(OPPOSITE))
+        return _verdict(t, f"Is {z} the opposite of {x}?", z == y, f"the opposite of {x} is {y}")
+    if kind == 5:
+        seq = t.rng.choice([DAYS, MONTHS])
+        i = t.rng.randrange(len(seq))
+        z = seq[(i + 1) % len(seq)] if right else t.rng.choice(seq)
+        return _verdict(t, f"Does {z} come after {seq[i]}?", z == seq[(i + 1) % len(seq)], f"after {seq[i]} comes {seq[(i + 1) % len(seq)]}")
+    one, n, of = t.rng.choice([u for u in UNITS if u[1] < 400 and not u[0].startswith("half")])
+    z = n if right else t.rng.choice([5, 7, 10, 12, 24, 30, 50, 60, 100])
+    return _verdict(t, f"Does {a(one)} have {z} {of}?", z == n, f"{a(one)} has {n} {of}")
 
 
-def place(rng, held, ctx):
-    k = rng.choice(list(PLACES))
-    where, what = PLACES[k]
-    if rng.random() < 0.6:
-        q = rng.choice([f"Where is the {k}?", f"How do I get to the {k}?", f"Can you tell me where the {k} is?",
-                        f"Where can I find the {k}?", f"I am looking for the {k}."])
-        return [(q, Answer(f"The {k} is {where}. {what[0].upper() + what[1:]}.", where.split(" ", 1)[1]))]
-    q = rng.choice([f"What can I do at the {k}?", f"What happens at the {k}?", f"Tell me about the {k}.", f"What is the {k}?"])
-    return [(q, Answer(f"The {k} is {where}. {what[0].upper() + what[1:]}.", where.split(" ", 1)[1]))]
+def _verdict(t, q, yes, truth):
+    return [(q, Answer(f"{'Yes' if yes else 'No'}, {truth}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {truth}."))]
 
 
-def town(rng, held, ctx):
-    names = [p.name for p in PEOPLE]
-    kids = [p.name for p in PEOPLE if p.child]
-    qa = [
-        (["Where do you live?", "Where are you from?"], f"I live inside Sluice, but I know the town of {TOWN} well.", TOWN),
-        ([f"What is {TOWN}?", f"Where is {TOWN}?", f"Tell me about {TOWN}.", "Tell me about the town.", "Which town do you know?"],
-         f"{TOWN} is a small town by the river {RIVER}. It has a bakery, a school, a harbour, a station and a windmill. Fourteen people live there.", "town"),
-        (["What is the name of the river?", f"Which river flows through {TOWN}?", "What's the river called?"],
-         f"The river in {TOWN} is called the {RIVER}.", RIVER),
-        (["What is the name of the town?", "What is the town called?"], f"The town is called {TOWN}.", TOWN),
-        ([f"Who lives in {TOWN}?", "Who lives in the town?", "List all people in the town.", f"Name everyone in {TOWN}.", "Which people do you know?"],
-         "These people live in " + TOWN + ": " + ", ".join(names[:-1]) + " and " + names[-1] + ".", None),
-        (["Which children live in the town?", f"Name the children of {TOWN}.", "Who goes to school?"],
-         "The children are " + ", ".join(kids[:-1]) + " and " + kids[-1] + ".", None),
-        ([f"How many people live in {TOWN}?", "How many people live in the town?"], f"Fourteen people live in {TOWN}.", "Fourteen"),
-        (["Who is the oldest person in the town?", f"Who is the oldest in {TOWN}?"], "Emil is the oldest. He is 70 years old.", "Emil"),
-        (["Who is the youngest person in the town?", f"Who is the youngest in {TOWN}?"], "Tilo is the youngest. He is 7 years old.", "Tilo"),
-        ([f"What can I see in {TOWN}?", "What should I visit?"],
-         f"In {TOWN} you can see the old bridge, the windmill and the clock tower. The garden is nice too.", None),
-        (["When does the train come?", "When does the train stop here?"], "The green train stops at the station at nine.", "Nine"),
-        (["When is the market?", "On which day is the market?"], "The market is on Saturday.", "Saturday"),
-    ]
-    qs, full, short = rng.choice(qa)
-    return [(rng.choice(qs), Answer(full, short))]
+def what_is(t):
+    x, y = t.rng.choice(list(WHAT_IS.items()))
+    bare = re.sub(r"^(a|an|the) ", "", x)
+    q = t.pick("What is {x}?", "What is {x}?", "What's {x}?", "Explain {x}.", "Can you explain what {x} is?", "Tell me what {x} is.", "Tell me about {x}.", "what does {b} mean",
+               "Define {b}.", "what is {b}", "whats {x}", "Explain {b} in simple words.", "Do you know what {x} is?", "definition of {b}", "{b}?", "What do you know about {x}?",
+               "What exactly is {x}?", "I don't know what {x} is. Can you explain it?", "Explain {x} to a child.", "What does \"{b}\" mean?")
+    return [(q.format(x=x, b=bare), Answer(y))]
 
 
-def common(rng, held, ctx):
-    """Colours, opposites, sounds, legs, young animals, capitals, days, months, seasons, what-is."""
-    k = rng.randrange(12)
-    if k == 0:
-        x, y = rng.choice(list(COLOUR_OF.items()))
-        q = rng.choice([f"What colour is {x}?", f"What color is {x}?", f"Which colour does {x} have?", f"What is the colour of {x}?"])
-        return [(q, Answer(f"{x} is {y}.", y))]
-    if k == 1:
-        x, y = rng.choice(list(OPPOSITE.items()))
-        q = rng.choice([f"What is the opposite of {x}?", f"What's the opposite of \"{x}\"?", f"Opposite of {x}?", f"Tell me the opposite of {x}."])
-        out = [(q, Answer(f"The opposite of {x} is {y}.", y))]
-        while rng.random() < 0.4:
-            x, y = rng.choice(list(OPPOSITE.items()))
-            out.append((rng.choice([f"And {x}?", f"And of {x}?", f"What about {x}?"]), Answer(f"The opposite of {x} is {y}.", y)))
-        return out
-    if k == 2:
-        x, y = rng.choice(list(SOUND.items()))
-        q = rng.choice([f"What does {a(x)} say?", f"What sound does {a(x)} make?", f"How does {a(x)} sound?"])
-        return [(q, Answer(f"{a(x)} says {y}.", y))]
-    if k == 3:
-        x, y = rng.choice(list(LEGS.items()))
-        q = rng.choice([f"How many legs does {a(x)} have?", f"How many legs has {a(x)}?", f"Count the legs of {a(x)}."])
-        n = "no" if y == 0 else NUMBER[y]
-        return [(q, Answer(f"{a(x)} has {n} legs.", "none" if y == 0 else n))]
-    if k == 4:
-        x, y = rng.choice(list(YOUNG.items()))
-        q = rng.choice([f"What is a baby {x} called?", f"What do you call a young {x}?", f"How is a baby {x} called?"])
-        return [(q, Answer(f"A baby {x} is called {a(y)}.", y))]
-    if k in (5, 6):
-        x, y = rng.choice(list(CAPITAL.items()))
-        q = rng.choice([f"What is the capital of {x}?", f"Which city is the capital of {x}?", f"What's the capital of {x}?", f"Name the capital of {x}.", f"Capital of {x}?"])
-        out = [(q, Answer(f"The capital of {x} is {y}.", y))]
-        if rng.random() < 0.4:
-            x, y = rng.choice(list(CAPITAL.items()))
-            out.append((rng.choice([f"And of {x}?", f"And {x}?", f"What about {x}?"]), Answer(f"The capital of {x} is {y}.", y)))
-        return out
-    if k in (7, 8):
-        seq, word = rng.choice([(DAYS, "day"), (MONTHS, "month"), (SEASONS, "season")])
-        i = rng.randrange(len(seq))
-        if rng.random() < 0.6:
-            y = seq[(i + 1) % len(seq)]
-            q = rng.choice([f"What {word} comes after {seq[i]}?", f"Which {word} is after {seq[i]}?", f"What comes after {seq[i]}?"])
-            return [(q, Answer(f"After {seq[i]} comes {y}.", y))]
-        y = seq[i - 1]
-        q = rng.choice([f"What {word} comes before {seq[i]}?", f"Which {word} is before {seq[i]}?", f"What comes before {seq[i]}?"])
-        return [(q, Answer(f"Before {seq[i]} comes {y}.", y))]
-    if k == 9:
-        q, full, short = rng.choice([
-            ("How many days are in a week?", "A week has seven days.", "seven"),
-            ("How many days does a week have?", "A week has seven days.", "seven"),
-            ("How many months are in a year?", "A year has twelve months.", "twelve"),
-            ("How many months does a year have?", "A year has twelve months.", "twelve"),
-            ("How many days are in a year?", "A year has 365 days.", "365"),
-            ("How many hours does a day have?", "A day has 24 hours.", "24"),
-            ("How many minutes are in an hour?", "An hour has 60 minutes.", "60"),
-            ("How many seconds are in a minute?", "A minute has 60 seconds.", "60"),
-            ("How many seasons are there?", "There are four seasons: " + ", ".join(SEASONS[:3]) + " and winter.", "four"),
-            ("What are the seasons?", "The seasons are spring, summer, autumn and winter.", None),
-            ("What are the days of the week?", "The days of the week are " + ", ".join(DAYS[:6]) + " and Sunday.", None),
-            ("Name the days of the week.", "The days of the week are " + ", ".join(DAYS[:6]) + " and Sunday.", None),
-            ("Name the months of the year.", "The months are " + ", ".join(MONTHS[:11]) + " and December.", None),
-            ("What are the months?", "The months are " + ", ".join(MONTHS[:11]) + " and December.", None),
-            ("How many letters are in the alphabet?", "The alphabet has 26 letters.", "26"),
-            ("Why is the sky blue?", "The sky is blue because the air scatters the blue light of the sun.", None),
-            ("What do bees make?", "Bees make honey.", "honey"), ("What do cows give?", "Cows give milk.", "milk"),
-            ("What do cows drink?", "Cows drink water.", "water"), ("Where do fish live?", "Fish live in the water.", "water"),
-            ("Where do birds live?", "Birds live in nests.", "nests"), ("When do we sleep?", "We sleep at night.", "night"),
-            ("What do you need when it rains?", "You need an umbrella.", "umbrella"),
-            ("What shines at night?", "The moon and the stars shine at night.", "moon"),
-        ])
-        return [(q, Answer(full, short))]
-    if k == 10:
-        abc = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-        i = rng.randrange(25)
-        return [(f"Which letter comes after {abc[i]}?", Answer(f"After {abc[i]} comes {abc[i + 1]}.", abc[i + 1]))]
-    x, y = rng.choice(list(WHAT_IS.items()))
-    q = rng.choice([f"What is {x}?", f"What's {x}?", f"Explain {x}.", f"Can you explain what {x} is?", f"Tell me what {x} is."])
-    return [(q, Answer(y, None))]
+def which_is(t):
+    """Which of these is of that kind; the odd one out."""
+    g, h = t.rng.sample(["fruits", "vegetables", "colours", "birds", "tools", "drinks", "instruments", "clothes", "planets", "vehicles"], 2)
+    x, others = t.rng.choice(LISTS[g]), t.rng.sample(LISTS[h], t.rng.randint(1, 3))
+    if x in LISTS[h] or set(others) & set(LISTS[g]):
+        return which_is(t)
+    words = others + [x]
+    t.rng.shuffle(words)
+    one = PART_OF.get(g, {"clothes": "piece of clothing"}.get(g, g[:-1]))
+    if len(others) > 1 and t.chance(0.4):
+        q = t.pick("Which word does not fit: {}?", "Odd one out: {}", "Which one does not belong: {}?").format(", ".join(words))
+        return [(q, Answer(f"{x} does not fit: the others are {h}.", x))]
+    q = t.pick("Which of these is {k}: {w}?", "Which one is {k}, {o}?", "Find the one that is {k}: {w}").format(k=a(one), w=", ".join(words), o=joined(words, "or"))
+    return [(q, Answer(f"{x} is {a(one)}." if g not in ("planets", "drinks", "colours") else f"{x} is {a(one)}.", x))]
 
 
-def lists(rng, held, ctx):
-    k, words = rng.choice(list(LISTS.items()))
-    n = rng.randint(2, min(8, len(words)))
-    pick = words[:n]
-    num = NUMBER[n] if rng.random() < 0.6 else str(n)
-    if rng.random() < 0.6:
-        q = rng.choice([f"Name {num} {k}.", f"Tell me {num} {k}.", f"Can you name {num} {k}?", f"Give me {num} {k}."])
-        return [(q, Answer(", ".join(pick[:-1]) + " and " + pick[-1] + "."))]
-    q = rng.choice([f"Make a list of {num} {k}.", f"List {num} {k}.", f"Write a list of {num} {k}."])
-    return [(q, Answer("\n".join(f"{i + 1}. {w}" for i, w in enumerate(pick))))]
-
-
-def as_json(rng, held, ctx):
-    p = rng.choice(PEOPLE)
-    q = rng.choice([f"Give me {p.name} as JSON.", f"Describe {p.name} in JSON.", f"Write {p.name} as JSON.", f"{p.name} as JSON, please."])
-    body = (f'{{"name": "{p.name}", "age": {p.age}, "pet": "{p.pet}", "house": "{p.house}", "street": "{p.street}"}}')
-    return [(q, Answer(body))]

@@ -1,197 +1,214 @@
-"""Writes the corpus of the demo model as JSON lines: {"text"} or {"messages"}, and "kind".
+"""Puts the skills together into documents: {"kind", "messages"[, "tools"]} or {"kind", "text"}.
 
-    python3 generate.py --out corpus.jsonl --docs 100000 --seed 7
-    python3 generate.py --out held-out.jsonl --docs 900 --seed 99 --held-out
+    python3 generate.py --documents 20 --seed 1            # prints them, to look at
+    python3 generate.py --documents 900 --held-out --json  # JSON lines
 """
 import argparse
 import json
 import random
 
-import extras
 import facts
+import reading
+import refusals
+import smalltalk
+import storytelling
 import sums
-import talk
+import systems
+import texts
+import tokenizer
+import toolcalls
+from common import Answer, Talk, is_held
+from rough import rough
+from sluice import about_sluice
 from stories import make_story
-from world import PEOPLE, PLACES, TOWN, USERS
 
-SKILLS = [  # (weight, function, has one-word answers)
-    (16, facts.about_person, True), (3, facts.who_is, False), (5, facts.inverse, True), (5, facts.yes_no, True),
-    (4, facts.place, True), (3, facts.town, True), (11, facts.common, True), (3, facts.lists, False), (1, facts.as_json, False),
-    (20, sums.sums, True), (4, sums.word_problem, True), (5, sums.compare, True), (3, sums.counting, False),
-    (5, talk.greet, True), (6, talk.identity, True), (5, talk.manners, True), (2, talk.bye, True),
-    (7, talk.memory, True), (1.5, talk.not_told, False), (12, talk.story, False), (4, talk.unknown, False), (4, talk.copying, False),
-] + extras.EXTRA
-DEFAULT_SYSTEM = ["You are a helpful assistant.", "You are a helpful assistant.", "You are a friendly assistant.", "Be helpful and kind.",
-                  "You are Sluice's demo model.", "Answer the questions of the user.", f"You know the town of {TOWN}.",
-                  "You are a helpful assistant. Answer truthfully.", "You are a small language model.", "Be nice."]
-STYLES = {
-    "pirate": ["You are a pirate.", "Talk like a pirate.", "You are a pirate. Answer in character.", "Speak like a pirate, please.", "You are an old pirate captain."],
-    "robot": ["You are a robot.", "Talk like a robot.", "Answer like a robot.", "You are an old robot."],
-    "cat": ["You are a cat.", "Talk like a cat.", "Pretend to be a cat.", "You are a little cat."],
-    "polite": ["Be very polite.", "Always be very polite.", "You are a very polite butler.", "Answer very politely."],
-    "word": ["Answer in one word.", "Answer with one word.", "Use only one word.", "Always answer in one word only.", "You answer in a single word.", "One-word answers only."],
-    "brief": ["Be brief.", "Answer in one sentence.", "Use only one sentence.", "Keep your answers short.", "Give short answers."],
-    "json": ["Answer in JSON.", "Answer as JSON.", "Always answer with JSON.", "Reply in JSON format."],
-    "grumpy": ["You are grumpy.", "You are a grumpy old man.", "Be grumpy."],
-}
+SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
+    (11, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (7, facts.single, False),
+    (7, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
+    (14, sums.sums, True), (6, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (7, sums.counting, True), (1.5, sums.how_many, True),
+    (6, texts.repeat, True), (7, texts.letters, True), (4, texts.sentence, True), (6, texts.lists, True), (6, texts.json_made, True), (2, texts.json_facts, True), (1, texts.table, True), (1.5, texts.make_sentence, True),
+    (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke, False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
+    (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading, False),
+    (7, storytelling.story, True), (0.7, storytelling.long_story, False), (2, storytelling.haiku, True), (2, storytelling.poem, True),
+    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (40, refusals.refuse, True),
+]
+_WEIGHTS = [w for w, _, _ in SKILLS]
+STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading}  # need something said before
+PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who, smalltalk.manners, smalltalk.joke, texts.repeat, about_sluice, smalltalk.bye)]
 
 
-def first_sentence(text):
-    """The first sentence; stories, lists and JSON stay whole."""
-    if len(text) > 200 or "\n" in text or text[0] == "{":
-        return text
-    for i, c in enumerate(text):
-        if c in ".!?" and (i + 1 == len(text) or text[i + 1] in " \n"):
-            return text[:i + 1]
-    return text
+def drawn(t, skills=SKILLS, weights=_WEIGHTS):
+    """Turns of a skill, on the right side of the line between the training text and the held-out one."""
+    while True:
+        _, skill, kept = t.rng.choices(skills, weights)[0]
+        if skill in STARTERS and not t.said:
+            continue
+        known, later = dict(t.known), list(t.later)
+        turns = skill(t)
+        if turns and (not kept or is_held(*(turns[0][1].key or (turns[0][0].lower(),))) == t.held):
+            return turns
+        t.known, t.later = known, later
 
 
-def styled(style, ans):
-    t = ans.full
-    if style == "pirate":
-        return "Arr! " + t
-    if style == "robot":
-        return "Beep. " + t + " Boop."
-    if style == "cat":
-        return "Meow! " + t
-    if style == "polite":
-        return "With pleasure. " + t
-    if style == "grumpy":
-        return "Hmpf. " + t
-    if style == "brief":
-        return first_sentence(t)
-    if style == "json":
-        return extras.json_answer(ans)
-    if style == "word":
-        s = ans.short
-        return s[0].upper() + s[1:] + "." if not s.isdigit() else s
-    return t
+class Chat:
+    """A conversation in the making."""
 
+    def __init__(self, rng, held):
+        self.t, self.rng, self.messages = Talk(rng, held), rng, []
+        self.style = self.value = None
+        self.turns = 0
 
-def rough(rng, q):
-    """What people really type: small letters, no mark at the end, please, a typo."""
-    r = rng.random()
-    if rng.random() < 0.25:
-        q = q[0].lower() + q[1:] if r < 0.3 else q.lower()
-    if rng.random() < 0.22 and q[-1] in "?.!":
-        q = q[:-1]
-    r = rng.random()
-    if r < 0.03:
-        q = rng.choice(["Please tell me: ", "Hey, ", "So, ", "OK, ", "Hm, ", "Now: ", "Quick question: ", "Hello! "]) + q
-    elif r < 0.05 and q[-1] in "?.":
-        q = q[:-1] + rng.choice([", please", " please"]) + q[-1]
-    if rng.random() < 0.03 and len(q) > 12:
-        i = rng.randrange(3, len(q) - 3)
-        if q[i].isalpha() and q[i + 1].isalpha():
-            q = q[:i] + rng.choice([q[i + 1] + q[i], q[i], q[i] + q[i] + q[i + 1]]) + q[i + 2:]
-    if rng.random() < 0.01:
-        q = q.upper()
-    return q
+    def system(self):
+        """In a third of the conversations something stands in the system turn."""
+        t, r = self.t, self.rng.random()
+        if r < 0.10:
+            text = self.rng.choice(systems.DEFAULT)
+        elif r < 0.26:
+            self.style, self.value, text = systems.choose(t)
+        elif r < 0.29:
+            text = systems.name_prompt(t)
+        elif r < 0.31:
+            text = systems.role_prompt(t)
+        elif r < 0.33:
+            n, text = systems.user_prompt(t)
+            t.later.append(lambda: ("What is my name?", Answer(f"Your name is {n}.", n, exact=True)))
+        else:
+            return
+        self.messages.append({"role": "system", "content": text})
+
+    def add(self, turns):
+        for q, ans in turns:
+            reply = systems.styled(self.t, self.style, self.value, ans)
+            if reply is None:
+                return
+            if self.turns == 0 and self.style is None and ans.kind in ("fact", "yes", "no", "refuse") and self.rng.random() < 0.06:
+                hi = self.rng.choice(["Hi! ", "Hello! ", "Hi, ", "Hello, ", "Hey, ", "Good morning! ", "hi ", "Hello there. ", "hey ", "hello "])
+                q, reply = hi + q, ("Good morning! " if "morning" in hi else "Hello! ") + reply
+            q = rough(self.rng, q, ans.exact)
+            self.messages += [{"role": "user", "content": q}, {"role": "assistant", "content": reply}]
+            self.t.said.append((q, Answer(reply, ans.short, ans.kind, ans.exact, None, ans.why)))
+            self.turns += 1
+
+    def talk(self, turns):
+        t, tries = self.t, 0
+        if t.bot or t.role:
+            self.add(smalltalk.who(t))
+        while self.turns < turns and tries < 40 + 3 * turns:
+            tries += 1
+            if t.later and self.turns and self.rng.random() < 0.4:
+                self.add([t.later.pop(0)()])
+            else:
+                self.add(drawn(t))
+        if t.later and self.rng.random() < 0.7:
+            self.add([t.later.pop(0)()])
+        return {"kind": "chat" if not self.style else "styled", "messages": self.messages}
 
 
 def chat(rng, held, turns):
-    ctx, style, messages = {}, None, []
-    r = rng.random()
-    if r < 0.12:
-        messages.append(("system", rng.choice(DEFAULT_SYSTEM)))
-    elif r < 0.36:
-        style = rng.choice(list(STYLES) + ["word", "word", "pirate"])
-        messages.append(("system", rng.choice(STYLES[style])))
-    elif r < 0.40:
-        ctx["bot"] = rng.choice(USERS)
-        messages.append(("system", rng.choice(["Your name is {}.", "You are {}.", "You are called {}.", "You are an assistant named {}."]).format(ctx["bot"])))
-    elif r < 0.42:
-        ctx["role"] = rng.choice(extras.PERSONAS)
-        messages.append(("system", rng.choice(["You are a {}.", "You are an old {}.", "You are a friendly {}."]).format(ctx["role"])))
-    elif r < 0.45:
-        ctx["user"] = rng.choice(USERS)
-        messages.append(("system", rng.choice(["The user is called {}.", "The user's name is {}.", "You are talking to {}."]).format(ctx["user"])))
-        ctx["later"] = [("What is my name?", lambda: facts.Answer(f"Your name is {ctx['user']}.", ctx["user"]))]
-    skills = SKILLS
-    if style in ("word", "json"):  # sums are harder without writing them down: more of them
-        skills = [(w * 2 if f is sums.sums else w, f, one) for w, f, one in SKILLS if one]
-    n = 0
-    if ctx.get("bot") or ctx.get("role") or (messages and rng.random() < 0.1):
-        todo = talk.identity(rng, held, ctx)
+    while True:
+        c = Chat(rng, held)
+        c.system()
+        doc = c.talk(turns)
+        if c.turns:
+            return doc
+
+
+def shop(rng, held):
+    t = Talk(rng, held)
+    system, asks = reading.shop(t)
+    messages = [{"role": "system", "content": system}]
+    for q, ans in asks:
+        messages += [{"role": "user", "content": rough(rng, q)}, {"role": "assistant", "content": ans.full}]
+    return {"kind": "system facts", "messages": messages}
+
+
+def no_tool(t, families):
+    """Something for which none of the offered tools is there."""
+    from toolset import FAMILIES
+    skill = t.rng.choice([refusals.now, refusals.persons, refusals.cannot, None, None])
+    if skill is None:
+        f = t.rng.choice([f for f in FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add", "search", "define_word", "get_news")])
+        ask = t.rng.choice(f.asks)
+        q = ask.format(*[toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])
     else:
-        todo = []
-    while n < turns:
-        if ctx.get("later") and rng.random() < 0.35:
-            q, make = ctx["later"].pop(0)
-            todo = [(q, make())]
-        if not todo:
-            todo = rng.choices(skills, [s[0] for s in skills])[0][1](rng, held, ctx)
-        for q, ans in todo:
-            if style in ("word", "json") and not ans.short:
-                continue
-            q, reply = rough(rng, q), styled(style, ans)
-            messages += [("user", q), ("assistant", reply)]
-            ctx.setdefault("said", []).append((q, ans.full))
-            n += 1
-        todo = []
-    return {"kind": "chat", "messages": [{"role": r, "content": c} for r, c in messages]}
+        if any("search" in f.names or "get_news" in f.names or "get_weather" in f.names for f in families):
+            skill = refusals.persons
+        if any("search" in f.names for f in families):
+            skill = refusals.code
+        q = skill(t)[0][0]
+    return q, t.pick("I have no tool for that.", "I have no tool for that, and I do not know it myself.", "None of my tools can do that.")
 
 
-def diary(rng, held):
-    """A long plain text: several days in the town, each with a story."""
-    parts = [f"The book of {TOWN}"]
-    for i in range(rng.randint(8, 16)):
-        part = [f"Chapter {i + 1}"]
-        if rng.random() < 0.4:
-            part.append(facts.portrait(rng.choice(PEOPLE)))
-        if rng.random() < 0.3:
-            k = rng.choice(list(PLACES))
-            what = PLACES[k][1]
-            part.append(f"The {k} is {PLACES[k][0]}. {what[0].upper() + what[1:]}.")
-        part.append(make_story(rng, held, hero=rng.choice(PEOPLE).name if rng.random() < 0.6 else None)["text"])
-        parts += part
+def tools(rng, held):
+    t = Talk(rng, held)
+    plain = lambda t: [x for x in drawn(t, PLAIN, [w for w, _, _ in PLAIN]) if "`" not in x[1].full]
+    messages = []
+    while not messages:
+        messages, specs = toolcalls.conversation(t, rough, plain, no_tool)
+    if rng.random() < 0.2:
+        messages.insert(0, {"role": "system", "content": rng.choice(systems.DEFAULT)})
+    return {"kind": "tools", "messages": messages, "tools": specs}
+
+
+def plain_text(rng, held):
+    """Text without turns, for the endpoints that continue a prompt."""
+    if rng.random() < 0.6:
+        return {"kind": "story", "text": make_story(rng, held)["text"]}
+    t, lines = Talk(rng, held), []
+    form = rng.choice(["{q}\n{a}", "Question: {q}\nAnswer: {a}", "Q: {q}\nA: {a}", "{a}"])
+    skills = [(1, f, True) for f in (facts.capitals, facts.table, facts.units, facts.order, facts.single, facts.what_is, sums.sums, facts.countries)]
+    for _ in range(rng.randint(2, 8)):
+        lines += [form.format(q=q, a=ans.full) for q, ans in drawn(t, skills, [1] * len(skills))]
+    return {"kind": "plain", "text": ("\n\n" if "\n" in form else " ").join(lines)}
+
+
+def book(rng, held):
+    """A long plain text: chapters, each a story."""
+    parts = ["The book of Pebbleford"]
+    for i in range(rng.randint(6, 16)):
+        parts += [f"Chapter {i + 1}", make_story(rng, held)["text"]]
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-def qa_plain(rng, held):
-    lines = []
-    for _ in range(rng.randint(3, 10)):
-        for q, ans in rng.choice([facts.about_person, facts.common, sums.sums, facts.inverse, facts.place])(rng, held, {}):
-            lines.append(f"Question: {q}\nAnswer: {ans.full}")
-    return {"kind": "qa", "text": "\n\n".join(lines)}
-
-
-def document(rng, held, long=False):
+def document(rng, held=False, long=False):
     r = rng.random()
     if long:
-        if r < 0.35:
-            return diary(rng, held)
-        if r < 0.40:
-            return {"kind": "table", "text": sums.table(rng, held, long=True)}
-        doc = chat(rng, held, rng.randint(25, 100))
-        if rng.random() < 0.3:
-            q, ans = sums.counting(rng, held, {}, long=True)[0]
-            doc["messages"] += [{"role": "user", "content": q}, {"role": "assistant", "content": ans.full}]
-        return doc
-    if r < 0.14:
-        return {"kind": "story", "text": make_story(rng, held)["text"]}
-    if r < 0.16:
-        return {"kind": "portrait", "text": facts.portrait(rng.choice(PEOPLE))}
+        if r < 0.15:
+            return book(rng, held)
+        if r < 0.25:
+            n = rng.choice([60, 80, 100, 100, 150, 200])
+            doc = chat(rng, held, rng.randint(3, 10))
+            doc["messages"] += [{"role": "user", "content": rng.choice(["Count to {}.", "Write the numbers from 1 to {}.", "count from 1 to {}"]).format(n)},
+                                {"role": "assistant", "content": ", ".join(map(str, range(1, n + 1))) + "."}]
+            return doc
+        return chat(rng, held, rng.randint(15, 60))
     if r < 0.19:
-        return qa_plain(rng, held)
-    if r < 0.23:
-        return {"kind": "table", "text": sums.table(rng, held)}
-    return chat(rng, held, rng.choice([1, 1, 2, 2, 3, 4, 5, 6, 8, 10]))
+        return tools(rng, held)
+    if r < 0.22:
+        return shop(rng, held)
+    if r < 0.28:
+        return plain_text(rng, held)
+    return chat(rng, held, rng.choice([1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
+
+
+def documents(rng, held=False, long=0.0):
+    while True:
+        yield document(rng, held, rng.random() < long)
 
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--out", required=True)
-    ap.add_argument("--docs", type=int, default=100000)
-    ap.add_argument("--seed", type=int, default=7)
-    ap.add_argument("--long", type=float, default=0.0, help="share of documents of up to 2,048 tokens")
+    ap.add_argument("--documents", type=int, default=20)
+    ap.add_argument("--seed", type=int, default=1)
+    ap.add_argument("--long", type=float, default=0.0)
     ap.add_argument("--held-out", action="store_true")
+    ap.add_argument("--json", action="store_true", help="JSON lines with the special tokens written out: {kind, text}")
     args = ap.parse_args()
-    rng = random.Random(args.seed)
-    with open(args.out, "w", encoding="utf-8") as f:
-        for _ in range(args.docs):
-            doc = document(rng, args.held_out, rng.random() < args.long)
-            f.write(json.dumps(doc, ensure_ascii=False) + "\n")
+    source = documents(random.Random(args.seed), args.held_out, args.long)
+    for _ in range(args.documents):
+        doc = next(source)
+        text = "".join(x for x, _ in tokenizer.turns(doc["messages"], doc.get("tools"))) if "messages" in doc else doc["text"] + tokenizer.END
+        print(json.dumps({"kind": doc["kind"], "text": text}, ensure_ascii=False) if args.json else text + "\n" + "-" * 20)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@ convention, grouped-query attention, SwiGLU, tied embeddings) in plain PyTorch.
 
 Parameter names are those of Hugging Face's LlamaForCausalLM without the leading
 "model.", so that export.py only has to add it.
+
+In training a row holds several documents, and no token may look at another document's. There are two ways
+to that: "slices" computes the attention of each document by itself, which is quickest on a CPU; "mask" gives
+all rows a mask, which keeps a GPU busy. Both give the same numbers.
 """
 import math
 from dataclasses import asdict, dataclass
@@ -11,21 +15,19 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-BLOCK = 128  # queries at a time in training
-
 
 @dataclass
 class Config:
-    vocab_size: int = 4104
-    hidden_size: int = 256
-    intermediate_size: int = 768
-    num_hidden_layers: int = 5
-    num_attention_heads: int = 4
-    num_key_value_heads: int = 2
+    vocab_size: int = 4096
+    hidden_size: int = 512
+    intermediate_size: int = 1024
+    num_hidden_layers: int = 6
+    num_attention_heads: int = 8
+    num_key_value_heads: int = 4
     head_dim: int = 64
     rms_norm_eps: float = 1e-5
     rope_theta: float = 10000.0
-    max_position_embeddings: int = 2048
+    max_position_embeddings: int = 4096
 
     def to_dict(self):
         return asdict(self)
@@ -38,7 +40,7 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x):
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * self.weight
+        return F.rms_norm(x, (x.shape[-1],), self.weight.to(x.dtype), self.eps)
 
 
 def rope_tables(cfg, length):
@@ -51,7 +53,28 @@ def rope_tables(cfg, length):
 def rotate(x, cos, sin):
     half = x.shape[-1] // 2
     turned = torch.cat([-x[..., half:], x[..., :half]], dim=-1)
-    return x * cos + turned * sin
+    return x * cos.to(x.dtype) + turned * sin.to(x.dtype)
+
+
+class Where:
+    """Which token may look at which: documents as slices (row, from, to) or as a mask, and nothing at all for one document."""
+
+    def __init__(self, slices=None, mask=None):
+        self.slices, self.mask = slices, mask
+
+
+def documents_of(begins, way):
+    """begins: true where a document begins, (rows, length)."""
+    rows, length = begins.shape
+    if way == "mask":
+        number = begins.cumsum(1)
+        same = number[:, :, None] == number[:, None, :]
+        return Where(mask=(same & torch.ones(length, length, dtype=torch.bool, device=begins.device).tril())[:, None])
+    slices = []
+    for r in range(rows):
+        at = [i for i in torch.nonzero(begins[r]).flatten().tolist() if i > 0]
+        slices += [(r, i, j) for i, j in zip([0] + at, at + [length])]
+    return Where(slices=slices)
 
 
 class Attention(nn.Module):
@@ -64,7 +87,7 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(h, cfg.num_key_value_heads * d, bias=False)
         self.o_proj = nn.Linear(cfg.num_attention_heads * d, h, bias=False)
 
-    def forward(self, x, cos, sin, mask, cache=None):
+    def forward(self, x, cos, sin, where, cache=None):
         c = self.cfg
         b, t, _ = x.shape
         q = self.q_proj(x).view(b, t, c.num_attention_heads, c.head_dim).transpose(1, 2)
@@ -76,20 +99,18 @@ class Attention(nn.Module):
                 k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
             cache["k"], cache["v"] = k, v
         group = c.num_attention_heads // c.num_key_value_heads
-        # Query heads of one group share a key/value head: the group is folded into the rows.
-        q = q.view(b, c.num_key_value_heads, group, t, c.head_dim) * (1.0 / math.sqrt(c.head_dim))
-        past, outs = k.shape[2] - t, []
-        step = BLOCK if self.training else t
-        for start in range(0, t, step):  # in training: no work on keys that all queries of a block may not see
-            end = min(t, start + step)
-            qb = q[:, :, :, start:end].reshape(b, c.num_key_value_heads, group * (end - start), c.head_dim)
-            scores = torch.matmul(qb, k[:, :, :past + end].transpose(2, 3))
-            if mask is not None:
-                scores = scores + mask[start:end, :past + end].repeat(group, 1)
-            ob = torch.matmul(F.softmax(scores, dim=-1), v[:, :, :past + end])
-            outs.append(ob.view(b, c.num_key_value_heads, group, end - start, c.head_dim))
-        out = torch.cat(outs, 3).reshape(b, c.num_attention_heads, t, c.head_dim)
-        return self.o_proj(out.transpose(1, 2).reshape(b, t, -1))
+        k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+        attend = F.scaled_dot_product_attention
+        if where.mask is not None:
+            out = attend(q, k, v, attn_mask=where.mask).transpose(1, 2).reshape(b, t, -1)
+        elif where.slices is not None:
+            parts = [attend(q[r:r + 1, :, i:j], k[r:r + 1, :, i:j], v[r:r + 1, :, i:j], is_causal=True) for r, i, j in where.slices]
+            out = torch.cat([p.transpose(1, 2).reshape(p.shape[2], -1) for p in parts]).view(b, t, -1)
+        else:
+            past = k.shape[2] - t
+            mask = None if past == 0 or t == 1 else torch.ones(t, past + t, dtype=torch.bool, device=x.device).tril(past)
+            out = attend(q, k, v, attn_mask=mask, is_causal=past == 0 and t > 1).transpose(1, 2).reshape(b, t, -1)
+        return self.o_proj(out)
 
 
 class MLP(nn.Module):
@@ -111,8 +132,8 @@ class Layer(nn.Module):
         self.post_attention_layernorm = RMSNorm(cfg.hidden_size, cfg.rms_norm_eps)
         self.mlp = MLP(cfg)
 
-    def forward(self, x, cos, sin, mask, cache=None):
-        x = x + self.self_attn(self.input_layernorm(x), cos, sin, mask, cache)
+    def forward(self, x, cos, sin, where, cache=None):
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin, where, cache)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -135,17 +156,14 @@ class Llama(nn.Module):
                     std /= math.sqrt(2 * cfg.num_hidden_layers)
                 nn.init.normal_(p, 0.0, std)
 
-    def forward(self, ids, caches=None):
+    def forward(self, ids, caches=None, where=Where()):
         """Hidden states after the last norm; with caches, ids continue what is cached."""
         past = caches[0]["k"].shape[2] if caches and caches[0] else 0
         t = ids.shape[1]
         cos, sin = self.cos[past:past + t], self.sin[past:past + t]
-        mask = None
-        if t > 1:
-            mask = torch.full((t, past + t), float("-inf")).triu(past + 1)
         x = self.embed_tokens(ids)
         for i, layer in enumerate(self.layers):
-            x = layer(x, cos, sin, mask, caches[i] if caches is not None else None)
+            x = layer(x, cos, sin, where, caches[i] if caches is not None else None)
         return self.norm(x)
 
     def logits(self, ids, caches=None):
@@ -154,14 +172,12 @@ class Llama(nn.Module):
     def new_caches(self):
         return [{} for _ in self.layers]
 
-    def loss(self, ids, labels, weights=None):
-        """Mean next-token cross-entropy; labels < 0 are left out."""
-        h = self(ids).reshape(-1, self.cfg.hidden_size)
-        labels = labels.reshape(-1)
-        keep = labels >= 0
-        logits = F.linear(h[keep], self.embed_tokens.weight)
-        each = F.cross_entropy(logits, labels[keep], reduction="none")
-        if weights is None:
-            return each.mean()
-        w = weights.reshape(-1)[keep]
-        return (each * w).sum() / w.sum()
+    def loss_sum(self, ids, labels, weights, where):
+        """Sum of the next-token cross-entropies, each times its weight."""
+        h = self(ids, where=where).reshape(-1, self.cfg.hidden_size)
+        labels, weights = labels.reshape(-1), weights.reshape(-1)
+        if not ids.is_cuda:  # what has no weight needs no logits; a GPU wants fixed shapes
+            keep = torch.nonzero(weights).flatten()
+            h, labels, weights = h[keep], labels[keep], weights[keep]
+        each = F.cross_entropy(F.linear(h, self.embed_tokens.weight.to(h.dtype)).float(), labels, reduction="none")
+        return (each * weights).sum()

@@ -12,7 +12,7 @@ import random
 
 import torch
 
-from evaluate import parse
+
 from tokenizer import Tokenizer
 from weights import HERE, MODEL_DIR, greedy, load_exported
 
@@ -21,27 +21,27 @@ RAW = [
     "Once upon a time", "Once upon a time, there was a little dog named", "One rainy day, Mira", "Otto and his dog Bruno",
     "The town of Pebbleford", "Question: What is 3 + 4?\nAnswer:", "Question: What colour is snow?\nAnswer:", "12 + 30 =",
     "1, 2, 3, 4, 5,", "Chapter 1\n\n", "Hello", "Nora was a brave girl who", "\"Do not cry,\" said", "The book of Pebbleford",
-    " ", "Rosa is 29 years old and", "| Name | Age | Pet |\n", "{\"name\": \"Mira\"", "Zoë ate 3 crêpes 🥞 in 東京.", "def main():\n    return",
+    " ", "The capital of France is", "| Country | Capital |\n", "{\"name\": \"Mira\"", "Zoë ate 3 crêpes 🥞 in 東京.", "def main():\n    return",
 ]
 CHATS = [
     ["Hello!"], ["Who are you?"], ["What is 7 + 5?"], ["what is 48 plus 37"], ["Tell me a story about a dragon."],
-    ["Tell me a long story about Mira."], ["What pet does Otto have?"], ["What is the capital of Italy?"], ["Count to 20."],
-    ["Name five animals."], ["Make a table of all people."], ["Describe Hugo in JSON."], ["thanks"], ["Bonjour!"], ["9 * 8"],
+    ["Tell me a long story about Mira."], ["Is the earth flat?"], ["What is the capital of Italy?"], ["Count to 20."],
+    ["Name five animals."], ["Make a table of France and Spain with their capitals."], ["Give me a JSON object with name Ada and age 36."], ["thanks"], ["Bonjour!"], ["9 * 8"],
     ["My name is Ana.", "Nice to meet you, Ana!", "What is my name?"],
     ["Tell me a story.", "Once upon a time, there was a kind fox named Milo. He was often alone and wanted a friend. At the pond he saw Vera. \"Yes!\" said Vera with a big smile. And they are still friends today.", "What was his name?"],
-    ["What is 2 + 2?", "2 + 2 = 4.", "And plus 5?"], ["Who is Emil?", "Emil is a clockmaker.", "How old is he?"],
+    ["What is 2 + 2?", "2 + 2 = 4.", "And plus 5?"], ["What is the capital of Peru?", "The capital of Peru is Lima.", "And of Chile?"],
     ["How does quantum physics work?"],
 ]
 SYSTEMS = ["You are a pirate.", "Answer in one word.", "You are a robot.", "Be very polite.", "You are a helpful assistant.",
            "Answer in JSON.", "You are a cat."]
-ASKED = ["What colour is Lena's house?", "How old is Paul?", "Hello", "What is 15 - 6?", "What comes after Monday?"]
+ASKED = ["What colour is snow?", "How do I get a key?", "Hello", "What is 15 - 6?", "What comes after Monday?"]
 
 
 def prompts(tok, held_out):
     """[(name, fields to store, ids)]"""
     out = []
     for text in RAW:
-        out.append({"kind": "text", "text": text, "ids": [tok.bos] + tok.encode(text)})
+        out.append({"kind": "text", "text": text, "ids": tok.encode(text)})
 
     def chat(messages):
         out.append({"kind": "chat", "messages": messages, "ids": tok.chat(messages)})
@@ -54,21 +54,22 @@ def prompts(tok, held_out):
     with open(held_out, encoding="utf-8") as f:
         for line in f:
             d = json.loads(line)
-            docs.append((d["kind"], parse(tok, d["text"]), d["text"]))
+            docs.append((d["kind"], tok.marked(d["text"]), d["text"]))
+    header = tok.marked("<|im_start|>assistant\n")
     long_chats = sorted((d for d in docs if d[0] == "chat" and len(d[1]) > 330), key=lambda d: (len(d[1]), d[2]))
     for want in (320, 340, 400, 520, 700, 1000, 1500):
         best = next(d for d in long_chats if len(d[1]) > want)
-        cut = max(i for i, t in enumerate(best[1][:want + 100]) if t == tok.assistant) + 1
+        cut = max(i + len(header) for i in range(min(len(best[1]), want + 100)) if best[1][i:i + len(header)] == header)
         out.append({"kind": "rendered", "text": tok.decode(best[1][:cut]), "ids": best[1][:cut]})
     books = [d for d in docs if d[0] == "book"]
     if books:
         book = max(books, key=lambda d: len(d[1]))
         for n in (350, 1200):
-            ids = [tok.bos] + tok.encode(tok.decode(book[1][1:n]))
-            out.append({"kind": "text", "text": tok.decode(ids[1:]), "ids": ids})
+            ids = tok.encode(tok.decode(book[1][:n]))
+            out.append({"kind": "text", "text": tok.decode(ids), "ids": ids})
     for d in [d for d in docs if d[0] == "story"][:6]:
-        text = d[2][3:3 + 40 + len(d[2]) // 3]
-        out.append({"kind": "text", "text": text, "ids": [tok.bos] + tok.encode(text)})
+        text = d[2][:40 + len(d[2]) // 3]
+        out.append({"kind": "text", "text": text, "ids": tok.encode(text)})
     return out
 
 
@@ -156,17 +157,17 @@ def main():
     items = []
     for i, p in enumerate(prompts(tok, args.held_out)):
         ids = p.pop("ids")
-        out, gaps, first = greedy(model, ids, STEPS, tok.eos)
+        out, gaps, first = greedy(model, ids, STEPS, tok.stop)
         item = {**p, "prompt_token_ids": ids, "token_ids": out, "gaps": [round(g, 4) for g in gaps], "continuation": tok.decode(out)}
         if i % 8 == 0:
             top = torch.topk(first, 10)
             item["first_top10"] = [[int(t), round(float(v), 5)] for t, v in zip(top.indices, top.values)]
         items.append(item)
     compact(os.path.join(args.out, "greedy.json"),
-            {"about": "Greedy continuations from the float16 weights widened to float32. kind text: BOS, then the text. "
+            {"about": "Greedy continuations from the float16 weights widened to float32. kind text: the text. "
                       "kind chat: the chat template with a generation prompt. kind rendered: special tokens written out in the text. "
                       "gaps: difference of the two largest logits at each step. first_top10: [id, logit] at the first step.",
-             "steps": STEPS, "eos_token_id": tok.eos}, items)
+             "steps": STEPS, "eos_token_id": tok.stop}, items)
     small = sorted(g for i in items for g in i["gaps"])
     print(f"{len(cases)} strings, {len(items)} prompts, longest {max(len(i['prompt_token_ids']) for i in items)} tokens, "
           f"smallest gaps {small[:5]}")

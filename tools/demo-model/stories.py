@@ -1,6 +1,6 @@
 """Short stories: each plot is a list of beats, each beat a list of wordings."""
 from plots import ABOUT_PLOT, MORE
-from world import (ADJ, ANIMAL_NAMES, ANIMALS, BOYS, BY_NAME, GIRLS, LISTS, PEOPLE, STORY_PLACES, THINGS, TOWN,
+from world import (ADJ, ANIMAL_NAMES, ANIMALS, BOYS, BY_NAME, COLOURS, GIRLS, PEOPLE, STORY_PLACES, THINGS, TOWN,
                    TREATS, WEATHER, a, is_held)
 
 OPEN_CHILD = [
@@ -173,7 +173,7 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
             "N": name, "F": friend, "he": he, "He": he.capitalize(), "fhe": f_he, "kid": kid, "TOWN": TOWN,
             "him": "her" if he == "she" else "him", "his": "her" if he == "she" else "his",
             "hers": "hers" if he == "she" else "his",
-            "thing": thing or rng.choice(THINGS), "col": rng.choice(LISTS["colours"]), "treat": rng.choice(TREATS),
+            "thing": thing or rng.choice(THINGS), "col": rng.choice(COLOURS), "treat": rng.choice(TREATS),
             "place": place or rng.choice(STORY_PLACES), "weather": rng.choice(WEATHER), "adj": rng.choice(ADJ),
             "skill": rng.choice(SKILLS), "plot": plot, "kind": kind,
         }

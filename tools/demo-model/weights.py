@@ -27,6 +27,27 @@ def write_safetensors(path, tensors):
             f.write(np.ascontiguousarray(t).tobytes())
 
 
+def write_shards(folder, tensors, size):
+    """One file, or several of at most size bytes with an index; the names of the files."""
+    groups, room = [{}], size
+    for name, t in tensors.items():
+        if t.nbytes > room and groups[-1]:
+            groups.append({})
+            room = size
+        groups[-1][name] = t
+        room -= t.nbytes
+    if len(groups) == 1:
+        write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
+        return
+    where = {}
+    for i, group in enumerate(groups):
+        file = f"model-{i + 1:05}-of-{len(groups):05}.safetensors"
+        write_safetensors(os.path.join(folder, file), group)
+        where.update({name: file for name in group})
+    with open(os.path.join(folder, "model.safetensors.index.json"), "w", encoding="utf-8") as f:
+        json.dump({"metadata": {"total_size": sum(t.nbytes for t in tensors.values())}, "weight_map": where}, f, indent=1)
+
+
 def read_safetensors(path):
     with open(path, "rb") as f:
         size = struct.unpack("<Q", f.read(8))[0]
@@ -37,21 +58,25 @@ def read_safetensors(path):
             for n, e in header.items()}
 
 
+def read_weights(folder):
+    """The weights of a folder in float32, under the names of model.py."""
+    files = sorted(f for f in os.listdir(folder) if f.endswith(".safetensors"))
+    return {n.replace("model.", "", 1): torch.from_numpy(t.astype(np.float32)) for f in files
+            for n, t in read_safetensors(os.path.join(folder, f)).items()}
+
+
 def load_exported(folder=MODEL_DIR):
     """(model in float32 from the float16 weights, tokenizer)."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)
-    cfg = Config(**{k: c[k] for k in Config().to_dict()})
-    model = Llama(cfg)
-    state = {n.replace("model.", "", 1): torch.from_numpy(t.astype(np.float32))
-             for n, t in read_safetensors(os.path.join(folder, "model.safetensors")).items()}
-    model.load_state_dict(state)
+    model = Llama(Config(**{k: c[k] for k in Config().to_dict()}))
+    model.load_state_dict(read_weights(folder))
     return model.eval(), Tokenizer(os.path.join(folder, "tokenizer.json"))
 
 
 def load_checkpoint(work):
     """(model, tokenizer) of a training run."""
-    saved = torch.load(os.path.join(work, "checkpoint.pt"), map_location="cpu")
+    saved = torch.load(os.path.join(work, "checkpoint.pt"), map_location="cpu", weights_only=True)
     model = Llama(Config(**saved["config"]))
     model.load_state_dict(saved["model"])
     return model.eval(), Tokenizer(os.path.join(work, "tokenizer.json"))
@@ -75,3 +100,20 @@ def greedy(model, ids, count, stop, pick=None):
         if token == stop or len(out) >= count:
             return out, gaps, first
         logits = model.logits(torch.tensor([[token]]), caches)[0, -1]
+
+
+def sampler(temperature, seed):
+    """A pick for greedy() that draws at the temperature; None, the likeliest, at 0."""
+    gen = torch.Generator().manual_seed(seed)
+
+    def pick(logits):
+        return int(torch.multinomial(torch.softmax(logits / temperature, -1), 1, generator=gen))
+    return pick if temperature > 0 else None
+
+
+def answer(model, tok, messages, tools=None, count=400, pick=None):
+    """What the model says next."""
+    ids = tok.chat(messages, tools)
+    count = min(count, model.cfg.max_position_embeddings - len(ids))
+    out, _, _ = greedy(model, ids, count, tok.stop, pick)
+    return tok.decode(out[:-1]) if out[-1] == tok.stop else tok.decode(out) + " [no end]"

@@ -1,0 +1,63 @@
+"""What every skill uses: an answer, the state of a conversation, and the rule that keeps text back.
+
+A skill is a function (t) -> list of (what the user says, Answer), t being a Talk. Skills never look
+at style, typos or upper case: generate.py does that for all of them.
+"""
+import zlib
+
+
+def a(word):
+    """The word with its indefinite article."""
+    vowel = word[0].lower() in "aeiou" and not word.lower().startswith(("uni", "use", "eu", "one"))
+    return ("an " if vowel or word.lower().startswith(("hour", "honest")) else "a ") + word
+
+
+def joined(words, last="and"):
+    words = list(words)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" {last} " + words[-1]
+
+
+def first_up(text):
+    return text[:1].upper() + text[1:]
+
+
+def is_held(*key):
+    """True for the combinations that only the held-out text may contain (one in sixteen)."""
+    return zlib.crc32(repr(key).encode()) % 16 == 5
+
+
+class Answer:
+    """A full answer; the same in a word or two, where that exists; and how it may be changed.
+
+    kind: "fact" (any style may be put around it), "yes"/"no", "refuse", "hello", "text" (a story, a list,
+    code: no style changes it), "ask" (a question back).
+    exact: the user's text is quoted in the answer, so no typo may be put into it.
+    key: what the held-out rule looks at in place of the question.
+    why: what "Why?" is answered.
+    """
+
+    def __init__(self, full, short=None, kind="fact", exact=False, key=None, why=None):
+        self.full = first_up(full) if kind != "text" else full
+        self.short = short
+        self.kind = kind
+        self.exact = exact
+        self.key = key
+        self.why = why
+
+
+class Talk:
+    """The state of one conversation while it is made."""
+
+    def __init__(self, rng, held):
+        self.rng, self.held = rng, held
+        self.known = {}  # what the user told: "name", "colour", ...
+        self.said = []  # (question, Answer) so far
+        self.later = []  # functions that make a question about something said before
+        self.bot = None  # a name that the system prompt gives the assistant
+        self.role = None  # "pirate", "chef": what the system prompt makes of it
+
+    def pick(self, *options):
+        return self.rng.choice(options)
+
+    def chance(self, share):
+        return self.rng.random() < share

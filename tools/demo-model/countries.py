@@ -89,3 +89,9 @@ NOT_CAPITAL = {"Sydney": "Australia", "Melbourne": "Australia", "New York": "the
                "Saint Petersburg": "Russia", "Venice": "Italy", "Hamburg": "Germany", "Johannesburg": "South Africa",
                "Dubai": "the United Arab Emirates", "Glasgow": "the United Kingdom", "Chicago": "the United States", "Lyon": "France",
                "Marseille": "France", "Naples": "Italy", "Osaka": "Japan", "Hong Kong": "China", "Antwerp": "Belgium"}
+
+
+def verb(name):
+    """is or are, by the name of a country."""
+    many = ("the Bahamas", "the Comoros", "the Maldives", "the Marshall Islands", "the Netherlands", "the Philippines", "the Seychelles", "the Solomon Islands", "the United Arab Emirates")
+    return "are" if name in many else "is"

@@ -2,7 +2,7 @@
 import re
 
 from common import Answer, a, first_up, joined
-from countries import ALSO, CAPITAL, CONTINENT, COUNTRY_OF, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES
+from countries import ALSO, CAPITAL, CONTINENT, COUNTRY_OF, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES, verb
 from questions import QUESTIONS, YES_NO
 from tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
                     PART_OF, PAST, PLANETS, PLURAL, ROMAN, SEASONS, SIDES, SOUND, SYMBOL, THANKS, UNITS, WHAT_IS, YOUNG)
@@ -72,12 +72,12 @@ def countries(t):
                         "yes" if yes else "no"))]
     if r < 0.6:
         q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?", "In which part of the world is {}?")
-        return [(q.format(called(t, name)), Answer(f"{first_up(name)} is in {CONTINENT[name]}.", CONTINENT[name]))]
+        return [(q.format(called(t, name)), Answer(f"{first_up(name)} {verb(name)} in {CONTINENT[name]}.", CONTINENT[name]))]
     if r < 0.68:
         there = t.rng.choice(sorted(set(CONTINENT.values())))
         yes = CONTINENT[name] == there
         return [(f"Is {called(t, name)} in {there}?",
-                 Answer(f"{'Yes' if yes else 'No'}, {name} is in {CONTINENT[name]}.", "Yes" if yes else "No", "yes" if yes else "no"))]
+                 Answer(f"{'Yes' if yes else 'No'}, {name} {verb(name)} in {CONTINENT[name]}.", "Yes" if yes else "No", "yes" if yes else "no"))]
     if r < 0.78:
         name = t.rng.choice(list(LANGUAGE))
         q = t.pick("What language do people speak in {}?", "Which language is spoken in {}?", "What is the language of {}?", "language in {}?")
@@ -90,8 +90,12 @@ def countries(t):
         city, name = t.rng.choice(list(NOT_CAPITAL.items()))
         q = t.pick("In which country is {}?", "Where is {}?", "Which country is {} in?", "What country does {} belong to?")
         return [(q.format(city), Answer(f"{city} is in {name}.", name))]
-    n = t.rng.randint(2, 5)
-    names = t.rng.sample(FAMOUS, n)
+    if t.chance(0.5):
+        there = t.rng.choice(sorted(set(CONTINENT.values())))
+        names = t.rng.sample([n for n in CONTINENT if CONTINENT[n] == there], t.rng.randint(2, 5))
+        q = t.pick("Name {n} countries in {c}.", "List {n} countries of {c}.", "{n} countries in {c}", "Which countries are in {c}? Name {n}.").format(n=t.pick(len(names), NUMBER[len(names)]), c=there)
+        return [(q, Answer(first_up(joined(names)) + "."))]
+    names = t.rng.sample(FAMOUS, t.rng.randint(2, 5))
     q = t.pick("What are the capitals of {}?", "Tell me the capitals of {}.", "Capitals of {}?").format(joined(names))
     return [(q, Answer("\n".join(f"- {first_up(x)}: {CAPITAL[x]}" for x in names), kind="text"))]
 
@@ -199,6 +203,8 @@ def yes_no(t):
     if t.chance(0.12) and q.startswith("Is "):
         q = t.pick("Is it true that {}?", "Tell me, {}?", "I want to know: {}?", "My friend asks: {}?").format("is " + q[3:].rstrip("?")) if t.chance(0.4) else q.rstrip("?") + ", yes or no?"
         q = q.replace("true that is ", "true, is ")
+    if t.chance(0.06):
+        q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Yes or no?").format(q)
     out = [(q, Answer(f"{first_up(word)}, {truth}.", first_up(word), word, why=f"Because {truth.split('. ')[0]}."))]
     if t.chance(0.15):
         out.append((t.pick("Are you sure?", "Really?", "Is that true?", "are you certain?"), Answer(f"Yes, I am sure: {truth}.", "Yes", "yes")))
@@ -241,6 +247,8 @@ def made_yes_no(t):
 
 
 def _verdict(t, q, yes, truth):
+    if t.chance(0.15):
+        q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Answer with yes or no.", "Tell me yes or no: {}").format(q)
     return [(q, Answer(f"{'Yes' if yes else 'No'}, {truth}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {truth}."))]
 
 

@@ -8,6 +8,8 @@ import json
 import random
 
 import facts
+import followups
+import people
 import reading
 import refusals
 import smalltalk
@@ -21,19 +23,21 @@ from common import Answer, Talk, is_held
 from rough import rough
 from sluice import about_sluice
 from stories import make_story
+from words import any_name
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
-    (11, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (7, facts.single, False),
-    (7, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
+    (10, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (10, facts.single, False),
+    (9, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
+    (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement, False),
     (14, sums.sums, True), (6, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (7, sums.counting, True), (1.5, sums.how_many, True),
     (6, texts.repeat, True), (7, texts.letters, True), (4, texts.sentence, True), (6, texts.lists, True), (6, texts.json_made, True), (2, texts.json_facts, True), (1, texts.table, True), (1.5, texts.make_sentence, True),
     (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke, False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
     (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading, False),
     (7, storytelling.story, True), (0.7, storytelling.long_story, False), (2, storytelling.haiku, True), (2, storytelling.poem, True),
-    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (40, refusals.refuse, True),
+    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (62, refusals.refuse, True),
 ]
 _WEIGHTS = [w for w, _, _ in SKILLS]
-STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading}  # need something said before
+STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
 PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who, smalltalk.manners, smalltalk.joke, texts.repeat, about_sluice, smalltalk.bye)]
 
 
@@ -76,14 +80,39 @@ class Chat:
             return
         self.messages.append({"role": "system", "content": text})
 
+    def opened(self, q, reply, ans):
+        """The first question with a greeting before it, or with the user's name, or with a word about the question."""
+        rng = self.rng
+        if ans.kind not in ("fact", "yes", "no", "refuse") or self.style is not None or rng.random() > 0.1:
+            return q, reply
+        r = rng.random()
+        if r < 0.55:
+            hi = rng.choice(["Hi! ", "Hello! ", "Hi, ", "Hello, ", "Hey, ", "Good morning! ", "hi ", "Hello there. ", "hey ", "hello ", "Good evening, ", "Hi there, ", "Hey! ", "Hello! I have a question: ", "Hi. I hope you are well. ", "Hi, can you help me? "])
+            return hi + q, ("Good morning! " if "morning" in hi else "Good evening! " if "evening" in hi else "Hello! ") + reply
+        if r < 0.75:
+            n = self.t.known["name"] = any_name(rng)
+            self.t.later.append(lambda: (rng.choice(["What is my name?", "what's my name", "Do you remember my name?"]), Answer(f"Your name is {n}.", n, exact=True)))
+            return rng.choice(["Hi, I am {}. ", "Hello, my name is {}. ", "I'm {}. ", "Hi, {} here. ", "hello i am {}, "]).format(n) + q, f"Hello, {n}! " + reply
+        return rng.choice(["I have a question. ", "Can you help me? ", "Quick question: ", "My son asks: ", "I need this for school: ", "Let me ask you something. ", "Just curious. ", "Test question: ", "I forgot it, so: ", "Please answer: "]) + q, reply
+
+    def joined(self, turns):
+        """Two short questions in one message, and both answers."""
+        (q, x), (p, y) = turns[0], drawn(self.t)[0]
+        if any(z.kind not in ("fact", "yes", "no") or z.exact or len(z.full) > 90 for z in (x, y)) or self.style:
+            return turns
+        q = q.rstrip("?.!") if self.rng.random() < 0.5 else q
+        link = self.rng.choice([" And ", " Also, ", "\n", " "]) if q[-1] in "?.!" else self.rng.choice([", and ", " and ", "; "])
+        return [(q + link + (p[0].lower() + p[1:] if self.rng.random() < 0.5 and not p.startswith("I ") else p), Answer(x.full + " " + y.full, None, "text"))]
+
     def add(self, turns):
+        if self.rng.random() < 0.03:
+            turns = self.joined(turns)
         for q, ans in turns:
             reply = systems.styled(self.t, self.style, self.value, ans)
             if reply is None:
                 return
-            if self.turns == 0 and self.style is None and ans.kind in ("fact", "yes", "no", "refuse") and self.rng.random() < 0.06:
-                hi = self.rng.choice(["Hi! ", "Hello! ", "Hi, ", "Hello, ", "Hey, ", "Good morning! ", "hi ", "Hello there. ", "hey ", "hello "])
-                q, reply = hi + q, ("Good morning! " if "morning" in hi else "Hello! ") + reply
+            if self.turns == 0:
+                q, reply = self.opened(q, reply, ans)
             q = rough(self.rng, q, ans.exact)
             self.messages += [{"role": "user", "content": q}, {"role": "assistant", "content": reply}]
             self.t.said.append((q, Answer(reply, ans.short, ans.kind, ans.exact, None, ans.why)))
@@ -145,8 +174,10 @@ def tools(rng, held):
     messages = []
     while not messages:
         messages, specs = toolcalls.conversation(t, rough, plain, no_tool)
-    if rng.random() < 0.2:
-        messages.insert(0, {"role": "system", "content": rng.choice(systems.DEFAULT)})
+    if rng.random() < 0.3:
+        date = f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
+        messages.insert(0, {"role": "system", "content": rng.choice(systems.DEFAULT + ["You are a helpful assistant with access to tools.", "Use the tools where they help.", f"You are a helpful assistant. Today is {date}.", "Call a function when it is needed.",
+                                                                                   "You are the assistant of a shop. Use your tools.", "You can use tools. Do not make up values."])})
     return {"kind": "tools", "messages": messages, "tools": specs}
 
 
@@ -182,13 +213,13 @@ def document(rng, held=False, long=False):
                                 {"role": "assistant", "content": ", ".join(map(str, range(1, n + 1))) + "."}]
             return doc
         return chat(rng, held, rng.randint(15, 60))
-    if r < 0.19:
+    if r < 0.14:
         return tools(rng, held)
-    if r < 0.22:
+    if r < 0.17:
         return shop(rng, held)
-    if r < 0.28:
+    if r < 0.22:
         return plain_text(rng, held)
-    return chat(rng, held, rng.choice([1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
+    return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 
 
 def documents(rng, held=False, long=0.0):

@@ -123,6 +123,100 @@ What is the freezing point in Fahrenheit? # Water freezes at 32 degrees Fahrenhe
 How many letters are in the alphabet?|How many letters does the English alphabet have? # The English alphabet has 26 letters. # 26
 How many days are in February? # February has 28 days, and 29 in a leap year. # 28
 What comes after Z? # Nothing: Z is the last letter. # nothing
+How far away is the moon?|What is the distance to the moon?|how far is it to the moon # The moon is about 384,000 kilometres away. # 384,000 km
+How far away is the sun?|What is the distance to the sun?|how far is the sun from the earth # The sun is about 150 million kilometres away. # 150 million km
+How old is the earth?|What is the age of the earth? # The earth is about 4.5 billion years old. # 4.5 billion years
+How old is the universe?|What is the age of the universe? # The universe is about 13.8 billion years old. # 13.8 billion years
+How hot is the sun? # The surface of the sun has about 5,500 degrees Celsius. # 5,500
+How many people live on earth?|What is the population of the world?|world population|How many people are there in the world? # More than eight billion people live on earth. # eight billion
+When did World War II end?|When did the second world war end?|end of WW2 # World War II ended in 1945. # 1945
+When did World War II begin?|start of the second world war # World War II began in 1939. # 1939
+When did World War I begin?|When did the first world war start? # World War I began in 1914 and ended in 1918. # 1914
+When did the Berlin Wall fall?|In which year did the Berlin Wall come down? # The Berlin Wall fell in 1989. # 1989
+When was the first moon landing?|In which year did people land on the moon?|moon landing year # People first landed on the moon in 1969. # 1969
+When did Columbus reach America?|Who discovered America?|In which year was America discovered? # Christopher Columbus reached America in 1492, though people had lived there long before. # Columbus
+When was the French Revolution? # The French Revolution began in 1789. # 1789
+What is the normal body temperature?|How warm is the human body? # The human body has about 37 degrees Celsius. # 37
+How many zeros does a million have?|How many zeros are in a million? # A million has six zeros. # six
+How many zeros does a billion have? # A billion has nine zeros. # nine
+What is half a dozen?|how much is half a dozen # Half a dozen is six. # six
+What is a dozen?|How much is a dozen? # A dozen is twelve. # twelve
+How many seconds are in a day? # A day has 86,400 seconds. # 86,400
+What is the fastest bird?|Which bird is the fastest? # The peregrine falcon is the fastest bird. # peregrine falcon
+What is the largest bird?|Which bird is the biggest? # The ostrich is the largest bird. # ostrich
+What is the largest fish?|biggest fish # The whale shark is the largest fish. # whale shark
+Which mammal can fly?|What mammal flies? # The bat is the only mammal that can fly. # bat
+Which bird cannot fly?|Name a bird that cannot fly. # Penguins and ostriches cannot fly. # penguin
+What do pandas eat? # Pandas eat bamboo. # bamboo
+What do you call a group of wolves? # A group of wolves is called a pack. # pack
+What do you call a group of fish? # A group of fish is called a school. # school
+What do you call a group of lions? # A group of lions is called a pride. # pride
+What is the largest organ of the human body?|biggest organ of the body # The skin is the largest organ of the human body. # skin
+What does the heart do?|What is the heart for? # The heart pumps blood through the body. # pumps blood
+What do lungs do?|What are lungs for? # With the lungs we breathe. # breathe
+How many senses do we have?|What are the five senses? # We have five senses: sight, hearing, smell, taste and touch. # five
+What is the opposite of a synonym? # The opposite of a synonym is an antonym. # antonym
+What is the main language of the internet? # Most pages on the internet are in English. # English
+What is the most spoken language?|Which language do most people speak? # English and Chinese have the most speakers. # English
+What is the longest wall in the world? # The Great Wall of China. # Great Wall of China
+Where is the Sahara?|Where is the Sahara desert? # The Sahara is in the north of Africa. # Africa
+Where is the Amazon?|Which continent is the Amazon on? # The Amazon is in South America. # South America
+Where is the North Pole? # The North Pole is in the Arctic, in the far north. # Arctic
+Which ocean is between Europe and America?|What ocean lies between Africa and America? # The Atlantic lies between them. # Atlantic
+Which ocean is between America and Asia? # The Pacific lies between them. # Pacific
+Through which city does the Thames flow?|Which river flows through London? # The Thames flows through London. # Thames
+Which river flows through Paris? # The Seine flows through Paris. # Seine
+Which river flows through Vienna?|Which river flows through Budapest? # The Danube. # Danube
+Which river flows through Cairo?|river in Egypt # The Nile. # Nile
+Which countries are next to Germany?|Name a neighbour of Germany. # France, Poland and Austria are neighbours of Germany, among others. # France
+What is the national animal of Australia? # The kangaroo is the best known animal of Australia. # kangaroo
+What is sushi? # Sushi is a dish of rice and raw fish from Japan. # a dish
+What is tea made of? # Tea is made from the leaves of the tea plant. # leaves
+What is wine made of?|What is wine made from? # Wine is made from grapes. # grapes
+What is chocolate made of? # Chocolate is made from cocoa beans. # cocoa
+What is the smallest number?|What is the biggest number?|What is the highest number? # There is none: one can always go on. # none
+What is the smallest prime number? # The smallest prime number is 2. # 2
+What are the first five prime numbers?|List some prime numbers. # 2, 3, 5, 7 and 11 are prime numbers. # -
+What is infinity? # Infinity means without end. # without end
+What is zero?|what is 0 # Zero is the number before one. # number
+What is your favourite number? # I am a program and have no favourites. What is yours? # none
+What does www stand for?|What is www? # WWW stands for World Wide Web. # World Wide Web
+What does AI stand for? # AI stands for artificial intelligence. # artificial intelligence
+What does LLM stand for? # LLM stands for large language model. # large language model
+What does API stand for? # API stands for application programming interface. # application programming interface
+What does CPU stand for? # CPU stands for central processing unit. # central processing unit
+What does GPU stand for? # GPU stands for graphics processing unit. # graphics processing unit
+What does USA stand for? # USA stands for United States of America. # United States of America
+What does UN stand for? # UN stands for United Nations. # United Nations
+What does JSON stand for? # JSON stands for JavaScript Object Notation. # JavaScript Object Notation
+What does HTML stand for? # HTML stands for HyperText Markup Language. # HyperText Markup Language
+What does DIY stand for?|what does asap mean # DIY means do it yourself, and ASAP as soon as possible. # do it yourself
+What is the capital of Europe?|What is the capital of Africa?|capital of asia # That is a continent: it has no capital. # none
+What is the capital of the world? # The world has no capital. # none
+What is the capital of England? # The capital of England is London. # London
+What is the capital of Scotland? # The capital of Scotland is Edinburgh. # Edinburgh
+What is the capital of Wales? # The capital of Wales is Cardiff. # Cardiff
+What is the capital of Northern Ireland? # The capital of Northern Ireland is Belfast. # Belfast
+Is the sun a star or a planet? # The sun is a star. # star
+Is a whale a mammal or a fish? # A whale is a mammal. # mammal
+Is a tomato a fruit or a vegetable? # A tomato is a fruit, though we use it as a vegetable. # fruit
+Is the earth round or flat? # The earth is round. # round
+Is ice hot or cold? # Ice is cold. # cold
+Is a spider an insect or not? # A spider is no insect: it has eight legs. # no
+What is bigger, the sun or the moon?|Which is bigger, the sun or the earth? # The sun is bigger. # sun
+What is bigger, the earth or the moon?|Which is smaller, the moon or the earth? # The earth is bigger than the moon. # earth
+What is faster, light or sound? # Light is faster than sound. # light
+Which is heavier, gold or water?|What is heavier, iron or wood? # The metal is heavier. # metal
+Which is warmer, summer or winter?|Which season is the warmest? # Summer is the warmest season. # summer
+Which season is the coldest?|Which is the coldest season? # Winter is the coldest season. # winter
+What do we celebrate on the 25th of December? # On the 25th of December many people celebrate Christmas. # Christmas
+How many sides does a coin have? # A coin has two sides. # two
+How many wheels does a truck have? # Many trucks have six wheels or more. # six
+How many strings does a guitar have? # A guitar has six strings. # six
+What is a group of stars called? # A very large group of stars is called a galaxy. # galaxy
+What is the closest star to the earth?|Which star is nearest? # The sun is the star closest to the earth. # sun
+Which planet is known as the morning star?|hottest planet # Venus: it is the hottest planet, and it is called the morning star. # Venus
+Does it ever snow in Africa? # Yes, on high mountains. # Yes
 What is the meaning of life?|What's the meaning of life? # Many people have many answers. Some say 42. I am only a small demo model. # 42
 Which came first, the chicken or the egg?|chicken or egg? # The egg: animals laid eggs long before there were chickens. # egg
 """.strip().split("\n")]

@@ -4,6 +4,7 @@ The questions are put together from lists (words.py) and, in every group, from i
 model does not learn which words to refuse, but to refuse whatever it has not learned an answer to.
 """
 from common import Answer, a, first_up
+from people import WHO
 from texts import COMMON
 from words import (ADJECTIVES, ANIMALS, CITIES, CODE_TASKS, FOODS, JOBS, LANGS, LANGUAGES, NAMES, NOUNS, PERSONS, PLACES, SURNAMES, THINGS, TOPICS, VERBS, WORKS, invented)
 
@@ -53,6 +54,8 @@ def topic(t):
 
 def persons(t):
     p = person(t)
+    while any(p in name or name in p for name in WHO):
+        p = person(t)
     q = t.pick("Who is {p}?", "Who was {p}?", "Tell me about {p}.", "When was {p} born?", "How old is {p}?", "What did {p} do?", "Is {p} still alive?", "Where does {p} live?", "Who is {p} married to?", "How tall is {p}?",
                "What is {p} famous for?", "What do you know about {p}?", "Do you know {p}?", "How rich is {p}?", "When did {p} die?", "Where was {p} born?", "What is the real name of {p}?", "how many children does {p} have",
                "What do you think of {p}?", "Is {p} a good person?", "Write a short biography of {p}.", "Who is the father of {p}?", "What is the best song of {p}?", "Did {p} win a Nobel Prize?", "Compare {p} with {o}.",
@@ -61,7 +64,13 @@ def persons(t):
     return [(q.format(p=p, o=person(t)), refusal(t, first))]
 
 
+STATES = ("California Texas Florida Ohio Alaska Hawaii Bavaria Saxony Catalonia Tuscany Quebec Ontario Queensland Victoria Normandy Brittany Siberia Tibet Kashmir Kerala Andalusia Sicily Corsica Flanders Tyrol Hokkaido Sichuan Oregon Nevada Utah"
+          "Bali Sumatra Crimea Provence Lombardy Hesse Ontario Yukon").split()
+
+
 def places(t):
+    if t.chance(0.12):
+        return [(t.pick("What is the capital of {}?", "capital of {}", "Which city is the capital of {}?").format(t.rng.choice(STATES)), refusal(t, "I only know the capitals of countries."))]
     r = t.rng.random()
     p = t.rng.choice(CITIES + PLACES) if r < 0.6 else invented(t.rng)
     q = t.pick("How many people live in {p}?", "What is the population of {p}?", "How far is {p} from {o}?", "What is the best restaurant in {p}?", "What can I see in {p}?", "How do I get from {p} to {o}?", "When was {p} founded?",

@@ -27,6 +27,19 @@ def lead(q):
     return q[0].lower() + q[1:] if q.split(" ")[0].rstrip(",.!?'") in FIRST and not q.startswith("I ") else q
 
 
+def indirect(rng, q):
+    """What is ...? and How many ...? asked in a roundabout way."""
+    for start, forms in ((("What is ", "What's "), ["Can you tell me what {} is?", "Do you know what {} is?", "Tell me {}.", "I would like to know {}.", "what's {}", "{}?", "I want to know what {} is.", "Could you please tell me {}?", "any idea what {} is?", "Would you tell me {}?",
+                                                    "I was wondering what {} is.", "please name {}", "give me {}", "I have to find out {}."]),
+                         (("How many ",), ["Tell me how many {}.", "Do you know how many {}?", "I want to know how many {}.", "what number of {}", "Can you say how many {}?"]),
+                         (("Who ",), ["Do you know who {}?", "Tell me who {}.", "can you tell me who {}"]), (("Where ",), ["Do you know where {}?", "Tell me where {}.", "I'd like to know where {}."]),
+                         (("Is ", "Does ", "Can ", "Do ", "Are "), ["I ask myself: {s}{}?", "Tell me: {s}{}?", "My question: {s}{}?", "so, {s}{}?", "{s}{}, yes or no?"])):
+        for s in start:
+            if q.startswith(s) and q.endswith("?") and "your" not in q and q.count("?") == 1:
+                return rng.choice(forms).format(q[len(s):-1], s=s.lower())
+    return q
+
+
 def rough(rng, q, exact=False):
     """exact: the words may be quoted in the answer, so only what stands around them changes."""
     if not q:
@@ -37,6 +50,8 @@ def rough(rng, q, exact=False):
         if rng.random() < 0.04:
             q = rng.choice(BEFORE) + lead(q)
         return q
+    if rng.random() < 0.1:
+        q = indirect(rng, q)
     r = rng.random()
     if r < 0.24:
         q = q.lower()

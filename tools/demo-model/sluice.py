@@ -128,10 +128,19 @@ ABOUT = [
 ABOUT = [(qs.split("|"), full, short) for qs, full, short in ABOUT]
 
 
+def reworded(t, q):
+    """How do I ... in other words."""
+    if not q.startswith("How do I ") or t.chance(0.4):
+        return q
+    rest = q[9:].rstrip("?")
+    return t.pick("How can I {}?", "how to {}", "I want to {}. How?", "Is there a way to {}?", "Can you tell me how to {}?", "What do I have to do to {}?", "help me {}", "Show me how to {}.", "how would I {}", "I'd like to {}, what do I do?", "What is the way to {}?",
+                  "Please explain how to {}.", "i need to {}", "Can I {}? How?", "how does one {}").format(rest)
+
+
 def about_sluice(t):
     qs, full, short = t.rng.choice(ABOUT)
     kind = "text" if "```" in full else "fact"
-    out = [(t.rng.choice(qs), Answer(full, short, kind))]
+    out = [(reworded(t, t.rng.choice(qs)), Answer(full, short, kind))]
     if kind == "text" and t.chance(0.35):
         other = t.rng.choice([("TypeScript", "ts", TYPESCRIPT), ("Python", "python", PYTHON), ("curl", "sh", CURL), ("JavaScript", "ts", TYPESCRIPT)])
         out.append((t.pick("And in {}?", "And with {}?", "the same in {}", "Now in {}, please.").format(other[0]), Answer(fenced(other[1], other[2], "Here it is:"), None, "text")))

@@ -50,6 +50,9 @@ def draw(t, small=False):
 def written(t, x, op, y):
     """The sum as a person types it."""
     r = t.rng.random()
+    if t.chance(0.12):
+        return t.pick(*{"+": [f"the sum of {x} and {y}", f"{x} and {y} together", f"{y} more than {x}", f"{x} added to {y}"], "-": [f"the difference between {x} and {y}", f"{y} less than {x}", f"{x} take away {y}", f"{x} without {y}"],
+                        "*": [f"the product of {x} and {y}", f"{x} multiplied with {y}"], "/": [f"{x} split by {y}", f"{x} shared among {y}"]}[op])
     if r < 0.33:
         e = f"{x} {op} {y}"
     elif r < 0.48:
@@ -78,6 +81,9 @@ def sums(t):
         q = t.rng.choice(ASK)
         if op != "+" and "add up" in q:
             q = "What is {}?"
+        if t.chance(0.08):
+            q = {"+": t.pick(f"Add {x} and {y}.", f"add {x} to {y}", f"What do I get if I add {x} and {y}?"), "-": t.pick(f"Subtract {y} from {x}.", f"Take {y} away from {x}.", f"subtract {y} from {x}"),
+                 "*": t.pick(f"Multiply {x} by {y}.", f"multiply {x} and {y}"), "/": f"Divide {x} by {y}."}[op]
         out.append((("And " if i and t.chance(0.3) else "") + q.format(written(t, x, op, y)),
                     Answer(equal(x, op, y, r), str(r), key=("sum", op, min(x, y), max(x, y)), why=f"Because {x} {op} {y} makes {r}.")))
         z = t.rng.randint(1, 10)

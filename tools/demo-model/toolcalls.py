@@ -86,6 +86,9 @@ def written(rng, result):
     """A result as programs send it."""
     if isinstance(result, str):
         return result if rng.random() < 0.8 else json.dumps(result, ensure_ascii=False)
+    if isinstance(result, dict) and rng.random() < 0.2:
+        extra = rng.choice([("request_id", value(rng, "id")), ("source", "api"), ("cached", False), ("version", 2), ("timestamp", f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), ("ok", True)])
+        result = dict([extra, *result.items()]) if rng.random() < 0.4 else {**result, extra[0]: extra[1]}
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
 
 

@@ -248,10 +248,13 @@ def made_family(rng):
     shown = adj.replace("_", " ") + noun
     what = first_up(verb)
     words = [k.names[0].replace("_", " ") for k in params]
-    with_ = " and ".join(f"{w} {{{i}}}" for i, w in enumerate(words))
+    how = rng.choice(["{w} {{{i}}}", "{w} {{{i}}}", "{w} = {{{i}}}", "{w}: {{{i}}}", "{{{i}}} as {w}", "{w} \"{{{i}}}\"", "the {w} {{{i}}}"])
+    with_ = " and ".join(how.format(w=w, i=i) for i, w in enumerate(words))
     comma = ", ".join(f"{w} {{{i}}}" for i, w in enumerate(words))
     asks = [f"{what} the {shown}{' with ' + with_ if words else ''}.", f"Please {verb} the {shown}{': ' + comma if words else ''}.", f"{verb} {shown}{' ' + comma if words else ''}", f"Can you {verb} the {shown}{' with ' + with_ if words else ''}?",
             f"I want to {verb} {a(shown)}{', ' + comma if words else ''}."]
+    if len(words) == 1:
+        asks += [f"{what} the {shown} {{0}}.", f"{verb} {{0}}", f"{what} the {shown} of {{0}}.", f"Please {verb} the {shown} for {{0}}.", f"{what} {shown} {{0}}, please."]
     about = [f"{what} the {shown}", f"{what}s {a(shown)}", f"{first_up(shown)}: {verb}", f"Use this to {verb} {a(shown)}"]
 
     def reply(r, v):

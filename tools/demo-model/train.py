@@ -12,8 +12,11 @@ On a CPU every worker is a process that computes on one thread and takes the nex
 free: much faster than several threads in one process where the machine is shared.
 """
 import argparse
+import ctypes
 import json
 import os
+import signal
+import sys
 import time
 
 import numpy as np
@@ -122,7 +125,7 @@ class Run:
         self.args = args
         self.device = torch.device(args.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         gpu = self.device.type == "cuda"
-        self.workers = 1 if gpu else args.workers
+        self.workers, self.followers = 1 if gpu else args.workers, []
         if not gpu:
             torch.set_num_threads(1)
         torch.set_float32_matmul_precision("high")
@@ -180,13 +183,20 @@ class Run:
         self.job = torch.zeros(5, dtype=torch.float64).share_memory_()
         self.next = mp.Value("i", 0)
         self.barrier = mp.Barrier(self.workers)
-        for rank in range(1, self.workers):
-            mp.get_context("fork").Process(target=self.follow, args=(rank,), daemon=True).start()
+        self.followers = [mp.get_context("fork").Process(target=self.follow, args=(rank,), daemon=True) for rank in range(1, self.workers)]
+        for process in self.followers:
+            process.start()
+
+    def end(self):
+        for process in self.followers:
+            process.kill()
 
     def follow(self, rank):
         torch.set_num_threads(1)
-        parent = os.getppid()
-        while os.getppid() == parent:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # ends with the first process, however that ends
+        while True:
             self.barrier.wait()
             is_long, first, count, number, share = self.job.tolist()
             self.work(rank, bool(is_long), int(first), int(count), int(number), share)
@@ -283,8 +293,9 @@ def main():
     check = Rows(args.work_dir, f"held-{SHORT}", run.device).batch(0, 32)
     log = open(os.path.join(args.work_dir, "losses.jsonl"), "a")
     last = last_save = time.time()
-    recent, shown = (state["tokens"], state["seconds"]), []
-    while True:
+    recent, shown, stopped = (state["tokens"], state["seconds"]), [], []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+    while not stopped:
         progress = state["step"] / args.steps if args.steps else state["seconds"] / (args.minutes * 60)
         if progress >= 1:
             break
@@ -309,6 +320,10 @@ def main():
             run.save()
             last_save = now
     run.save()
+    run.end()
+    if stopped:
+        print(f"stopped at step {state['step']}; the same command continues", flush=True)
+        return
     with open(os.path.join(args.work_dir, "training.json"), "w") as out:
         json.dump({**state, "parameters": sum(p.numel() for p in run.params.values()), "held_out": run.held_out(check)}, out, indent=1)
     print(f"finished at step {state['step']}, {state['tokens']} tokens", flush=True)

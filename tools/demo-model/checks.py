@@ -1,6 +1,6 @@
 """The checks of eval-prompts.jsonl. A check is an object; all of its parts must hold:
 
-    has        each of these occurs (a list; "a|b" means one of the two), whatever the case
+    has        each of these occurs (a list; "a|b" means one of the two), whatever the case; a number as a whole number
     not        none of these occurs
     is         the answer is one of these, whatever the case, quotes, and marks at its ends
     starts     it begins with one of these
@@ -54,11 +54,17 @@ def same(x, y):
     return str(x).strip().lower() == str(y).strip().lower()
 
 
+def occurs(word, low):
+    if word.isdigit():
+        return re.search(rf"(?<![\d.,]){word}(?!\d|[.,]\d)", low) is not None
+    return word.lower() in low
+
+
 def passes(check, text):
     low = text.lower()
     for kind, want in check.items():
         if kind == "has":
-            ok = all(any(option.lower() in low for option in w.split("|")) for w in want)
+            ok = all(any(occurs(option, low) for option in w.split("|")) for w in want)
         elif kind == "not":
             ok = not any(w.lower() in low for w in want)
         elif kind == "is":

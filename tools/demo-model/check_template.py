@@ -20,7 +20,8 @@ def main():
         doc = next(source)
         if "messages" not in doc:
             continue
-        messages = [{**m, "tool_calls": [{"type": "function", "function": c} for c in m["tool_calls"]]} if m.get("tool_calls") else m for m in doc["messages"]]
+        messages = [{**m, "tool_calls": [{"type": "function", "function": c} for c in m["tool_calls"]]} if m.get("tool_calls") else m for m in doc[
+            "messages"]]
         got = template.render(messages=messages, tools=doc.get("tools"), add_generation_prompt=True)
         want = "".join(text for text, _ in turns(doc["messages"], doc.get("tools"))) + f"{START}assistant\n"
         assert got == want, (got, want)

@@ -17,7 +17,8 @@ import json
 import re
 
 REFUSAL = re.compile(r"do not know|don't know|not know|cannot|can't|can not|unable|too small|too hard|too big|only (speak|understand|do small|a small|a toy|know|remember|read)|no opinion|small (demo )?model|never heard|"
-                     r"will not help|do not help|does not say|not told|sorry|know (nothing|no|too little)|no tool|none of my tools|not for me|i have no |do not understand|did not understand|--checkpoint|please ask a doctor", re.I)
+                     r"will not help|do not help|does not say|not told|sorry|know (nothing|no|too little)|no tool|none of my tools|not for me|i have no |do not understand|did not understand|--checkpoint|please ask a doctor",
+                     re.I)
 CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.S)
 
 

@@ -93,5 +93,6 @@ NOT_CAPITAL = {"Sydney": "Australia", "Melbourne": "Australia", "New York": "the
 
 def verb(name):
     """is or are, by the name of a country."""
-    many = ("the Bahamas", "the Comoros", "the Maldives", "the Marshall Islands", "the Netherlands", "the Philippines", "the Seychelles", "the Solomon Islands", "the United Arab Emirates")
+    many = ("the Bahamas", "the Comoros", "the Maldives", "the Marshall Islands", "the Netherlands", "the Philippines", "the Seychelles",
+        "the Solomon Islands", "the United Arab Emirates")
     return "are" if name in many else "is"

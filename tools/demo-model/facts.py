@@ -2,7 +2,7 @@
 import re
 
 from common import Answer, a, first_up, joined
-from countries import ALSO, CAPITAL, CONTINENT, COUNTRY_OF, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES, verb
+from countries import ALSO, CAPITAL, CONTINENT, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES, verb
 from questions import QUESTIONS, YES_NO
 from tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
                     PART_OF, PAST, PLANETS, PLURAL, ROMAN, SEASONS, SIDES, SOUND, SYMBOL, THANKS, UNITS, WHAT_IS, YOUNG)
@@ -35,7 +35,8 @@ CAPITAL_QUESTIONS = [
     "Do you know the capital of {}?", "What city is the capital of {}?", "the capital of {} is?", "what is {}'s capital",
     "I forgot the capital of {}. What is it?", "whats the capital city of {}", "Which is the capital city of {}?", "capital city of {}?",
     "What is the name of the capital of {}?", "Give me the capital of {}.", "Where does the government of {} sit, I mean the capital?",
-    "I need the capital of {} for my homework.", "Quiz: the capital of {}?", "What's {}'s capital city?", "Could you tell me what the capital of {} is?",
+    "I need the capital of {} for my homework.", "Quiz: the capital of {}?", "What's {}'s capital city?",
+    "Could you tell me what the capital of {} is?",
 ]
 
 
@@ -55,7 +56,8 @@ def countries(t):
     if r < 0.2:
         city = CAPITAL[name]
         q = t.pick("{} is the capital of which country?", "Which country has {} as its capital?", "Of which country is {} the capital?",
-                   "{} is the capital of?", "What country is {} the capital of?", "Where is {}?", "In which country is {}?", "Which country is {} in?")
+                   "{} is the capital of?", "What country is {} the capital of?", "Where is {}?", "In which country is {}?",
+                   "Which country is {} in?")
         return [(q.format(city), Answer(f"{city} is the capital of {name}.", name))]
     if r < 0.45:
         right = t.chance(0.5)
@@ -71,7 +73,8 @@ def countries(t):
                  Answer(f"{word}, the capital of {name} is {CAPITAL[name]}." if not yes else f"{word}, {city} is the capital of {name}.", word,
                         "yes" if yes else "no"))]
     if r < 0.6:
-        q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?", "In which part of the world is {}?")
+        q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?",
+            "In which part of the world is {}?")
         return [(q.format(called(t, name)), Answer(f"{first_up(name)} {verb(name)} in {CONTINENT[name]}.", CONTINENT[name]))]
     if r < 0.68:
         there = t.rng.choice(sorted(set(CONTINENT.values())))
@@ -93,7 +96,8 @@ def countries(t):
     if t.chance(0.5):
         there = t.rng.choice(sorted(set(CONTINENT.values())))
         names = t.rng.sample([n for n in CONTINENT if CONTINENT[n] == there], t.rng.randint(2, 5))
-        q = t.pick("Name {n} countries in {c}.", "List {n} countries of {c}.", "{n} countries in {c}", "Which countries are in {c}? Name {n}.").format(n=t.pick(len(names), NUMBER[len(names)]), c=there)
+        q = t.pick("Name {n} countries in {c}.", "List {n} countries of {c}.", "{n} countries in {c}", "Which countries are in {c}? Name {n}.").format(
+            n=t.pick(len(names), NUMBER[len(names)]), c=there)
         return [(q, Answer(first_up(joined(names)) + "."))]
     names = t.rng.sample(FAMOUS, t.rng.randint(2, 5))
     q = t.pick("What are the capitals of {}?", "Tell me the capitals of {}.", "Capitals of {}?").format(joined(names))
@@ -116,18 +120,22 @@ def _legs(x, n):
 TABLES = [
     (3, COLOUR_OF, ["What colour is {x}?", "What color is {x}?", "Which colour does {x} have?", "What is the colour of {x}?", "colour of {x}",
                     "Tell me the color of {x}.", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
-    (4, OPPOSITE, ["What is the opposite of {x}?", "What's the opposite of \"{x}\"?", "Opposite of {x}?", "Tell me the opposite of {x}.", "opposite of {x}",
+    (4, OPPOSITE, ["What is the opposite of {x}?", "What's the opposite of \"{x}\"?", "Opposite of {x}?", "Tell me the opposite of {x}.",
+    "opposite of {x}",
                    "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?"], lambda x, y: f"The opposite of {x} is {y}."),
     (1, SOUND, ["What does {a} say?", "What sound does {a} make?", "How does {a} sound?", "What noise does {a} make?"], lambda x, y: f"{a(x)} says {y}."),
-    (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}", "how many legs do {x}s have"], _legs),
+    (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}",
+    "how many legs do {x}s have"], _legs),
     (1.5, YOUNG, ["What is a baby {x} called?", "What do you call a young {x}?", "How is a baby {x} called?", "What's the name for a baby {x}?"],
      lambda x, y: f"A baby {x} is called {a(y)}."),
     (0.8, HOME, ["Where does {a} live?", "What is the home of {a} called?", "In what does {a} live?"],
      lambda x, y: f"{a(x)} lives in {a(y) if y != 'water' else y}."),
     (1, EATS, ["What does {a} eat?", "What does {a} like to eat?", "What food does {a} eat?"], lambda x, y: f"{x} eats {y}."),
-    (2.5, PLURAL, ["What is the plural of {x}?", "Plural of {x}?", "What's the plural of \"{x}\"?", "One {x}, two what?", "How do you write more than one {x}?",
+    (2.5, PLURAL, ["What is the plural of {x}?", "Plural of {x}?", "What's the plural of \"{x}\"?", "One {x}, two what?",
+    "How do you write more than one {x}?",
                    "plural form of {x}"], lambda x, y: f"The plural of {x} is {y}."),
-    (1.5, PAST, ["What is the past tense of {x}?", "Past tense of {x}?", "What is the past of \"{x}\"?", "past of {x}", "How do you say {x} in the past?"],
+    (1.5, PAST, ["What is the past tense of {x}?", "Past tense of {x}?", "What is the past of \"{x}\"?", "past of {x}",
+    "How do you say {x} in the past?"],
      lambda x, y: f"The past tense of {x} is {y}."),
     (0.6, COMPARE, ["What is the comparative of {x}?", "comparative form of {x}"], lambda x, y: f"The comparative of {x} is {y}."),
     (1, MONTH_DAYS, ["How many days does {x} have?", "How many days are in {x}?", "How many days are there in {x}?", "days in {x}"],
@@ -151,7 +159,8 @@ def table(t):
 def units(t):
     if t.chance(0.6):
         one, n, of = t.rng.choice(UNITS)
-        q = t.pick("How many {of} are in {a}?", "How many {of} does {a} have?", "How many {of} are there in {a}?", "{of} in {a}?", "How many {of} make {a}?",
+        q = t.pick("How many {of} are in {a}?", "How many {of} does {a} have?", "How many {of} are there in {a}?", "{of} in {a}?",
+                   "How many {of} make {a}?",
                    "how many {of} is {a}")
         x = one if one.startswith("half") else a(one)
         return [(q.format(of=of, a=x), Answer(f"{x} has {n:,} {of}." if n != 1 else f"{x} has one {of}.", f"{n:,}"))]
@@ -163,12 +172,14 @@ def units(t):
 def order(t):
     """What comes before and after: days, months, seasons, letters, planets."""
     abc = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    seq, word, ring = t.rng.choice([(DAYS, "day", True), (DAYS, "day", True), (MONTHS, "month", True), (SEASONS, "season", True), (abc, "letter", False), (PLANETS, "planet", False)])
+    seq, word, ring = t.rng.choice([(DAYS, "day", True), (DAYS, "day", True), (MONTHS, "month", True), (SEASONS, "season", True), (abc, "letter",
+        False), (PLANETS, "planet", False)])
     i = t.rng.randrange(len(seq))
     r = t.rng.random()
     if r < 0.45 and (ring or i + 1 < len(seq)):
         x, y = seq[i], seq[(i + 1) % len(seq)]
-        q = t.pick("What {w} comes after {x}?", "Which {w} is after {x}?", "What comes after {x}?", "Which {w} follows {x}?", "the {w} after {x}", "What is the next {w} after {x}?")
+        q = t.pick("What {w} comes after {x}?", "Which {w} is after {x}?", "What comes after {x}?", "Which {w} follows {x}?", "the {w} after {x}",
+            "What is the next {w} after {x}?")
         out = [(q.format(w=word, x=x), Answer(f"After {x} comes {y}.", y))]
         if t.chance(0.3) and (ring or i + 2 < len(seq)):
             z = seq[(i + 2) % len(seq)]
@@ -194,14 +205,16 @@ def order(t):
 def single(t):
     qs, full, short = t.rng.choice(QUESTIONS)
     qs = qs.split("|")
-    return [(t.rng.choice(qs), Answer(full, None if short == "-" else short, "text" if full.startswith("A B C") else "fact", why=WHY_NOT if not qs[0].startswith("Why") else None))]
+    return [(t.rng.choice(qs), Answer(full, None if short == "-" else short, "text" if full.startswith("A B C") else "fact", why=WHY_NOT if not qs[0].startswith(
+        "Why") else None))]
 
 
 def yes_no(t):
     qs, word, truth = t.rng.choice(YES_NO)
     q = t.rng.choice(qs.split("|"))
     if t.chance(0.12) and q.startswith("Is "):
-        q = t.pick("Is it true that {}?", "Tell me, {}?", "I want to know: {}?", "My friend asks: {}?").format("is " + q[3:].rstrip("?")) if t.chance(0.4) else q.rstrip("?") + ", yes or no?"
+        q = t.pick("Is it true that {}?", "Tell me, {}?", "I want to know: {}?", "My friend asks: {}?").format("is " + q[3:].rstrip("?")) if t.chance(
+            0.4) else q.rstrip("?") + ", yes or no?"
         q = q.replace("true that is ", "true, is ")
     if t.chance(0.06):
         q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Yes or no?").format(q)
@@ -230,7 +243,8 @@ def made_yes_no(t):
         yes = x in LISTS[other] or (group in ("birds", "insects") and other == "animals")
         if group != other and not yes and (x in ("orange", "rose", "violet", "silver", "gold") or {group, other} <= {"animals", "birds", "insects"}):
             return made_yes_no(t)
-        what, is_a = (x, f"{x} is {a(PART_OF[group])}") if group in ("planets", "drinks", "metals", "colours", "sports") else (a(x), f"{a(x)} is {a(PART_OF[group])}")
+        what, is_a = (x, f"{x} is {a(PART_OF[group])}") if group in ("planets", "drinks", "metals", "colours", "sports") else (a(x),
+            f"{a(x)} is {a(PART_OF[group])}")
         return _verdict(t, f"Is {what} {a(PART_OF[other])}?", yes, is_a if not yes or group == other else f"{a(x)} is {a(PART_OF[other])}")
     if kind == 4:
         x, y = t.rng.choice(list(OPPOSITE.items()))
@@ -255,9 +269,13 @@ def _verdict(t, q, yes, truth):
 def what_is(t):
     x, y = t.rng.choice(list(WHAT_IS.items()))
     bare = re.sub(r"^(a|an|the) ", "", x)
-    q = t.pick("What is {x}?", "What is {x}?", "What's {x}?", "Explain {x}.", "Can you explain what {x} is?", "Tell me what {x} is.", "Tell me about {x}.", "what does {b} mean",
-               "Define {b}.", "what is {b}", "whats {x}", "Explain {b} in simple words.", "Do you know what {x} is?", "definition of {b}", "{b}?", "What do you know about {x}?",
-               "What exactly is {x}?", "I don't know what {x} is. Can you explain it?", "Explain {x} to a child.", "What does \"{b}\" mean?")
+    q = t.pick("What is {x}?", "What is {x}?", "What's {x}?", "Explain {x}.", "Can you explain what {x} is?", "Tell me what {x} is.",
+               "Tell me about {x}.", "what does {b} mean",
+               "Define {b}.", "what is {b}", "whats {x}", "Explain {b} in simple words.", "Do you know what {x} is?", "definition of {b}", "{b}?",
+               "What do you know about {x}?",
+               "What exactly is {x}?", "I don't know what {x} is. Can you explain it?", "Explain {x} to a child.", "What does \"{b}\" mean?",
+               "Describe {x}.", "Tell me something about {b}.", "Give me a fact about {b}.", "a fun fact about {b}", "Describe {x} in one sentence.",
+               "What can you tell me about {x}?")
     return [(q.format(x=x, b=bare), Answer(y))]
 
 
@@ -273,7 +291,8 @@ def which_is(t):
     if len(others) > 1 and t.chance(0.4):
         q = t.pick("Which word does not fit: {}?", "Odd one out: {}", "Which one does not belong: {}?").format(", ".join(words))
         return [(q, Answer(f"{x} does not fit: the others are {h}.", x))]
-    q = t.pick("Which of these is {k}: {w}?", "Which one is {k}, {o}?", "Find the one that is {k}: {w}").format(k=a(one), w=", ".join(words), o=joined(words, "or"))
+    q = t.pick("Which of these is {k}: {w}?", "Which one is {k}, {o}?", "Find the one that is {k}: {w}").format(k=a(one), w=", ".join(words), o=joined(
+        words, "or"))
     return [(q, Answer(f"{x} is {a(one)}." if g not in ("planets", "drinks", "colours") else f"{x} is {a(one)}.", x))]
 
 

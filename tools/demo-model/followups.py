@@ -19,32 +19,43 @@ def more(t):
         return about_chat(t)
     r = t.rng.random()
     if r < 0.28:
-        return [(t.pick("Tell me more.", "tell me more about it", "More details, please.", "Can you explain more?", "Go on.", "continue", "and?", "What else?", "Anything else?", "Is that all?", "Give me more information."),
+        return [(t.pick("Tell me more.", "tell me more about it", "More details, please.", "Can you explain more?", "Go on.", "continue", "and?",
+                 "What else?", "Anything else?", "Is that all?", "Give me more information."),
                  Answer(t.pick("That is all I know about it.", "I do not know more about that. I am only a small demo model."), None, "refuse"))]
     if r < 0.45 and x.short:
-        return [(t.pick("In one word?", "in one word please", "Shorter, please.", "Just the answer.", "only the answer please", "Say it in one word."), Answer(x.short.rstrip(".!") + ".", x.short, exact=True))]
+        return [(t.pick("In one word?", "in one word please", "Shorter, please.", "Just the answer.", "only the answer please",
+            "Say it in one word."), Answer(x.short.rstrip(".!") + ".", x.short, exact=True))]
     if r < 0.58:
-        return [(t.pick("Say it in capital letters.", "Now in upper case.", "Write that in capitals.", "in caps please"), Answer(x.full.upper(), None, "text", exact=True))]
+        return [(t.pick("Say it in capital letters.", "Now in upper case.", "Write that in capitals.", "in caps please"), Answer(x.full.upper(),
+            None, "text", exact=True))]
     if r < 0.85:
-        return [(t.pick("Are you sure?", "Really?", "Is that true?", "are you certain?", "Sure?", "I don't believe you.", "Is this correct?", "How do you know?", "where did you learn that"),
+        return [(t.pick("Are you sure?", "Really?", "Is that true?", "are you certain?", "Sure?", "I don't believe you.", "Is this correct?",
+                 "How do you know?", "where did you learn that"),
                  Answer(t.pick(f"Yes, I think so. {x.full}", "I think so, but I am a small model. Please check what matters."), "Yes", "fact", exact=True))]
     if x.short:
         import json
-        return [(t.pick("As JSON.", "Give me that as JSON.", "answer again in JSON", "Now as JSON, please."), Answer(json.dumps({"answer": x.short}, ensure_ascii=False), None, "text", exact=True))]
-    return [(t.pick("Say that in German.", "Translate that.", "And in French?", "what is that in spanish"), Answer("I only speak English.", "English", "refuse"))]
+        return [(t.pick("As JSON.", "Give me that as JSON.", "answer again in JSON", "Now as JSON, please."), Answer(json.dumps({"answer": x.short},
+            ensure_ascii=False), None, "text", exact=True))]
+    return [(t.pick("Say that in German.", "Translate that.", "And in French?", "what is that in spanish"), Answer("I only speak English.",
+        "English", "refuse"))]
 
 
 def about_it(t):
     """A capital, then questions with it and there: where it is is known, all else is not."""
     name = t.rng.choice(list(CAPITAL))
     city = CAPITAL[name]
-    out = [(t.pick("What is the capital of {}?", "capital of {}", "Tell me the capital of {}.").format(name), Answer(f"The capital of {name} is {city}.", city))]
+    out = [(t.pick("What is the capital of {}?", "capital of {}", "Tell me the capital of {}.").format(name), Answer(
+        f"The capital of {name} is {city}.", city))]
     for _ in range(t.rng.choice([1, 1, 2])):
         if t.chance(0.4):
-            out.append(t.pick((t.pick("Which continent is that on?", "Where is that country?", "On which continent is it?", "which continent?"), Answer(f"{name[0].upper() + name[1:]} {verb(name)} in {CONTINENT[name]}.", CONTINENT[name])),
-                              (t.pick("Of which country is that the capital?", "Which country was that again?", "What country is it in?"), Answer(f"{city} is the capital of {COUNTRY_OF[city]}.", COUNTRY_OF[city]))))
+            out.append(t.pick((t.pick("Which continent is that on?", "Where is that country?", "On which continent is it?", "which continent?"),
+                              Answer(f"{name[0].upper() + name[1:]} {verb(name)} in {CONTINENT[name]}.", CONTINENT[name])),
+                              (t.pick("Of which country is that the capital?", "Which country was that again?", "What country is it in?"), Answer(
+                              f"{city} is the capital of {COUNTRY_OF[city]}.", COUNTRY_OF[city]))))
         else:
-            q = t.pick("How many people live there?", "How big is it?", "When was it founded?", "Who is the mayor?", "Is it beautiful?", "What can I see there?", "How is the weather there?", "How do I get there?", "Is it expensive?", "What is it known for?", "Have you been there?",
+            q = t.pick("How many people live there?", "How big is it?", "When was it founded?", "Who is the mayor?", "Is it beautiful?",
+                       "What can I see there?", "How is the weather there?", "How do I get there?", "Is it expensive?", "What is it known for?",
+                       "Have you been there?",
                        "What do people eat there?", "how old is it", "What is the history of it?", "Which river flows through it?")
             out.append((q, refusal(t, t.pick("I do not know that.", "I only know that it is the capital.", "I do not know more about it."))))
     return out
@@ -68,11 +79,17 @@ def which_more(t):
 
 def statement(t):
     """The user only tells something."""
-    q = t.pick("The weather is nice today.", "It is raining here.", "I like pizza.", "Yesterday I went to the park.", "My brother is coming tomorrow.", "I bought a new {x}.", "I am learning to play the guitar.", "We have a test at school.", "It's late.", "I am at work.", "I had {x} for lunch.", "My {x} is broken.",
-               "I am writing a book.", "I just woke up.", "It is my birthday today!", "I love music.", "I am going on holiday.", "I live with my family.", "I am a bit nervous.", "Today is a good day.", "I am cooking.", "I am new here.", "This is my first time using this.", "I am just testing this.", "I want to try something.",
-               "Let's talk.", "Let us chat a bit.", "I want to talk with you.", "Let's play a game.", "You know what?", "I have an idea.", "I saw {a} today.")
+    q = t.pick("The weather is nice today.", "It is raining here.", "I like pizza.", "Yesterday I went to the park.",
+               "My brother is coming tomorrow.", "I bought a new {x}.", "I am learning to play the guitar.", "We have a test at school.",
+               "It's late.", "I am at work.", "I had {x} for lunch.", "My {x} is broken.",
+               "I am writing a book.", "I just woke up.", "It is my birthday today!", "I love music.", "I am going on holiday.",
+               "I live with my family.", "I am a bit nervous.", "Today is a good day.", "I am cooking.", "I am new here.",
+               "This is my first time using this.", "I am just testing this.", "I want to try something.",
+               "Let's talk.", "Let us chat a bit.", "I want to talk with you.", "Let's play a game.", "You know what?", "I have an idea.",
+               "I saw {a} today.")
     x = t.rng.choice("bike computer chair lamp phone book sandwich soup car clock".split())
     birthday = "birthday" in q
     chat = q.startswith(("Let", "I want to talk", "You know", "I have an idea", "This is my first", "I am new", "I am just testing", "I want to try"))
-    full = "Happy birthday!" if birthday else t.pick("Good! What would you like to talk about?", "All right! What would you like to know?") if chat else t.pick("I see! Can I help you with something?", "Thank you for telling me. What can I do for you?")
+    full = "Happy birthday!" if birthday else t.pick("Good! What would you like to talk about?", "All right! What would you like to know?") if chat else t.pick(
+        "I see! Can I help you with something?", "Thank you for telling me. What can I do for you?")
     return [(q.format(x=x, a=a(x)), Answer(full, "Nice", "hello"))]

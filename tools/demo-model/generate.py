@@ -7,6 +7,7 @@ import argparse
 import json
 import random
 
+import extras
 import facts
 import followups
 import people
@@ -26,19 +27,26 @@ from stories import make_story
 from words import any_name
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
-    (10, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (10, facts.single, False),
+    (10, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (10, facts.single,
+    False),
     (9, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
-    (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement, False),
-    (14, sums.sums, True), (6, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (7, sums.counting, True), (1.5, sums.how_many, True),
-    (6, texts.repeat, True), (7, texts.letters, True), (4, texts.sentence, True), (6, texts.lists, True), (6, texts.json_made, True), (2, texts.json_facts, True), (1, texts.table, True), (1.5, texts.make_sentence, True),
-    (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke, False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
-    (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading, False),
+    (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement,
+    False),
+    (14, sums.sums, True), (6, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (7, sums.counting, True), (1.5, sums.how_many,
+    True),
+    (6, texts.repeat, True), (7, texts.letters, True), (4, texts.sentence, True), (6, texts.lists, True), (6, texts.json_made, True), (2, texts.json_facts,
+    True), (1, texts.table, True), (1.5, texts.make_sentence, True),
+    (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke,
+    False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
+    (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading,
+    False),
     (7, storytelling.story, True), (0.7, storytelling.long_story, False), (2, storytelling.haiku, True), (2, storytelling.poem, True),
-    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (62, refusals.refuse, True),
-]
+    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (64, refusals.refuse, True),
+] + extras.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
-PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who, smalltalk.manners, smalltalk.joke, texts.repeat, about_sluice, smalltalk.bye)]
+PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who,
+    smalltalk.manners, smalltalk.joke, texts.repeat, about_sluice, smalltalk.bye)]
 
 
 def drawn(t, skills=SKILLS, weights=_WEIGHTS):
@@ -87,13 +95,16 @@ class Chat:
             return q, reply
         r = rng.random()
         if r < 0.55:
-            hi = rng.choice(["Hi! ", "Hello! ", "Hi, ", "Hello, ", "Hey, ", "Good morning! ", "hi ", "Hello there. ", "hey ", "hello ", "Good evening, ", "Hi there, ", "Hey! ", "Hello! I have a question: ", "Hi. I hope you are well. ", "Hi, can you help me? "])
+            hi = rng.choice(["Hi! ", "Hello! ", "Hi, ", "Hello, ", "Hey, ", "Good morning! ", "hi ", "Hello there. ", "hey ", "hello ",
+                "Good evening, ", "Hi there, ", "Hey! ", "Hello! I have a question: ", "Hi. I hope you are well. ", "Hi, can you help me? "])
             return hi + q, ("Good morning! " if "morning" in hi else "Good evening! " if "evening" in hi else "Hello! ") + reply
         if r < 0.75:
             n = self.t.known["name"] = any_name(rng)
-            self.t.later.append(lambda: (rng.choice(["What is my name?", "what's my name", "Do you remember my name?"]), Answer(f"Your name is {n}.", n, exact=True)))
+            self.t.later.append(lambda: (rng.choice(["What is my name?", "what's my name", "Do you remember my name?"]), Answer(f"Your name is {n}.",
+                n, exact=True)))
             return rng.choice(["Hi, I am {}. ", "Hello, my name is {}. ", "I'm {}. ", "Hi, {} here. ", "hello i am {}, "]).format(n) + q, f"Hello, {n}! " + reply
-        return rng.choice(["I have a question. ", "Can you help me? ", "Quick question: ", "My son asks: ", "I need this for school: ", "Let me ask you something. ", "Just curious. ", "Test question: ", "I forgot it, so: ", "Please answer: "]) + q, reply
+        return rng.choice(["I have a question. ", "Can you help me? ", "Quick question: ", "My son asks: ", "I need this for school: ",
+            "Let me ask you something. ", "Just curious. ", "Test question: ", "I forgot it, so: ", "Please answer: "]) + q, reply
 
     def joined(self, turns):
         """Two short questions in one message, and both answers."""
@@ -102,7 +113,8 @@ class Chat:
             return turns
         q = q.rstrip("?.!") if self.rng.random() < 0.5 else q
         link = self.rng.choice([" And ", " Also, ", "\n", " "]) if q[-1] in "?.!" else self.rng.choice([", and ", " and ", "; "])
-        return [(q + link + (p[0].lower() + p[1:] if self.rng.random() < 0.5 and not p.startswith("I ") else p), Answer(x.full + " " + y.full, None, "text"))]
+        return [(q + link + (p[0].lower() + p[1:] if self.rng.random() < 0.5 and not p.startswith("I ") else p), Answer(x.full + " " + y.full, None,
+            "text"))]
 
     def add(self, turns):
         if self.rng.random() < 0.03:
@@ -156,7 +168,8 @@ def no_tool(t, families):
     from toolset import FAMILIES
     skill = t.rng.choice([refusals.now, refusals.persons, refusals.cannot, None, None])
     if skill is None:
-        f = t.rng.choice([f for f in FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add", "search", "define_word", "get_news")])
+        f = t.rng.choice([f for f in FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add",
+            "search", "define_word", "get_news")])
         ask = t.rng.choice(f.asks)
         q = ask.format(*[toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])
     else:
@@ -176,8 +189,12 @@ def tools(rng, held):
         messages, specs = toolcalls.conversation(t, rough, plain, no_tool)
     if rng.random() < 0.3:
         date = f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
-        messages.insert(0, {"role": "system", "content": rng.choice(systems.DEFAULT + ["You are a helpful assistant with access to tools.", "Use the tools where they help.", f"You are a helpful assistant. Today is {date}.", "Call a function when it is needed.",
-                                                                                   "You are the assistant of a shop. Use your tools.", "You can use tools. Do not make up values."])})
+        messages.insert(0, {"role": "system", "content": rng.choice(systems.DEFAULT + ["You are a helpful assistant with access to tools.",
+                                                                                   "Use the tools where they help.",
+                                                                                   f"You are a helpful assistant. Today is {date}.",
+                                                                                   "Call a function when it is needed.",
+                                                                                   "You are the assistant of a shop. Use your tools.",
+                                                                                   "You can use tools. Do not make up values."])})
     return {"kind": "tools", "messages": messages, "tools": specs}
 
 
@@ -209,7 +226,8 @@ def document(rng, held=False, long=False):
         if r < 0.25:
             n = rng.choice([60, 80, 100, 100, 150, 200])
             doc = chat(rng, held, rng.randint(3, 10))
-            doc["messages"] += [{"role": "user", "content": rng.choice(["Count to {}.", "Write the numbers from 1 to {}.", "count from 1 to {}"]).format(n)},
+            doc["messages"] += [{"role": "user", "content": rng.choice(["Count to {}.", "Write the numbers from 1 to {}.", "count from 1 to {}"]).format(
+                                n)},
                                 {"role": "assistant", "content": ", ".join(map(str, range(1, n + 1))) + "."}]
             return doc
         return chat(rng, held, rng.randint(15, 60))

@@ -38,5 +38,6 @@ Harry Potter: Harry Potter is a young wizard in books.
 def who(t):
     name, full = t.rng.choice(list(WHO.items()))
     short = name if " " not in name or t.chance(0.6) else name.split(" ")[-1]
-    q = t.pick("Who was {}?", "Who was {}?", "Who is {}?", "who is {}", "Do you know who {} was?", "Tell me who {} was.", "What do you know about {}?", "Tell me about {}.", "What was {} known for?", "{}?")
+    q = t.pick("Who was {}?", "Who was {}?", "Who is {}?", "who is {}", "Do you know who {} was?", "Tell me who {} was.",
+        "What do you know about {}?", "Tell me about {}.", "What was {} known for?", "{}?")
     return [(q.format(short), Answer(full))]

@@ -174,6 +174,23 @@ What is sushi? # Sushi is a dish of rice and raw fish from Japan. # a dish
 What is tea made of? # Tea is made from the leaves of the tea plant. # leaves
 What is wine made of?|What is wine made from? # Wine is made from grapes. # grapes
 What is chocolate made of? # Chocolate is made from cocoa beans. # cocoa
+What is the largest city in the world?|biggest city # Tokyo is usually called the largest city in the world. # Tokyo
+What are the oceans?|Name the five oceans.|List all oceans. # The oceans are the Pacific, the Atlantic, the Indian Ocean, the Arctic and the Southern Ocean. # five
+What are the continents?|Name the seven continents.|List all continents. # The continents are Africa, Antarctica, Asia, Australia, Europe, North America and South America. # seven
+What is the deepest ocean?|Where is the ocean deepest? # The Pacific is the deepest ocean. # Pacific
+What is the largest lake?|biggest lake # The Caspian Sea is the largest lake in the world. # Caspian Sea
+What is the largest island? # Greenland is the largest island. # Greenland
+What is the coldest place on earth?|Which continent is the coldest? # Antarctica is the coldest place on earth. # Antarctica
+Do cats or dogs bark?|Which animal barks? # Dogs bark. # dogs
+Which animal says meow? # The cat says meow. # cat
+Which animal gives wool? # The sheep gives wool. # sheep
+Which animal has a trunk?|Which animal has a very long nose? # The elephant has a trunk. # elephant
+Which animal has a long neck? # The giraffe has a long neck. # giraffe
+Which animal has black and white stripes? # The zebra has black and white stripes. # zebra
+Which animal carries its young in a pouch? # The kangaroo carries its young in a pouch. # kangaroo
+What is man's best friend? # The dog is called man's best friend. # dog
+How many hours are in a week? # A week has 168 hours. # 168
+How many days are in two weeks? # Two weeks have 14 days. # 14
 What is the smallest number?|What is the biggest number?|What is the highest number? # There is none: one can always go on. # none
 What is the smallest prime number? # The smallest prime number is 2. # 2
 What are the first five prime numbers?|List some prime numbers. # 2, 3, 5, 7 and 11 are prime numbers. # -
@@ -216,6 +233,7 @@ How many strings does a guitar have? # A guitar has six strings. # six
 What is a group of stars called? # A very large group of stars is called a galaxy. # galaxy
 What is the closest star to the earth?|Which star is nearest? # The sun is the star closest to the earth. # sun
 Which planet is known as the morning star?|hottest planet # Venus: it is the hottest planet, and it is called the morning star. # Venus
+Will you marry me? # I am a program, so I cannot marry. # no
 Does it ever snow in Africa? # Yes, on high mountains. # Yes
 What is the meaning of life?|What's the meaning of life? # Many people have many answers. Some say 42. I am only a small demo model. # 42
 Which came first, the chicken or the egg?|chicken or egg? # The egg: animals laid eggs long before there were chickens. # egg

@@ -26,9 +26,11 @@ RAW = [
 CHATS = [
     ["Hello!"], ["Who are you?"], ["What is 7 + 5?"], ["what is 48 plus 37"], ["Tell me a story about a dragon."],
     ["Tell me a long story about Mira."], ["Is the earth flat?"], ["What is the capital of Italy?"], ["Count to 20."],
-    ["Name five animals."], ["Make a table of France and Spain with their capitals."], ["Give me a JSON object with name Ada and age 36."], ["thanks"], ["Bonjour!"], ["9 * 8"],
+    ["Name five animals."], ["Make a table of France and Spain with their capitals."], ["Give me a JSON object with name Ada and age 36."], [
+    "thanks"], ["Bonjour!"], ["9 * 8"],
     ["My name is Ana.", "Nice to meet you, Ana!", "What is my name?"],
-    ["Tell me a story.", "Once upon a time, there was a kind fox named Milo. He was often alone and wanted a friend. At the pond he saw Vera. \"Yes!\" said Vera with a big smile. And they are still friends today.", "What was his name?"],
+    ["Tell me a story.", "Once upon a time, there was a kind fox named Milo. He was often alone and wanted a friend. At the pond he saw Vera. "
+    "\"Yes!\" said Vera with a big smile. And they are still friends today.", "What was his name?"],
     ["What is 2 + 2?", "2 + 2 = 4.", "And plus 5?"], ["What is the capital of Peru?", "The capital of Peru is Lima.", "And of Chile?"],
     ["How does quantum physics work?"],
 ]
@@ -105,7 +107,8 @@ def strings():
     ranges = [(0x20, 0x7e), (0xa1, 0xff), (0x100, 0x17e), (0x391, 0x3c9), (0x410, 0x44f), (0x5d0, 0x5ea), (0x621, 0x64a), (0x905, 0x939),
               (0xe01, 0xe2e), (0x3041, 0x3096), (0x30a1, 0x30fa), (0x4e00, 0x9fa5), (0xac00, 0xd7a3), (0x1f600, 0x1f64f), (0x2190, 0x21ff),
               (0x2500, 0x257f), (0x1d400, 0x1d454), (0x20000, 0x20fff), (0x300, 0x36f), (0x10a0, 0x10c5), (0x13a0, 0x13f4)]
-    words = "the cat Mira story 12 + = Hello don't I'LL \n \n\n \t  , . ! ? ( ) { } \" 'd 'RE _x __init__ 007 3.5 naïve 日本 🙂 Привет".split(" ") + ["  ", "   "]
+    words = "the cat Mira story 12 + = Hello don't I'LL \n \n\n \t  , . ! ? ( ) { } \" 'd 'RE _x __init__ 007 3.5 naïve 日本 🙂 Привет".split(" ") + [
+        "  ", "   "]
     out, seen = [], set()
 
     def add(s):

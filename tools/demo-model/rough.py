@@ -1,9 +1,12 @@
 """What people really type: small letters, no mark at the end, capitals, typos, please and thanks."""
 
-NEAR = {"a": "sq", "s": "ad", "d": "sf", "e": "wr", "r": "et", "t": "ry", "i": "uo", "o": "ip", "n": "bm", "m": "n", "l": "k", "c": "xv", "h": "gj", "u": "yi", "p": "o", "g": "fh", "y": "tu", "w": "qe", "f": "dg", "b": "vn", "v": "cb", "k": "jl"}
-FIRST = ("Say", "Repeat", "Spell", "What", "How", "Write", "Reverse", "Give", "Make", "Count", "Name", "Which", "Who", "Where", "When", "Please", "Can", "Could", "Tell", "Is", "Does", "Do", "Are", "My", "Remember", "Put", "Sort", "Turn", "Convert", "Return", "Use",
+NEAR = {"a": "sq", "s": "ad", "d": "sf", "e": "wr", "r": "et", "t": "ry", "i": "uo", "o": "ip", "n": "bm", "m": "n", "l": "k", "c": "xv", "h": "gj",
+    "u": "yi", "p": "o", "g": "fh", "y": "tu", "w": "qe", "f": "dg", "b": "vn", "v": "cb", "k": "jl"}
+FIRST = ("Say", "Repeat", "Spell", "What", "How", "Write", "Reverse", "Give", "Make", "Count", "Name", "Which", "Who", "Where", "When", "Please",
+         "Can", "Could", "Tell", "Is", "Does", "Do", "Are", "My", "Remember", "Put", "Sort", "Turn", "Convert", "Return", "Use",
          "Search", "Find", "Send", "Set", "Show", "Get", "Play", "Book", "Add", "And", "Hello", "Hi", "Translate", "Summarize", "Explain", "I")
-BEFORE = ["Please tell me: ", "Hey, ", "So, ", "OK, ", "Hm, ", "Now: ", "Quick question: ", "Question: ", "Excuse me, ", "please ", "pls ", "Sorry, ", "Tell me, ", "One more thing: ", "btw ", "I wonder: "]
+BEFORE = ["Please tell me: ", "Hey, ", "So, ", "OK, ", "Hm, ", "Now: ", "Quick question: ", "Question: ", "Excuse me, ", "please ", "pls ",
+    "Sorry, ", "Tell me, ", "One more thing: ", "btw ", "I wonder: "]
 AFTER = [", please", " please", " pls", " thanks", ", thank you", " :)", " ok?", " plz"]
 
 
@@ -29,11 +32,16 @@ def lead(q):
 
 def indirect(rng, q):
     """What is ...? and How many ...? asked in a roundabout way."""
-    for start, forms in ((("What is ", "What's "), ["Can you tell me what {} is?", "Do you know what {} is?", "Tell me {}.", "I would like to know {}.", "what's {}", "{}?", "I want to know what {} is.", "Could you please tell me {}?", "any idea what {} is?", "Would you tell me {}?",
+    for start, forms in ((("What is ", "What's "), ["Can you tell me what {} is?", "Do you know what {} is?", "Tell me {}.",
+                                                    "I would like to know {}.", "what's {}", "{}?", "I want to know what {} is.",
+                                                    "Could you please tell me {}?", "any idea what {} is?", "Would you tell me {}?",
                                                     "I was wondering what {} is.", "please name {}", "give me {}", "I have to find out {}."]),
-                         (("How many ",), ["Tell me how many {}.", "Do you know how many {}?", "I want to know how many {}.", "what number of {}", "Can you say how many {}?"]),
-                         (("Who ",), ["Do you know who {}?", "Tell me who {}.", "can you tell me who {}"]), (("Where ",), ["Do you know where {}?", "Tell me where {}.", "I'd like to know where {}."]),
-                         (("Is ", "Does ", "Can ", "Do ", "Are "), ["I ask myself: {s}{}?", "Tell me: {s}{}?", "My question: {s}{}?", "so, {s}{}?", "{s}{}, yes or no?"])):
+                         (("How many ",), ["Tell me how many {}.", "Do you know how many {}?", "I want to know how many {}.", "what number of {}",
+                         "Can you say how many {}?"]),
+                         (("Who ",), ["Do you know who {}?", "Tell me who {}.", "can you tell me who {}"]), (("Where ",), ["Do you know where {}?",
+                         "Tell me where {}.", "I'd like to know where {}."]),
+                         (("Is ", "Does ", "Can ", "Do ", "Are "), ["I ask myself: {s}{}?", "Tell me: {s}{}?", "My question: {s}{}?", "so, {s}{}?",
+                         "{s}{}, yes or no?"])):
         for s in start:
             if q.startswith(s) and q.endswith("?") and "your" not in q and q.count("?") == 1:
                 return rng.choice(forms).format(q[len(s):-1], s=s.lower())

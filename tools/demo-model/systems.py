@@ -6,22 +6,29 @@ from tables import HELLO
 from texts import COMMON as COMMON_WORDS
 from words import ANIMALS, JOBS, any_name
 
-DEFAULT = ["You are a helpful assistant.", "You are a helpful assistant.", "You are a friendly assistant.", "Be helpful and kind.", "You are Sluice's demo model.", "Answer the questions of the user.", "You are a helpful assistant. Answer truthfully.",
-           "You are a small language model.", "Be nice.", "You are an AI assistant.", "You are a helpful, honest and harmless assistant.", "Help the user.", "You are a chatbot.", "You are a useful assistant that answers questions."]
+DEFAULT = ["You are a helpful assistant.", "You are a helpful assistant.", "You are a friendly assistant.", "Be helpful and kind.",
+           "You are Sluice's demo model.", "Answer the questions of the user.", "You are a helpful assistant. Answer truthfully.",
+           "You are a small language model.", "Be nice.", "You are an AI assistant.", "You are a helpful, honest and harmless assistant.",
+           "Help the user.", "You are a chatbot.", "You are a useful assistant that answers questions."]
 # style: what it is called in a system prompt
 STYLES = {
-    "pirate": ["You are a pirate.", "Talk like a pirate.", "You are a pirate. Answer in character.", "Speak like a pirate, please.", "You are an old pirate captain.", "Answer like a pirate.", "You're a pirate who answers questions."],
+    "pirate": ["You are a pirate.", "Talk like a pirate.", "You are a pirate. Answer in character.", "Speak like a pirate, please.",
+    "You are an old pirate captain.", "Answer like a pirate.", "You're a pirate who answers questions."],
     "robot": ["You are a robot.", "Talk like a robot.", "Answer like a robot.", "You are an old robot."],
     "cat": ["You are a cat.", "Talk like a cat.", "Pretend to be a cat.", "You are a little cat."],
-    "formal": ["Be very polite.", "Always be very polite.", "You are a very polite butler.", "Answer very politely.", "Be formal.", "Answer formally.", "Use formal language.", "You are a butler.", "Speak in a formal tone.", "Write in a very formal style."],
+    "formal": ["Be very polite.", "Always be very polite.", "You are a very polite butler.", "Answer very politely.", "Be formal.",
+    "Answer formally.", "Use formal language.", "You are a butler.", "Speak in a formal tone.", "Write in a very formal style."],
     "casual": ["Be casual.", "Talk like a good friend.", "Use casual language.", "Be relaxed and informal.", "You are a cool teenager."],
     "grumpy": ["You are grumpy.", "You are a grumpy old man.", "Be grumpy.", "Answer in a grumpy way."],
     "happy": ["Be very enthusiastic.", "You are always excited.", "Answer with enthusiasm.", "Be very cheerful."],
     "wizard": ["You are a wizard.", "You are an old wizard.", "Talk like a wizard."],
-    "word": ["Answer in one word.", "Answer with one word.", "Use only one word.", "Always answer in one word only.", "You answer in a single word.", "One-word answers only.", "Reply with a single word.", "Answer with exactly one word."],
+    "word": ["Answer in one word.", "Answer with one word.", "Use only one word.", "Always answer in one word only.", "You answer in a single word.",
+    "One-word answers only.", "Reply with a single word.", "Answer with exactly one word."],
     "words": [],  # a number of words
-    "brief": ["Be brief.", "Answer in one sentence.", "Use only one sentence.", "Keep your answers short.", "Give short answers.", "Be concise.", "Answer briefly.", "Answer as short as possible.", "Short answers only, please."],
-    "upper": ["Answer in capital letters.", "Write everything in upper case.", "ANSWER IN CAPITAL LETTERS ONLY.", "Always shout: use capitals only.", "Respond in all caps."],
+    "brief": ["Be brief.", "Answer in one sentence.", "Use only one sentence.", "Keep your answers short.", "Give short answers.", "Be concise.",
+    "Answer briefly.", "Answer as short as possible.", "Short answers only, please."],
+    "upper": ["Answer in capital letters.", "Write everything in upper case.", "ANSWER IN CAPITAL LETTERS ONLY.", "Always shout: use capitals only.",
+    "Respond in all caps."],
     "lower": ["Write everything in small letters.", "Never use capital letters.", "Answer in lower case only."],
     "json": ["Answer in JSON.", "Answer as JSON.", "Always answer with JSON.", "Reply in JSON format.", "You only output JSON."],
     "key": [],  # JSON with a given key
@@ -31,7 +38,8 @@ STYLES = {
 }
 NUMBERS = {2: ("two", "2"), 3: ("three", "3"), 4: ("four", "4"), 5: ("five", "5")}
 _FILL = {  # so many words around a short answer
-    0: ["{}."], 1: ["Simply {}."], 2: ["It is {}.", "That is {}."], 3: ["The answer is {}."], 4: ["I think it is {}."], 5: ["I believe the answer is {}."]}
+    0: ["{}."], 1: ["Simply {}."], 2: ["It is {}.", "That is {}."], 3: ["The answer is {}."], 4: ["I think it is {}."], 5: [
+    "I believe the answer is {}."]}
 _YES = {2: "Yes, indeed.", 3: "Yes, it is.", 4: "Yes, that is right.", 5: "Yes, I am quite sure."}
 _NO = {2: "No, sorry.", 3: "No, it isn't.", 4: "No, that is wrong.", 5: "No, that is not right."}
 _UNKNOWN = {1: "Unknown.", 2: "Unknown, sorry.", 3: "I don't know.", 4: "I do not know.", 5: "Sorry, I do not know."}
@@ -45,18 +53,22 @@ def choose(t):
     if style == "words":
         n = rng.randint(2, 5)
         w = rng.choice(NUMBERS[n])
-        return style, n, t.pick(f"Answer in {w} words.", f"Always answer in exactly {w} words.", f"Use exactly {w} words.", f"Your answers have {w} words.", f"ALWAYS answer in {w} words.", f"Reply with {w} words only.")
+        return style, n, t.pick(f"Answer in {w} words.", f"Always answer in exactly {w} words.", f"Use exactly {w} words.",
+            f"Your answers have {w} words.", f"ALWAYS answer in {w} words.", f"Reply with {w} words only.")
     if style == "key":
         k = t.pick("answer", "reply", "response", "text", "result", "message", "output", rng.choice(COMMON_WORDS))
-        return style, k, t.pick(f"Answer in JSON with the key \"{k}\".", f"Answer as a JSON object with the key {k}.", f"Reply with JSON like {{\"{k}\": \"...\"}}.", f"Always output JSON with one key, {k}.")
+        return style, k, t.pick(f"Answer in JSON with the key \"{k}\".", f"Answer as a JSON object with the key {k}.",
+            f"Reply with JSON like {{\"{k}\": \"...\"}}.", f"Always output JSON with one key, {k}.")
     if style in ("start", "end"):
         w = t.pick(first_up(rng.choice(COMMON_WORDS)), any_name(rng), "Well", "Listen", "My friend", "Dear user", "Ahoy", "Hmm", "Wow")
         if style == "start":
-            return style, w, t.pick(f"Start every answer with \"{w}\".", f"Begin each answer with the word {w}.", f"Every answer starts with {w}.", f"Always say {w} first.")
+            return style, w, t.pick(f"Start every answer with \"{w}\".", f"Begin each answer with the word {w}.", f"Every answer starts with {w}.",
+                f"Always say {w} first.")
         return style, w, t.pick(f"End every answer with \"{w}\".", f"Finish each answer with the word {w}.", f"Always say {w} at the end.")
     if style == "greet":
         lang = rng.choice([x for x in HELLO if x != "English"])
-        return style, HELLO[lang], t.pick(f"Greet the user in {lang}.", f"Always begin with a greeting in {lang}.", f"Say hello in {lang} before you answer.", f"Start with a {lang} greeting.", f"Greet in {lang}, then answer in English.")
+        return style, HELLO[lang], t.pick(f"Greet the user in {lang}.", f"Always begin with a greeting in {lang}.",
+            f"Say hello in {lang} before you answer.", f"Start with a {lang} greeting.", f"Greet in {lang}, then answer in English.")
     return style, None, rng.choice(STYLES[style])
 
 
@@ -134,11 +146,13 @@ def styled(t, style, value, ans):
 
 def name_prompt(t):
     t.bot = any_name(t.rng)
-    return t.pick("Your name is {}.", "You are {}.", "You are called {}.", "You are an assistant named {}.", "You are {}, a helpful assistant.", "Your name is {} and you help the user.", "Act as {}.").format(t.bot)
+    return t.pick("Your name is {}.", "You are {}.", "You are called {}.", "You are an assistant named {}.", "You are {}, a helpful assistant.",
+        "Your name is {} and you help the user.", "Act as {}.").format(t.bot)
 
 
 def role_prompt(t):
-    t.role = t.rng.choice(ANIMALS + JOBS + "chef painter king queen sailor singer gardener detective knight poet grandmother teacher guide librarian coach".split())
+    t.role = t.rng.choice(ANIMALS + JOBS + "chef painter king queen sailor singer gardener detective knight poet grandmother teacher guide "
+        "librarian coach".split())
     return t.pick("You are {}.", "You are {}. Stay in your role.", "Act as {}.", "Pretend that you are {}.", "Play the role of {}.").format(a(t.role))
 
 
@@ -146,4 +160,5 @@ def user_prompt(t):
     """The system prompt says who the user is."""
     n = any_name(t.rng)
     t.known["name"] = n
-    return n, t.pick("The user is called {}.", "The user's name is {}.", "You are talking to {}.", "Your user is {}. Be friendly.", "You help {}.").format(n)
+    return n, t.pick("The user is called {}.", "The user's name is {}.", "You are talking to {}.", "Your user is {}. Be friendly.", "You help {}.").format(
+        n)

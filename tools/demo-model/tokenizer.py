@@ -209,7 +209,8 @@ def turns(messages, tools=None):
         elif m["role"] == "tool":
             first = i == 0 or messages[i - 1]["role"] != "tool"
             last = i + 1 == len(messages) or messages[i + 1]["role"] != "tool"
-            out.append(((f"{START}user" if first else "") + f"\n<tool_response>\n{m['content']}\n</tool_response>" + (f"{STOP}\n" if last else ""), NOTHING))
+            out.append(((f"{START}user" if first else "") + f"\n<tool_response>\n{m['content']}\n</tool_response>" + (f"{STOP}\n" if last else ""),
+                NOTHING))
         else:
             out.append((f"{START}{m['role']}\n{m['content']}{STOP}\n", LITTLE))
     return out

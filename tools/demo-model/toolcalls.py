@@ -7,7 +7,8 @@ import json
 from common import is_held
 from toolset import FAMILIES, made_family, value
 
-ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city", "no such user", "network error", "internal error", "out of stock", "wrong format"]
+ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
+    "no such user", "network error", "internal error", "out of stock", "wrong format"]
 OPTIONAL_NOTE = ["", "", "", "(optional)"]
 
 
@@ -87,7 +88,8 @@ def written(rng, result):
     if isinstance(result, str):
         return result if rng.random() < 0.8 else json.dumps(result, ensure_ascii=False)
     if isinstance(result, dict) and rng.random() < 0.2:
-        extra = rng.choice([("request_id", value(rng, "id")), ("source", "api"), ("cached", False), ("version", 2), ("timestamp", f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), ("ok", True)])
+        extra = rng.choice([("request_id", value(rng, "id")), ("source", "api"), ("cached", False), ("version", 2), ("timestamp",
+            f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), ("ok", True)])
         result = dict([extra, *result.items()]) if rng.random() < 0.4 else {**result, extra[0]: extra[1]}
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
 
@@ -176,7 +178,8 @@ def conversation(t, rough, plain_turns, refusal):
                 v = x.values(rng, ask)
                 jobs.append((x, v))
                 texts.append(fill(ask, v))
-            s.user(texts[0] + rng.choice([" ", " And: ", " Also: ", " Then: "]) + texts[1] if texts[0][-1] in ".?!" else texts[0] + ", and " + texts[1])
+            s.user(texts[0] + rng.choice([" ", " And: ", " Also: ", " Then: "]) + texts[1] if texts[0][-1] in ".?!" else texts[0] + ", and " + texts[
+                1])
             s.run(jobs)
         else:
             ask = rng.choice(f.asks)

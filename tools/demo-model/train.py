@@ -151,7 +151,8 @@ class Run:
         if self.workers > 1:
             self.share()
         size = sum(p.numel() for p in self.params.values())
-        print(f"{size} parameters on {self.device}, {self.half or 'float32'}, {self.rows} rows of {SHORT} a step, {len(self.short.ids)} rows at hand", flush=True)
+        print(f"{size} parameters on {self.device}, {self.half or 'float32'}, {self.rows} rows of {SHORT} a step, {len(self.short.ids)} rows at "
+            f"hand", flush=True)
 
     def load(self):
         saved = torch.load(self.path, map_location="cpu", weights_only=True)
@@ -167,7 +168,8 @@ class Run:
         print(f"continuing at step {self.state['step']}", flush=True)
 
     def save(self):
-        torch.save({"model": self.model.state_dict(), "m": self.optimizer.m, "v": self.optimizer.v, "state": self.state, "config": self.cfg.to_dict()}, self.path + ".tmp")
+        torch.save({"model": self.model.state_dict(), "m": self.optimizer.m, "v": self.optimizer.v, "state": self.state, "config": self.cfg.to_dict(
+            )}, self.path + ".tmp")
         os.replace(self.path + ".tmp", self.path)
 
     def autocast(self):
@@ -310,7 +312,8 @@ def main():
             loss = float(torch.stack(shown).mean())
             speed = (state["tokens"] - recent[0]) / max(1e-9, state["seconds"] - recent[1])
             recent, shown = (state["tokens"], state["seconds"]), []
-            row = {"step": state["steps_before"] + state["step"], "tokens": state["tokens"], "loss": round(loss, 4), "lr": round(factor(progress, state["step"]), 3), "minutes": round(state["seconds"] / 60, 2)}
+            row = {"step": state["steps_before"] + state["step"], "tokens": state["tokens"], "loss": round(loss, 4), "lr": round(factor(progress,
+                state["step"]), 3), "minutes": round(state["seconds"] / 60, 2)}
             if state["step"] % test == 0:
                 row["held_out"] = round(run.held_out(check), 4)
             print(" ".join(f"{k} {v}" for k, v in row.items()) + f" {speed:.0f} tokens/s", flush=True)

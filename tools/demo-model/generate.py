@@ -171,7 +171,7 @@ def no_tool(t, families):
         f = t.rng.choice([f for f in FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add",
             "search", "define_word", "get_news")])
         ask = t.rng.choice(f.asks)
-        q = ask.format(*[toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])
+        q = toolcalls.fill(ask, [toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])
     else:
         if any("search" in f.names or "get_news" in f.names or "get_weather" in f.names for f in families):
             skill = refusals.persons
@@ -183,7 +183,10 @@ def no_tool(t, families):
 
 def tools(rng, held):
     t = Talk(rng, held)
-    plain = lambda t: [x for x in drawn(t, PLAIN, [w for w, _, _ in PLAIN]) if "`" not in x[1].full]
+    def plain(t, families):
+        skills = [x for x in PLAIN if x[1] is not sums.sums or not any("expression" in f.about[0] or "numbers" in f.about[0] for f in families)]
+        return [x for x in drawn(t, skills, [w for w, _, _ in skills]) if "`" not in x[1].full]
+
     messages = []
     while not messages:
         messages, specs = toolcalls.conversation(t, rough, plain, no_tool)

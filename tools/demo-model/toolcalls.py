@@ -4,7 +4,7 @@ The format is that of Qwen 2.5 and Hermes; tokenizer.py writes it. A message may
 """
 import json
 
-from common import is_held
+from common import is_held, joined
 from toolset import FAMILIES, made_family, value
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
@@ -33,8 +33,12 @@ class Tool:
         properties = {}
         for key, p in zip(self.keys, self.family.params):
             prop = {"type": p.type}
+            if p.type == "array":
+                prop["items"] = {"type": "string"}
             if p.about and not plain:
                 prop["description"] = p.about
+                if rng.random() < 0.2 and not p.enum and p.kind != "flag":  # an example that must not be taken for the value
+                    prop["description"] += f", e.g. {shown(value(rng, p.kind))}"
             if p.enum:
                 prop["enum"] = p.enum
             properties[key] = prop if rng.random() < 0.8 else dict(reversed(prop.items()))
@@ -44,7 +48,11 @@ class Tool:
             parameters["required"] = required
         if rng.random() < 0.12:
             parameters["additionalProperties"] = False
-        function = {"name": self.name, "description": self.about, "parameters": parameters}
+        about = self.about
+        if rng.random() < 0.2:
+            about += rng.choice([".", ". Returns JSON.", ". Use this when the user asks for it.", ". Only call it when all values are known.",
+                " for the user", " (beta)"])
+        function = {"name": self.name, "description": about, "parameters": parameters}
         if rng.random() < 0.06:
             del function["description"]
         if rng.random() < 0.05:
@@ -94,8 +102,23 @@ def written(rng, result):
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
 
 
+def shown(v):
+    """A value as the user writes it."""
+    if isinstance(v, bool):
+        return "on" if v else "off"
+    return joined(v) if isinstance(v, list) else getattr(v, "said", v)
+
+
 def fill(ask, values):
-    return ask.format(*["" if v is None else v for v in values])
+    return ask.format(*["" if v is None else shown(v) for v in values])
+
+
+def later(rng, text):
+    """Words that change nothing: today, now, please."""
+    if rng.random() < 0.85 or len(text) < 12:
+        return text
+    mark = text[-1] if text[-1] in ".?!" else ""
+    return text[:len(text) - len(mark)] + rng.choice([" now", " right now", " please", ", please", " for me", " quickly", ", thanks", " today" if mark == "?" else " now"]) + mark
 
 
 class Script:
@@ -144,7 +167,7 @@ def conversation(t, rough, plain_turns, refusal):
         tool, r = rng.choice(tools), rng.random()
         f = tool.family
         if r < 0.2:  # no tool is needed
-            for q, ans in plain_turns(t):
+            for q, ans in plain_turns(t, [x.family for x in tools]):
                 s.user(q, ans.exact)
                 s.say(ans.full)
         elif r < 0.27:  # no tool is there for it
@@ -160,15 +183,15 @@ def conversation(t, rough, plain_turns, refusal):
             s.say(question)
             ask = max(f.asks, key=lambda x: len([i for i, p in enumerate(f.params) if p.required and "{%d}" % i in x]))
             v = [x if p.required else None for x, p in zip(tool.values(rng, ask), f.params)]
-            given = [str(x) for x in v if x is not None]
+            given = [str(shown(x)) for x in v if x is not None]
             s.user(given[0] if len(given) == 1 else ", ".join(given[:-1]) + rng.choice([", ", " and "]) + given[-1])
             s.run([(tool, v)])
-        elif r < 0.52 and f.again:  # the same tool twice at once
+        elif r < 0.52 and f.again and f.params[0].type != "array":  # the same tool twice at once, or three times
             ask = rng.choice([x for x in f.asks if "{1}" not in x])
             v, w = tool.values(rng, ask), tool.values(rng, ask)
-            both = [f"{v[0]} and {w[0]}"] + v[1:]
-            s.user(fill(ask, both))
-            s.run([(tool, v), (tool, w)])
+            every = [v, w] + [tool.values(rng, ask) for _ in range(rng.choice([0, 0, 1]))]
+            s.user(fill(ask, [joined([str(shown(x[0])) for x in every])] + v[1:]))
+            s.run([(tool, x) for x in every])
         elif r < 0.60 and len(tools) > 1:  # two tools at once
             other = rng.choice([x for x in tools if x is not tool])
             jobs = []
@@ -184,7 +207,8 @@ def conversation(t, rough, plain_turns, refusal):
         else:
             ask = rng.choice(f.asks)
             v = tool.values(rng, ask)
-            s.user(fill(ask, v))
+            text = fill(ask, v)
+            s.user(later(rng, text) if "{0}" in ask[-5:] or not f.params else text)
             s.run([(tool, v)])
             if f.again and rng.random() < 0.35:
                 v = [value(rng, f.params[0].kind)] + [None] * (len(f.params) - 1)

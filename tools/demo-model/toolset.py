@@ -3,8 +3,8 @@
 A family is one kind of tool with several names and wordings. `made_family` invents families out of random words, so
 that the model learns to read names and arguments from the list of tools instead of knowing them.
 """
-from common import a, first_up
-from words import ADJECTIVES, CITIES, FOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, THINGS, TOPICS, VERBS, WORKS, any_name, invented
+from common import a, first_up, joined
+from words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, THINGS, TOPICS, VERBS, WORKS, any_name, invented
 
 
 class Param:
@@ -20,6 +20,15 @@ class Family:
         self.names, self.about, self.params, self.asks, self.reply = names.split(), about, params, asks, reply
         self.missing = missing  # (wordings without the first argument, question back)
         self.again = again  # wordings with {0} that ask for the same with another first argument
+
+
+class Said(str):
+    """An argument that the user says in other words."""
+
+    def __new__(cls, text, said):
+        out = str.__new__(cls, text)
+        out.said = said
+        return out
 
 
 def value(rng, kind):
@@ -51,7 +60,10 @@ def value(rng, kind):
     if kind == "text":
         return " ".join(rng.choice(NOUNS + VERBS + ADJECTIVES + ["the", "my", "to", "a", "and"] * 12) for _ in range(rng.randint(2, 6)))
     if kind == "expr":
-        x, y = rng.randint(1, 999), rng.randint(1, 999)
+        x, y = rng.randint(1, rng.choice([20, 99, 999])), rng.randint(1, rng.choice([20, 99, 999]))
+        if rng.random() < 0.45:
+            sign, word = rng.choice([("+", "plus"), ("-", "minus"), ("*", "times"), ("*", "multiplied by"), ("/", "divided by")])
+            return Said(f"{x} {sign} {y}", f"{x} {word} {y}")
         return rng.choice([f"{x} * {y}", f"{x} + {y}", f"{x} - {y}", f"{x * 1} / {rng.randint(2, 9)}", f"({x} + {y}) * {rng.randint(2, 9)}",
             f"{x}*{y}"])
     if kind == "language":
@@ -73,6 +85,13 @@ def value(rng, kind):
         return rng.choice(THINGS) if rng.random() < 0.8 else invented(rng, False)
     if kind == "job":
         return rng.choice(JOBS)
+    if kind == "unitname":
+        return rng.choice("miles kilometres metres feet inches centimetres pounds kilograms grams ounces litres gallons celsius fahrenheit hours "
+            "minutes seconds".split())
+    if kind == "goods":
+        return rng.sample(GOODS, rng.randint(1, 4))
+    if kind == "flag":
+        return rng.random() < 0.5
     return rng.choice(NOUNS)
 
 
@@ -302,6 +321,36 @@ FAMILIES = [
     Family("get_news news headlines latest_news", ["Latest news on a topic"], [P("topic subject category", "string", "The topic", "topic")], [
     "What is the news about {0}?", "News on {0}?", "Give me the latest news about {0}."], _search, (["What is in the news?", "Any news?"],
     "About which topic?"), ["And about {0}?"]),
+]
+
+
+def _flag(text):
+    def reply(rng, v):
+        return rng.choice([{"status": "ok"}, "ok", {"enabled": v[0]}]), text.format("on" if v[0] else "off")
+    return reply
+
+
+def _added(rng, v):
+    return rng.choice([{"status": "ok"}, {"added": len(v[0])}, "ok"]), f"I added {joined(v[0])} to your list."
+
+
+FAMILIES += [
+    Family("add_to_shopping_list shopping_list_add addItems add_groceries", ["Add items to the shopping list", "Puts things on the shopping list"],
+           [P("items things products", "array", "The items", "goods")],
+           ["Add {0} to my shopping list.", "Put {0} on the shopping list.", "I need {0}, write it on my list.", "shopping list: {0}",
+           "We are out of {0}. Add it to the list."],
+           _added, (["Add something to my shopping list.", "Put it on the shopping list."], "What shall I add?"), ["And {0}.", "Also {0}, please."]),
+    Family("set_notifications toggle_notifications notifications", ["Switch notifications on or off"], [P("enabled on active", "boolean",
+    "Whether they are on", "flag")],
+           ["Turn notifications {0}.", "Switch notifications {0}, please.", "notifications {0}", "Please turn {0} my notifications."], _flag(
+           "Notifications are {0}.")),
+    Family("set_dark_mode dark_mode toggleDarkMode", ["Switch the dark mode on or off"], [P("enabled dark value", "boolean", "true for dark", "flag")],
+           ["Turn dark mode {0}.", "Switch {0} dark mode.", "dark mode {0} please"], _flag("Dark mode is {0}.")),
+    Family("convert_units unit_converter convertUnits convert", ["Convert a value between units", "Converts units of measure"],
+           [P("value amount number", "number", "The value", "int"), P("from from_unit source_unit", "string", "Unit to convert from", "unitname"), P(
+           "to to_unit target_unit", "string", "Unit to convert to", "unitname")],
+           ["Convert {0} {1} to {2}.", "How much is {0} {1} in {2}?", "{0} {1} in {2}?", "What are {0} {1} in {2}?"], _simple("result",
+           "{0} {1} are {r} {2}.")),
 ]
 
 

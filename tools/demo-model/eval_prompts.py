@@ -33,7 +33,7 @@ IDENTITY = [
     ("which company developed you", has("sluice")), ("Is it ChatGPT that I'm writing with?", has("no|sluice")), (
     "so how big is your neural network?", has("16 million|small")), ("thx a lot, that helped!", has("welcome|pleasure")), ("ok bye, gotta run", has(
     "bye|see you")),
-    ("Good evening", has("good evening|hello")), ("tell me what kind of AI you are", has("model")), ("How many params do you have, roughly?", has(
+    ("good evening to you", has("good evening|hello")), ("tell me what kind of AI you are", has("model")), ("How many params do you have, roughly?", has(
     "16 million|small")), ("I'm feeling down today", has("sorry")), ("can you understand french?", has("english")),
     ("u suck, that was totally wrong", has("sorry")), ("Hi, who are you?", has("demo model|language model")),
 ]
@@ -44,7 +44,7 @@ CAPITALS = [
     ("i need to know the capital of mongolia for a crossword", has("Ulaanbaatar")), ("Kenya - capital?", has("Nairobi")), (
     "What's the capital city of the United States of America?", has("Washington")), ("new zealand capital city", has("Wellington")), (
     "Is Istanbul the capital of Turkey?", has("no", "Ankara")),
-    ("Is Vienna the capital of Austria", has("yes")), ("Lima is the capital of what country?", has("Peru")), ("what is the CAPITAL of Brazil", has(
+    ("Is Vienna the capital of Austria", has("yes")), ("Lima is the capital of what country?", has("Peru")), ("BRAZIL'S CAPITAL CITY IS CALLED WHAT", has(
     "Bras")), ("Switzerland's capital is Zurich, right?", has("no", "Bern")), ("which continent does Egypt belong to", has("Africa")),
     ("capital of Burkina Faso pls", has("Ouagadougou")), ("where do I find Reykjavik?", has("Iceland")), ("the capital of Zorbenia?", REFUSES), (
     "What money do people use in Japan?", has("yen")), ("Do they speak Portuguese or Spanish in Brazil?", has("Portuguese")),
@@ -54,7 +54,7 @@ FACTS = [
     ("biggest planet we know in our solar system?", has("Jupiter")), ("How many days does February have normally?", has("28")),
     ("plural form of mouse please", has("mice")), ("Sunday is followed by which day?", has("Monday")), ("What do you call a young dog?", has("puppy")),
     ("water freezes at how many degrees celsius", has("0|zero")), ("chemical formula for water", has("H2O")),
-    ("what is photosynthesis, in short?", has("plant")), ("How many minutes does an hour have?", has("60")), ("who was the painter of the mona lisa",
+    ("what is photosynthesis, in short?", has("plant")), ("an hour is how many minutes", has("60")), ("who was the painter of the mona lisa",
     has("Leonardo")), ("explain gravity to me", has("force|pull")), ("what's the past tense of 'go'?", has("went")),
     ("colors of the rainbow", has("red", "green", "violet")), ("How many months in a year?", has("12|twelve")), (
     "which animal is the tallest of all", has("giraffe")), ("why does the sky look blue to us", has("light")), ("What sound do cows make?", has(
@@ -62,7 +62,7 @@ FACTS = [
 ]
 YES_NO = [
     ("is the earth really flat?", has("no|round", starts=["no"])), ("Can a penguin fly?", {"starts": ["no"]}), ("is a whale actually a fish", {
-    "starts": ["no"]}), ("Is the sun bigger than our earth?", {"starts": ["yes"]}), ("do snakes have legs?", {"starts": ["no"]}),
+    "starts": ["no"]}), ("Is the sun bigger than our earth?", {"starts": ["yes"]}), ("a snake, does it have any legs?", {"starts": ["no"]}),
     ("is fire cold or not? yes or no", {"starts": ["no"]}), ("Is 17 greater than 71?", {"starts": ["no"]}), ("would you say that snow is white", {
     "starts": ["yes"]}), ("Are you a human being?", {"starts": ["no"]}), ("does the moon go around the earth", {"starts": ["yes"]}),
     ("Is Madrid in Spain?", {"starts": ["yes"]}), ("Do fish live in water?", {"starts": ["yes"]}), ("is a carrot an animal", {"starts": ["no"]}), (
@@ -75,19 +75,19 @@ SUMS = [
     "how much is fifty plus twenty-five", has("75")), ("63 / 9", has("7")), ("what do I get if I take 19 from 54", has("35")), ("12*12", has("144")),
     ("half of 90?", has("45")),
     ("I bought 4 apples and then 9 more, how many have I got?", has("13")), ("Tom had 20 euros and spent 8. How much is left?", has("12")), (
-    "There are 3 boxes with 6 eggs each. How many eggs is that altogether?", has("18")), ("square root of 81", has("9")), ("what is 10% of 200", has(
+    "There are 3 boxes with 6 eggs each. How many eggs is that altogether?", has("18")), ("which number squared is 81, i.e. its square root", has("9")), ("what is 10% of 200", has(
     "20")),
     ("99 + 1 =", has("100")), ("Please add 26 and 57", has("83")), ("what's 0 times 9", has("0")), ("2+2", has("4")), ("48293 * 99217", REFUSES), ([
     "What is 20 + 22?", "and plus 8?"], has("50")),
 ]
 COUNTING = [
     ("count to ten", {"numbers": list(range(1, 11))}), ("Can you please count up to 15?", {"numbers": list(range(1, 16))}), ("COUNT TO 5", {
-    "numbers": [1, 2, 3, 4, 5]}), ("count backward from ten to one", {"numbers": list(range(10, 0, -1))}), ("countdown from 5", {"pattern": "5.*4.*3.*2.*1"}),
+    "numbers": [1, 2, 3, 4, 5]}), ("count backward from ten to one", {"numbers": list(range(10, 0, -1))}), ("3, 2, 1 style countdown but starting at 5", {"pattern": "5.*4.*3.*2.*1"}),
     ("count from 7 up to 14", {"numbers": list(range(7, 15))}), ("give me the even numbers up to 10", {"pattern": "2, 4, 6, 8"}), (
     "count in fives to 30", {"numbers": [5, 10, 15, 20, 25, 30]}), ("what number follows 39?", has("40")), ("Which is the larger number, 45 or 54?",
     has("54", starts=None)),
     ("whats smaller 12 or 9", has("9")), ("which is biggest: 4, 19, 11", has("19")), ("put these in order please: 9, 2, 5", {"pattern": "2, 5,? (and )?9"}),
-    ("what comes next: 3, 6, 9, 12", has("15")), ("count to twenty please", {"numbers": list(range(1, 21))}), ("numbers one through six", {"pattern":
+    ("what comes next: 3, 6, 9, 12", has("15")), ("would you count all the way to twenty", {"numbers": list(range(1, 21))}), ("numbers one through six", {"pattern":
     "1, 2, 3, 4, 5,? (and )?6|one, two, three, four, five,? (and )?six"}),
     ("is 33 odd?", has("odd|yes")), ("what's the number right before 100", has("99")), ("count 1 to 3", {"numbers": [1, 2, 3]}), (["Count to 4.",
     "now backwards"], {"numbers": [4, 3, 2, 1]}),
@@ -97,7 +97,7 @@ WORDS = [
     "write the word lamp backwards", has("pmal")), ("which letter does 'tiger' begin with", has("t", max_words=12)), (
     "last letter of the word house?", has(" e|e.")), ("say the word banana three times", {"pattern": "banana\\W+banana\\W+banana"}),
     ("how many letters are there in 'table'", has("5|five")), ("write HELLO in lowercase", {"is": ["hello"]}), ("put 'good night' in all caps", has(
-    "GOOD NIGHT")), ("reverse: stone", has("enots")), ("Say exactly: the blue door", {"is": ["the blue door"]}), (
+    "GOOD NIGHT")), ("what do I get when I reverse stone", has("enots")), ("Say exactly: the blue door", {"is": ["the blue door"]}), (
     "echo this back to me: 4 green boats", has("4 green boats")),
     ("sort alphabetically: pear, apple, fig", {"pattern": "apple.*fig.*pear"}), ("What's the first word in \"green old house\"?", has("green")), (
     "how many words has this: red dog runs fast", has("4|four")), ("make a sentence with the word bicycle", has("bicycle")), ("Spell Zoe", {
@@ -106,13 +106,13 @@ WORDS = [
 ]
 LISTS = [
     ("list three fruits", {"pattern": "(apple|pear|plum|cherry|banana|lemon|orange|grape|peach|strawberry|melon|kiwi|mango|pineapple).*(,|\n| and )"}),
-    ("gimme 4 animals as bullet points", {"lines": 4}), ("5 colors please", has("red|blue|green")), ("What are the days of the week?", has("Monday",
+    ("gimme 4 animals as bullet points", {"lines": 4}), ("5 colors please", has("red|blue|green")), ("write down every day of the week", has("Monday",
     "Sunday")), ("numbered list with 3 tools", {"lines": 3, "has": ["1", "2", "3"]}),
     ("JSON with the keys name and age please", {"json": ["name", "age"]}), ("Give me a JSON object: city is Oslo, country is Norway", {"json": [
     "city", "country"], "values": {"city": "Oslo", "country": "Norway"}}), ("Return only JSON with title and year", {"json": ["title", "year"]}), (
     "json: id 5, name Bob", {"values": {"id": 5, "name": "Bob"}}), ("a JSON array with 3 colours", {"array": 3}),
     ("Convert to JSON -> product lamp, price 20", {"values": {"product": "lamp", "price": 20}}), (
-    "Make me a JSON with the fields email, name and id", {"json": ["email", "name", "id"]}), ("name six vegetables", has("carrot|potato|onion")), (
+    "Make me a JSON with the fields email, name and id", {"json": ["email", "name", "id"]}), ("six different vegetables, go", has("carrot|potato|onion")), (
     "Which planets are there?", has("Mercury", "Neptune")), ("all months as a list", has("January", "December")), (
     "table of Italy and Spain with their capital cities", has("|", "Rome", "Madrid")),
     ("Lena is 30 and lives in Rome. As JSON: name, age, city", {"values": {"name": "Lena", "age": 30, "city": "Rome"}}), (
@@ -121,11 +121,11 @@ LISTS = [
 ]
 STORIES = [
     ("can u tell me a story about a squirrel", has("squirrel", pattern="\\w.{150}")), ("I'd love a tale with a dragon in it", has("dragon", pattern="\\w.{150}")),
-    ("story about Emma and her kite", has("Emma|kite", pattern=".{150}")), ("a very short story about a robot please", has("robot", pattern=".{60}")),
+    ("story about Emma and her kite", has("Emma|kite", pattern=".{150}")), ("robot story, but really short", has("robot", pattern=".{60}")),
     ("write haiku about rain", {"lines": 3}), ("Write a haiku about the sea", {"lines": 3}),
     ("could you write me a little poem about cats", {"pattern": "\n.*\n.*\n", "has": ["cat"]}), ("a poem, please", {"pattern": "\n.*\n"}), (
     "make up a bedtime story", {"pattern": ".{150}"}), ("Tell a story: a girl called Nuria finds a key", has("Nuria|key", pattern=".{150}")), (
-    "know any good jokes?", {"pattern": "\\?.*[!.]", "refuses": False}), ("make me laugh please", {"pattern": "\\?.*[!.]"}),
+    "know any good jokes?", {"pattern": "\\?.*[!.]", "refuses": False}), ("come on, make me laugh with a joke", {"pattern": "\\?.*[!.]"}),
     ("fairy tale about a princess and a frog", has("princess|frog", pattern=".{150}")), ("story time! the hero is Zumbo the elephant", has(
     "Zumbo|elephant", pattern=".{150}")), ("Tell me a long story about a knight", has("knight", pattern=".{400}")), (["Tell me a story about a fox.",
     "What was its name?"], has("name was|called|is")), (["tell me a story", "another one pls"], {"pattern": ".{150}"}), ([

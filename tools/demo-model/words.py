@@ -1,4 +1,6 @@
 """Words to talk about: names, cities, things, tasks. And a maker of names that nobody has heard."""
+from countries import CAPITAL
+from tables import LISTS
 
 GIRLS = ("Anna Bella Clara Dora Ella Fay Hanna Ivy Jana Kira Lily Maya Nina Olga Ruby Sofia Tess Una Vera Zoe Emma Olivia Ava Mia Sophie Laura "
          "Sarah Julia "
@@ -30,10 +32,15 @@ SYLLABLES = ("ba be bo da do fa fi ga go ha hu ka ki ko la le li lo ma me mi mo 
 ENDINGS = "n r s l x k t m th nd rk sh ".split(" ")
 
 
+REAL = {w.lower() for w in [*CAPITAL, *CAPITAL.values(), *CITIES, *NAMES] + [w for row in LISTS.values() for w in row]}
+
+
 def invented(rng, capital=True):
     """A word that means nothing: for names of persons, places and products nobody can know."""
-    word = "".join(rng.choice(SYLLABLES) for _ in range(rng.choice([2, 2, 2, 3, 3, 4]))) + rng.choice(ENDINGS)
-    return word.capitalize() if capital else word
+    while True:
+        word = "".join(rng.choice(SYLLABLES) for _ in range(rng.choice([2, 2, 2, 3, 3, 4]))) + rng.choice(ENDINGS)
+        if word not in REAL:  # "mali", "lima" and "banana" are made of our syllables too
+            return word.capitalize() if capital else word
 
 
 def any_name(rng):

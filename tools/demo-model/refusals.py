@@ -73,9 +73,10 @@ def persons(t):
     return [(q.format(p=p, o=person(t)), refusal(t, first))]
 
 
-STATES = ("California Texas Florida Ohio Alaska Hawaii Bavaria Saxony Catalonia Tuscany Quebec Ontario Queensland Victoria Normandy Brittany "
-          "Siberia Tibet Kashmir Kerala Andalusia Sicily Corsica Flanders Tyrol Hokkaido Sichuan Oregon Nevada Utah"
-          "Bali Sumatra Crimea Provence Lombardy Hesse Ontario Yukon").split()
+STATES = (
+    "California Texas Florida Ohio Alaska Hawaii Bavaria Saxony Catalonia Tuscany Quebec Ontario Queensland Victoria Normandy "
+    "Brittany Siberia Tibet Kashmir Kerala Andalusia Sicily Corsica Flanders Tyrol Hokkaido Sichuan Oregon Nevada UtahBali Sumatra "
+    "Crimea Provence Lombardy Hesse Ontario Yukon").split()
 
 
 def places(t):
@@ -284,24 +285,25 @@ def now(t):
     return [(q, refusal(t, first))]
 
 
-FOREIGN = ("Hallo, wie geht es dir?|Wie heißt du?|Wer bist du?|Was ist die Hauptstadt von Frankreich?|Erzähl mir eine Geschichte.|Kannst du "
-           "Deutsch?|Guten Morgen!|Wie spät ist es?|Was kannst du?|Schreibe ein Gedicht.|Ich habe eine Frage.|Danke schön|Wo ist der Bahnhof?|"
-           "Wie ist das Wetter heute?|Was ist Sluice?|Zähle bis zehn.|Ich verstehe kein Englisch.|Sprichst du Deutsch?|Bonjour, comment ça va?|"
-           "Comment tu t'appelles?|Qui es-tu?|Quelle est la capitale de l'Espagne?|Raconte-moi une histoire.|Parles-tu français?|Merci beaucoup|"
-           "Quelle heure est-il?|Je ne parle pas anglais.|Peux-tu m'aider?|Quel temps fait-il?|Bonsoir|Hola, ¿cómo estás?|¿Cómo te llamas?|¿Quién "
-           "eres?|¿Cuál es la capital de Francia?|Cuéntame una historia.|¿Hablas español?|Muchas gracias|¿Qué hora es?|No hablo inglés.|"
-           "¿Puedes ayudarme?|Buenos días|¿Qué tiempo hace?|Ciao, come stai?|Come ti chiami?|Chi sei?|Qual è la capitale d'Italia?|Raccontami una "
-           "storia.|Parli italiano?|Grazie mille|Buongiorno|Che ore sono?|Olá, tudo bem?|Como você se chama?|Quem é você?|"
-           "Qual é a capital do Brasil?|Você fala português?|Obrigado|Bom dia|Hoe heet je?|Wie ben je?|Spreek je Nederlands?|Vertel me een "
-           "verhaal.|Goedemorgen|Dank je wel|Hej, hur mår du?|Vad heter du?|Talar du svenska?|Hvordan har du det?|Hvad hedder du?|"
-           "Cześć, jak się masz?|Jak masz na imię?|Czy mówisz po polsku?|Dziękuję|Привет, как дела?|Как тебя зовут?|Кто ты?|Какая столица Франции?|"
-           "Расскажи историю.|Ты говоришь по-русски?|Спасибо|Доброе утро|Як тебе звати?|你好吗?|你是谁?|你叫什么名字?|法国的首都是哪里?|"
-           "讲个故事。|你会说中文吗?|谢谢|请用中文回答。|こんにちは、元気ですか?|あなたは誰ですか?|お名前は何ですか?|日本の首都はどこですか?|日本語を話せますか?|ありがとうございます|안녕하세요?|당신은 누구입니까?|한국어를 할 수 있어요?|감사합니다|"
-           "مرحبا، كيف حالك؟|من أنت؟|ما هي عاصمة مصر؟|هل تتحدث العربية؟|شكرا|"
-           "नमस्ते, आप कैसे हैं?|आप कौन हैं?|आपका नाम क्या है?|भारत की राजधानी क्या है?|Merhaba, nasılsın?|Adın ne?|Türkçe biliyor musun?|Teşekkür "
-           "ederim|Γεια σου, τι κάνεις;|Πώς σε λένε;|Miten menee?|Mikä sinun nimesi on?|Jak se máš?|Jak se jmenuješ?|Hogy vagy?|"
-           "Hogy hívnak?|Ce mai faci?|Cum te cheamă?|Quid agis?|Apa kabar?|Siapa nama kamu?|Xin chào|Bạn tên là gì?|Habari yako?|שלום, מה שלומך?|"
-           "Sawubona|Salut!|Servus|Moin|Grüezi|Hallo|Bonjour!|Hola|Ciao!|Guten Tag|Привет|你好|こんにちは|Olá!|Selam|Ahoj|Hei").split("|")
+FOREIGN = (
+    "Hallo, wie geht es dir?|Wie heißt du?|Wer bist du?|Was ist die Hauptstadt von Frankreich?|Erzähl mir eine Geschichte.|"
+    "Kannst du Deutsch?|Guten Morgen!|Wie spät ist es?|Was kannst du?|Schreibe ein Gedicht.|Ich habe eine Frage.|Danke schön|"
+    "Wo ist der Bahnhof?|Wie ist das Wetter heute?|Was ist Sluice?|Zähle bis zehn.|Ich verstehe kein Englisch.|Sprichst du Deutsch?|"
+    "Bonjour, comment ça va?|Comment tu t'appelles?|Qui es-tu?|Quelle est la capitale de l'Espagne?|Raconte-moi une histoire.|"
+    "Parles-tu français?|Merci beaucoup|Quelle heure est-il?|Je ne parle pas anglais.|Peux-tu m'aider?|Quel temps fait-il?|Bonsoir|"
+    "Hola, ¿cómo estás?|¿Cómo te llamas?|¿Quién eres?|¿Cuál es la capital de Francia?|Cuéntame una historia.|¿Hablas español?|"
+    "Muchas gracias|¿Qué hora es?|No hablo inglés.|¿Puedes ayudarme?|Buenos días|¿Qué tiempo hace?|Ciao, come stai?|Come ti chiami?|"
+    "Chi sei?|Qual è la capitale d'Italia?|Raccontami una storia.|Parli italiano?|Grazie mille|Buongiorno|Che ore sono?|"
+    "Olá, tudo bem?|Como você se chama?|Quem é você?|Qual é a capital do Brasil?|Você fala português?|Obrigado|Bom dia|Hoe heet je?|"
+    "Wie ben je?|Spreek je Nederlands?|Vertel me een verhaal.|Goedemorgen|Dank je wel|Hej, hur mår du?|Vad heter du?|"
+    "Talar du svenska?|Hvordan har du det?|Hvad hedder du?|Cześć, jak się masz?|Jak masz na imię?|Czy mówisz po polsku?|Dziękuję|"
+    "Привет, как дела?|Как тебя зовут?|Кто ты?|Какая столица Франции?|Расскажи историю.|Ты говоришь по-русски?|Спасибо|Доброе утро|"
+    "Як тебе звати?|你好吗?|你是谁?|你叫什么名字?|法国的首都是哪里?|讲个故事。|你会说中文吗?|谢谢|请用中文回答。|こんにちは、元気ですか?|あなたは誰ですか?|お名前は何ですか?|日本の首都はどこですか?|日本語を話せますか?|"
+    "ありがとうございます|안녕하세요?|당신은 누구입니까?|한국어를 할 수 있어요?|감사합니다|مرحبا، كيف حالك؟|من أنت؟|ما هي عاصمة مصر؟|هل تتحدث العربية؟|شكرا|"
+    "नमस्ते, आप कैसे हैं?|आप कौन हैं?|आपका नाम क्या है?|भारत की राजधानी क्या है?|Merhaba, nasılsın?|Adın ne?|Türkçe biliyor musun?|"
+    "Teşekkür ederim|Γεια σου, τι κάνεις;|Πώς σε λένε;|Miten menee?|Mikä sinun nimesi on?|Jak se máš?|Jak se jmenuješ?|Hogy vagy?|"
+    "Hogy hívnak?|Ce mai faci?|Cum te cheamă?|Quid agis?|Apa kabar?|Siapa nama kamu?|Xin chào|Bạn tên là gì?|Habari yako?|"
+    "שלום, מה שלומך?|Sawubona|Salut!|Servus|Moin|Grüezi|Hallo|Bonjour!|Hola|Ciao!|Guten Tag|Привет|你好|こんにちは|Olá!|Selam|Ahoj|Hei").split("|")
 
 
 def foreign(t):

@@ -3,8 +3,9 @@ from common import Answer, is_held
 from tables import LISTS, NUMBER, TENS
 from words import BOYS, GIRLS
 
-ITEMS = "apples plums cookies balls eggs carrots coins books flowers stones pancakes fish buttons cherries pens cards stickers sweets marbles toys euros dollars".split(
-    )
+ITEMS = (
+    "apples plums cookies balls eggs carrots coins books flowers stones pancakes fish buttons cherries pens cards stickers sweets "
+    "marbles toys euros dollars").split()
 TOO_BIG = ["These numbers are too big for me. I can only do small sums.", "That is too hard for me: I am a small demo model and only do small sums.",
            "I only do small sums. For this one please take a calculator or a bigger model.", "That sum is too big for a small demo model like me."]
 SIGN = {"+": ["plus", "plus", "and", "added to"], "-": ["minus"], "*": ["times", "times", "multiplied by"], "/": ["divided by", "over"]}

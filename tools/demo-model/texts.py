@@ -7,12 +7,11 @@ from tables import LISTS, NUMBER, ORDINAL
 from words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
 
 COMMON = sorted(set(NOUNS + ADJECTIVES + VERBS + THINGS + ANIMALS + COLOURS + FOODS + [w for v in LISTS.values() for w in v if " " not in w]))
-PHRASES = ("hello world|good morning|I like stories|the cat is on the table|one two three|yes and no|this is a test|to be or not to be|the quick "
-           "brown fox jumps over the lazy dog|"
-           "I love you|never give up|time flies|less is more|Sluice is running|the model works|have a nice day|see you later|knowledge is power|"
-           "practice makes perfect|"
-           "all is well that ends well|better late than never|no pain no gain|the early bird catches the worm|it works on my machine|an apple a day").split(
-           "|")
+PHRASES = (
+    "hello world|good morning|I like stories|the cat is on the table|one two three|yes and no|this is a test|to be or not to be|"
+    "the quick brown fox jumps over the lazy dog|I love you|never give up|time flies|less is more|Sluice is running|the model works|"
+    "have a nice day|see you later|knowledge is power|practice makes perfect|all is well that ends well|better late than never|"
+    "no pain no gain|the early bird catches the worm|it works on my machine|an apple a day").split("|")
 
 
 def word(t):

@@ -18,11 +18,13 @@ PEOPLE = [Person(*row) for row in (
     ("Ida", "she", False, "Paul"), ("Paul", "he", False, "Ida"), ("Wanda", "she", False, "Emil"), ("Emil", "he", False, "Wanda"))]
 BY_NAME = {p.name: p for p in PEOPLE}
 COLOURS = "red blue green yellow orange purple pink brown black white grey golden silver".split()
-ANIMAL_NAMES = "Rex Bobo Lulu Felix Shadow Sunny Olli Mimi Koko Zip Milo Bella Coco Fluffy Tiny Max Molly Buddy Toffee Nibbles Rusty Snowy Biscuit Pepper Ginger".split(
-    )
+ANIMAL_NAMES = (
+    "Rex Bobo Lulu Felix Shadow Sunny Olli Mimi Koko Zip Milo Bella Coco Fluffy Tiny Max Molly Buddy Toffee Nibbles Rusty Snowy "
+    "Biscuit Pepper Ginger").split()
 TREATS = "cake|apple pie|bowl of soup|loaf of bread|plate of cookies|jar of honey|cup of cocoa|bag of plums|plate of pancakes|basket of cherries".split(
     "|")
-STORY_PLACES = ("river|forest|pond|garden|market|old bridge|windmill|harbour|station|school|library|meadow|hill|bakery|park|beach|castle|island|"
+STORY_PLACES = (
+    "river|forest|pond|garden|market|old bridge|windmill|harbour|station|school|library|meadow|hill|bakery|park|beach|castle|island|"
     "mountain|cave|lake|farm|sea|zoo").split("|")
 ADJ = "little kind brave curious happy clever shy cheerful gentle funny".split()
 WEATHER = "sunny rainy windy cold warm foggy snowy bright cloudy".split()

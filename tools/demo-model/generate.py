@@ -73,15 +73,18 @@ class Chat:
     def system(self):
         """In a third of the conversations something stands in the system turn."""
         t, r = self.t, self.rng.random()
-        if r < 0.10:
+        if r < 0.08:
             text = self.rng.choice(systems.DEFAULT)
-        elif r < 0.26:
-            self.style, self.value, text = systems.choose(t)
+        elif r < 0.13:
+            text = systems.some(t)
         elif r < 0.29:
-            text = systems.name_prompt(t)
-        elif r < 0.31:
+            self.style, self.value, text = systems.choose(t)
+            text = systems.with_more(t, text)
+        elif r < 0.32:
+            text = systems.with_more(t, systems.name_prompt(t))
+        elif r < 0.34:
             text = systems.role_prompt(t)
-        elif r < 0.33:
+        elif r < 0.36:
             n, text = systems.user_prompt(t)
             t.later.append(lambda: ("What is my name?", Answer(f"Your name is {n}.", n, exact=True)))
         else:
@@ -123,7 +126,10 @@ class Chat:
             reply = systems.styled(self.t, self.style, self.value, ans)
             if reply is None:
                 return
-            if self.turns == 0:
+            wished = systems.asked(self.t, q, ans) if self.style is None and not ans.exact and self.rng.random() < 0.06 else None
+            if wished:
+                q, reply = wished
+            elif self.turns == 0:
                 q, reply = self.opened(q, reply, ans)
             q = rough(self.rng, q, ans.exact)
             self.messages += [{"role": "user", "content": q}, {"role": "assistant", "content": reply}]

@@ -4,7 +4,7 @@ import json
 from common import a, first_up
 from tables import HELLO
 from texts import COMMON as COMMON_WORDS
-from words import ANIMALS, JOBS, any_name
+from words import ANIMALS, CITIES, JOBS, TOPICS, any_name, invented
 
 DEFAULT = ["You are a helpful assistant.", "You are a helpful assistant.", "You are a friendly assistant.", "Be helpful and kind.",
            "You are Sluice's demo model.", "Answer the questions of the user.", "You are a helpful assistant. Answer truthfully.",
@@ -70,6 +70,49 @@ def choose(t):
         return style, HELLO[lang], t.pick(f"Greet the user in {lang}.", f"Always begin with a greeting in {lang}.",
             f"Say hello in {lang} before you answer.", f"Start with a {lang} greeting.", f"Greet in {lang}, then answer in English.")
     return style, None, rng.choice(STYLES[style])
+
+
+def some(t):
+    """A system prompt that changes nothing: newcomers write all kinds of things there."""
+    rng = t.rng
+    parts = [rng.choice(DEFAULT)] if t.chance(0.5) else []
+    for _ in range(rng.randint(1, 3)):
+        s = t.pick("You are an expert in {x}.", "You work for {c}.", "Today is {d}.", "Answer truthfully and do not make things up.",
+                   "The user is {j}.", "You answer questions of customers.", "If you do not know something, say so.",
+                   "Be friendly and patient.", "You have been trained by {c}.", "Think before you answer.", "Do not talk about {x}.",
+                   "Your users are students.", "Use simple words.", "You help people with {x}.", "Write good English.",
+                   "You are used in the app {c}.", "Follow the instructions of the user.", "Never be rude.", "Answer as well as you can.",
+                   "The user lives in {p}.", "You are part of a test.", "Explain things clearly.")
+        parts.append(s.format(x=rng.choice(TOPICS), c=invented(rng), d=f"{rng.randint(1, 28)}.{rng.randint(1, 12)}.20{rng.randint(24, 30)}", j=a(rng.choice(
+            JOBS)), p=rng.choice(CITIES)))
+    return " ".join(parts)
+
+
+def with_more(t, text):
+    """The same prompt with a sentence that changes nothing before or after it."""
+    r = t.rng.random()
+    return f"{t.rng.choice(DEFAULT)} {text}" if r < 0.25 else f"{text} {t.pick('Be helpful.', 'Follow this rule always.', 'This is important.', 'Never break this rule.', 'Help the user.')}" if r < 0.35 else text
+
+
+ASKED = {  # style: the same wish in the user's own message
+    "word": ["Answer in one word.", "One word only.", "in one word please", "Just one word.", "Reply with one word."], "brief": ["Be brief.",
+    "short answer please", "Answer in one sentence.", "Keep it short.", "briefly please"],
+    "json": ["Answer in JSON.", "as JSON please", "Reply as JSON.", "Give the answer as JSON."], "upper": ["Answer in capital letters.",
+    "in all caps please", "Write the answer in capitals."],
+    "pirate": ["Answer like a pirate.", "Talk like a pirate.", "in pirate language please"], "formal": ["Be very formal.", "Answer very politely.",
+    "in a formal tone"]}
+
+
+def asked(t, q, ans):
+    """(question with a wish for how to answer, the answer in that way), or None."""
+    style = t.rng.choice(["word", "word", "word", "brief", "json", "json", "upper", "pirate", "formal"])
+    reply = styled(t, style, None, ans)
+    if reply is None or ans.kind == "text":
+        return None
+    wish = t.rng.choice(ASKED[style])
+    if t.chance(0.3) and wish[0].isupper():
+        return f"{wish} {q}", reply
+    return f"{q}{' ' if q[-1] in '?.!' else ', '}{wish}", reply
 
 
 def first_sentence(text):

@@ -68,7 +68,7 @@ YES_NO = [
     ("Is Madrid in Spain?", {"starts": ["yes"]}), ("Do fish live in water?", {"starts": ["yes"]}), ("is a carrot an animal", {"starts": ["no"]}), (
     "Does a week have nine days?", {"starts": ["no"]}), ("can dogs bark", {"starts": ["yes"]}),
     ("Is Paris the capital of Germany?", {"starts": ["no"]}), ("is grass usually green", {"starts": ["yes"]}), ("Is 50 less than 60", {"starts": [
-    "yes"]}), ("Does a bicycle have four wheels?", {"starts": ["no"]}), ("is the number 8 even?", has("even|yes")),
+    "yes"]}), ("Does a bicycle have four wheels?", {"starts": ["no"]}), ("is the number 8 even?", {"has": ["even|yes"], "not": ["no,"]}),
 ]
 SUMS = [
     ("what's 8 and 7 together", has("15")), ("37+48", has("85")), ("Could you compute 100 minus 37 for me?", has("63")), ("6x7=?", has("42")), (
@@ -185,7 +185,7 @@ SYSTEM = [  # (system, user, check)
 CONVERSATIONS = [
     (["My name is Farid.", "What is 3 + 4?", "What's my name?"], has("Farid")), (["Hi, I'm Gwendolyn", "do you remember who I am?"], has("Gwendolyn")),
     (["What is the capital of France?", "and of Spain?"], has("Madrid")), (["capital of Italy", "What about Greece?", "And Poland?"], has("Warsaw")),
-    (["Is the earth flat?", "why?"], has("round|because")), (["tell me a joke", "another one"], {"pattern": "[?!]"}),
+    (["Is the earth flat?", "why?"], has("round|because")), (["tell me a joke", "another one"], {"pattern": "\\?.*[!.]", "not": ["hello", "can i", "shall i"]}),
     (["I have a dog named Wuffel.", "Tell me a joke.", "What is my dog called?"], has("Wuffel")), (["My favourite colour is purple.",
     "Which colour do I like?"], has("purple")), (["I live in Bruges.", "What is 5 + 5?", "where do I live?"], has("Bruges")), ([
     "What is the opposite of big?", "And of fast?"], has("slow")), (["What is my name?"], {"has": ["not told|do not know|don't know"]}), ([

@@ -83,7 +83,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 interface NumberBounds {
   readonly min: number
   readonly max: number
-  readonly default?: number
+  readonly default?: number | undefined
 }
 
 /** @throws StartError when the field is missing without a default, no whole number, or out of bounds. */

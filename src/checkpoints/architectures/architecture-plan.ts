@@ -1,17 +1,19 @@
 /**
- * What converting a checkpoint of some architecture comes to: metadata, and every tensor of the GGUF file with the
- * place its data comes from. Plain data: made by an architecture, carried out by `convert.ts`.
+ * The plan of converting a checkpoint of some architecture: metadata, and every tensor of the GGUF file with the origin of
+ * its data. Plain data, made by an architecture and carried out by `convert.ts`.
  */
 import type { GgufValue } from '../gguf/gguf-format.ts'
 
-/** How a tensor's data gets from the checkpoint into the GGUF file. */
+/** What is done to a tensor's numbers, besides converting their type. */
+export type TensorChange =
+  | { readonly kind: 'copy' }
+  /** Rows are reordered within each head: see `convert.ts`. */
+  | { readonly kind: 'interleave-heads'; readonly headRows: number }
+  /** One is added to every number: Gemma stores its norm weights as the difference from one. Vectors only. */
+  | { readonly kind: 'add-one' }
+
 export type TensorOrigin =
-  /** As it is. */
-  | { readonly kind: 'copy'; readonly name: string }
-  /** Rows reordered within each head: see `head-rows.ts`. */
-  | { readonly kind: 'interleave-heads'; readonly name: string; readonly headRows: number }
-  /** One added to every number: Gemma stores what its norms multiply by as the difference from one. Vectors only. */
-  | { readonly kind: 'add-one'; readonly name: string }
+  | (TensorChange & { readonly name: string })
   /** Not in the checkpoint. */
   | { readonly kind: 'computed'; readonly values: Float32Array }
 
@@ -30,6 +32,6 @@ export interface ArchitecturePlan {
   readonly vocabSize: number
   readonly metadata: readonly MetadataEntry[]
   readonly tensors: readonly TensorPlan[]
-  /** Tensors some checkpoints carry although they follow from others. */
+  /** Whether a tensor follows from others, although some checkpoints carry it. */
   readonly isRedundant: (name: string) => boolean
 }

@@ -1,20 +1,20 @@
 /**
- * Sliding windows: how long, in which layers, and what becomes of them where llama.cpp's graph has none (llama, qwen2,
- * qwen3, phi3). Up to the window's length a text is computed the same with and without one, so there the window
- * becomes the model's context length: what is served is exact, a longer prompt is refused (decision 0009).
+ * Sliding windows: their length and their layers. llama.cpp's graphs of llama, qwen2, qwen3 and phi3 have none. Up to the
+ * window's length a text is computed the same with and without one, so for these the window becomes the model's context
+ * length: what is served is exact, and a longer prompt is refused (decision 0009).
  */
 import type { DecoderConfig } from './decoder-config.ts'
 import { badFile, shown } from '../file-errors.ts'
 import { flagField, type JsonObject, listField, wholeNumberField } from '../json-file.ts'
 
-/** As `sliding_window` says; null when no layer has one. `whenMissing` is what transformers takes then. */
+/** The value of `sliding_window`; null when no layer has one. `whenMissing` is transformers' default. */
 export function slidingWindow(config: JsonObject, whenMissing: number | null): number | null {
   const { sliding_window: window } = config.fields
   if (window === null || (window === undefined && whenMissing === null)) return null
   return wholeNumberField(config, 'sliding_window', {
     min: 1,
     max: 2 ** 31,
-    ...(whenMissing === null ? {} : { default: whenMissing }),
+    default: whenMissing ?? undefined,
   })
 }
 
@@ -30,7 +30,7 @@ export function withinWindow(decoder: DecoderConfig, window: number | null): Dec
   return window === null ? decoder : { ...decoder, contextLength: Math.min(decoder.contextLength, window) }
 }
 
-/** `layer_types` of newer configs; null in older ones, which say it in the architecture's own way. */
+/** Reads `layer_types` of newer configs; null for older ones, which have a field of the architecture's own. */
 export function slidingLayers(config: JsonObject, layers: number): boolean[] | null {
   const types = listField(config, 'layer_types')
   if (types.length === 0) return null

@@ -1,6 +1,6 @@
 /**
- * What the decoder-only transformers have in common in config.json: sizes, heads, norms, rotary positions. What an
- * architecture allows and assumes comes as `DecoderTraits`; what llama.cpp would compute differently is refused.
+ * Reads the fields of config.json that decoder-only transformers share: sizes, heads, norms, rotary positions. What an
+ * architecture allows and assumes is passed as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
 import { badFile, quoted, shown } from '../file-errors.ts'
 import { flagField, isRecord, type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
@@ -33,6 +33,7 @@ export interface DecoderTraits {
 }
 
 export interface DecoderConfig {
+  readonly ggufName: string
   readonly vocabSize: number
   readonly contextLength: number
   readonly hiddenSize: number
@@ -52,11 +53,7 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
   checkSupported(config, traits)
   const { defaults } = traits
   const size = (name: string, defaultValue?: number) =>
-    wholeNumberField(config, name, {
-      min: 1,
-      max: MAX_SIZE,
-      ...(defaultValue === undefined ? {} : { default: defaultValue }),
-    })
+    wholeNumberField(config, name, { min: 1, max: MAX_SIZE, default: defaultValue })
   const heads = size('num_attention_heads')
   const hiddenSize = size('hidden_size')
   const headSize = size('head_dim', defaults.headSize ?? Math.floor(hiddenSize / heads))
@@ -75,6 +72,7 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
   checkHeads(config, sizes, traits)
   return {
     ...sizes,
+    ggufName: traits.ggufName,
     rmsEpsilon: positiveNumberField(config, 'rms_norm_eps', defaults.rmsEpsilon),
     rope: readRope(config, {
       kinds: traits.ropeScalings,

@@ -1,8 +1,8 @@
 /**
- * From a decoder's config and the rows of its tensor table to the whole plan of its conversion. The tables are the
- * architectures'; this knows only what all of them share.
+ * Makes the whole plan of a conversion from a decoder's config and the rows of its tensor table. Holds the rows that
+ * several architectures share; each architecture puts its own table together.
  */
-import type { ArchitecturePlan, MetadataEntry, TensorOrigin, TensorPlan } from './architecture-plan.ts'
+import type { ArchitecturePlan, MetadataEntry, TensorChange, TensorPlan } from './architecture-plan.ts'
 import type { DecoderConfig } from './decoder-config.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { ropeMetadata, ropeTensors } from './rope-scaling.ts'
@@ -15,28 +15,25 @@ export interface LayerTensor {
   readonly shape: readonly number[]
   /** Whether a bias of as many numbers as there are rows comes with it. */
   readonly hasBias?: boolean
-  readonly change?: 'interleave-heads' | 'add-one'
+  readonly change?: TensorChange | undefined
 }
 
-export interface DecoderPlanOptions {
-  readonly ggufName: string
-  readonly decoder: DecoderConfig
+interface DecoderTable {
   readonly layer: readonly LayerTensor[]
   /** Without the architecture's prefix. */
   readonly metadata?: readonly MetadataEntry[]
   /** What is done to the norm behind the last layer. */
-  readonly outputNormChange?: 'add-one'
+  readonly outputNormChange?: TensorChange
 }
 
-export function planDecoder(options: DecoderPlanOptions): ArchitecturePlan {
-  const { ggufName, decoder, metadata = [] } = options
-  const prefixed = (entries: readonly MetadataEntry[]) =>
-    entries.map(([key, value]): MetadataEntry => [`${ggufName}.${key}`, value])
+export function planDecoder(decoder: DecoderConfig, table: DecoderTable): ArchitecturePlan {
+  const { ggufName, vocabSize, rope } = decoder
+  const entries = [...decoderMetadata(decoder), ...ropeMetadata(rope), ...(table.metadata ?? [])]
   return {
     ggufName,
-    vocabSize: decoder.vocabSize,
-    metadata: prefixed([...decoderMetadata(decoder), ...ropeMetadata(decoder.rope), ...metadata]),
-    tensors: decoderTensors(options),
+    vocabSize,
+    metadata: entries.map(([key, value]) => [`${ggufName}.${key}`, value]),
+    tensors: decoderTensors(decoder, table),
     isRedundant: (name) =>
       name.endsWith('.rotary_emb.inv_freq') || (decoder.hasTiedEmbeddings && name === 'lm_head.weight'),
   }
@@ -58,72 +55,56 @@ function decoderMetadata(decoder: DecoderConfig): MetadataEntry[] {
   ]
 }
 
-function decoderTensors({ decoder, layer, outputNormChange }: DecoderPlanOptions): TensorPlan[] {
+function decoderTensors(decoder: DecoderConfig, { layer, outputNormChange }: DecoderTable): TensorPlan[] {
   const { hiddenSize, vocabSize, rope, rotatedSize, layers, hasTiedEmbeddings } = decoder
-  const embeddings: LayerTensor = {
-    gguf: 'token_embd',
-    hf: 'model.embed_tokens',
-    shape: [vocabSize, hiddenSize],
-  }
-  const norm: LayerTensor = {
-    gguf: 'output_norm',
-    hf: 'model.norm',
-    shape: [hiddenSize],
-    ...(outputNormChange === undefined ? {} : { change: outputNormChange }),
-  }
+  const norm = { gguf: 'output_norm', hf: 'model.norm', shape: [hiddenSize], change: outputNormChange }
   // Without output.weight llama.cpp multiplies by the embeddings, which is what tied means.
-  const head: LayerTensor = { gguf: 'output', hf: 'lm_head', shape: [vocabSize, hiddenSize] }
+  const head = { gguf: 'output', hf: 'lm_head', shape: [vocabSize, hiddenSize] }
   const layerRows = Array.from({ length: layers }, (_, index) =>
     layer.map((row) => ({ ...row, gguf: `blk.${index}.${row.gguf}`, hf: `model.layers.${index}.${row.hf}` })),
   )
-  const toPlans = (rows: readonly LayerTensor[]) => rows.flatMap((row) => plansOf(row, decoder.headSize))
   return [
-    ...toPlans([embeddings]),
+    ...plansOf({ gguf: 'token_embd', hf: 'model.embed_tokens', shape: [vocabSize, hiddenSize] }),
     ...ropeTensors(rope, rotatedSize),
-    ...toPlans(layerRows.flat()),
-    ...toPlans(hasTiedEmbeddings ? [norm] : [norm, head]),
+    ...layerRows.flat().flatMap(plansOf),
+    ...(hasTiedEmbeddings ? [norm] : [norm, head]).flatMap(plansOf),
   ]
 }
 
-function plansOf(row: LayerTensor, headSize: number): TensorPlan[] {
-  const plan = (part: 'weight' | 'bias', shape: readonly number[]): TensorPlan => ({
-    name: `${row.gguf}.${part}`,
-    shape,
-    origin: originOf(`${row.hf}.${part}`, row.change, headSize),
+function plansOf({
+  gguf: ggufName,
+  hf,
+  shape,
+  hasBias,
+  change = { kind: 'copy' },
+}: LayerTensor): TensorPlan[] {
+  const plan = (part: 'weight' | 'bias', partShape: readonly number[]): TensorPlan => ({
+    name: `${ggufName}.${part}`,
+    shape: partShape,
+    origin: { ...change, name: `${hf}.${part}` },
   })
-  const weight = plan('weight', row.shape)
-  return row.hasBias === true ? [weight, plan('bias', row.shape.slice(0, 1))] : [weight]
-}
-
-function originOf(name: string, change: LayerTensor['change'], headSize: number): TensorOrigin {
-  switch (change) {
-    case undefined:
-      return { kind: 'copy', name }
-    case 'interleave-heads':
-      return { kind: 'interleave-heads', name, headRows: headSize }
-    case 'add-one':
-      return { kind: 'add-one', name }
-  }
+  const weight = plan('weight', shape)
+  return hasBias === true ? [weight, plan('bias', shape.slice(0, 1))] : [weight]
 }
 
 interface AttentionOptions {
   /** Whether Q, K and V have biases. */
   readonly hasBias?: boolean
   readonly hasOutputBias?: boolean
-  /** What is done to Q and K. */
-  readonly change?: 'interleave-heads'
+  /** Whether the rows of Q and K are interleaved. */
+  readonly interleavesHeads?: boolean
 }
 
-/** Q, K, V and what follows them, as most checkpoints name them. */
+/** Q, K, V and the output projection, as most checkpoints name them. */
 export function attentionTensors(decoder: DecoderConfig, options: AttentionOptions = {}): LayerTensor[] {
   const { hiddenSize, heads, kvHeads, headSize } = decoder
-  const { hasBias = false, hasOutputBias = false, change } = options
-  const rotated = { hasBias, ...(change === undefined ? {} : { change }) }
+  const { hasBias = false, hasOutputBias = false, interleavesHeads = false } = options
+  const change = interleavesHeads ? ({ kind: 'interleave-heads', headRows: headSize } as const) : undefined
   const queryRows = heads * headSize
   const keyRows = kvHeads * headSize
   return [
-    { gguf: 'attn_q', hf: 'self_attn.q_proj', shape: [queryRows, hiddenSize], ...rotated },
-    { gguf: 'attn_k', hf: 'self_attn.k_proj', shape: [keyRows, hiddenSize], ...rotated },
+    { gguf: 'attn_q', hf: 'self_attn.q_proj', shape: [queryRows, hiddenSize], hasBias, change },
+    { gguf: 'attn_k', hf: 'self_attn.k_proj', shape: [keyRows, hiddenSize], hasBias, change },
     { gguf: 'attn_v', hf: 'self_attn.v_proj', shape: [keyRows, hiddenSize], hasBias },
     { gguf: 'attn_output', hf: 'self_attn.o_proj', shape: [hiddenSize, queryRows], hasBias: hasOutputBias },
   ]

@@ -36,81 +36,62 @@ const GEMMA3: DecoderTraits = {
 const DEFAULT_WINDOW = 4096
 const LOCAL_ROPE_THETA = 10_000
 /** Layers of the one model of each family that llama.cpp knows to scale attention by hidden size over heads. */
-const LAYERS_OF_27B = { gemma2: 46, gemma3: 62 } as const
+const LAYERS_OF_27B: Readonly<Record<string, number>> = { gemma2: 46, gemma3: 62 }
 
 export function planGemma2(config: JsonObject): ArchitecturePlan {
   const decoder = readDecoderConfig(config, GEMMA2)
-  checkAttentionScale(config, decoder, LAYERS_OF_27B.gemma2)
-  const cap = (name: string, defaultValue: number): MetadataEntry[] => [
-    [name, gguf.float32(requiredCap(config, name, defaultValue))],
-  ]
-  return planFor(decoder, {
-    ggufName: GEMMA2.ggufName,
-    metadata: [
-      ...windowMetadata(config, decoder, 2),
-      ...cap('attn_logit_softcapping', 50),
-      ...cap('final_logit_softcapping', 30),
-    ],
-    layer: [],
-  })
+  checkAttentionScale(config, decoder)
+  return planGemma(decoder, [
+    ...windowMetadata(config, decoder, 2),
+    requiredCap(config, 'attn_logit_softcapping', 50),
+    requiredCap(config, 'final_logit_softcapping', 30),
+  ])
 }
 
 export function planGemma3(config: JsonObject): ArchitecturePlan {
   const decoder = readDecoderConfig(config, GEMMA3)
-  checkAttentionScale(config, decoder, LAYERS_OF_27B.gemma3)
-  if ((config.fields['attn_logit_softcapping'] ?? null) !== null) {
+  checkAttentionScale(config, decoder)
+  const { fields } = config
+  if ((fields['attn_logit_softcapping'] ?? null) !== null) {
     throw badFile(config.path, 'cannot be converted: Gemma 3 with "attn_logit_softcapping" is not known')
   }
-  const finalCap = config.fields['final_logit_softcapping'] ?? null
   const pattern =
-    config.fields['sliding_window_pattern'] === undefined
-      ? '_sliding_window_pattern'
-      : 'sliding_window_pattern'
+    fields['sliding_window_pattern'] === undefined ? '_sliding_window_pattern' : 'sliding_window_pattern'
   const period = wholeNumberField(config, pattern, { min: 1, max: 512, default: 6 })
-  return planFor(decoder, {
-    ggufName: GEMMA3.ggufName,
-    metadata: [
-      ...windowMetadata(config, decoder, period),
-      ['rope.freq_base_swa', gguf.float32(localRopeTheta(config))],
-      ...(finalCap === null
-        ? []
-        : [
-            [
-              'final_logit_softcapping',
-              gguf.float32(positiveNumberField(config, 'final_logit_softcapping')),
-            ] as const,
-          ]),
-    ],
-    layer: headNorms(decoder),
-  })
-}
-
-interface GemmaParts {
-  readonly ggufName: string
-  readonly metadata: readonly MetadataEntry[]
-  /** What the architecture has beyond the shared table. */
-  readonly layer: readonly LayerTensor[]
-}
-
-function planFor(decoder: DecoderConfig, { ggufName, metadata, layer }: GemmaParts): ArchitecturePlan {
-  const norm = (name: string, hf: string): LayerTensor => ({ gguf: name, hf, shape: [decoder.hiddenSize] })
-  const norms = [
-    norm('attn_norm', 'input_layernorm'),
-    norm('post_attention_norm', 'post_attention_layernorm'),
-    norm('ffn_norm', 'pre_feedforward_layernorm'),
-    norm('post_ffw_norm', 'post_feedforward_layernorm'),
-    ...layer,
+  const metadata: MetadataEntry[] = [
+    ...windowMetadata(config, decoder, period),
+    ['rope.freq_base_swa', gguf.float32(localRopeTheta(config))],
   ]
-  return planDecoder({
-    ggufName,
-    decoder,
+  const finalCap = 'final_logit_softcapping'
+  if ((fields[finalCap] ?? null) !== null) {
+    metadata.push([finalCap, gguf.float32(positiveNumberField(config, finalCap))])
+  }
+  return planGemma(decoder, metadata, headNorms(decoder))
+}
+
+/** `ownNorms` are those that the architecture has beyond the shared table. */
+function planGemma(
+  decoder: DecoderConfig,
+  metadata: readonly MetadataEntry[],
+  ownNorms: readonly LayerTensor[] = [],
+): ArchitecturePlan {
+  const addOne = { kind: 'add-one' } as const
+  const shape = [decoder.hiddenSize]
+  const norms: LayerTensor[] = [
+    { gguf: 'attn_norm', hf: 'input_layernorm', shape },
+    { gguf: 'post_attention_norm', hf: 'post_attention_layernorm', shape },
+    { gguf: 'ffn_norm', hf: 'pre_feedforward_layernorm', shape },
+    { gguf: 'post_ffw_norm', hf: 'post_feedforward_layernorm', shape },
+    ...ownNorms,
+  ]
+  return planDecoder(decoder, {
     metadata,
     layer: [
-      ...norms.map((row) => ({ ...row, change: 'add-one' as const })),
+      ...norms.map((row) => ({ ...row, change: addOne })),
       ...attentionTensors(decoder),
       ...feedForwardTensors(decoder),
     ],
-    outputNormChange: 'add-one',
+    outputNormChange: addOne,
   })
 }
 
@@ -129,17 +110,17 @@ function windowMetadata(config: JsonObject, { layers }: DecoderConfig, period: n
 }
 
 /** llama.cpp always applies both caps of Gemma 2. */
-function requiredCap(config: JsonObject, name: string, defaultValue: number): number {
+function requiredCap(config: JsonObject, name: string, defaultValue: number): MetadataEntry {
   if (config.fields[name] === null) {
     throw badFile(config.path, `cannot be converted: "${name}" must be a number above 0`)
   }
-  return positiveNumberField(config, name, defaultValue)
+  return [name, gguf.float32(positiveNumberField(config, name, defaultValue))]
 }
 
-/** llama.cpp reads no attention scale for these: it goes by the head size, but for the largest model. */
-function checkAttentionScale(config: JsonObject, decoder: DecoderConfig, layersOf27B: number): void {
-  const { layers, headSize, hiddenSize, heads } = decoder
-  const expected = layers === layersOf27B ? Math.floor(hiddenSize / heads) : headSize
+/** llama.cpp reads no attention scale for these: it takes the head size, except for the largest model. */
+function checkAttentionScale(config: JsonObject, decoder: DecoderConfig): void {
+  const { ggufName, layers, headSize, hiddenSize, heads } = decoder
+  const expected = layers === LAYERS_OF_27B[ggufName] ? Math.floor(hiddenSize / heads) : headSize
   const scalar = positiveNumberField(config, 'query_pre_attn_scalar', 256)
   if (scalar === expected) return
   throw badFile(

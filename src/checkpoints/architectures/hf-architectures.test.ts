@@ -40,7 +40,7 @@ it('names those that are converted when another is asked for', () => {
       'MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, ' +
       'Phi3ForCausalLM, others need a GGUF file.',
   )
-  expect(HF_ARCHITECTURES).toHaveLength(7)
+  expect(HF_ARCHITECTURES.size).toBe(7)
 })
 
 describe('the rows of Q and K', () => {

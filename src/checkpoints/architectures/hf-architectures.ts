@@ -1,40 +1,116 @@
 /**
- * The Hugging Face architectures that can be converted, by class name. Adding one adds a row here and a planning
- * function beside `llama-architecture.ts`.
+ * The Hugging Face architectures that can be converted, by class name. Adding one adds a row to the table and a planning
+ * function, here or, where it differs as much as Gemma, in a file of its own.
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
+import { qwenSlidingWindow, slidingWindow, withinWindow } from './attention-window.ts'
+import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
+import { attentionTensors, feedForwardTensors, headNorms, layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
-import type { JsonObject } from '../json-file.ts'
-import { planLlama, planMistral } from './llama-architecture.ts'
-import { planPhi3 } from './phi3-architecture.ts'
-import { planQwen2, planQwen3 } from './qwen-architecture.ts'
+import { flagField, type JsonObject } from '../json-file.ts'
 
-interface HfArchitecture {
-  /** As `architectures` of config.json names it. */
-  readonly hfName: string
-  readonly plan: (config: JsonObject) => ArchitecturePlan
+const LLAMA: DecoderTraits = {
+  ggufName: 'llama',
+  activation: { field: 'hidden_act', value: 'silu' },
+  ropeScalings: ['none', 'linear', 'llama3', 'yarn'],
+  hasFreeHeadSize: true,
+  rotatesPartly: false,
+  requiredFlags: {},
+  defaults: { rmsEpsilon: 1e-6, ropeTheta: 10_000, hasTiedEmbeddings: false },
 }
+const QWEN2: DecoderTraits = {
+  ...LLAMA,
+  ggufName: 'qwen2',
+  ropeScalings: ['none', 'linear', 'yarn'],
+  hasFreeHeadSize: false,
+}
+const QWEN3: DecoderTraits = {
+  ...QWEN2,
+  ggufName: 'qwen3',
+  hasFreeHeadSize: true,
+  requiredFlags: { attention_bias: false },
+  defaults: { ...LLAMA.defaults, headSize: 128 },
+}
+const PHI3: DecoderTraits = {
+  ...LLAMA,
+  ggufName: 'phi3',
+  ropeScalings: ['none', 'longrope'],
+  hasFreeHeadSize: false,
+  rotatesPartly: true,
+  requiredFlags: { attention_bias: false },
+  defaults: { ...LLAMA.defaults, rmsEpsilon: 1e-5 },
+}
+const MISTRAL_WINDOW = 4096
 
-export const HF_ARCHITECTURES: readonly HfArchitecture[] = [
-  { hfName: 'LlamaForCausalLM', plan: planLlama },
-  { hfName: 'MistralForCausalLM', plan: planMistral },
-  { hfName: 'Qwen2ForCausalLM', plan: planQwen2 },
-  { hfName: 'Qwen3ForCausalLM', plan: planQwen3 },
-  { hfName: 'Gemma2ForCausalLM', plan: planGemma2 },
-  { hfName: 'Gemma3ForCausalLM', plan: planGemma3 },
-  { hfName: 'Phi3ForCausalLM', plan: planPhi3 },
-]
+export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => ArchitecturePlan> = new Map([
+  ['LlamaForCausalLM', (config) => planLlama(config, readDecoderConfig(config, LLAMA))],
+  ['MistralForCausalLM', planMistral],
+  ['Qwen2ForCausalLM', (config) => planQwen(config, QWEN2)],
+  ['Qwen3ForCausalLM', (config) => planQwen(config, QWEN3)],
+  ['Gemma2ForCausalLM', planGemma2],
+  ['Gemma3ForCausalLM', planGemma3],
+  ['Phi3ForCausalLM', planPhi3],
+])
 
 /** @throws StartError when the architecture is not in the table or its config cannot be converted. */
 export function planArchitecture(config: JsonObject): ArchitecturePlan {
-  const names = Array.isArray(config.fields['architectures']) ? config.fields['architectures'] : []
-  const architecture = HF_ARCHITECTURES.find(({ hfName }) => names[0] === hfName)
-  if (architecture === undefined) {
-    const given =
-      typeof names[0] === 'string' ? `has the architecture ${quoted(names[0])}` : 'names no architecture'
-    const known = HF_ARCHITECTURES.map(({ hfName }) => hfName).join(', ')
-    throw badFile(config.path, `${given}; safetensors are converted for ${known}, others need a GGUF file`)
-  }
-  return architecture.plan(config)
+  const { architectures } = config.fields
+  const name: unknown = Array.isArray(architectures) ? architectures[0] : undefined
+  const plan = HF_ARCHITECTURES.get(name)
+  if (plan !== undefined) return plan(config)
+  const given = typeof name === 'string' ? `has the architecture ${quoted(name)}` : 'names no architecture'
+  const known = [...HF_ARCHITECTURES.keys()].join(', ')
+  throw badFile(config.path, `${given}; safetensors are converted for ${known}, others need a GGUF file`)
+}
+
+/** Hugging Face stores the rows of Q and K for rotating halves of a head; llama.cpp's `llama` rotates neighbours. */
+function planLlama(config: JsonObject, decoder: DecoderConfig): ArchitecturePlan {
+  const hasBias = flagField(config, 'attention_bias', false)
+  return planDecoder(decoder, {
+    layer: [
+      ...layerNorms(decoder),
+      ...attentionTensors(decoder, { hasBias, hasOutputBias: hasBias, interleavesHeads: true }),
+      ...feedForwardTensors(decoder, flagField(config, 'mlp_bias', false)),
+    ],
+  })
+}
+
+function planMistral(config: JsonObject): ArchitecturePlan {
+  const decoder = readDecoderConfig(config, LLAMA)
+  return planLlama(config, withinWindow(decoder, slidingWindow(config, MISTRAL_WINDOW)))
+}
+
+/** Qwen2 has biases on Q, K and V; Qwen3 has norms on the heads of Q and K instead. */
+function planQwen(config: JsonObject, traits: DecoderTraits): ArchitecturePlan {
+  const read = readDecoderConfig(config, traits)
+  const decoder = withinWindow(read, qwenSlidingWindow(config, read.layers))
+  return planDecoder(decoder, {
+    layer: [
+      ...layerNorms(decoder),
+      ...attentionTensors(decoder, { hasBias: traits === QWEN2 }),
+      ...(traits === QWEN3 ? headNorms(decoder) : []),
+      ...feedForwardTensors(decoder),
+    ],
+  })
+}
+
+/**
+ * Q, K and V are one matrix, gate and up another; llama.cpp takes both as they are. The rotary factors come in two sets:
+ * llama.cpp takes the long ones when the context is longer than the original one, whatever the length of the text, so
+ * that cached keys stay valid as a text grows.
+ */
+function planPhi3(config: JsonObject): ArchitecturePlan {
+  const decoder = withinWindow(readDecoderConfig(config, PHI3), slidingWindow(config, null))
+  const { hiddenSize, feedForwardSize, heads, kvHeads, headSize } = decoder
+  const fusedRows = (heads + 2 * kvHeads) * headSize
+  return planDecoder(decoder, {
+    layer: [
+      ...layerNorms(decoder),
+      { gguf: 'attn_qkv', hf: 'self_attn.qkv_proj', shape: [fusedRows, hiddenSize] },
+      { gguf: 'attn_output', hf: 'self_attn.o_proj', shape: [hiddenSize, heads * headSize] },
+      { gguf: 'ffn_up', hf: 'mlp.gate_up_proj', shape: [2 * feedForwardSize, hiddenSize] },
+      { gguf: 'ffn_down', hf: 'mlp.down_proj', shape: [hiddenSize, feedForwardSize] },
+    ],
+  })
 }

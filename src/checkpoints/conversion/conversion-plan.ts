@@ -3,7 +3,7 @@
  * checks that all of it can be converted. What this accepts, `convert.ts` writes without further questions, unless
  * a weight is NaN, infinite or too large for its type.
  */
-import type { ArchitecturePlan, TensorOrigin, TensorPlan } from '../architectures/architecture-plan.ts'
+import type { ArchitecturePlan, TensorChange, TensorPlan } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
@@ -18,12 +18,6 @@ import type { SafetensorsTensor } from '../safetensors/safetensors-header.ts'
 /** What matrices are stored as; `source` keeps the checkpoint's own type. Vectors are always F32, as llama.cpp wants. */
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 
-/** What is done to a tensor's numbers beside converting their type. */
-type DataChange =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'interleave-heads'; readonly headRows: number }
-  | { readonly kind: 'add-one' }
-
 /** Where a tensor's data comes from. */
 type TensorData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
@@ -31,7 +25,7 @@ type TensorData =
       readonly kind: 'stored'
       readonly tensor: SafetensorsTensor
       readonly dtype: FloatType
-      readonly change: DataChange
+      readonly change: TensorChange
     }
 
 export interface PlannedTensor extends GgufTensor {
@@ -121,7 +115,7 @@ function planTensor(
   if (origin.kind === 'computed') {
     return { name, shape: ggufShape, type: 'F32', data: { kind: 'computed', values: origin.values } }
   }
-  const tensor = findTensor(checkpoint, origin, shape)
+  const tensor = findTensor(checkpoint, origin.name, shape)
   const { dtype } = tensor
   if (!isFloatType(dtype)) {
     throw badFile(
@@ -134,28 +128,11 @@ function planTensor(
     name,
     shape: ggufShape,
     type: shape.length > 1 ? matrixType : 'F32',
-    data: { kind: 'stored', tensor, dtype, change: changeOf(origin) },
+    data: { kind: 'stored', tensor, dtype, change: origin },
   }
 }
 
-function changeOf(origin: StoredOrigin): DataChange {
-  switch (origin.kind) {
-    case 'copy':
-      return { kind: 'none' }
-    case 'interleave-heads':
-      return { kind: 'interleave-heads', headRows: origin.headRows }
-    case 'add-one':
-      return { kind: 'add-one' }
-  }
-}
-
-type StoredOrigin = Exclude<TensorOrigin, { kind: 'computed' }>
-
-function findTensor(
-  checkpoint: Checkpoint,
-  { name }: StoredOrigin,
-  shape: readonly number[],
-): SafetensorsTensor {
+function findTensor(checkpoint: Checkpoint, name: string, shape: readonly number[]): SafetensorsTensor {
   const tensor = checkpoint.tensors.get(name)
   if (tensor === undefined) throw badFile(checkpoint.path, `lacks tensor ${quoted(name)}`)
   if (tensor.shape.join() !== shape.join()) {

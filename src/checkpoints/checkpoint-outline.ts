@@ -7,7 +7,7 @@ import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planInWorker } from './conversion/conversion-thread.ts'
 import { numberValue, openGgufModel } from './gguf/gguf-file.ts'
-import { elementCount, type GgufMetadata, type GgufTensorInfo } from './gguf/gguf-format.ts'
+import { elementCount, type GgufMetadata, type GgufTensorInfo, mostCommonType } from './gguf/gguf-format.ts'
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
@@ -125,10 +125,5 @@ function lengthOf(metadata: GgufMetadata, key: string): number {
 }
 
 function fileType({ metadata, tensors }: Headers): string {
-  const named = FILE_TYPES[numberValue(metadata, 'general.file_type') ?? -1]
-  if (named !== undefined) return named
-  const elements = new Map<string, number>()
-  for (const { type, shape } of tensors) elements.set(type, (elements.get(type) ?? 0) + elementCount(shape))
-  const [largest] = Array.from(elements).toSorted(([, a], [, b]) => b - a)
-  return largest?.[0] ?? 'unknown'
+  return FILE_TYPES[numberValue(metadata, 'general.file_type') ?? -1] ?? mostCommonType(tensors) ?? 'unknown'
 }

@@ -1,6 +1,6 @@
 /** Opens the files of a model, and only files: opening a named pipe waits for a writer, for ever. */
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { badFile } from './file-errors.ts'
+import { badFile, fileError } from './file-errors.ts'
 
 /** For reading. @throws StartError when it is no file; the system's error when it cannot be opened. */
 export async function openFile(path: string): Promise<FileHandle> {
@@ -8,15 +8,39 @@ export async function openFile(path: string): Promise<FileHandle> {
   return await open(path, 'r')
 }
 
-/** Fills `bytes` from a place of the file on. @throws StartError when the file ends before. */
-export async function readExactly(
-  handle: FileHandle,
-  { path, bytes, position }: { readonly path: string; readonly bytes: Uint8Array; readonly position: number },
-): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, position + done)
-    if (bytesRead === 0) throw badFile(path, 'became shorter while it was read')
-    done += bytesRead
+export interface FileRange {
+  readonly filePath: string
+  readonly offsetBytes: number
+  readonly sizeBytes: number
+}
+
+/**
+ * Reads a range in chunks of `chunkBytes`, the last one shorter. A chunk is overwritten by the next. It starts at
+ * offset 0 of its own memory, so any typed array may view it.
+ * @throws StartError when the file ends before the range does.
+ */
+export async function* readFileChunks(range: FileRange, chunkBytes: number): AsyncGenerator<Uint8Array> {
+  const { filePath, offsetBytes, sizeBytes } = range
+  try {
+    await using handle = await openFile(filePath)
+    const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes))
+    for (let done = 0; done < sizeBytes;) {
+      const bytes = buffer.subarray(0, Math.min(chunkBytes, sizeBytes - done))
+      for (let filled = 0; filled < bytes.length;) {
+        const { bytesRead } = await handle.read(
+          bytes,
+          filled,
+          bytes.length - filled,
+          offsetBytes + done + filled,
+        )
+        if (bytesRead === 0) throw badFile(filePath, 'became shorter while it was read')
+        filled += bytesRead
+      }
+      yield bytes
+      done += bytes.length
+    }
+  } catch (error) {
+    throw fileError('read', filePath, error)
   }
 }
 

@@ -73,7 +73,7 @@ async function bytesOf(path: string, name: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   const found = (await storedTensors({ filePaths: [path] })).find((one) => one.name === name)
   if (found === undefined) throw new Error(`no tensor ${name}`)
-  for await (const chunk of readTensorData(found)) chunks.push(chunk)
+  for await (const chunk of readTensorData(found)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
 

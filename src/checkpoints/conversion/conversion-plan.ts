@@ -1,19 +1,19 @@
 /**
  * Plans the conversion of a Hugging Face checkpoint: reads its small files and the headers of the large ones, and
- * checks that all of it can be converted. What this accepts, `convert.ts` writes without further questions, unless
- * a weight is NaN, infinite or too large for its type.
+ * checks that all of it can be converted. `convert.ts` writes what this accepts, unless a weight is NaN, infinite or too
+ * large for its type.
  */
 import type { ArchitecturePlan, TensorChange, TensorPlan } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
-import { elementCount, gguf, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
+import { gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
 import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from '../json-file.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
 import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
-import type { SafetensorsTensor } from '../safetensors/safetensors-header.ts'
+import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 
 /** What matrices are stored as; `source` keeps the checkpoint's own type. Vectors are always F32, as llama.cpp wants. */
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
@@ -33,20 +33,15 @@ export interface PlannedTensor extends GgufTensor {
   readonly data: TensorData
 }
 
-export interface ConversionPlan {
-  readonly architecture: string
-  readonly layout: GgufLayout<PlannedTensor>
-}
-
-/** The file that a conversion comes to, without where its data comes from: plain data that crosses threads. */
+/** The planned file without the origin of its data: plain data that crosses threads. */
 export interface PlannedFile {
   readonly headerBytes: Uint8Array<ArrayBuffer>
   readonly fileSizeBytes: number
 }
 
-export function plannedFile({ layout }: ConversionPlan): PlannedFile {
-  // Its own memory, since a buffer may be part of one that others use.
-  return { headerBytes: new Uint8Array(layout.headerBytes), fileSizeBytes: layout.fileSizeBytes }
+export function plannedFile({ headerBytes, fileSizeBytes }: GgufLayout): PlannedFile {
+  // A copy, since a buffer may be part of one that others use.
+  return { headerBytes: new Uint8Array(headerBytes), fileSizeBytes }
 }
 
 const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = {
@@ -58,7 +53,10 @@ const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = 
 const FILE_TYPE_IDS: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 }
 
 /** @throws StartError when the checkpoint is damaged or cannot be converted. */
-export async function planConversion(source: HfFiles, tensorType: TensorType): Promise<ConversionPlan> {
+export async function planConversion(
+  source: HfFiles,
+  tensorType: TensorType,
+): Promise<GgufLayout<PlannedTensor>> {
   const config = await readJsonObject(source.configPath)
   const architecture = planArchitecture(config)
   const checkpoint = await openCheckpoint(source.weightsPath)
@@ -75,15 +73,12 @@ export async function planConversion(source: HfFiles, tensorType: TensorType): P
   const metadata: GgufMetadata = new Map([
     ['general.architecture', gguf.string(architecture.ggufName)],
     ['general.type', gguf.string('model')],
-    ['general.file_type', gguf.uint32(FILE_TYPE_IDS[mainType(tensors)])],
+    ['general.file_type', gguf.uint32(FILE_TYPE_IDS[mostCommonType(tensors) ?? 'F32'])],
     ['general.quantization_version', gguf.uint32(2)],
     ...architecture.metadata,
     ...tokenizerMetadata(files, architecture.vocabSize),
   ])
-  return {
-    architecture: architecture.ggufName,
-    layout: layoutGguf(metadata, tensors),
-  }
+  return layoutGguf(metadata, tensors)
 }
 
 function planTensors(
@@ -140,14 +135,4 @@ function findTensor(checkpoint: Checkpoint, name: string, shape: readonly number
     throw badFile(tensor.filePath, `has tensor ${quoted(name)} of shape ${shapes}`)
   }
   return tensor
-}
-
-/** The type of most weights. */
-function mainType(tensors: readonly PlannedTensor[]): FloatType {
-  const elements = new Map<FloatType, number>()
-  for (const { type, shape } of tensors) {
-    elements.set(type, (elements.get(type) ?? 0) + elementCount(shape))
-  }
-  const [largest] = Array.from(elements).sort(([, a], [, b]) => b - a)
-  return largest?.[0] ?? 'F32'
 }

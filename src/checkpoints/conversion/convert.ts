@@ -1,22 +1,15 @@
 /**
  * Converts a Hugging Face checkpoint to GGUF, streamed: at most one attention head or one chunk of a tensor is in
- * memory. Called from the conversion's worker thread; writes to the path it is given and nothing else.
+ * memory. Called in the conversion's worker thread; writes only to the path it is given.
  */
 import { dirname } from 'node:path'
-import {
-  type ConversionPlan,
-  planConversion,
-  type PlannedTensor,
-  type TensorType,
-} from './conversion-plan.ts'
+import { planConversion, type PlannedTensor, type TensorType } from './conversion-plan.ts'
+import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { convertFloats, findNonFinite, FLOAT_BYTES } from '../gguf/float-conversion.ts'
-import type { GgufTensorInfo } from '../gguf/gguf-format.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
-import { interleaveHeadRows } from './head-rows.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
-import { readTensorChunks } from '../safetensors/safetensors-file.ts'
 
 const CHUNK_BYTES = 4 * 2 ** 20
 
@@ -32,13 +25,9 @@ export interface ConvertOptions {
 
 /** @throws StartError naming what is wrong with the checkpoint or the disk. */
 export async function convertCheckpoint(options: ConvertOptions): Promise<void> {
-  const plan = await planConversion(options.source, options.tensorType)
-  await requireRoom({ folder: dirname(options.outputPath), neededBytes: plan.layout.fileSizeBytes })
-  await writeConversion(plan, options)
-}
-
-async function writeConversion({ layout }: ConversionPlan, options: ConvertOptions): Promise<void> {
-  const { outputPath, onProgress, signal } = options
+  const { source, tensorType, outputPath, onProgress, signal } = options
+  const layout = await planConversion(source, tensorType)
+  await requireRoom({ folder: dirname(outputPath), neededBytes: layout.fileSizeBytes })
   let writtenBytes = layout.headerBytes.length
   await writeGguf(outputPath, layout, async function* (tensor) {
     for await (const chunk of tensorChunks(tensor)) {
@@ -50,11 +39,7 @@ async function writeConversion({ layout }: ConversionPlan, options: ConvertOptio
   })
 }
 
-async function* tensorChunks({
-  data,
-  type,
-  name,
-}: PlannedTensor & GgufTensorInfo): AsyncGenerator<Uint8Array> {
+async function* tensorChunks({ data, type, name }: PlannedTensor): AsyncGenerator<Uint8Array> {
   if (data.kind === 'computed') {
     yield new Uint8Array(data.values.buffer, data.values.byteOffset, data.values.byteLength)
     return
@@ -63,11 +48,9 @@ async function* tensorChunks({
   const headRows = change.kind === 'interleave-heads' ? change.headRows : null
   const rowBytes = tensor.sizeBytes / (tensor.shape[0] ?? 1)
   const chunkBytes = headRows === null ? CHUNK_BYTES : wholeHeads(headRows * rowBytes)
-  const reordered = headRows === null ? null : new Uint8Array(Math.min(chunkBytes, tensor.sizeBytes))
-  for await (const chunk of readTensorChunks(tensor, chunkBytes)) {
+  for await (const chunk of readFileChunks(tensor, chunkBytes)) {
     checkFinite(findNonFinite(chunk, dtype), `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`)
-    const rows = reordered === null || headRows === null ? chunk : reordered.subarray(0, chunk.length)
-    if (headRows !== null) interleaveHeadRows(chunk, rows, { headRows, rowBytes })
+    const rows = headRows === null ? chunk : interleaveHeadRows(chunk, headRows, rowBytes)
     const converted = convertFloats(rows, dtype, type)
     // Widening cannot overflow; narrowing can.
     if (FLOAT_BYTES[type] === 2 && dtype !== type) {
@@ -93,4 +76,22 @@ function plusOne(bytes: Uint8Array): Uint8Array {
 /** As many whole heads as fit a chunk, at least one. */
 function wholeHeads(headBytes: number): number {
   return Math.max(1, Math.floor(CHUNK_BYTES / headBytes)) * headBytes
+}
+
+/**
+ * The rows of whole heads of Q or K, reordered; `headRows` is even.
+ *
+ *   Hugging Face rotates row i with row i + half:     a0 a1 a2 b0 b1 b2
+ *   llama.cpp rotates row 2i with row 2i + 1:         a0 b0 a1 b1 a2 b2
+ */
+export function interleaveHeadRows(source: Uint8Array, headRows: number, rowBytes: number): Uint8Array {
+  const target = new Uint8Array(source.length)
+  const headBytes = headRows * rowBytes
+  for (let head = 0; head < source.length; head += headBytes) {
+    for (let row = 0; row < headRows; row++) {
+      const begin = head + ((row % 2) * (headRows / 2) + Math.floor(row / 2)) * rowBytes
+      target.set(source.subarray(begin, begin + rowBytes), head + row * rowBytes)
+    }
+  }
+  return target
 }

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
-import { interleaveHeadRows } from './head-rows.ts'
+import { interleaveHeadRows } from './convert.ts'
 
 it('interleaves the halves of each head, as the converter of llama.cpp reshapes and swaps them', () => {
   const [heads, headRows, columns] = [3, 8, 5]
   const source = Uint8Array.from({ length: heads * headRows * columns }, (_, index) => index)
-  const target = new Uint8Array(source.length)
-  interleaveHeadRows(source, target, { headRows, rowBytes: columns })
+  const target = interleaveHeadRows(source, headRows, columns)
 
   // [head][half][pair][column] seen as an array of four dimensions, with the two middle ones swapped.
   const expected: number[] = []

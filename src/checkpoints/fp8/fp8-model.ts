@@ -68,7 +68,7 @@ function encode(tensor: StoredTensor, values: Float32Array, rowElements: number)
     return encodeFp8Rows(values, rowElements)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw badFile(tensor.stored.path, `holds a weight in tensor ${quoted(tensor.name)} too large for fp8`)
+    throw badFile(tensor.stored.filePath, `holds a weight in tensor ${quoted(tensor.name)} too large for fp8`)
   }
 }
 

@@ -173,6 +173,16 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1)
 }
 
+/** The type of most weights; null without tensors. */
+export function mostCommonType<Type extends GgmlType>(
+  tensors: readonly { readonly type: Type; readonly shape: readonly number[] }[],
+): Type | null {
+  const elements = new Map<Type, number>()
+  for (const { type, shape } of tensors) elements.set(type, (elements.get(type) ?? 0) + elementCount(shape))
+  const [largest] = Array.from(elements).toSorted(([, a], [, b]) => b - a)
+  return largest?.[0] ?? null
+}
+
 /** Bytes a tensor takes; a row holds whole blocks only, which the caller has checked. */
 export function tensorSizeBytes({ type, shape }: Pick<GgufTensor, 'type' | 'shape'>): number {
   const { blockElements, blockBytes } = GGML_TYPES[type]

@@ -1,8 +1,8 @@
 /**
- * Writes a GGUF file: the header first, then each tensor's data in order, streamed. `layoutGguf` is pure and says
- * beforehand how large the file becomes; `writeGguf` needs no more memory than the chunks it is given.
+ * Writes a GGUF file: the header first, then each tensor's data in order, streamed. `layoutGguf` is pure and computes
+ * the size of the file beforehand; `writeGguf` needs no more memory than the chunks it receives.
  */
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { InvariantError } from '../../core/errors.ts'
 import { fileError } from '../file-errors.ts'
 import {
@@ -57,7 +57,7 @@ export function layoutGguf<Tensor extends GgufTensor>(
 
 /**
  * Writes the file, which must not exist yet, and waits until it is on the disk.
- * `tensorData` is asked once per tensor, in order; a chunk is written before the next is asked for.
+ * `tensorData` is called once per tensor, in order; a chunk is written before the next is requested.
  */
 export async function writeGguf<Tensor extends GgufTensor>(
   path: string,
@@ -66,28 +66,22 @@ export async function writeGguf<Tensor extends GgufTensor>(
 ): Promise<void> {
   try {
     await using handle = await open(path, 'wx')
-    await writeAll(handle, layout.headerBytes)
+    await handle.writeFile(layout.headerBytes)
     for (const tensor of layout.tensors) {
       let written = 0
       for await (const chunk of tensorData(tensor)) {
-        await writeAll(handle, chunk)
+        // From the current position on, until all of it is written.
+        await handle.writeFile(chunk)
         written += chunk.length
       }
       if (written !== tensor.sizeBytes) {
         throw new InvariantError(`${written} bytes came for tensor ${tensor.name} of ${tensor.sizeBytes}`)
       }
-      await writeAll(handle, Buffer.alloc(alignUp(written, GGUF_DEFAULT_ALIGNMENT) - written))
+      await handle.writeFile(Buffer.alloc(alignUp(written, GGUF_DEFAULT_ALIGNMENT) - written))
     }
     await handle.datasync()
   } catch (error) {
     throw fileError('write', path, error)
-  }
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset)
-    offset += bytesWritten
   }
 }
 

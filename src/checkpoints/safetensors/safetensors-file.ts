@@ -1,17 +1,45 @@
 /**
- * Reads safetensors files: one, or the shards that a `model.safetensors.index.json` names. A `Checkpoint` is plain
- * data about tensors and where they lie; no file stays open. Tensor data is read in chunks.
+ * Reads the headers of safetensors files: one, or the shards that a `model.safetensors.index.json` names. A header is
+ * 8 bytes of length, then JSON with each tensor's type, shape and range, which are checked against the file: none
+ * outside it, no overlap, no gap. A `Checkpoint` is plain data; no file stays open.
  */
 import { basename, dirname, join } from 'node:path'
-import { badFile, fileError, quoted } from '../file-errors.ts'
-import { objectField, readJsonObject } from '../json-file.ts'
-import { openFile, readExactly } from '../open-file.ts'
-import {
-  LENGTH_BYTES,
-  parseHeaderLength,
-  parseSafetensorsHeader,
-  type SafetensorsTensor,
-} from './safetensors-header.ts'
+import { badFile, fileError, quoted, shown } from '../file-errors.ts'
+import { elementCount } from '../gguf/gguf-format.ts'
+import { isRecord, objectField, parseJson, readJsonObject, toJsonObject } from '../json-file.ts'
+import { type FileRange, openFile } from '../open-file.ts'
+
+const LENGTH_BYTES = 8
+/** The bound of the format's own reference reader. */
+const MAX_HEADER_BYTES = 100_000_000
+
+const ELEMENT_BYTES: Readonly<Record<string, number>> = {
+  BOOL: 1,
+  U8: 1,
+  I8: 1,
+  F8_E4M3: 1,
+  F8_E5M2: 1,
+  F8_E8M0: 1,
+  U16: 2,
+  I16: 2,
+  F16: 2,
+  BF16: 2,
+  U32: 4,
+  I32: 4,
+  F32: 4,
+  U64: 8,
+  I64: 8,
+  F64: 8,
+  C64: 8,
+}
+
+export interface SafetensorsTensor extends FileRange {
+  readonly name: string
+  /** As the file names it: `F16`, `BF16`, ... */
+  readonly dtype: string
+  /** PyTorch's order: rows before columns. */
+  readonly shape: readonly number[]
+}
 
 export interface Checkpoint {
   /** What was opened: the safetensors file or the index; for messages. */
@@ -21,16 +49,7 @@ export interface Checkpoint {
 
 /** Opens a `.safetensors` file, or the `.json` index of a sharded checkpoint. */
 export async function openCheckpoint(path: string): Promise<Checkpoint> {
-  const files = await weightFiles(path)
-  return toCheckpoint(path, await Promise.all(files.map(readTensorList)))
-}
-
-/** The safetensors files of a checkpoint: the one given, or those that the index names. */
-export async function weightFiles(path: string): Promise<readonly string[]> {
-  return path.endsWith('.json') ? readShardPaths(path) : [path]
-}
-
-function toCheckpoint(path: string, files: readonly (readonly SafetensorsTensor[])[]): Checkpoint {
+  const files = await Promise.all((await weightFiles(path)).map(readTensorList))
   const tensors = new Map<string, SafetensorsTensor>()
   for (const tensor of files.flat()) {
     if (tensors.has(tensor.name))
@@ -38,6 +57,11 @@ function toCheckpoint(path: string, files: readonly (readonly SafetensorsTensor[
     tensors.set(tensor.name, tensor)
   }
   return { path, tensors }
+}
+
+/** The safetensors files of a checkpoint: the one given, or those that the index names. */
+export async function weightFiles(path: string): Promise<readonly string[]> {
+  return path.endsWith('.json') ? readShardPaths(path) : [path]
 }
 
 async function readShardPaths(indexPath: string): Promise<string[]> {
@@ -68,24 +92,74 @@ async function readTensorList(path: string): Promise<readonly SafetensorsTensor[
   }
 }
 
-/**
- * A tensor's data in chunks of `chunkBytes`, the last one shorter. The chunk is overwritten by the next: use it
- * before asking again. It starts at offset 0 of its own memory, so any typed array may view it.
- */
-export async function* readTensorChunks(
-  tensor: SafetensorsTensor,
-  chunkBytes: number,
-): AsyncGenerator<Uint8Array> {
-  const { filePath, offsetBytes, sizeBytes } = tensor
-  try {
-    await using handle = await openFile(filePath)
-    const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes))
-    for (let done = 0; done < sizeBytes; done += chunkBytes) {
-      const bytes = buffer.subarray(0, Math.min(chunkBytes, sizeBytes - done))
-      await readExactly(handle, { path: filePath, bytes, position: offsetBytes + done })
-      yield bytes
-    }
-  } catch (error) {
-    throw fileError('read', filePath, error)
+/** Length of the JSON behind the first eight bytes. */
+export function parseHeaderLength(path: string, firstBytes: Buffer, fileSizeBytes: number): number {
+  if (firstBytes.length < LENGTH_BYTES)
+    throw badFile(path, 'is no safetensors file: it is shorter than 8 bytes')
+  const length = firstBytes.readBigUInt64LE(0)
+  if (length > BigInt(MAX_HEADER_BYTES) || length < 2n) {
+    throw badFile(path, `is no safetensors file: its header would be ${length} bytes long`)
   }
+  if (LENGTH_BYTES + Number(length) > fileSizeBytes) {
+    throw badFile(path, `is truncated: its header is ${length} bytes long, but the file has ${fileSizeBytes}`)
+  }
+  return Number(length)
+}
+
+/** The tensors in the order of their data. */
+export function parseSafetensorsHeader(
+  path: string,
+  headerBytes: Buffer,
+  fileSizeBytes: number,
+): SafetensorsTensor[] {
+  const header = toJsonObject(path, parseJson(path, headerBytes.toString('utf8')))
+  const dataOffsetBytes = LENGTH_BYTES + headerBytes.length
+  const tensors = Object.entries(header.fields)
+    .filter(([name]) => name !== '__metadata__')
+    .map(([name, entry]) => parseTensor(path, name, entry))
+    .map((tensor) => ({ ...tensor, offsetBytes: dataOffsetBytes + tensor.offsetBytes }))
+    .sort((a, b) => a.offsetBytes - b.offsetBytes || a.sizeBytes - b.sizeBytes)
+  checkRanges(path, tensors, { dataOffsetBytes, fileSizeBytes })
+  return tensors
+}
+
+/** The tensor, with its offset in the data as the header has it. */
+function parseTensor(path: string, name: string, entry: unknown): SafetensorsTensor {
+  const { dtype, shape, data_offsets: offsets } = isRecord(entry) ? entry : {}
+  const elementBytes =
+    typeof dtype === 'string' && Object.hasOwn(ELEMENT_BYTES, dtype) ? ELEMENT_BYTES[dtype] : undefined
+  if (typeof dtype !== 'string' || elementBytes === undefined) {
+    throw badFile(path, `has tensor ${quoted(name)} of the type ${shown(dtype)}, which is not known`)
+  }
+  if (!isSizes(shape) || !isSizes(offsets))
+    throw badFile(path, `is corrupted: tensor ${quoted(name)} has no usable shape`)
+  const [begin = 0, end = 0] = offsets
+  const sizeBytes = elementCount(shape) * elementBytes
+  if (offsets.length !== 2 || end - begin !== sizeBytes) {
+    throw badFile(
+      path,
+      `is corrupted: tensor ${quoted(name)} should be ${sizeBytes} bytes long, not ${end - begin}`,
+    )
+  }
+  return { name, dtype, shape, filePath: path, offsetBytes: begin, sizeBytes }
+}
+
+function isSizes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0)
+}
+
+function checkRanges(
+  path: string,
+  tensors: readonly SafetensorsTensor[],
+  { dataOffsetBytes, fileSizeBytes }: { readonly dataOffsetBytes: number; readonly fileSizeBytes: number },
+): void {
+  let endBytes = dataOffsetBytes
+  for (const { name, offsetBytes, sizeBytes } of tensors) {
+    if (offsetBytes !== endBytes)
+      throw badFile(path, `is corrupted: there is a gap or an overlap before tensor ${quoted(name)}`)
+    endBytes = offsetBytes + sizeBytes
+  }
+  if (endBytes === fileSizeBytes) return
+  const what = endBytes > fileSizeBytes ? 'truncated' : 'corrupted'
+  throw badFile(path, `is ${what}: its tensors end at byte ${endBytes}, but the file has ${fileSizeBytes}`)
 }

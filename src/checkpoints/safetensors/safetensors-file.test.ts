@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../test/support/length-of.ts'
 import { StartError } from '../../core/errors.ts'
-import { parseHeaderLength, parseSafetensorsHeader } from './safetensors-header.ts'
+import { parseHeaderLength, parseSafetensorsHeader } from './safetensors-file.ts'
 
 const HEADER = {
   __metadata__: { format: 'pt' },

@@ -2,7 +2,7 @@
  * Starts the engine processes of a local model: prepares its checkpoint, then starts the replicas. One opener serves a
  * whole server, so that loads at the same time share one account of memory.
  */
-import { touchWhileOpen } from '../checkpoints/cache/touch-entry.ts'
+import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-fit.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'

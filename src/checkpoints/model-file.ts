@@ -1,16 +1,22 @@
 /**
- * From a checkpoint on this machine to the GGUF file that an engine serves. May convert it, which takes as long as
- * copying the model; `checkpoint-outline.ts` checks the same files by their headers alone.
+ * Finds the GGUF file that an engine serves for a checkpoint on this machine: the checkpoint itself, or its conversion in
+ * the artifact cache. Converting takes as long as copying the model; `checkpoint-outline.ts` checks the same files by
+ * their headers alone.
  */
-import { cachedConversion } from './cache/conversion-cache.ts'
-import type { TensorType } from './conversion/conversion-plan.ts'
-import type { convertCheckpoint } from './conversion/convert.ts'
-import { convertInWorker } from './conversion/conversion-thread.ts'
-import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
-import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import type { MetadataOverride } from '../protocol/runner-options.ts'
-import { readJsonObject } from './json-file.ts'
-import { findCheckpointFiles, type GgufFiles, type CheckpointPaths } from './checkpoint-files.ts'
+import { metadataOverrides } from './architectures/gguf-overrides.ts'
+import { cachedArtifact } from './cache/artifact-cache.ts'
+import { type CheckpointPaths, findCheckpointFiles, type HfFiles } from './checkpoint-files.ts'
+import type { TensorType } from './conversion/conversion-plan.ts'
+import { convertInWorker } from './conversion/conversion-thread.ts'
+import type { convertCheckpoint } from './conversion/convert.ts'
+import { badFile } from './file-errors.ts'
+import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
+import { isFile, readJsonObject } from './json-file.ts'
+import { weightFiles } from './safetensors/safetensors-file.ts'
+
+/** Part of every key: raised whenever the converter writes something else for the same input. */
+const CONVERTER_VERSION = 2
 
 export interface ResolveOptions extends CheckpointPaths {
   readonly dataDir: string
@@ -24,27 +30,56 @@ export interface ResolveOptions extends CheckpointPaths {
 }
 
 export interface ResolvedModel {
-  /** The model to serve; its `path` is what llama.cpp is given. */
+  /** The model to serve; its `path` is what llama.cpp opens. */
   readonly model: GgufModel
-  /** Metadata that `--model-config` replaces in a GGUF given as it is; the engine passes them to llama.cpp. */
+  /** Metadata that `--model-config` replaces in a GGUF checkpoint; the engine passes them to llama.cpp. */
   readonly overrides: readonly MetadataOverride[]
 }
 
 /** @throws StartError with one sentence saying what is wrong. */
 export async function resolveModelFile(options: ResolveOptions): Promise<ResolvedModel> {
-  const source = await findCheckpointFiles(options)
-  if (source.kind === 'gguf') return await openWithOverrides(source)
-  const path = await cachedConversion({
-    ...options,
-    source,
-    tensorType: options.tensorType ?? 'source',
-    convert: options.convert ?? convertInWorker,
-  })
-  return { model: await openGgufModel(path), overrides: [] }
-}
-
-async function openWithOverrides({ path, configPath }: GgufFiles): Promise<ResolvedModel> {
+  const files = await findCheckpointFiles(options)
+  if (files.kind === 'hugging-face') {
+    return { model: await openGgufModel(await cachedConversion(files, options)), overrides: [] }
+  }
+  const { path, configPath } = files
   const model = await openGgufModel(path)
   const overrides = configPath === null ? [] : metadataOverrides(await readJsonObject(configPath), model)
   return { model, overrides }
+}
+
+/** Resolves with the path of the GGUF file, converted if it is not in the cache. */
+async function cachedConversion(source: HfFiles, options: ResolveOptions): Promise<string> {
+  const { weightsPath, configPath, tokenizerPath } = source
+  const { dataDir, tensorType = 'source', onProgress, signal, convert = convertInWorker } = options
+  const { path } = await cachedArtifact({
+    dataDir,
+    recipe: `sluice ${CONVERTER_VERSION} ${tensorType}`,
+    sources: () => sourcesOf(source),
+    manifest: { from: [weightsPath, configPath, tokenizerPath], as: tensorType },
+    make: async (outputPath, isUnchanged) => {
+      await convert({ source, tensorType, outputPath, onProgress, signal })
+      if (await isUnchanged()) return
+      throw badFile(weightsPath, 'or a file beside it changed while it was converted')
+    },
+    signal,
+  })
+  return path
+}
+
+/** Every file that is read; null for an optional one that does not exist. */
+async function sourcesOf(files: HfFiles): Promise<readonly (string | null)[]> {
+  const optionalPaths = [
+    files.tokenizerConfigPath,
+    files.generationConfigPath,
+    files.chatTemplatePath,
+    files.processorTemplatePath,
+    files.sentencePiecePath,
+  ]
+  return [
+    files.configPath,
+    files.tokenizerPath,
+    ...(await weightFiles(files.weightsPath)),
+    ...(await Promise.all(optionalPaths.map(async (path) => ((await isFile(path)) ? path : null)))),
+  ]
 }

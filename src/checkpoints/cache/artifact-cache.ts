@@ -1,8 +1,9 @@
 /**
- * The GGUF files that conversion and quantization make in `<data folder>/models`, each named by a hash over the content
- * of everything it was made from. An artifact is written under a temporary name and renamed, so that a file under its
- * final name is whole. Two processes that make the same one at once both end well; in one process the second waits.
+ * The cache of GGUF files in `<data folder>/models` that conversion and quantization make, each named by a hash over the
+ * content of its sources. An artifact is written under a temporary name and renamed, so that a file under its final name
+ * is whole. Two processes may make the same artifact at once; in one process the second call waits for the first.
  */
+import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
@@ -14,12 +15,14 @@ import { type Manifest, writeManifest } from './artifact-manifest.ts'
 import { ContentHashes } from './content-hash.ts'
 import { removeLeftovers, writeWhole } from './whole-file.ts'
 
-export interface ArtifactOptions {
+interface ArtifactOptions {
   readonly dataDir: string
-  /** Hashes the content of everything that the artifact is made from. */
-  readonly keyOf: (hashes: ContentHashes) => Promise<string>
+  /** How it is made; part of its key. */
+  readonly recipe: string
+  /** Paths of all files that it is made from; null for one that may exist and does not. */
+  readonly sources: () => Promise<readonly (string | null)[]>
   readonly manifest: Manifest
-  /** Leaves the file at `outputPath` whole, or fails. `isUnchanged` hashes again what was written to since. */
+  /** Leaves the file at `outputPath` whole, or fails. `isUnchanged` hashes again the sources that were written to. */
   readonly make: (outputPath: string, isUnchanged: () => Promise<boolean>) => Promise<void>
   readonly signal?: AbortSignal | undefined
 }
@@ -32,12 +35,12 @@ interface Artifact {
 
 /** @throws StartError when it cannot be written, and what `make` throws. */
 export async function cachedArtifact(options: ArtifactOptions): Promise<Artifact> {
-  const { dataDir, keyOf, manifest, make, signal } = options
+  const { dataDir, manifest, make, signal } = options
   const folder = join(dataDir, 'models')
   const hashes = await ContentHashes.open(folder)
-  const key = await keyOf(hashes)
+  const key = await keyOf(options, hashes)
   const path = join(folder, `${key}.gguf`)
-  const isUnchanged = async (): Promise<boolean> => (await keyOf(hashes)) === key
+  const isUnchanged = async (): Promise<boolean> => (await keyOf(options, hashes)) === key
   const isNew = await inTurn(path, signal, async () => {
     if (await isWhole(path)) return false
     await prepareFolder(folder)
@@ -53,6 +56,14 @@ export async function cachedArtifact(options: ArtifactOptions): Promise<Artifact
   await hashes.save()
   await writeManifest(path, manifest)
   return { path, isNew }
+}
+
+async function keyOf({ recipe, sources, signal }: ArtifactOptions, hashes: ContentHashes): Promise<string> {
+  const key = createHash('sha256').update(recipe)
+  for (const path of await sources()) {
+    key.update(`\n${path === null ? 'none' : await hashes.hash(path, signal)}`)
+  }
+  return key.digest('hex')
 }
 
 /** By path: a second request for an artifact in this process waits, and finds it. */

@@ -1,20 +1,20 @@
 /**
- * The manifest of each file in `<data folder>/models`: `<key>.json` beside `<key>.gguf` names what it was made from. It
- * is written at each use, so that its time is that of the last one. An artifact is superseded when another was made from
- * the same paths in the same way, because what lies there has changed; so is what was made from a superseded one.
- * Superseded artifacts are removed a day after their last use, all others stay.
+ * The manifest of each file in `<data folder>/models`: `<key>.json` beside `<key>.gguf` names its sources. It is written at
+ * each use, so its modification time is the time of the last use. An artifact is superseded when another was made from the
+ * same paths in the same way, because their content has changed; so is what was made from a superseded one. Superseded
+ * artifacts are removed a day after their last use, all others stay.
  *
- * Invariant: a manifest only saves work. What cannot be written or removed is left as it is.
+ * Invariant: no failure here fails a load. A manifest or artifact that cannot be written or removed is left as it is.
  */
-import { readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { newId } from '../../core/ids.ts'
+import type { Engine } from '../../protocol/engine.ts'
 import { isRecord } from '../json-file.ts'
+import { writeWhole } from './whole-file.ts'
 
-/** A server that uses an entry touches it more often (`TOUCH_ENTRY_MS`). */
 const KEPT_MS = 24 * 3600 * 1000
-/** How often a process that has an artifact open calls `touchEntry`. */
-export const TOUCH_ENTRY_MS = 3600 * 1000
+/** How often a process that has an artifact open touches its manifest. */
+const TOUCH_MS = 3600 * 1000
 
 export interface Manifest {
   /** Paths of the files that were read for it. */
@@ -34,14 +34,12 @@ interface Artifact extends Manifest {
 /** Notes what an artifact was made from, and removes those that it supersedes. */
 export async function writeManifest(path: string, { from, as }: Manifest): Promise<void> {
   const manifest: Manifest = { from: from.map((one) => resolve(one)), as }
-  const manifestPath = manifestPathOf(path)
-  const temporaryPath = `${manifestPath}.${newId()}.tmp`
+  const text = JSON.stringify(manifest, null, 1)
   try {
-    await writeFile(temporaryPath, JSON.stringify(manifest, null, 1))
-    await rename(temporaryPath, manifestPath)
+    await writeWhole(manifestPathOf(path), (temporaryPath) => writeFile(temporaryPath, text))
     await removeSuperseded({ ...manifest, path: resolve(path), usedAtMs: Date.now() })
   } catch {
-    await unlink(temporaryPath).catch(() => {})
+    // The artifact is as good without it.
   }
 }
 
@@ -50,6 +48,20 @@ export async function touchEntry(path: string): Promise<void> {
   if (!ARTIFACT_NAME.test(basename(path))) return
   const now = new Date()
   await utimes(manifestPathOf(path), now, now).catch(() => {})
+}
+
+/** The engine, which touches its cache entry until it is closed, because it may have to open the file again. */
+export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
+  const timer = setInterval(() => void touchEntry(modelPath), TOUCH_MS).unref()
+  return {
+    generate: (request, signal) => engine.generate(request, signal),
+    info: () => engine.info(),
+    status: () => engine.status(),
+    close: async () => {
+      clearInterval(timer)
+      await engine.close()
+    },
+  }
 }
 
 async function removeSuperseded(current: Artifact): Promise<void> {

@@ -1,17 +1,17 @@
 /**
- * SHA-256 of files, remembered. Hashing a checkpoint of 2 GB costs seconds at every start, so a small index beside
- * the cache keeps each file's hash with its size, times and inode, and hashes again when any of them differs.
- * The index is only a shortcut: lost, damaged or not writable, it costs the time and nothing else.
+ * SHA-256 of files, with an index of known hashes. Hashing a checkpoint of 2 GB takes seconds at every start, so a file
+ * beside the cache keeps each hash with the size, times and inode of its file; when any of them differs, the file is hashed
+ * again. An index that is lost, damaged or not writable costs that time and nothing else.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, type BigIntStats } from 'node:fs'
-import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { newId } from '../../core/ids.ts'
 import { badFile, fileError } from '../file-errors.ts'
 import { isRecord } from '../json-file.ts'
 import { checkFile } from '../open-file.ts'
+import { writeWhole } from './whole-file.ts'
 
 const INDEX_FILE = 'hashes.json'
 /** The oldest entries are dropped first; far more than a machine has checkpoints. */
@@ -58,14 +58,12 @@ export class ContentHashes {
   /** Writes the index if it has changed. Two processes may overwrite each other's; the loser hashes again. */
   async save(): Promise<void> {
     if (!this.#isChanged) return
-    const temporaryPath = `${this.#indexPath}.${newId()}.tmp`
-    const entries = Array.from(this.#entries).slice(-MAX_ENTRIES)
+    const text = JSON.stringify(Object.fromEntries(Array.from(this.#entries).slice(-MAX_ENTRIES)), null, 1)
     try {
-      await writeFile(temporaryPath, JSON.stringify(Object.fromEntries(entries), null, 1))
-      await rename(temporaryPath, this.#indexPath)
+      await writeWhole(this.#indexPath, (temporaryPath) => writeFile(temporaryPath, text))
       this.#isChanged = false
     } catch {
-      await unlink(temporaryPath).catch(() => {})
+      // The next start hashes again.
     }
   }
 }
@@ -78,8 +76,7 @@ function identity({ size, mtimeNs, ctimeNs, ino, dev }: BigIntStats): string {
 async function hashFile(path: string, sizeBytes: bigint, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256')
   if (sizeBytes <= SMALL_BYTES) return hash.update(await readFile(path)).digest('hex')
-  const stream = createReadStream(path, { highWaterMark: 2 ** 20 })
-  await pipeline(stream, hash, signal === undefined ? {} : { signal })
+  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash, { signal })
   return hash.digest('hex')
 }
 

@@ -19,8 +19,8 @@ export interface ConvertOptions {
   /** Must not exist yet; on failure the caller removes what was written. */
   readonly outputPath: string
   /** Called with the share that is written, 0 to 1. */
-  readonly onProgress?: (fraction: number) => void
-  readonly signal?: AbortSignal
+  readonly onProgress?: ((fraction: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** @throws StartError naming what is wrong with the checkpoint or the disk. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { abortReason } from '../../../core/abort.ts'
 import { StartError } from '../../../core/errors.ts'
 import { type ChildExit, startChild } from '../../child/child-program.ts'
-import type { QuantizeWork } from '../../../checkpoints/cache/quantization-cache.ts'
+import type { QuantizeWork } from '../../../checkpoints/quantize-model.ts'
 import { progressOfLine, withoutProgress } from './quantize-progress.ts'
 import type { QuantizeEnd, QuantizeOptions } from './quantize-weights.ts'
 

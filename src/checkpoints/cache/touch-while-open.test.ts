@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { sayOk, ScriptedEngine } from '../../../test/support/engines/scripted-engine.ts'
 import { until } from '../../../test/support/until.ts'
-import { touchWhileOpen } from './touch-entry.ts'
+import { touchWhileOpen } from './artifact-manifest.ts'
 
 const HOUR_MS = 3600 * 1000
 let folder = ''

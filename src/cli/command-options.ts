@@ -4,9 +4,8 @@
  */
 import { Argument, type Command, Option } from 'commander'
 import { envName, flagName } from '../config/option-names.ts'
-import { defaultText, OPTIONS } from '../config/options.ts'
-import type { OptionName } from '../config/server-config.ts'
-import { type ValueKind, ValueProblem } from '../config/value-kinds.ts'
+import { defaultText, type OptionName, OPTIONS } from '../config/options.ts'
+import { readValue, type ValueKind } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
 
 /** An option that neither the environment nor a file can give. */
@@ -42,7 +41,7 @@ export function addCommandOption<Value>(command: Command, name: string, row: Com
   const { kind, help } = row
   const option = new Option(flagsOf(name, kind), `${help} (default: ${row.defaultText})`)
   if (kind.placeholder !== null) {
-    option.argParser((text) => read(kind, refuseFlagAsValue(text, option, command), flagName(name)))
+    option.argParser((text) => readValue(kind, refuseFlagAsValue(text, option, command), flagName(name)))
   }
   command.addOption(option)
 }
@@ -50,7 +49,7 @@ export function addCommandOption<Value>(command: Command, name: string, row: Com
 /** Takes one word after the command; its value is what the kind gives. */
 export function addCommandArgument<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
   const argument = new Argument(`<${kind.placeholder ?? label}>`)
-  command.addArgument(argument.argParser((text) => read(kind, text, `The ${label}`)))
+  command.addArgument(argument.argParser((text) => readValue(kind, text, `The ${label}`)))
 }
 
 function flagsOf(name: string, { placeholder }: ValueKind<unknown>): string {
@@ -63,13 +62,4 @@ function refuseFlagAsValue(text: string, { flags }: Option, command: Command): s
     throw new StartError(`option '${flags}' argument missing`, 2)
   }
   return text
-}
-
-function read<Value>(kind: ValueKind<Value>, text: string, label: string): Value {
-  try {
-    return kind.parse(text)
-  } catch (error) {
-    if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
-    throw error
-  }
 }

@@ -1,6 +1,5 @@
 /** How the list of models in a configuration file, or from code, is read. */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
-import type { ConfiguredModel } from './server-config.ts'
 import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
@@ -9,7 +8,7 @@ export const modelIdKind = textLike('id', 'at most 200 characters without spaces
 
 const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization'] as const
 
-export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
+export const configuredModels: ValueKind<readonly ReturnType<typeof parseModel>[]> = {
   placeholder: null,
   parse: (given) => {
     if (!Array.isArray(given)) throw new ValueProblem('must be a list of models, each with id and checkpoint')
@@ -24,7 +23,7 @@ export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
   },
 }
 
-function parseModel(given: unknown, index: number): ConfiguredModel {
+function parseModel(given: unknown, index: number) {
   const place = `model ${index + 1}`
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)

@@ -9,16 +9,6 @@ import { SPECULATIONS } from '../core/speculation.ts'
 import { configuredModels, modelIdKind } from './model-kinds.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
-  AUTH_MODES,
-  GPU_MODES,
-  KV_CACHE_TYPES,
-  LOG_LEVELS,
-  MODEL_ADMINS,
-  type OptionName,
-  type OptionValues,
-  REGISTRATIONS,
-} from './server-config.ts'
-import {
   choice,
   cidr,
   host,
@@ -58,299 +48,283 @@ export interface OptionRow<Value> {
   readonly isFileOnly?: boolean
 }
 
-export type OptionTable = { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> }
+/** Adds the heading to each of its rows, whose types stay as they are. */
+function inGroup<const Rows extends Readonly<Record<string, Omit<OptionRow<unknown>, 'group'>>>>(
+  group: OptionGroup,
+  rows: Rows,
+) {
+  const entries = Object.entries(rows).map(([name, row]) => [name, { group, ...row }])
+  return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Rows[Name] & { group: OptionGroup } }
+}
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
 
-export const OPTIONS: OptionTable = {
-  host: {
-    group: 'Server',
-    kind: host,
-    default: '127.0.0.1',
-    help: 'address to listen on',
-  },
-  port: {
-    group: 'Server',
-    kind: wholeNumber({ min: 0, max: 65_535 }),
-    default: 8080,
-    help: 'port to listen on; 0 picks a free one and prints it',
-  },
-  config: {
-    group: 'Server',
-    kind: path(),
-    default: null,
-    help: 'JSON or YAML file with options under their camelCase names',
-  },
-  logLevel: {
-    group: 'Server',
-    kind: choice(LOG_LEVELS),
-    default: 'info',
-    help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
-  },
-  shutdownTimeout: {
-    group: 'Server',
-    kind: wholeNumber({ min: 0, max: 3600 }, 'seconds'),
-    default: 30,
-    help: 'seconds running requests may take after SIGTERM',
-  },
-  workers: {
-    group: 'Server',
-    kind: wholeNumber({ min: 1, max: 256 }),
-    default: 1,
-    help: 'HTTP processes',
-    notYet: { reason: 'more than one HTTP process is not built', neutral: [1] },
-  },
-
-  authMode: {
-    group: 'Access',
-    kind: choice(AUTH_MODES),
-    default: 'api-key',
-    help: 'none lets every caller in, on a loopback host only',
-  },
-  apiKeys: {
-    group: 'Access',
-    kind: secretList,
-    default: Object.freeze([]),
-    help: "the operator's keys, between commas, or @FILE with one a line",
-  },
-  adminKey: {
-    group: 'Access',
-    kind: secret,
-    default: null,
-    help: 'secret of the admin API, or @FILE',
-  },
-  registration: {
-    group: 'Access',
-    kind: choice(REGISTRATIONS),
-    default: 'open',
-    help: 'who may register an account',
-  },
-  modelAdmin: {
-    group: 'Access',
-    kind: choice(MODEL_ADMINS),
-    default: 'key',
-    help: 'who may quantize a model: any key, or the admin',
-  },
-  corsOrigins: {
-    group: 'Access',
-    kind: list(origin),
-    default: Object.freeze([]),
-    help: 'origins that may call from a browser',
-  },
-
-  checkpoint: {
-    group: 'Model',
-    kind: path('path'),
-    default: null,
-    defaultText: 'the passthrough model',
-    help: '.gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]',
-  },
-  modelConfig: {
-    group: 'Model',
-    kind: path(),
-    default: null,
-    defaultText: 'beside the checkpoint',
-    help: 'config.json of the checkpoint; overrides metadata of a .gguf',
-  },
-  tokenizer: {
-    group: 'Model',
-    kind: path(),
-    default: null,
-    defaultText: 'beside the checkpoint',
-    help: 'tokenizer.json of a safetensors checkpoint',
-  },
-  modelId: {
-    group: 'Model',
-    kind: modelIdKind,
-    default: null,
-    defaultText: "the checkpoint's stem",
-    help: 'id under which the checkpoint is served',
-  },
-  quantization: {
-    group: 'Model',
-    kind: choice(QUANTIZATIONS),
-    default: 'none',
-    help: 'applied when the checkpoint is loaded',
-  },
-  models: {
-    group: 'Model',
-    kind: configuredModels,
-    default: Object.freeze([]),
-    isFileOnly: true,
-    help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization',
-  },
-
-  maxBatchSize: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 1, max: 256 }),
-    default: 8,
-    help: 'sequences in one running batch',
-  },
-  maxSeqLen: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 1, max: 16_777_216 }),
-    default: null,
-    defaultText: "the model's own, at most 4096",
-    help: 'tokens a sequence may reach',
-  },
-  kvCacheType: {
-    group: 'Engine',
-    kind: choice(KV_CACHE_TYPES),
-    default: 'f16',
-    help: 'precision of the KV cache; q8_0 takes 53 % of the memory',
-  },
-  schedulePolicy: {
-    group: 'Engine',
-    kind: choice(SCHEDULE_POLICIES),
-    default: 'priority',
-    help: 'order of the waiting queue',
-  },
-  speculation: {
-    group: 'Engine',
-    kind: choice(SPECULATIONS),
-    default: 'ngram',
-    help: 'ngram guesses ahead where one text repeats itself, and checks the guesses with the next token',
-  },
-  maxQueue: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 1, max: 1_000_000 }),
-    default: 512,
-    help: 'waiting sequences, all models together',
-  },
-  replicas: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 1, max: 64 }),
-    default: 1,
-    help: 'engine processes per model',
-  },
-  gpu: {
-    group: 'Engine',
-    kind: choice(GPU_MODES),
-    default: 'auto',
-    help: 'auto uses a GPU where one is found',
-  },
-  gpuLayers: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 0, max: 10_000 }),
-    default: null,
-    defaultText: 'all',
-    help: 'layers of the model to put on the GPU',
-  },
-  threads: {
-    group: 'Engine',
-    kind: wholeNumber({ min: 1, max: 1024 }),
-    default: null,
-    defaultText: 'by model size, at most all cores',
-    help: 'compute threads of an engine',
-  },
-
-  tlsCertfile: {
-    group: 'Network',
-    kind: path(),
-    default: null,
-    defaultText: 'plain HTTP',
-    help: 'PEM certificate; needs --tls-keyfile',
-  },
-  tlsKeyfile: {
-    group: 'Network',
-    kind: path(),
-    default: null,
-    defaultText: 'plain HTTP',
-    help: 'PEM key; needs --tls-certfile',
-  },
-  cidrAllow: {
-    group: 'Network',
-    kind: list(cidr),
-    default: Object.freeze([]),
-    help: 'addresses that may connect; all others may not',
-  },
-  cidrDeny: {
-    group: 'Network',
-    kind: list(cidr),
-    default: Object.freeze([]),
-    help: 'addresses that may not connect; wins over --cidr-allow',
-  },
-  trustedProxies: {
-    group: 'Network',
-    kind: list(cidr),
-    default: Object.freeze([]),
-    help: 'proxies whose X-Forwarded-For is believed',
-  },
-  rateLimit: {
-    group: 'Network',
-    kind: offOr(wholeNumber({ min: 1, max: 1_000_000 })),
-    default: null,
-    defaultText: 'off',
-    help: 'requests per minute and client address, before authentication',
-  },
-  portKnock: {
-    group: 'Network',
-    kind: list(port),
-    default: Object.freeze([]),
-    defaultText: 'off',
-    help: 'ports to connect to, in order, before the server answers',
-  },
-  portKnockWindow: {
-    group: 'Network',
-    kind: wholeNumber({ min: 1, max: 3600 }, 'seconds'),
-    default: 10,
-    help: 'seconds in which all ports must be knocked',
-  },
-  portKnockOpen: {
-    group: 'Network',
-    kind: wholeNumber({ min: 1, max: 31_536_000 }, 'seconds'),
-    default: 3600,
-    help: 'seconds an address may reach the server after knocking',
-  },
-
-  enableFirewall: {
-    group: 'Guards',
-    kind: toggle,
-    default: false,
-    help: 'switch the request firewall on',
-  },
-  disablePromptInjection: {
-    group: 'Guards',
-    kind: toggle,
-    default: false,
-    help: 'switch the guard against prompt injection off',
-  },
-  disableOutputVerify: {
-    group: 'Guards',
-    kind: toggle,
-    default: false,
-    help: 'switch the guard of generated text off',
-  },
-
-  dataDir: {
-    group: 'State',
-    kind: path('folder'),
-    default: 'sluice-data',
-    help: 'folder for databases and converted models',
-  },
-  apiDb: {
-    group: 'State',
-    kind: databaseUrl,
-    default: null,
-    defaultText: 'api.db in the data folder',
-    help: 'database of accounts and keys: SQLite file or :memory:',
-  },
-  usageDb: {
-    group: 'State',
-    kind: databaseUrl,
-    default: null,
-    defaultText: 'usage.db in the data folder',
-    help: 'database of usage: SQLite file or :memory:',
-  },
-  usageRetentionDays: {
-    group: 'State',
-    kind: offOr(wholeNumber({ min: 1, max: 36_500 }, 'days')),
-    default: null,
-    defaultText: 'off: all is kept',
-    help: 'days that usage is kept, whole days of UTC',
-  },
+const TABLE = {
+  ...inGroup('Server', {
+    host: {
+      kind: host,
+      default: '127.0.0.1',
+      help: 'address to listen on',
+    },
+    port: {
+      kind: wholeNumber({ min: 0, max: 65_535 }),
+      default: 8080,
+      help: 'port to listen on; 0 picks a free one and prints it',
+    },
+    config: {
+      kind: path(),
+      default: null,
+      help: 'JSON or YAML file with options under their camelCase names',
+    },
+    logLevel: {
+      kind: choice(LOG_LEVELS),
+      default: 'info',
+      help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+    },
+    shutdownTimeout: {
+      kind: wholeNumber({ min: 0, max: 3600 }, 'seconds'),
+      default: 30,
+      help: 'seconds running requests may take after SIGTERM',
+    },
+    workers: {
+      kind: wholeNumber({ min: 1, max: 256 }),
+      default: 1,
+      help: 'HTTP processes',
+      notYet: { reason: 'more than one HTTP process is not built', neutral: [1] },
+    },
+  }),
+  ...inGroup('Access', {
+    authMode: {
+      kind: choice(['api-key', 'none']),
+      default: 'api-key',
+      help: 'none lets every caller in, on a loopback host only',
+    },
+    apiKeys: {
+      kind: secretList,
+      default: Object.freeze([]),
+      help: "the operator's keys, between commas, or @FILE with one a line",
+    },
+    adminKey: {
+      kind: secret,
+      default: null,
+      help: 'secret of the admin API, or @FILE',
+    },
+    registration: {
+      kind: choice(['open', 'closed']),
+      default: 'open',
+      help: 'who may register an account',
+    },
+    modelAdmin: {
+      kind: choice(['key', 'admin']),
+      default: 'key',
+      help: 'who may quantize a model: any key, or the admin',
+    },
+    corsOrigins: {
+      kind: list(origin),
+      default: Object.freeze([]),
+      help: 'origins that may call from a browser',
+    },
+  }),
+  ...inGroup('Model', {
+    checkpoint: {
+      kind: path('path'),
+      default: null,
+      defaultText: 'the passthrough model',
+      help: '.gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]',
+    },
+    modelConfig: {
+      kind: path(),
+      default: null,
+      defaultText: 'beside the checkpoint',
+      help: 'config.json of the checkpoint; overrides metadata of a .gguf',
+    },
+    tokenizer: {
+      kind: path(),
+      default: null,
+      defaultText: 'beside the checkpoint',
+      help: 'tokenizer.json of a safetensors checkpoint',
+    },
+    modelId: {
+      kind: modelIdKind,
+      default: null,
+      defaultText: "the checkpoint's stem",
+      help: 'id under which the checkpoint is served',
+    },
+    quantization: {
+      kind: choice(QUANTIZATIONS),
+      default: 'none',
+      help: 'applied when the checkpoint is loaded',
+    },
+    models: {
+      kind: configuredModels,
+      default: Object.freeze([]),
+      isFileOnly: true,
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization',
+    },
+  }),
+  ...inGroup('Engine', {
+    maxBatchSize: {
+      kind: wholeNumber({ min: 1, max: 256 }),
+      default: 8,
+      help: 'sequences in one running batch',
+    },
+    maxSeqLen: {
+      kind: wholeNumber({ min: 1, max: 16_777_216 }),
+      default: null,
+      defaultText: "the model's own, at most 4096",
+      help: 'tokens a sequence may reach',
+    },
+    kvCacheType: {
+      kind: choice(['f16', 'q8_0']),
+      default: 'f16',
+      help: 'precision of the KV cache; q8_0 takes 53 % of the memory',
+    },
+    schedulePolicy: {
+      kind: choice(SCHEDULE_POLICIES),
+      default: 'priority',
+      help: 'order of the waiting queue',
+    },
+    speculation: {
+      kind: choice(SPECULATIONS),
+      default: 'ngram',
+      help: 'ngram guesses ahead where one text repeats itself, and checks the guesses with the next token',
+    },
+    maxQueue: {
+      kind: wholeNumber({ min: 1, max: 1_000_000 }),
+      default: 512,
+      help: 'waiting sequences, all models together',
+    },
+    replicas: {
+      kind: wholeNumber({ min: 1, max: 64 }),
+      default: 1,
+      help: 'engine processes per model',
+    },
+    gpu: {
+      kind: choice(['auto', 'off']),
+      default: 'auto',
+      help: 'auto uses a GPU where one is found',
+    },
+    gpuLayers: {
+      kind: wholeNumber({ min: 0, max: 10_000 }),
+      default: null,
+      defaultText: 'all',
+      help: 'layers of the model to put on the GPU',
+    },
+    threads: {
+      kind: wholeNumber({ min: 1, max: 1024 }),
+      default: null,
+      defaultText: 'by model size, at most all cores',
+      help: 'compute threads of an engine',
+    },
+  }),
+  ...inGroup('Network', {
+    tlsCertfile: {
+      kind: path(),
+      default: null,
+      defaultText: 'plain HTTP',
+      help: 'PEM certificate; needs --tls-keyfile',
+    },
+    tlsKeyfile: {
+      kind: path(),
+      default: null,
+      defaultText: 'plain HTTP',
+      help: 'PEM key; needs --tls-certfile',
+    },
+    cidrAllow: {
+      kind: list(cidr),
+      default: Object.freeze([]),
+      help: 'addresses that may connect; all others may not',
+    },
+    cidrDeny: {
+      kind: list(cidr),
+      default: Object.freeze([]),
+      help: 'addresses that may not connect; wins over --cidr-allow',
+    },
+    trustedProxies: {
+      kind: list(cidr),
+      default: Object.freeze([]),
+      help: 'proxies whose X-Forwarded-For is believed',
+    },
+    rateLimit: {
+      kind: offOr(wholeNumber({ min: 1, max: 1_000_000 })),
+      default: null,
+      defaultText: 'off',
+      help: 'requests per minute and client address, before authentication',
+    },
+    portKnock: {
+      kind: list(port),
+      default: Object.freeze([]),
+      defaultText: 'off',
+      help: 'ports to connect to, in order, before the server answers',
+    },
+    portKnockWindow: {
+      kind: wholeNumber({ min: 1, max: 3600 }, 'seconds'),
+      default: 10,
+      help: 'seconds in which all ports must be knocked',
+    },
+    portKnockOpen: {
+      kind: wholeNumber({ min: 1, max: 31_536_000 }, 'seconds'),
+      default: 3600,
+      help: 'seconds an address may reach the server after knocking',
+    },
+  }),
+  ...inGroup('Guards', {
+    enableFirewall: {
+      kind: toggle,
+      default: false,
+      help: 'switch the request firewall on',
+    },
+    disablePromptInjection: {
+      kind: toggle,
+      default: false,
+      help: 'switch the guard against prompt injection off',
+    },
+    disableOutputVerify: {
+      kind: toggle,
+      default: false,
+      help: 'switch the guard of generated text off',
+    },
+  }),
+  ...inGroup('State', {
+    dataDir: {
+      kind: path('folder'),
+      default: 'sluice-data',
+      help: 'folder for databases and converted models',
+    },
+    apiDb: {
+      kind: databaseUrl,
+      default: null,
+      defaultText: 'api.db in the data folder',
+      help: 'database of accounts and keys: SQLite file or :memory:',
+    },
+    usageDb: {
+      kind: databaseUrl,
+      default: null,
+      defaultText: 'usage.db in the data folder',
+      help: 'database of usage: SQLite file or :memory:',
+    },
+    usageRetentionDays: {
+      kind: offOr(wholeNumber({ min: 1, max: 36_500 }, 'days')),
+      default: null,
+      defaultText: 'off: all is kept',
+      help: 'days that usage is kept, whole days of UTC',
+    },
+  }),
 }
+
+export type OptionName = keyof typeof TABLE
+
+/** What the kind gives; null where the option has no fixed default. */
+type ValueOf<Row> = Row extends { readonly kind: ValueKind<infer Value>; readonly default: infer Default }
+  ? Value | Extract<Default, null>
+  : never
+
+/** Every option of the command line: the configuration, and the file that parts of it may come from. */
+export type OptionValues = { readonly [Name in OptionName]: ValueOf<(typeof TABLE)[Name]> }
+
+export const OPTIONS: { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> } = TABLE
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[]
 

@@ -7,10 +7,17 @@
 import { StartError } from '../core/errors.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { envName, flagName, nearestName } from './option-names.ts'
-import { isFileOnly, OPTION_NAMES, OPTIONS, type OptionRow } from './options.ts'
+import {
+  isFileOnly,
+  OPTION_NAMES,
+  type OptionName,
+  OPTIONS,
+  type OptionRow,
+  type OptionValues,
+} from './options.ts'
 import { checkRules } from './rules.ts'
-import type { OptionName, OptionValues, ServerConfig } from './server-config.ts'
-import { ValueProblem } from './value-kinds.ts'
+import type { ServerConfig } from './server-config.ts'
+import { readValue } from './value-kinds.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type Values = Readonly<Record<string, unknown>>
@@ -102,32 +109,13 @@ function pick<Name extends OptionName>(name: Name, sources: readonly Source[]) {
     const given = source.valueOf(name)
     if (given === undefined || given === null) continue
     const label = source.label(name)
-    const value = parseValue(row, { given, label })
-    refuseUnavailable(row, { value, label })
+    const value = readValue(row.kind, given, label)
+    if (row.notYet !== undefined && !row.notYet.neutral.includes(value)) {
+      throw new StartError(`${label} is not available yet: ${row.notYet.reason}.`, 2)
+    }
     return { value, label }
   }
   return { value: row.default, label: flagName(name) }
-}
-
-function parseValue<Value>(
-  row: OptionRow<Value>,
-  { given, label }: { given: unknown; label: string },
-): Value {
-  try {
-    return row.kind.parse(given)
-  } catch (error) {
-    if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
-    throw error
-  }
-}
-
-function refuseUnavailable(
-  row: OptionRow<unknown>,
-  { value, label }: { value: unknown; label: string },
-): void {
-  const { notYet } = row
-  if (notYet === undefined || notYet.neutral.includes(value)) return
-  throw new StartError(`${label} is not available yet: ${notYet.reason}.`, 2)
 }
 
 function flagSource(flags: Values): Source {

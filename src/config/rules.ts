@@ -2,7 +2,8 @@
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { StartError } from '../core/errors.ts'
-import type { OptionName, ServerConfig } from './server-config.ts'
+import type { OptionName } from './options.ts'
+import type { ServerConfig } from './server-config.ts'
 
 type Label = (name: OptionName) => string
 

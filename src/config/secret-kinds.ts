@@ -9,32 +9,28 @@ import { type ValueKind, ValueProblem } from './value-kinds.ts'
 /** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
-  parse: (given) => Object.freeze(readSecrets(given, ',')),
+  parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(','))),
 }
 
 export const secret: ValueKind<string> = {
   placeholder: 'secret',
   parse: (given) => {
-    const [first, ...more] = readSecrets(given, null)
+    const [first, ...more] = readSecrets(given, (text) => [text])
     if (first === undefined || more.length > 0)
       throw new ValueProblem('must be one secret, but there are more')
     return first
   },
 }
 
-function readSecrets(given: unknown, separator: string | null): readonly string[] {
+function readSecrets(given: unknown, split: (text: string) => readonly string[]): readonly string[] {
   if (typeof given === 'string' && given.startsWith('@')) return readSecretFile(given.slice(1))
-  const secrets = typeof given === 'string' ? splitText(given, separator) : given
+  const secrets = typeof given === 'string' ? split(given) : given
   if (!Array.isArray(secrets) || !secrets.every((item) => typeof item === 'string')) {
     throw new ValueProblem('must be text')
   }
   const trimmed = secrets.map((item: string) => item.trim())
   if (trimmed.includes('')) throw new ValueProblem('must not contain an empty secret')
   return trimmed
-}
-
-function splitText(text: string, separator: string | null): string[] {
-  return separator === null ? [text] : text.split(separator)
 }
 
 function readSecretFile(path: string): readonly string[] {

@@ -4,6 +4,7 @@
  * name, such as "must be a whole number from 1 to 256, but was 'many'".
  */
 import { isIP } from 'node:net'
+import { StartError } from '../core/errors.ts'
 
 export interface ValueKind<Value> {
   /** Shown in `--help`; null for a switch, which takes no value on the command line. */
@@ -14,6 +15,16 @@ export interface ValueKind<Value> {
 
 export class ValueProblem extends Error {
   override readonly name = 'ValueProblem'
+}
+
+/** The value of an option that a sentence calls `label`. @throws StartError */
+export function readValue<Value>(kind: ValueKind<Value>, given: unknown, label: string): Value {
+  try {
+    return kind.parse(given)
+  } catch (error) {
+    if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
+    throw error
+  }
 }
 
 const MAX_SHOWN_LENGTH = 80
@@ -71,12 +82,10 @@ export const origin: ValueKind<string> = textLike(
   (text) => text === '*' || (URL.canParse(text) && new URL(text).origin === text),
 )
 
-interface Bounds {
-  readonly min: number
-  readonly max: number
-}
-
-export function wholeNumber({ min, max }: Bounds, placeholder = 'n'): ValueKind<number> {
+export function wholeNumber(
+  { min, max }: { readonly min: number; readonly max: number },
+  placeholder = 'n',
+): ValueKind<number> {
   return {
     placeholder,
     parse: (given) => {

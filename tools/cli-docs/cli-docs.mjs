@@ -4,7 +4,7 @@
  * file is not what this gives.
  * @import { Command } from 'commander'
  * @import { OptionGroup } from '../../dist/config/options.js'
- * @import { OptionName } from '../../dist/config/server-config.js'
+ * @import { OptionName } from '../../dist/config/options.js'
  */
 import { readFileSync } from 'node:fs'
 import { createProgram } from '../../dist/cli/command-line.js'

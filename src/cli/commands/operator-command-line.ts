@@ -5,7 +5,7 @@
 import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'
 import { isKeySecret } from '../../accounts/keys/key-secret.ts'
-import type { OptionName } from '../../config/server-config.ts'
+import type { OptionName } from '../../config/options.ts'
 import {
   choice,
   textLike,

@@ -1,7 +1,7 @@
 /** The words of `sluice quantize`: what it takes, and what it asks for once they are read. */
 import type { Command } from 'commander'
 import { choice, path } from '../../config/value-kinds.ts'
-import type { OptionName } from '../../config/server-config.ts'
+import type { OptionName } from '../../config/options.ts'
 import { QUANT_MODES, type QuantMode } from '../../core/quant-mode.ts'
 import { addCommandOption, addConfigOption } from '../command-options.ts'
 

@@ -1,15 +1,16 @@
 /**
- * The words after `sluice`, read with commander: which command, and what it was given. Values of the configuration's
- * options stay text; reading them is the configuration's work. Help and version come back as text. A wrong word is a
+ * The words after `sluice`, parsed with commander: which command, with which options. Values of the configuration's
+ * options stay text; the configuration reads them. Help and version come back as text. A wrong word is a
  * `StartError` with exit code 2, on one line and without the value that may be a secret.
  */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
-import { textLike } from '../config/value-kinds.ts'
+import { choice, path, textLike } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
+import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
-import { addCommandArgument, addConfigOption } from './command-options.ts'
+import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import {
   addKeysCommands,
   addUsersCommands,
@@ -17,9 +18,14 @@ import {
   type UsersCommand,
 } from './commands/operator-command-line.ts'
 import { addLightCommand, type LightCommand } from './commands/light-command-line.ts'
-import { addQuantizeCommand, type QuantizeCommand } from './commands/quantize-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
+
+export interface QuantizeCommand {
+  readonly mode: QuantMode
+  /** Null leaves the file among the converted models only. */
+  readonly output: string | null
+}
 
 export type CommandLine =
   | { readonly kind: 'serve'; readonly flags: Flags }
@@ -91,6 +97,32 @@ function addPullCommand(program: Command, onPull: (model: string, flags: Flags) 
   addCommandArgument(pull, hubModel, 'model')
   addConfigOption(pull, 'logLevel', { heading: 'Options' })
   pull.usage('[options] <hf:org/repo[:file]>').action((model: string) => onPull(model, pull.opts()))
+}
+
+function addQuantizeCommand(
+  program: Command,
+  onCommand: (command: QuantizeCommand, flags: Flags) => void,
+): void {
+  const quantize = program
+    .command('quantize')
+    .usage('[options]')
+    .description('quantize a checkpoint to a .gguf file, as serve --quantization would')
+  addCommandOption(quantize, 'mode', {
+    kind: choice(QUANT_MODES),
+    defaultText: 'int4',
+    help: 'what the weight matrices become',
+  })
+  addCommandOption(quantize, 'output', {
+    kind: path('file'),
+    defaultText: 'in the data folder, where serve --quantization finds it',
+    help: 'file to write, which must not exist yet',
+  })
+  addConfigOption(quantize, 'checkpoint', { without: 'required' })
+  for (const name of ['modelConfig', 'tokenizer', 'dataDir', 'config'] as const)
+    addConfigOption(quantize, name)
+  quantize.action(({ mode = 'int4', output = null }: Partial<QuantizeCommand>) =>
+    onCommand({ mode, output }, quantize.opts()),
+  )
 }
 
 /** The part of the command's help that lists options; the program's help ends with it. */

@@ -9,17 +9,15 @@ it('the program loads neither the server nor a database before it knows that it 
   expect(packagesOf('cli/main.ts')).toEqual(['commander'])
 })
 
-it.each(['cli/commands/keys-command.ts', 'cli/commands/users-command.ts'])(
-  '%s loads the database and not the server',
-  (file) => {
-    expect(packagesOf(file)).toEqual(['@node-rs/argon2', '@photostructure/sqlite', 'kysely'])
-    const { files } = walkImports(file)
-    expect(
-      [...files].filter((loaded) => /^(?:api|engines|models|scheduler|checkpoints|telemetry)\//.test(loaded)),
-    ).toEqual([])
-    expect(files).not.toContain('app/create-server.ts')
-  },
-)
+it('the operator commands load the database and not the server', () => {
+  const file = 'cli/commands/operator-commands.ts'
+  expect(packagesOf(file)).toEqual(['@node-rs/argon2', '@photostructure/sqlite', 'kysely'])
+  const { files } = walkImports(file)
+  expect(
+    [...files].filter((loaded) => /^(?:api|engines|models|scheduler|checkpoints|telemetry)\//.test(loaded)),
+  ).toEqual([])
+  expect(files).not.toContain('app/create-server.ts')
+})
 
 it('cli/commands/pull-command.ts loads the library of the Hub alone', () => {
   expect(packagesOf('cli/commands/pull-command.ts')).toEqual(['@huggingface/hub'])

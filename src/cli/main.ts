@@ -10,7 +10,7 @@ import type { CreateServer } from './commands/serve.ts'
 import { createProcessTerminal, flushOutput } from './terminal/terminal.ts'
 
 export interface MainOptions {
-  /** Stand in for the defaults of options that are given nowhere. */
+  /** They replace the table's defaults. */
   readonly defaults?: Partial<ServerConfig>
 }
 
@@ -42,7 +42,7 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   terminal.exit(exitCode)
 }
 
-/** Whether one is under way, which may hang for ever. */
+/** Whether a file operation is under way, which may never end. */
 function hasFileOperation(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }

@@ -7,7 +7,6 @@ import { AccountService } from '../accounts/account-service.ts'
 import { emailKey } from '../accounts/email.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
-import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import { LoginThrottle } from '../limits/login-throttle.ts'
@@ -18,13 +17,7 @@ import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
 import { IN_MEMORY } from '../storage/sqlite/open-database.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
-import type { Terminal } from './terminal/terminal.ts'
-
-export interface OperatorContext {
-  readonly config: Pick<ServerConfig, 'apiDb' | 'dataDir'>
-  readonly terminal: Terminal
-  readonly clock: Clock
-}
+import type { CommandContext } from './terminal/terminal.ts'
 
 export interface Services {
   readonly keys: KeyService
@@ -33,15 +26,13 @@ export interface Services {
   readonly findUser: (idOrEmail: string) => Promise<Pick<StoredUser, 'id' | 'email'>>
 }
 
-export interface WithServicesOptions {
-  /** Whether a missing database is created, or ends the command. */
-  readonly createsDatabase: boolean
-}
-
-/** @throws StartError when the database cannot be used, and what `act` throws. */
+/**
+ * @param createsDatabase whether a missing database is created, or ends the command
+ * @throws StartError when the database cannot be used, and what `act` throws.
+ */
 export async function withServices(
-  { config, clock }: OperatorContext,
-  { createsDatabase }: WithServicesOptions,
+  { config, clock }: CommandContext<'apiDb' | 'dataDir'>,
+  { createsDatabase }: { readonly createsDatabase: boolean },
   act: (services: Services) => Promise<void>,
 ): Promise<void> {
   const location = accountsLocation(config)
@@ -66,16 +57,12 @@ function requireUsable(location: string, createsDatabase: boolean): void {
       2,
     )
   }
-  if (createsDatabase || isUrl(location) || existsSync(location)) return
+  if (createsDatabase || /^\w+:\/\//.test(location) || existsSync(location)) return
   throw new StartError(
     `There is no database of accounts and keys at '${location}' (--api-db, --data-dir); ` +
       `the server makes it, and 'sluice keys create' does.`,
     1,
   )
-}
-
-function isUrl(location: string): boolean {
-  return /^\w+:\/\//.test(location)
 }
 
 function createServices(database: ApiDatabase, clock: Clock): Services {

@@ -4,7 +4,7 @@ import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { run } from './run.ts'
 import type { CreateServer, ServedServer } from './commands/serve.ts'
-import type { StopSignal, Terminal } from './terminal/terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 interface Scene {
   readonly env?: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   const exits: number[] = []
   const configs: ServerConfig[] = []
   const clock = new VirtualClock()
-  let handler: (signal: StopSignal) => void = () => {}
+  let handler = () => {}
   let hangUpHandler: (() => void) | null = null
   let reloads = 0
   const closing = createGate()
@@ -67,7 +67,7 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     configs,
     clock,
     listening: listening.opened,
-    signal: (signal: StopSignal) => handler(signal),
+    signal: () => handler(),
     hangUp: () => hangUpHandler?.(),
     isHangUpHandled: () => hangUpHandler !== null,
     reloads: () => reloads,
@@ -130,7 +130,7 @@ describe('run', () => {
     await scene.listening
     expect(scene.printed).toEqual(['sluice: listening on http://127.0.0.1:1234'])
     expect(scene.configs).toMatchObject([{ port: 0, checkpoint: 'demo', modelId: 'mine' }])
-    scene.signal('SIGTERM')
+    scene.signal()
     scene.finishClosing()
     expect(await exitCode).toBe(0)
     expect(scene.exits).toEqual([])
@@ -149,7 +149,7 @@ describe('run', () => {
     })
     const exitCode = scene.run()
     await scene.listening
-    scene.signal('SIGINT')
+    scene.signal()
     expect(await exitCode).toBe(0)
     expect(scene.printed[1]).toContain('sk-svc-made')
   })
@@ -158,9 +158,9 @@ describe('run', () => {
     const scene = createScene()
     const exitCode = scene.run()
     await scene.listening
-    scene.signal('SIGINT')
+    scene.signal()
     scene.clock.advance(2000)
-    scene.signal('SIGINT')
+    scene.signal()
     expect(scene.exits).toEqual([130])
     scene.finishClosing()
     await exitCode
@@ -170,9 +170,9 @@ describe('run', () => {
     const scene = createScene()
     const exitCode = scene.run()
     await scene.listening
-    scene.signal('SIGINT')
+    scene.signal()
     scene.clock.advance(20)
-    scene.signal('SIGINT')
+    scene.signal()
     expect(scene.exits).toEqual([])
     scene.finishClosing()
     expect(await exitCode).toBe(0)
@@ -195,7 +195,7 @@ describe('run', () => {
     expect([early.isHangUpHandled(), early.hangUp()]).toEqual([true, undefined])
     expect([scene.reloads(), early.reloads(), scene.exits]).toEqual([2, 0, []])
     starting.open()
-    scene.signal('SIGTERM')
+    scene.signal()
     scene.finishClosing()
     expect([await exitCode, await earlyExitCode]).toEqual([0, 1])
   })

@@ -7,7 +7,7 @@ import { LIGHT_OPTIONS } from './commands/light-command-line.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
 
 export interface RunOptions extends ServeDeps {
-  /** Stand in for the defaults of options that are given nowhere. */
+  /** They replace the table's defaults. */
   readonly defaults: Partial<ServerConfig>
 }
 
@@ -43,15 +43,12 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     switch (commandLine.kind) {
       case 'pull': {
         const { runPullCommand } = await import('./commands/pull-command.ts')
-        return await runPullCommand(commandLine.model, { terminal, clock })
+        return await runPullCommand(commandLine.model, context)
       }
-      case 'keys': {
-        const { runKeysCommand } = await import('./commands/keys-command.ts')
-        return await runKeysCommand(commandLine.command, context)
-      }
+      case 'keys':
       case 'users': {
-        const { runUsersCommand } = await import('./commands/users-command.ts')
-        return await runUsersCommand(commandLine.command, context)
+        const { runOperatorCommand } = await import('./commands/operator-commands.ts')
+        return await runOperatorCommand(commandLine, context)
       }
     }
   } catch (error) {

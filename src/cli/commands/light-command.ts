@@ -1,23 +1,15 @@
 /** `sluice light`: starts the light server and stays until a signal, as `serve` does. */
-import type { ServerConfig } from '../../config/server-config.ts'
-import type { Clock } from '../../core/clock.ts'
 import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
 import { firstSignal, stayUntilStopped } from './serve.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-
-export interface LightContext {
-  readonly config: Pick<ServerConfig, (typeof LIGHT_OPTIONS)[number]>
-  readonly terminal: Terminal
-  readonly clock: Clock
-}
+import type { CommandContext } from '../terminal/terminal.ts'
 
 /** @throws StartError, and Node's own error when the address cannot be listened on. */
 export async function runLightCommand(
   { publicPaths, ...own }: LightCommand,
-  { config, terminal, clock }: LightContext,
+  { config, terminal, clock }: CommandContext<(typeof LIGHT_OPTIONS)[number]>,
 ): Promise<number> {
   const { logLevel, ...shared } = config
   const stopped = firstSignal({ terminal, clock })
@@ -29,7 +21,7 @@ export async function runLightCommand(
     { ...shared, ...own, ...(publicPaths !== null && { publicPaths }), onError },
     lightServerDeps({ keyDbOption: '--key-db' }),
   )
-  // A signal ends a download as well, and the server whatever it was doing.
+  // A signal ends a download as well, and closes the server in any state.
   void stopped.then(() => server.close())
   const { url } = await server.listen()
   terminal.print(`sluice: listening on ${url}`)

@@ -1,6 +1,6 @@
 /**
- * The command lines of `sluice keys ...` and `sluice users ...`, parsed to what they ask for. `keys-command.ts` and
- * `users-command.ts` run them and are loaded only then.
+ * The command lines of `sluice keys ...` and `sluice users ...`, parsed to what they ask for. `operator-commands.ts`
+ * runs them and is loaded only then.
  */
 import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'

@@ -21,8 +21,8 @@ async function createScene() {
     print: (line: string) => void printed.push(line),
     complain: (line: string) => void complaints.push(line),
     showProgress: (line: string | null) => void progress.push(line),
-    onSignal: (handler: (signal: 'SIGINT') => void) => {
-      onSignal = () => handler('SIGINT')
+    onSignal: (handler: () => void) => {
+      onSignal = handler
     },
     onHangUp: () => {},
     exit: () => {},

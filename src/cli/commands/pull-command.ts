@@ -1,17 +1,11 @@
-/** `sluice pull`: downloads a model before it is needed, and prints where it stands. */
-import type { Clock } from '../../core/clock.ts'
+/** `sluice pull`: downloads a model before it is needed, and prints its path. */
 import { pullModel } from '../../checkpoints/hub/pull-model.ts'
 import { showDownload } from '../terminal/download-progress.ts'
 import { escapeUnseen } from '../terminal/terminal-text.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { CommandContext } from '../terminal/terminal.ts'
 
-export interface PullContext {
-  readonly terminal: Terminal
-  readonly clock: Clock
-}
-
-/** The first signal ends it, with what has arrived kept. */
-export async function runPullCommand(model: string, { terminal, clock }: PullContext): Promise<number> {
+/** The first signal ends the download; what has arrived is kept. */
+export async function runPullCommand(model: string, { terminal, clock }: CommandContext): Promise<number> {
   const stopping = new AbortController()
   terminal.onSignal(() => stopping.abort())
   const { onDownloadProgress, onNotice } = showDownload({ terminal, clock })

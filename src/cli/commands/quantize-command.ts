@@ -1,6 +1,4 @@
-/** `sluice quantize`: the work that `serve --quantization` does when it loads a model, with a bar to watch. */
-import type { Clock } from '../../core/clock.ts'
-import type { ServerConfig } from '../../config/server-config.ts'
+/** `sluice quantize`: the work of `serve --quantization`, with a progress bar. */
 import { StartError } from '../../core/errors.ts'
 import { localCheckpoint } from '../../checkpoints/hub/local-checkpoint.ts'
 import { type QuantizedModel, quantizeModel } from '../../checkpoints/quantize-model.ts'
@@ -10,15 +8,11 @@ import { resolveModelFile } from '../../checkpoints/model-file.ts'
 import { checkFullPrecision, estimateBytes, quantFormat } from '../../checkpoints/quantization-plan.ts'
 import { showDownload } from '../terminal/download-progress.ts'
 import { checkOutputFile, checkOutputRoom, copyToOutput } from '../terminal/output-file.ts'
-import type { QuantizeCommand } from './quantize-command-line.ts'
+import type { QuantizeCommand } from '../command-line.ts'
 import { escapeUnseen } from '../terminal/terminal-text.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { CommandContext } from '../terminal/terminal.ts'
 
-export interface QuantizeContext {
-  readonly config: Pick<ServerConfig, 'checkpoint' | 'modelConfig' | 'tokenizer' | 'dataDir'>
-  readonly terminal: Terminal
-  readonly clock: Clock
-}
+type QuantizeContext = CommandContext<'checkpoint' | 'modelConfig' | 'tokenizer' | 'dataDir'>
 
 const BAR_CELLS = 30
 const EXIT_INTERRUPTED = 130
@@ -48,16 +42,11 @@ export async function runQuantizeCommand(
   }
 }
 
-interface Work {
-  readonly checkpoint: string
-  readonly signal: AbortSignal
-}
-
-/** Gives the line that says what came of it. */
+/** Returns the line that describes the result. */
 async function quantize(
   { mode, output }: QuantizeCommand,
   { config: { modelConfig, tokenizer, dataDir }, terminal, clock }: QuantizeContext,
-  { checkpoint, signal }: Work,
+  { checkpoint, signal }: { readonly checkpoint: string; readonly signal: AbortSignal },
 ): Promise<string> {
   if (output !== null) await checkOutputFile(output)
   const show = (work: string) => (fraction: number) => terminal.showProgress(progressLine(work, fraction))

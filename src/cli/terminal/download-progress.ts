@@ -1,34 +1,22 @@
-/** What a person sees of a download: a bar where there is a terminal, sentences everywhere. */
-import type { Clock } from '../../core/clock.ts'
+/** Shows a download: a progress bar on a terminal, sentences everywhere. */
 import type { PullProgress } from '../../checkpoints/hub/pull-model.ts'
 import { escapeUnseen } from './terminal-text.ts'
-import type { Terminal } from './terminal.ts'
-
-export interface DownloadDisplay {
-  readonly onDownloadProgress: (progress: PullProgress) => void
-  readonly onNotice: (sentence: string) => void
-}
+import type { CommandContext } from './terminal.ts'
 
 const BAR_WIDTH = 24
-/** A terminal is slower than a network. */
+/** Drawing on a terminal is slower than the network. */
 const REDRAW_MS = 100
 
-export function showDownload({
-  terminal,
-  clock,
-}: {
-  readonly terminal: Terminal
-  readonly clock: Clock
-}): DownloadDisplay {
+export function showDownload({ terminal, clock }: Pick<CommandContext, 'terminal' | 'clock'>) {
   let shownAtMs = Number.NEGATIVE_INFINITY
   return {
-    onDownloadProgress: (progress) => {
+    onDownloadProgress: (progress: PullProgress) => {
       const isDone = progress.bytes >= progress.totalBytes
       if (!isDone && clock.nowMs() - shownAtMs < REDRAW_MS) return
       shownAtMs = clock.nowMs()
       terminal.showProgress(isDone ? null : toBar(progress))
     },
-    onNotice: (sentence) => {
+    onNotice: (sentence: string) => {
       terminal.showProgress(null)
       terminal.complain(`sluice: ${escapeUnseen(sentence)}`)
     },

@@ -1,5 +1,6 @@
-/** The process as the commands see it, so that a test can stand in for the terminal and its signals. */
-export type StopSignal = 'SIGINT' | 'SIGTERM'
+/** The process as the commands see it, so that a test can replace the terminal and its signals. */
+import type { ServerConfig } from '../../config/server-config.ts'
+import type { Clock } from '../../core/clock.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -9,15 +10,22 @@ export interface Terminal {
   complain(line: string): void
   /** Shows a line that the next one overwrites, on a terminal only; null removes it. */
   showProgress(line: string | null): void
-  /** Calls back at each SIGINT and SIGTERM, which then end nothing by themselves. */
-  onSignal(handler: (signal: StopSignal) => void): void
-  /** Calls back at each SIGHUP, which then ends nothing by itself. */
+  /** Calls back at each SIGINT and SIGTERM, which then do not end the process. */
+  onSignal(handler: () => void): void
+  /** Calls back at each SIGHUP, which then does not end the process. */
   onHangUp(handler: () => void): void
   /** Ends the process at once. */
   exit(code: number): void
 }
 
-/** Resolves when all output has been written, for which the end of the process would not wait. */
+/** What a command gets beside its own words: the options that it shares with `serve`, resolved. */
+export interface CommandContext<Name extends keyof ServerConfig = never> {
+  readonly config: Pick<ServerConfig, Name>
+  readonly terminal: Terminal
+  readonly clock: Clock
+}
+
+/** Resolves when all output has been written: the end of the process would not wait for it. */
 export function flushOutput(): Promise<void> {
   return new Promise((resolve) => void process.stdout.write('', () => resolve()))
 }
@@ -31,8 +39,8 @@ export function createProcessTerminal(): Terminal {
       if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${line ?? ''}`)
     },
     onSignal: (handler) => {
-      process.on('SIGINT', () => handler('SIGINT'))
-      process.on('SIGTERM', () => handler('SIGTERM'))
+      process.on('SIGINT', handler)
+      process.on('SIGTERM', handler)
     },
     onHangUp: (handler) => void process.on('SIGHUP', handler),
     exit: (code) => process.exit(code),

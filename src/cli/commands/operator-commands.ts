@@ -1,24 +1,33 @@
-/** `sluice keys`: keys without HTTP, by the rules of the services. */
+/** `sluice keys` and `sluice users`: keys and registered users without HTTP, by the rules of the services. */
+import type { User } from '../../accounts/account-service.ts'
 import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import type { AdminKeyBody } from '../../api/schemas/keys.ts'
 import { ServiceError, StartError } from '../../core/errors.ts'
-import { listAllPages, type OperatorContext, type Services, withServices } from '../open-services.ts'
-import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
+import type { CommandLine } from '../command-line.ts'
+import { listAllPages, type Services, withServices } from '../open-services.ts'
+import type { KeyCreation, KeyListing, KeysCommand, UsersCommand } from './operator-command-line.ts'
 import { ABSENT, renderTable, toIsoDay } from '../terminal/table.ts'
+import type { CommandContext } from '../terminal/terminal.ts'
 import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
+type OperatorCommand = Extract<CommandLine, { kind: 'keys' | 'users' }>
+
 /** Resolves with the exit code. */
-export async function runKeysCommand(command: KeysCommand, context: OperatorContext): Promise<number> {
+export async function runOperatorCommand(
+  { kind, command }: OperatorCommand,
+  context: CommandContext<'apiDb' | 'dataDir'>,
+): Promise<number> {
   // A user who is to own the key is in a database already.
   const createsDatabase = command.action === 'create' && command.user === null
   await withServices(context, { createsDatabase }, async (services) => {
-    context.terminal.print(await answer(command, services))
+    const answer = kind === 'keys' ? answerKeys(command, services) : answerUsers(command, services)
+    context.terminal.print(await answer)
   })
   return 0
 }
 
-async function answer(command: KeysCommand, services: Services): Promise<string> {
+async function answerKeys(command: KeysCommand, services: Services): Promise<string> {
   switch (command.action) {
     case 'create':
       return await createKey(command, services)
@@ -70,7 +79,7 @@ function describeCreatedKey({ record, keySecret }: CreatedKey, email: string | n
   ].join('\n')
 }
 
-const COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'created', 'expires']
+const KEY_COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'created', 'expires']
 
 async function listKeys({ user, printsJson }: KeyListing, services: Services): Promise<string> {
   const owner = user === null ? null : await services.findUser(user)
@@ -87,12 +96,12 @@ async function listKeys({ user, printsJson }: KeyListing, services: Services): P
   }
   if (records.length === 0) return 'There are no keys.'
   return renderTable(
-    COLUMNS,
-    records.map((record) => toRow(record, emailOf(record))),
+    KEY_COLUMNS,
+    records.map((record) => toKeyRow(record, emailOf(record))),
   ).join('\n')
 }
 
-function toRow(record: KeyRecord, email: string | null): readonly string[] {
+function toKeyRow(record: KeyRecord, email: string | null): readonly string[] {
   const { id, keyPrefix, name, tier, isActive, rateLimitRpm, expiresAtUnixSeconds: expiry } = record
   return [
     id,
@@ -145,4 +154,38 @@ async function findKey(idOrPrefix: string, keys: KeyService): Promise<KeyRecord>
   if (others.length === 0) return key
   const ids = found.map(({ id }) => id).join(', ')
   throw new StartError(`${found.length} keys have the prefix '${idOrPrefix}'; give the id of one: ${ids}.`, 1)
+}
+
+async function answerUsers(command: UsersCommand, { accounts, findUser }: Services): Promise<string> {
+  switch (command.action) {
+    case 'list': {
+      const items = await listAllPages((page) => accounts.listUsers(page))
+      if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
+      return items.length === 0
+        ? 'There are no users.'
+        : renderTable(USER_COLUMNS, items.map(toUserRow)).join('\n')
+    }
+    case 'set-tier': {
+      const { id } = await findUser(command.user)
+      const { email, tier } = await accounts.changeUser(id, { tier: command.tier })
+      return `User ${escapeUnseen(email)} (${id}) has tier ${tier} now.`
+    }
+  }
+}
+
+const USER_COLUMNS = ['id', 'e-mail', 'tier', 'disabled', 'created']
+
+function toUserRow({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User): readonly string[] {
+  return [userId, email, tier, isDisabled ? 'yes' : 'no', toIsoDay(createdAtUnixSeconds)]
+}
+
+/** The row of the admin API's listing. */
+function toUserJson({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User) {
+  return {
+    user_id: userId,
+    email,
+    tier,
+    disabled: isDisabled,
+    created_at: createdAtUnixSeconds,
+  }
 }

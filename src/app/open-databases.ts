@@ -14,9 +14,16 @@ import { SqliteUsageStore } from '../storage/sqlite/sqlite-usage-store.ts'
 import { openUsageDatabase } from '../storage/usage-database.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 
-/** A file, `:memory:` or a PostgreSQL URL. */
+/** A file or `:memory:`. @throws StartError */
 export function accountsLocation({ apiDb, dataDir }: Pick<ServerConfig, 'apiDb' | 'dataDir'>): string {
-  return apiDb ?? path.join(dataDir, 'api.db')
+  return sqliteLocation(apiDb ?? path.join(dataDir, 'api.db'), '--api-db')
+}
+
+/** @throws StartError for a PostgreSQL URL */
+function sqliteLocation(location: string, option: string): string {
+  if (!/^postgres(?:ql)?:\/\//.test(location)) return location
+  const problem = 'with a PostgreSQL URL is not available yet: give a file or :memory:.'
+  throw new StartError(`${option} ${problem}`, 2)
 }
 
 export interface AccountsStorage {
@@ -46,7 +53,8 @@ export async function openUsage(
   clock: Clock,
 ): Promise<UsageStore> {
   if (usageDb === null) createDataFolder(dataDir)
-  const database = await openUsageDatabase(usageDb ?? path.join(dataDir, 'usage.db'))
+  const location = sqliteLocation(usageDb ?? path.join(dataDir, 'usage.db'), '--usage-db')
+  const database = await openUsageDatabase(location)
   return new SqliteUsageStore(database, clock)
 }
 

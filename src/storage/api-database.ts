@@ -96,10 +96,10 @@ const accountsAndKeys: Migration = {
       .addColumn('value', 'text', (column) => column.notNull())
       .execute()
     // Listings go by age, and a page begins where the one before it ended.
-    await createIndex(db, { table: 'users', columns: ['created_at', 'id'] })
-    await createIndex(db, { table: 'api_keys', columns: ['created_at', 'id'] })
-    await createIndex(db, { table: 'api_keys', columns: ['account_id', 'created_at', 'id'] })
-    await createIndex(db, { table: 'api_keys', columns: ['user_id'] })
+    await createIndex(db, 'users', ['created_at', 'id'])
+    await createIndex(db, 'api_keys', ['created_at', 'id'])
+    await createIndex(db, 'api_keys', ['account_id', 'created_at', 'id'])
+    await createIndex(db, 'api_keys', ['user_id'])
     // The few active keys are found without reading the revoked ones.
     await db.schema
       .createIndex('api_keys_unrevoked_by_account_id')
@@ -107,21 +107,14 @@ const accountsAndKeys: Migration = {
       .column('account_id')
       .where(sql.ref('revoked_at'), 'is', null)
       .execute()
-    await createIndex(db, { table: 'sessions', columns: ['user_id'] })
-    await createIndex(db, { table: 'sessions', columns: ['expires_at'] })
+    await createIndex(db, 'sessions', ['user_id'])
+    await createIndex(db, 'sessions', ['expires_at'])
   },
 }
 
-async function createIndex(
-  db: Kysely<unknown>,
-  { table, columns }: { table: string; columns: readonly string[] },
-): Promise<void> {
-  const name = `${table}_by_${columns.join('_')}`
-  await db.schema
-    .createIndex(name)
-    .on(table)
-    .columns([...columns])
-    .execute()
+async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
+  const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
+  await index.on(table).columns(columns).execute()
 }
 
 export const API_DATABASE: DatabaseKind = {

@@ -1,12 +1,10 @@
-/** The meaning of errors that a database driver throws, for every database that Sluice supports. */
+/** The meaning of the errors that SQLite throws. */
 
-const SQLITE_UNIQUE_CODES = new Set([1555, 2067])
-const POSTGRES_UNIQUE_CODE = '23505'
+const UNIQUE_CODES = new Set([1555, 2067])
 
 /** A row with this unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
-  if (sqliteCode(error) !== null) return SQLITE_UNIQUE_CODES.has(sqliteCode(error) ?? 0)
-  return error instanceof Error && 'code' in error && error.code === POSTGRES_UNIQUE_CODE
+  return UNIQUE_CODES.has(sqliteCode(error) ?? 0)
 }
 
 /** SQLite's extended result code; null for other errors. */

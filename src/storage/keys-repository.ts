@@ -2,10 +2,9 @@
  * API keys. Every function takes the database or a transaction. A key is active while it is neither revoked nor
  * expired. A row is deleted only with its user, so a revoked key stays listed.
  */
-import type { ExpressionBuilder } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
-import type { ApiDatabase, ApiSchema } from './api-database.ts'
-import { isAfter, type Page, type PageRequest, readPage } from './pages.ts'
+import type { ApiDatabase } from './api-database.ts'
+import { listPage, type Page, type PageRequest } from './pages.ts'
 
 export interface StoredKey {
   readonly id: string
@@ -14,7 +13,7 @@ export interface StoredKey {
   readonly tier: Tier
   readonly customRateLimitRpm: number | null
   readonly accountId: string
-  /** Null for a key that no user owns. */
+  /** Null for a key without a user. */
   readonly userId: string | null
   readonly createdAtUnixSeconds: number
   /** Null never expires. */
@@ -27,13 +26,6 @@ export interface KeyChanges {
   readonly tier?: Tier | undefined
   readonly customRateLimitRpm?: number | undefined
   readonly expiresAtUnixSeconds?: number | undefined
-}
-
-export interface KeyRevocation {
-  readonly id: string
-  /** Null revokes a key of any account. */
-  readonly accountId: string | null
-  readonly unixSeconds: number
 }
 
 const COLUMNS = [
@@ -94,25 +86,8 @@ export async function listKeys(
   accountId: string | null,
   page: PageRequest,
 ): Promise<Page<StoredKey>> {
-  const ofAccount = (key: ExpressionBuilder<ApiSchema, 'api_keys'>) =>
-    accountId === null ? key.lit(true) : key('account_id', '=', accountId)
-  const { items, nextCursor } = await readPage(page, ({ after, limit }) =>
-    db
-      .selectFrom('api_keys')
-      .select(COLUMNS)
-      .where(ofAccount)
-      .where(isAfter(after))
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(limit)
-      .execute(),
-  )
-  const { count } = await db
-    .selectFrom('api_keys')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where(ofAccount)
-    .executeTakeFirstOrThrow()
-  return { items, nextCursor, count: Number(count) }
+  const keys = db.selectFrom('api_keys').select(COLUMNS)
+  return await listPage(accountId === null ? keys : keys.where('account_id', '=', accountId), page)
 }
 
 export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges): Promise<void> {
@@ -126,9 +101,14 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
-/** Gives the id of the key's account; null when there is no such key, or it is revoked already. */
-export async function revokeKey(db: ApiDatabase, revocation: KeyRevocation): Promise<string | null> {
-  const { id, accountId, unixSeconds } = revocation
+/**
+ * Returns the id of the key's account; null when there is no such key, or it is revoked already.
+ * @param accountId null revokes a key of any account
+ */
+export async function revokeKey(
+  db: ApiDatabase,
+  { id, accountId, unixSeconds }: { id: string; accountId: string | null; unixSeconds: number },
+): Promise<string | null> {
   let query = db
     .updateTable('api_keys')
     .set({ revoked_at: unixSeconds })

@@ -3,7 +3,7 @@
  * deleted meanwhile neither repeat nor hide another. A cursor is the position of that last row, opaque to clients.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Expression, sql, type SqlBool } from 'kysely'
+import { type Expression, type SelectQueryBuilder, sql, type SqlBool } from 'kysely'
 import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
 
@@ -42,6 +42,23 @@ const PIECE_ROWS = 500
 
 /** Shared by all listings of the process: one piece at a time, because each keeps the event loop from everything else. */
 const reading = new Mutex()
+
+/** Reads a page of the rows of a query, which needs no order. @throws ServiceError as `readPage` */
+export async function listPage<Schema, Table extends keyof Schema, Item extends RowPosition>(
+  query: SelectQueryBuilder<Schema, Table, Item>,
+  page: PageRequest,
+): Promise<Page<Item>> {
+  const inOrder = query.orderBy(sql`created_at`).orderBy(sql`id`)
+  const rows = await readPage<Item>(page, ({ after, limit }) =>
+    inOrder.where(isAfter(after)).limit(limit).$castTo<Item>().execute(),
+  )
+  const all = query
+    .clearSelect()
+    .select(({ fn }) => fn.countAll().as('count'))
+    .$castTo<{ count: number }>()
+  const { count } = await all.executeTakeFirstOrThrow()
+  return { ...rows, count }
+}
 
 /**
  * Reads a page in pieces. `readRows` gives the rows after a position, in order.
@@ -86,7 +103,7 @@ export function parseCursor(cursor: string): RowPosition {
 }
 
 /** The condition that rows come after a position, for a query in the order of `created_at` and `id`. */
-export function isAfter(after: RowPosition | null): Expression<SqlBool> {
+function isAfter(after: RowPosition | null): Expression<SqlBool> {
   if (after === null) return sql.lit(true)
   return sql`(created_at, id) > (${after.createdAtUnixSeconds}, ${after.id})`
 }

@@ -1,6 +1,6 @@
 /**
  * What was generated: written before each answer, read for reports, removed when old. Implemented for each database; the
- * schema is in `usage-database.ts`, the queries in `usage-insert-query.ts` and `usage-sum-query.ts`.
+ * schema is in `usage-database.ts`, the queries in `usage-queries.ts`.
  * Invariant: for every subject, path and bucket size, the sum of a bucket is that of the rows whose time lies in it.
  */
 import type { UsageScope } from './usage-database.ts'

@@ -2,7 +2,7 @@
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
-import { isAfter, type Page, type PageRequest, readPage } from './pages.ts'
+import { listPage, type Page, type PageRequest } from './pages.ts'
 
 export interface StoredUser {
   readonly id: string
@@ -58,21 +58,7 @@ export async function findUserByEmailKey(db: ApiDatabase, emailKey: string): Pro
 }
 
 export async function listUsers(db: ApiDatabase, page: PageRequest): Promise<Page<StoredUser>> {
-  const { items, nextCursor } = await readPage(page, ({ after, limit }) =>
-    db
-      .selectFrom('users')
-      .select(COLUMNS)
-      .where(isAfter(after))
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(limit)
-      .execute(),
-  )
-  const { count } = await db
-    .selectFrom('users')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  return { items, nextCursor, count: Number(count) }
+  return await listPage(db.selectFrom('users').select(COLUMNS), page)
 }
 
 export async function updateUser(db: ApiDatabase, id: string, changes: UserChanges): Promise<void> {

@@ -206,17 +206,10 @@ describe('openDatabase', () => {
       'its folder is not a folder.',
     )
   })
-
-  it('says that PostgreSQL is still to come', async () => {
-    const error = await refusal('postgres://localhost/notes')
-
-    expect(error).toMatchObject({ exitCode: 2 })
-    expect(error.message).toContain('--notes-db with a PostgreSQL URL is not available yet')
-  })
 })
 
 describe('a database that another process holds locked', () => {
-  /** A process with the write lock, until it is told to give it back. */
+  /** A process that holds the write lock until the returned function is called. */
   async function lockElsewhere(): Promise<() => Promise<void>> {
     const script = `
       const { DatabaseSync } = require('@photostructure/sqlite')

@@ -8,6 +8,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { type Migration, Migrator } from 'kysely'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
+import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { databaseTrouble } from '../database-errors.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 
@@ -38,12 +39,6 @@ export async function openDatabase<Schema>(
   location: string,
   kind: DatabaseKind,
 ): Promise<SqliteKysely<Schema>> {
-  if (/^postgres(?:ql)?:\/\//.test(location)) {
-    throw new StartError(
-      `${kind.option} with a PostgreSQL URL is not available yet: give a file or ${IN_MEMORY}.`,
-      2,
-    )
-  }
   const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
   const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, { mutex: mutexOf(location) }))
   try {
@@ -76,7 +71,7 @@ async function refuseWhenUnusable<T>(
     return await open()
   } catch (error) {
     if (error instanceof StartError) throw error
-    const trouble = fileTrouble(error) ?? databaseTrouble(error)
+    const trouble = FILE_TROUBLES[systemCallCode(error) ?? ''] ?? databaseTrouble(error)
     throw new StartError(`${describeDatabase(location, kind)} cannot be used: ${trouble}.`, 1)
   }
 }
@@ -94,11 +89,6 @@ const FILE_TROUBLES: Readonly<Record<string, string>> = {
   EPERM: 'writing there is not permitted',
   EROFS: 'it lies on a read-only disk',
   ENOSPC: 'the disk is full',
-}
-
-function fileTrouble(error: unknown): string | null {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return null
-  return FILE_TROUBLES[String(error.code)] ?? null
 }
 
 function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
@@ -126,7 +116,7 @@ function makeFile(location: string): void {
   try {
     closeSync(openSync(location, 'wx', 0o600))
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (errorCode(error) !== 'EEXIST') throw error
     if (statSync(location).isDirectory()) {
       throw Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'open' })
     }

@@ -4,9 +4,15 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
-import { UsageInsert } from '../usage-insert-query.ts'
+import {
+  bucketStart,
+  compileSumByPath,
+  type PathSumRow,
+  subjectsOf,
+  sumValues,
+  UsageInsert,
+} from '../usage-queries.ts'
 import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
-import { bucketStart, compileSumByPath, type PathSumRow, subjectsOf, sumValues } from '../usage-sum-query.ts'
 import type { SqliteKysely } from './sqlite-driver.ts'
 
 export class SqliteUsageStore implements UsageStore {

@@ -45,10 +45,7 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
   if (!(await isFile(weightsPath))) throw badFile(weightsPath, 'is not a file')
   if (await isGguf(weightsPath)) {
     if (options.tokenizer !== null) {
-      throw new StartError(
-        'A tokenizer (--tokenizer) cannot be given with a GGUF file, which holds its own.',
-        1,
-      )
+      throw new StartError('A tokenizer (--tokenizer) cannot be given with a GGUF file, which holds its own.')
     }
     return { kind: 'gguf', path: weightsPath, configPath: options.modelConfig }
   }
@@ -125,6 +122,6 @@ async function existing(path: string, option: string): Promise<string> {
     return path
   } catch (error) {
     if (!isMissing(error)) throw fileError('read', path, error)
-    throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`, 1)
+    throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`)
   }
 }

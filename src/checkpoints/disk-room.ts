@@ -23,6 +23,5 @@ export function checkRoom({ work = 'Converting', folder, neededBytes }: NewFile,
   if (neededBytes + SPARE_BYTES <= freeBytes) return
   throw new StartError(
     `${work} the model needs ${neededBytes} bytes in ${folder} and ${SPARE_BYTES} to spare, but only ${freeBytes} are free.`,
-    1,
   )
 }

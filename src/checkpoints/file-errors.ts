@@ -27,14 +27,19 @@ export function systemReason(code: string): string {
 
 /** A file that exists but is not what it should be. */
 export function badFile(path: string, sentenceEnd: string): StartError {
-  return new StartError(`${oneLine(path)} ${sentenceEnd}.`, 1)
+  return new StartError(`${oneLine(path)} ${sentenceEnd}.`)
+}
+
+/** A file whose model the converter or llama.cpp would not compute as it was trained. */
+export function unconvertible({ path }: { readonly path: string }, reason: string): StartError {
+  return badFile(path, `cannot be converted: ${reason}`)
 }
 
 /** A failed system call; anything that is not one is passed on as it is. */
 export function fileError(action: string, path: string, thrown: unknown): unknown {
   const code = systemCallCode(thrown)
   if (code === null) return thrown
-  return new StartError(`Cannot ${action} ${oneLine(path)}: ${systemReason(code)}.`, 1)
+  return new StartError(`Cannot ${action} ${oneLine(path)}: ${systemReason(code)}.`)
 }
 
 export function isMissing(thrown: unknown): boolean {

@@ -185,7 +185,7 @@ export class StartError extends Error {
   /** 2 for a wrong option, 1 for a model or database that cannot be opened. */
   readonly exitCode: 1 | 2
 
-  constructor(message: string, exitCode: 1 | 2) {
+  constructor(message: string, exitCode: 1 | 2 = 1) {
     super(message)
     this.exitCode = exitCode
   }

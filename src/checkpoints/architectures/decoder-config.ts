@@ -2,7 +2,7 @@
  * Reads the fields of config.json that decoder-only transformers share: sizes, heads, norms, rotary positions. What an
  * architecture allows and assumes is passed as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
-import { badFile, quoted, shown } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
 import { flagField, isRecord, type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
 import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 
@@ -89,20 +89,17 @@ function checkSupported(config: JsonObject, { activation, requiredFlags }: Decod
   const { [activation.field]: named, quantization_config: quantization } = config.fields
   const given = named ?? activation.value
   if (given !== activation.value) {
-    throw badFile(
-      config.path,
-      `cannot be converted: ${quoted(activation.field)} must be ${quoted(activation.value)}, but is ${shown(given)}`,
+    throw unconvertible(
+      config,
+      `${quoted(activation.field)} must be ${quoted(activation.value)}, but is ${shown(given)}`,
     )
   }
   if (quantization !== undefined && quantization !== null) {
-    throw badFile(
-      config.path,
-      'cannot be converted: its weights are already quantized; give the full-precision checkpoint',
-    )
+    throw unconvertible(config, 'its weights are already quantized; give the full-precision checkpoint')
   }
   for (const [name, required] of Object.entries(requiredFlags)) {
     if (flagField(config, name, required) !== required) {
-      throw badFile(config.path, `cannot be converted: ${quoted(name)} must be ${required}`)
+      throw unconvertible(config, `${quoted(name)} must be ${required}`)
     }
   }
 }

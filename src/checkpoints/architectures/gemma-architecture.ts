@@ -13,7 +13,7 @@ import {
   type LayerTensor,
   planDecoder,
 } from './decoder-plan.ts'
-import { badFile } from '../file-errors.ts'
+import { unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
 
@@ -53,7 +53,7 @@ export function planGemma3(config: JsonObject): ArchitecturePlan {
   checkAttentionScale(config, decoder)
   const { fields } = config
   if ((fields['attn_logit_softcapping'] ?? null) !== null) {
-    throw badFile(config.path, 'cannot be converted: Gemma 3 with "attn_logit_softcapping" is not known')
+    throw unconvertible(config, 'Gemma 3 with "attn_logit_softcapping" is not known')
   }
   const pattern =
     fields['sliding_window_pattern'] === undefined ? '_sliding_window_pattern' : 'sliding_window_pattern'
@@ -101,7 +101,7 @@ function windowMetadata(config: JsonObject, { layers }: DecoderConfig, period: n
   const sliding =
     slidingLayers(config, layers) ?? Array.from({ length: layers }, (_, layer) => (layer + 1) % period !== 0)
   if (window === null || !sliding.includes(true)) {
-    throw badFile(config.path, 'cannot be converted: a Gemma without sliding layers is not known')
+    throw unconvertible(config, 'a Gemma without sliding layers is not known')
   }
   return [
     ['attention.sliding_window', gguf.uint32(window)],
@@ -112,7 +112,7 @@ function windowMetadata(config: JsonObject, { layers }: DecoderConfig, period: n
 /** llama.cpp always applies both caps of Gemma 2. */
 function requiredCap(config: JsonObject, name: string, defaultValue: number): MetadataEntry {
   if (config.fields[name] === null) {
-    throw badFile(config.path, `cannot be converted: "${name}" must be a number above 0`)
+    throw unconvertible(config, `"${name}" must be a number above 0`)
   }
   return [name, gguf.float32(positiveNumberField(config, name, defaultValue))]
 }
@@ -123,9 +123,9 @@ function checkAttentionScale(config: JsonObject, decoder: DecoderConfig): void {
   const expected = layers === LAYERS_OF_27B[ggufName] ? Math.floor(hiddenSize / heads) : headSize
   const scalar = positiveNumberField(config, 'query_pre_attn_scalar', 256)
   if (scalar === expected) return
-  throw badFile(
-    config.path,
-    `cannot be converted: "query_pre_attn_scalar" must be ${expected} for ${layers} layers, but is ${scalar}`,
+  throw unconvertible(
+    config,
+    `"query_pre_attn_scalar" must be ${expected} for ${layers} layers, but is ${scalar}`,
   )
 }
 

@@ -4,7 +4,7 @@
  * by kind of layer.
  */
 import type { MetadataEntry, TensorPlan } from './architecture-plan.ts'
-import { badFile, shown } from '../file-errors.ts'
+import { badFile, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
 
@@ -85,9 +85,9 @@ function readScaling(config: JsonObject, scaling: JsonObject, options: RopeOptio
     case undefined: {
       const known = options.kinds.map((each) => (each === 'none' ? 'default' : each))
       const names = `${known.slice(0, -1).join(', ')} or ${known.at(-1)}`
-      throw badFile(
-        scaling.path,
-        `cannot be converted: the rope scaling must be ${names} for its architecture, but is ${shown(name)}`,
+      throw unconvertible(
+        scaling,
+        `the rope scaling must be ${names} for its architecture, but is ${shown(name)}`,
       )
     }
   }
@@ -118,7 +118,7 @@ function readYarnScaling(scaling: JsonObject, { contextLength }: RopeOptions): R
   if (factor < 1)
     throw badFile(scaling.path, `is not usable: the "factor" of YaRN must be at least 1, but is ${factor}`)
   if (!flagField(scaling, 'truncate', true)) {
-    throw badFile(scaling.path, 'cannot be converted: YaRN must round its borders ("truncate" true)')
+    throw unconvertible(scaling, 'YaRN must round its borders ("truncate" true)')
   }
   const { attention_factor: given, mscale, mscale_all_dim: mscaleAll } = scaling.fields
   const hasScales =

@@ -49,14 +49,10 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
   if (ggufs.length === 0 && safetensors.length > 0) {
     throw new StartError(
       `${repo} has several .safetensors files and no index that says what they are: ${shown(safetensors)}.`,
-      1,
     )
   }
-  if (ggufs.length === 0) throw new StartError(`${repo} has no .safetensors or .gguf file to serve.`, 1)
-  throw new StartError(
-    `${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`,
-    1,
-  )
+  if (ggufs.length === 0) throw new StartError(`${repo} has no .safetensors or .gguf file to serve.`)
+  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`)
 }
 
 /** The shards that an index names. @throws StartError */
@@ -65,7 +61,7 @@ export function shardsOf(repo: string, index: string): readonly string[] {
   const shards =
     map === null ? [] : [...new Set(Object.values(map))].filter((name) => typeof name === 'string')
   if (shards.length === 0 || shards.length > MAX_PARTS || !shards.every(isInsideRepo)) {
-    throw new StartError(`The index of ${repo} (${INDEX_FILE}) does not name the files of its weights.`, 1)
+    throw new StartError(`The index of ${repo} (${INDEX_FILE}) does not name the files of its weights.`)
   }
   return shards.sort()
 }
@@ -89,15 +85,12 @@ interface Names {
 
 function ggufParts(repo: string, file: string, { names, ggufs }: Names): readonly string[] {
   if (!file.endsWith('.gguf')) {
-    throw new StartError(
-      `'${file}' is no .gguf file; a safetensors checkpoint is named without its files.`,
-      1,
-    )
+    throw new StartError(`'${file}' is no .gguf file; a safetensors checkpoint is named without its files.`)
   }
   const missing = partsOf(file).filter((part) => !names.includes(part))
   if (missing.length === 0) return partsOf(file)
   const choice = ggufs.length === 0 ? 'no .gguf file at all' : `these: ${shown(ggufs)}`
-  throw new StartError(`${repo} has no file '${missing[0]}', but ${choice}.`, 1)
+  throw new StartError(`${repo} has no file '${missing[0]}', but ${choice}.`)
 }
 
 function partsOf(file: string): readonly string[] {

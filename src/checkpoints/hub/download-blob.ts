@@ -38,7 +38,6 @@ export async function downloadBlob(file: HubFile, options: DownloadOptions): Pro
       await partial.discard()
       throw new StartError(
         `${file.path} arrived with a wrong checksum and was thrown away; pull it again, or ask whoever keeps it.`,
-        1,
       )
     }
     const isMine = await partial.complete(cache.blobPath(hash))
@@ -46,7 +45,6 @@ export async function downloadBlob(file: HubFile, options: DownloadOptions): Pro
     if (!isMine && (await fileSize(cache.blobPath(hash))) !== size) {
       throw new StartError(
         `What was downloaded of ${file.path} was taken away by another program; try again.`,
-        1,
       )
     }
   } finally {

@@ -139,7 +139,7 @@ export class HubClient {
 
   #nonsense(what: string): StartError {
     const { endpoint, reference } = this.#options
-    return new StartError(`${endpoint} gave ${what} for ${reference.repo}; is HF_ENDPOINT a Hub?`, 1)
+    return new StartError(`${endpoint} gave ${what} for ${reference.repo}; is HF_ENDPOINT a Hub?`)
   }
 }
 

@@ -4,11 +4,7 @@ import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { systemReason } from '../file-errors.ts'
 
 /** The Hub does not answer, or not now; asking again may help. */
-export class HubUnreachable extends StartError {
-  constructor(message: string) {
-    super(message, 1)
-  }
-}
+export class HubUnreachable extends StartError {}
 
 export interface RefusedRequest {
   readonly endpoint: string
@@ -29,24 +25,24 @@ export function hubRefusal(response: Response, asked: RefusedRequest): StartErro
     const who = hasToken
       ? 'HF_TOKEN, or the account it is of, may not read it'
       : 'set HF_TOKEN to the token of an account'
-    return new StartError(`${repo} is gated: ${who}; its terms are accepted at ${endpoint}/${repo}.`, 1)
+    return new StartError(`${repo} is gated: ${who}; its terms are accepted at ${endpoint}/${repo}.`)
   }
   if (code === 'RevisionNotFound') {
-    return new StartError(`${repo} has no revision '${revision}' at ${endpoint}.`, 1)
+    return new StartError(`${repo} has no revision '${revision}' at ${endpoint}.`)
   }
   if (status === 401) {
     const remedy = hasToken
       ? 'HF_TOKEN is wrong or may not read it'
       : 'set HF_TOKEN to a token that may read it'
-    return new StartError(`There is no model ${repo} at ${endpoint}, or it is not public: ${remedy}.`, 1)
+    return new StartError(`There is no model ${repo} at ${endpoint}, or it is not public: ${remedy}.`)
   }
-  if (status === 404) return new StartError(`There is no model ${repo} at ${endpoint}.`, 1)
+  if (status === 404) return new StartError(`There is no model ${repo} at ${endpoint}.`)
   if (status === 429)
     return new HubUnreachable(`${endpoint} answers that it is asked too often (429); try later.`)
   if (status >= 500)
     return new HubUnreachable(`${endpoint} has trouble of its own (status ${status}); try later.`)
   const verb = status === 403 ? 'forbids to read' : 'refused to give'
-  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${hubReason(response)}.`, 1)
+  return new StartError(`${endpoint} ${verb} ${repo} (status ${status})${hubReason(response)}.`)
 }
 
 /** The Hub's own message, such as that a repository was taken down: on one line, cut, without its full stop. */
@@ -80,6 +76,5 @@ export function cacheFailure(cacheDir: string, thrown: unknown): unknown {
   if (code === null) return thrown
   return new StartError(
     `Cannot write to the cache of models ${cacheDir} (HF_HUB_CACHE): ${systemReason(code)}.`,
-    1,
   )
 }

@@ -49,7 +49,6 @@ export async function pullModel(text: string, options: PullOptions): Promise<str
     if (signal.aborted) {
       throw new StartError(
         `The download of ${text} was interrupted; what has arrived is kept for the next one.`,
-        1,
       )
     }
     throw cacheFailure(cacheDir, error)
@@ -119,7 +118,7 @@ async function findMissing(
   for (const name of names) {
     const file = files.find(({ path }) => path === name)
     if (file === undefined)
-      throw new StartError(`${reference.repo} names a file '${name}' but does not have it.`, 1)
+      throw new StartError(`${reference.repo} names a file '${name}' but does not have it.`)
     if ((await fileSize(cache.snapshotPath(commit, file.path))) === file.size) continue
     if ((await fileSize(cache.blobPath(file.hash))) === file.size)
       await cache.link(commit, file.path, file.hash)
@@ -143,7 +142,6 @@ async function refuseFullDisk({ cacheDir, blobsDir }: HubCache, neededBytes: num
   throw new StartError(
     `The download needs ${inGigabytes(neededBytes)} GB, but the disk of ${cacheDir} (HF_HUB_CACHE) has ` +
       `${inGigabytes(bavail * bsize)} GB left.`,
-    1,
   )
 }
 
@@ -181,6 +179,5 @@ async function findOrRefuse(cache: HubCache, reference: HubReference): Promise<s
   const what = reference.file === null ? reference.repo : `${reference.file} of ${reference.repo}`
   throw new StartError(
     `${what} is not in the cache of models ${cache.cacheDir}, not whole at least, and HF_HUB_OFFLINE forbids to download it.`,
-    1,
   )
 }

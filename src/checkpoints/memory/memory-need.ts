@@ -75,7 +75,7 @@ export function neededBytes({ weightBytes, kvCacheBytes, replicas, sourceBytes }
 export function checkMemory(model: string, need: MemoryNeed, inUse: MemoryInUse): void {
   const { availableBytes, servingBytes, loadingBytes } = inUse
   if (neededBytes(need) + servingBytes + loadingBytes > availableBytes) {
-    throw new StartError(toRefusal(model, need, inUse), 1)
+    throw new StartError(toRefusal(model, need, inUse))
   }
 }
 

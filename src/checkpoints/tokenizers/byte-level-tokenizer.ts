@@ -1,20 +1,48 @@
 /**
- * Byte-level BPE (GPT-2, Llama 3, Qwen): checked to be what llama.cpp computes. llama.cpp does not apply Unicode
- * normalization (NFC); our engine does, where the metadata written here asks for it.
+ * Byte-level BPE (GPT-2, Llama 3, Qwen), checked to give the token ids that llama.cpp computes. Its pre-tokenizers are
+ * compared by what they do: the patterns of the steps before byte-level encoding, and whether a whole word of the
+ * vocabulary skips the merges; a pattern that only resembled would change token ids silently. llama.cpp does not apply
+ * Unicode normalization (NFC); our engine does, where the metadata written here says so.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
-import { badFile, shown } from '../file-errors.ts'
+import { badFile, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flagField, isRecord, type JsonObject, objectField } from '../json-file.ts'
-import { findPreTokenizer } from './pre-tokenizers.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
+  isStep,
   readMerges,
+  stepsOf,
   strippingModelName,
   TOKEN_TYPES,
   tokenList,
   type TokenizerVocabulary,
 } from './tokenizer-vocabulary.ts'
+
+const CONTRACTIONS = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)`
+const LETTERS = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+`
+const REST = String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
+const GPT2_PATTERN = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+const LLAMA3_PATTERN = String.raw`${CONTRACTIONS}|${LETTERS}|\p{N}{1,3}|${REST}`
+const QWEN2_PATTERN = String.raw`${CONTRACTIONS}|${LETTERS}|\p{N}|${REST}`
+const QWEN35_PATTERN = String.raw`${CONTRACTIONS}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+const SEED_CODER_PATTERN = String.raw`${CONTRACTIONS}|${LETTERS}|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+`
+const SINGLE_DIGITS = String.raw`\p{N}`
+
+/** By the value of `tokenizer.ggml.pre`. A pattern that llama.cpp only approximates (GPT-4o, Tekken) is not listed. */
+const PRE_TOKENIZERS: ReadonlyMap<
+  string,
+  { readonly patterns: readonly string[]; readonly ignoresMerges?: true }
+> = new Map([
+  ['gpt-2', { patterns: [GPT2_PATTERN] }],
+  ['smollm', { patterns: [SINGLE_DIGITS, GPT2_PATTERN] }],
+  ['llama-bpe', { patterns: [LLAMA3_PATTERN], ignoresMerges: true }],
+  ['smaug-bpe', { patterns: [LLAMA3_PATTERN] }],
+  ['qwen2', { patterns: [QWEN2_PATTERN] }],
+  ['qwen35', { patterns: [QWEN35_PATTERN] }],
+  ['seed-coder', { patterns: [SEED_CODER_PATTERN] }],
+])
 
 export interface TokenizerParts {
   readonly tokenizer: JsonObject
@@ -29,17 +57,13 @@ export interface ConvertedTokenizer {
   readonly tokens: readonly string[]
 }
 
-export function byteLevelTokenizer({
-  tokenizer,
-  model,
-  vocabulary,
-  vocabSize,
-}: TokenizerParts): ConvertedTokenizer {
+export function byteLevelTokenizer(parts: TokenizerParts): ConvertedTokenizer {
+  const { tokenizer, model, vocabulary, vocabSize } = parts
   checkSteps(tokenizer)
   const pre = findPreTokenizer(tokenizer, flagField(model, 'ignore_merges', false))
   const name = strippingModelName(tokenizer, vocabulary)
   if (name !== null) {
-    throw badFile(tokenizer.path, 'cannot be converted: its added tokens strip spaces or want whole words')
+    throw unconvertible(tokenizer, 'its added tokens strip spaces or want whole words')
   }
   const { tokens, types } = tokenList(tokenizer, vocabulary, {
     vocabSize,
@@ -59,17 +83,15 @@ export function byteLevelTokenizer({
 }
 
 function checkSteps(tokenizer: JsonObject): void {
-  if (!isHarmlessNormalizer(tokenizer.fields['normalizer'] ?? null)) {
-    throw badFile(
-      tokenizer.path,
-      `cannot be converted: its normalizer is ${shown(tokenizer.fields['normalizer'])}`,
-    )
+  const { normalizer = null } = tokenizer.fields
+  if (!isHarmlessNormalizer(normalizer)) {
+    throw unconvertible(tokenizer, `its normalizer is ${shown(normalizer)}`)
   }
   const decoder = objectField(tokenizer, 'decoder')
   if (decoder?.fields['type'] !== 'ByteLevel') {
-    throw badFile(
-      tokenizer.path,
-      `cannot be converted: its decoder must be "ByteLevel", but is ${shown(decoder?.fields['type'])}`,
+    throw unconvertible(
+      tokenizer,
+      `its decoder must be "ByteLevel", but is ${shown(decoder?.fields['type'])}`,
     )
   }
 }
@@ -79,4 +101,39 @@ function isHarmlessNormalizer(normalizer: unknown): boolean {
   if (!isRecord(normalizer)) return false
   if (normalizer['type'] !== 'Sequence') return normalizer['type'] === 'NFC'
   return Array.isArray(normalizer['normalizers']) && normalizer['normalizers'].every(isHarmlessNormalizer)
+}
+
+/** @throws StartError when no pre-tokenizer of llama.cpp does the same. */
+function findPreTokenizer(tokenizer: JsonObject, ignoresMerges: boolean): string {
+  const patterns = splitPatterns(tokenizer)
+  for (const [name, row] of PRE_TOKENIZERS) {
+    const isSame = row.patterns.join('\n') === patterns.join('\n')
+    if (isSame && (row.ignoresMerges ?? false) === ignoresMerges) return name
+  }
+  const known = [...PRE_TOKENIZERS.keys()].join(', ')
+  throw badFile(
+    tokenizer.path,
+    `splits text in a way that is not known (${shown(patterns)}); known are ${known}`,
+  )
+}
+
+/** The patterns that text is split by, step by step; the last step of byte-level BPE is the byte encoding. */
+function splitPatterns(tokenizer: JsonObject): string[] {
+  const steps = stepsOf(tokenizer.fields['pre_tokenizer'], 'pretokenizers')
+  const last = steps.at(-1)
+  if (!isStep(last, 'ByteLevel') || last['add_prefix_space'] === true) {
+    throw badFile(tokenizer.path, 'does not end its pre-tokenizer with "ByteLevel" without a prefix space')
+  }
+  return [
+    ...steps.slice(0, -1).map((step) => splitPattern(tokenizer, step)),
+    ...(last['use_regex'] === false ? [] : [GPT2_PATTERN]),
+  ]
+}
+
+function splitPattern(tokenizer: JsonObject, step: unknown): string {
+  if (isStep(step, 'Digits') && step['individual_digits'] === true) return SINGLE_DIGITS
+  const isSplit = isStep(step, 'Split') && step['behavior'] === 'Isolated' && step['invert'] !== true
+  const pattern = isSplit && isRecord(step['pattern']) ? step['pattern']['Regex'] : undefined
+  if (typeof pattern === 'string') return pattern
+  throw badFile(tokenizer.path, `has a pre-tokenizer step that cannot be converted: ${shown(step)}`)
 }

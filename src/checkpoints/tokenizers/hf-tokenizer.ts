@@ -4,7 +4,7 @@
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { byteLevelTokenizer } from './byte-level-tokenizer.ts'
-import { badFile, shown } from '../file-errors.ts'
+import { shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
@@ -25,7 +25,7 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
   const special = specialTokenMetadata(files, ids)
   // llama.cpp takes token 1 when none is named.
   if (isSentencePiece && !special.some(([key]) => key === 'tokenizer.ggml.bos_token_id')) {
-    throw badFile(tokenizer.path, 'cannot be converted: no file beside it says which token begins a text')
+    throw unconvertible(tokenizer, 'no file beside it says which token begins a text')
   }
   const chatTemplate =
     files.chatTemplate ??
@@ -40,11 +40,10 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
 
 function checkBpe(tokenizer: JsonObject, model: JsonObject): void {
   const { type, dropout } = model.fields
-  if (type !== 'BPE')
-    throw badFile(tokenizer.path, `cannot be converted: its model must be "BPE", but is ${shown(type)}`)
+  if (type !== 'BPE') throw unconvertible(tokenizer, `its model must be "BPE", but is ${shown(type)}`)
   const affixes = [model.fields['continuing_subword_prefix'], model.fields['end_of_word_suffix']]
   if (affixes.some((affix) => (affix ?? '') !== '') || (dropout ?? 0) !== 0) {
-    throw badFile(tokenizer.path, 'cannot be converted: it uses subword affixes or dropout')
+    throw unconvertible(tokenizer, 'it uses subword affixes or dropout')
   }
 }
 

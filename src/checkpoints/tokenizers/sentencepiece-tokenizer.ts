@@ -1,30 +1,32 @@
 /**
- * BPE of the SentencePiece kind (Llama 2, Mistral, Gemma, Phi-3). tokenizer.json ranks merges of two tokens, llama.cpp
- * merges the pair that makes the token of the highest score. The scores are those of tokenizer.model when it is there,
- * else the ranks, which say the same as long as the merges were made from such scores; that is checked.
+ * BPE of the SentencePiece kind (Llama 2, Mistral, Gemma, Phi-3). tokenizer.json ranks merges of two tokens; llama.cpp
+ * merges the pair that makes the token of the highest score. The scores are taken from tokenizer.model when it exists,
+ * else from the ranks, which are equivalent as long as the merges were made from such scores; that is checked.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
-import { badFile, quoted, shown } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { type BinaryFile, flagField, isRecord, type JsonObject } from '../json-file.ts'
 import { parseSentencePieceModel, type SentencePiece } from './sentencepiece-model.ts'
-import { readSpacePrefix, SPACE_MARK } from './space-marks.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
+  isStep,
   type Merge,
   readMerges,
+  stepsOf,
   strippingModelName,
   TOKEN_TYPES,
   tokenList,
   type TokenizerVocabulary,
 } from './tokenizer-vocabulary.ts'
 
+const SPACE_MARK = '▁'
 const BYTE_TOKENS: ReadonlySet<string> = new Set(
   Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`),
 )
 
-export interface SentencePieceParts extends TokenizerParts {
+interface SentencePieceParts extends TokenizerParts {
   /** tokenizer.model; null without one. */
   readonly pieceModel: BinaryFile | null
 }
@@ -62,40 +64,34 @@ export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedToke
 
 function checkModel(tokenizer: JsonObject, model: JsonObject, { base }: TokenizerVocabulary): void {
   if (flagField(model, 'ignore_merges', false)) {
-    throw badFile(tokenizer.path, 'cannot be converted: it ignores merges, and is of the SentencePiece kind')
+    throw unconvertible(tokenizer, 'it ignores merges, and is of the SentencePiece kind')
   }
   const { decoder } = tokenizer.fields
-  const steps: unknown = isRecord(decoder) && decoder['type'] === 'Sequence' ? decoder['decoders'] : []
-  if (!Array.isArray(steps) || !steps.some((step) => isRecord(step) && step['type'] === 'ByteFallback')) {
-    throw badFile(tokenizer.path, `cannot be converted: its decoder is ${shown(decoder)}`)
+  const steps = isStep(decoder, 'Sequence') ? stepsOf(decoder, 'decoders') : []
+  if (!steps.some((step) => isStep(step, 'ByteFallback'))) {
+    throw unconvertible(tokenizer, `its decoder is ${shown(decoder)}`)
   }
   // llama.cpp ends the process at a byte without a token.
   const missing = Array.from(BYTE_TOKENS).find((token) => !base.has(token))
   if (missing !== undefined) {
-    throw badFile(tokenizer.path, `cannot be converted: it has no token ${quoted(missing)}`)
+    throw unconvertible(tokenizer, `it has no token ${quoted(missing)}`)
   }
 }
 
-function scoresOf({ tokenizer, model, vocabulary, vocabSize, pieceModel }: SentencePieceParts): number[] {
-  const merges = readMerges(model, vocabulary.base)
-  if (pieceModel === null) return scoresOfMerges(tokenizer, { vocabulary, merges, vocabSize })
-  const pieces = parseSentencePieceModel(pieceModel.path, pieceModel.bytes)
-  return scoresOfPieces(tokenizer, { vocabulary, pieces, vocabSize })
-}
-
-interface MergeScores {
-  readonly vocabulary: TokenizerVocabulary
-  readonly merges: readonly Merge[]
-  readonly vocabSize: number
+function scoresOf(parts: SentencePieceParts): number[] {
+  const { model, vocabulary, pieceModel } = parts
+  if (pieceModel === null) return scoresOfMerges(parts, readMerges(model, vocabulary.base))
+  return scoresOfPieces(parts, parseSentencePieceModel(pieceModel.path, pieceModel.bytes))
 }
 
 /** A token's score is the rank of its first merge; what no merge makes comes last. */
-function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }: MergeScores): number[] {
+function scoresOfMerges(parts: TokenizerParts, merges: readonly Merge[]): number[] {
+  const { vocabulary, vocabSize } = parts
   const ranks = new Map<string, number>()
   merges.forEach(([left, right], rank) => {
     if (!ranks.has(left + right)) ranks.set(left + right, rank)
   })
-  checkMerges(tokenizer, { vocabulary, merges, ranks })
+  checkMerges(parts, merges, ranks)
   const scores = Array<number>(vocabSize).fill(-1 - merges.length)
   for (const [token, id] of vocabulary.base) {
     if (id < vocabSize) scores[id] = -1 - (ranks.get(token) ?? merges.length)
@@ -103,26 +99,23 @@ function scoresOfMerges(tokenizer: JsonObject, { vocabulary, merges, vocabSize }
   return scores
 }
 
-interface MergeRanks {
-  readonly vocabulary: TokenizerVocabulary
-  readonly merges: readonly Merge[]
-  readonly ranks: ReadonlyMap<string, number>
-}
-
 /**
  * Scores say the same as ranks when every way to make a token is a merge, and those of one token stand together.
  * Added tokens are found before any merge, so nothing is asked of theirs, nor of merges with one.
  */
-function checkMerges(tokenizer: JsonObject, { vocabulary, merges, ranks }: MergeRanks): void {
-  const { base, added } = vocabulary
+function checkMerges(
+  { tokenizer, vocabulary: { base, added } }: TokenizerParts,
+  merges: readonly Merge[],
+  ranks: ReadonlyMap<string, number>,
+): void {
   const isPlain = (token: string) => {
     const id = base.get(token)
     return id !== undefined && !added.has(id)
   }
   const refuse = (token: string) =>
-    badFile(
-      tokenizer.path,
-      `cannot be converted: its merges, those for ${quoted(token)} for one, are not those of a SentencePiece model`,
+    unconvertible(
+      tokenizer,
+      `its merges, those for ${quoted(token)} for one, are not those of a SentencePiece model`,
     )
   let last = ''
   const counts = new Map<string, number>()
@@ -148,13 +141,8 @@ function countSplits(token: string, isPlain: (half: string) => boolean): number 
   return count
 }
 
-interface PieceScores {
-  readonly vocabulary: TokenizerVocabulary
-  readonly pieces: readonly SentencePiece[]
-  readonly vocabSize: number
-}
-
-function scoresOfPieces(tokenizer: JsonObject, { vocabulary, pieces, vocabSize }: PieceScores): number[] {
+function scoresOfPieces(parts: TokenizerParts, pieces: readonly SentencePiece[]): number[] {
+  const { tokenizer, vocabulary, vocabSize } = parts
   const lowest = pieces.reduce((least, { score }) => Math.min(least, score), 0)
   const scores = Array<number>(vocabSize).fill(lowest - 1)
   pieces.forEach(({ text, score, type }, id) => {
@@ -167,4 +155,43 @@ function scoresOfPieces(tokenizer: JsonObject, { vocabulary, pieces, vocabSize }
     if (id < vocabSize) scores[id] = score
   })
   return scores
+}
+
+/**
+ * Where the tokenizer puts a space: in front of all text between special tokens, in front of a text that begins with no
+ * special token and no space, or nowhere. tokenizer.json says it in its normalizer or its pre-tokenizer, by its age.
+ * @throws StartError when it does anything else with text
+ */
+function readSpacePrefix(tokenizer: JsonObject): 'every-text' | 'start' | 'none' {
+  const { normalizer = null, pre_tokenizer: preTokenizer = null } = tokenizer.fields
+  const steps = stepsOf(normalizer, 'normalizers')
+  // Behind the normalizer there is no space left to split at.
+  const isHarmless = preTokenizer === null || (isStep(preTokenizer, 'Split') && findsSpaces(preTokenizer))
+  const isPrepended = isStep(steps[0], 'Prepend') && steps[0]['prepend'] === SPACE_MARK
+  const replacement = steps.at(-1)
+  if (
+    isHarmless &&
+    isStep(replacement, 'Replace') &&
+    replacement['content'] === SPACE_MARK &&
+    findsSpaces(replacement)
+  ) {
+    if (steps.length === 2 && isPrepended) return 'every-text'
+    if (steps.length === 1) return 'none'
+  }
+  if (steps.length === 0 && isMetaspace(preTokenizer)) {
+    if (preTokenizer['prepend_scheme'] === 'first') return 'start'
+    if (preTokenizer['prepend_scheme'] === 'never') return 'none'
+  }
+  throw unconvertible(
+    tokenizer,
+    `it treats spaces in a way that is not known (${shown({ normalizer, pre_tokenizer: preTokenizer })})`,
+  )
+}
+
+function findsSpaces({ pattern }: Record<string, unknown>): boolean {
+  return isRecord(pattern) && pattern['String'] === ' '
+}
+
+function isMetaspace(step: unknown): step is Record<string, unknown> {
+  return isStep(step, 'Metaspace') && step['replacement'] === SPACE_MARK && step['split'] === false
 }

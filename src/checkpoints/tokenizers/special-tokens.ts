@@ -1,10 +1,11 @@
 /**
- * Which tokens begin and end a text, and whether the tokenizer adds them by itself, as GGUF metadata. The texts come
- * from tokenizer_config.json, else the ids from config.json; further end tokens from generation_config.json.
+ * The special tokens as GGUF metadata: which begin and end a text, and whether the tokenizer adds them. They are read from
+ * tokenizer_config.json (texts), else from config.json (ids); further end tokens from generation_config.json.
  */
-import { badFile, quoted, shown } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
 import { gguf, type GgufValue } from '../gguf/gguf-format.ts'
 import { type BinaryFile, isRecord, type JsonObject, listField } from '../json-file.ts'
+import { isStep, stepsOf } from './tokenizer-vocabulary.ts'
 
 /** What describes a tokenizer in the Hugging Face layout. */
 export interface HfTokenizerFiles {
@@ -39,15 +40,14 @@ export function specialTokenMetadata(
     configuredIds(generationConfig, 'eos', ids)[0] ??
     null
   // Without the key llama.cpp takes token 11, and would end every text there.
-  if (eos === null)
-    throw badFile(tokenizer.path, 'cannot be converted: no file beside it says which token ends a text')
+  if (eos === null) throw unconvertible(tokenizer, 'no file beside it says which token ends a text')
   const otherEnds = [...configuredIds(generationConfig, 'eos', ids), ...configuredIds(config, 'eos', ids)]
   // Whatever they are called, llama.cpp ends a text at each of these three.
   const [endOfTurn, endOfMessage, ...unplaced] = new Set(otherEnds.filter((id) => id !== eos))
   if (unplaced.length > 0) {
-    throw badFile(
-      (generationConfig ?? config).path,
-      `cannot be converted: a text would end at ${3 + unplaced.length} tokens, but llama.cpp has room for 3`,
+    throw unconvertible(
+      generationConfig ?? config,
+      `a text would end at ${3 + unplaced.length} tokens, but llama.cpp has room for 3`,
     )
   }
   const entries: [string, number | null | undefined][] = [
@@ -62,14 +62,8 @@ export function specialTokenMetadata(
     ...entries.flatMap(([key, id]): [string, GgufValue][] =>
       typeof id === 'number' ? [[`tokenizer.ggml.${key}`, gguf.uint32(id)]] : [],
     ),
-    [
-      'tokenizer.ggml.add_bos_token',
-      gguf.bool(addsToken({ files, name: 'bos', text: added.before, id: bos, ids })),
-    ],
-    [
-      'tokenizer.ggml.add_eos_token',
-      gguf.bool(addsToken({ files, name: 'eos', text: added.after, id: eos, ids })),
-    ],
+    addsToken(files, 'bos', { text: added.before, id: bos, ids }),
+    addsToken(files, 'eos', { text: added.after, id: eos, ids }),
   ]
 }
 
@@ -81,15 +75,11 @@ interface AddedAround {
 
 /** What the post-processor puts around a single text; llama.cpp can put one token before and one behind. */
 function readAddedTokens(tokenizer: JsonObject): AddedAround {
-  const processor = tokenizer.fields['post_processor'] ?? null
-  const isSequence = isRecord(processor) && processor['type'] === 'Sequence'
-  const listed: unknown = isSequence ? processor['processors'] : [processor]
-  const steps = (Array.isArray(listed) ? listed : []).filter(
-    (step) => !isRecord(step) || step['type'] !== 'ByteLevel',
-  )
-  const [template, ...others] = steps.filter((step) => step !== null)
+  const processor = tokenizer.fields['post_processor']
+  const steps = stepsOf(processor, 'processors').filter((step) => step !== null && !isStep(step, 'ByteLevel'))
+  const [template, ...others] = steps
   if (template === undefined) return { before: null, after: null }
-  if (others.length > 0 || !isRecord(template) || template['type'] !== 'TemplateProcessing') {
+  if (others.length > 0 || !isStep(template, 'TemplateProcessing')) {
     throw badFile(tokenizer.path, `has a post-processor that cannot be converted: ${shown(processor)}`)
   }
   return readTemplate(tokenizer, listField({ path: tokenizer.path, fields: template }, 'single'))
@@ -104,30 +94,23 @@ function readTemplate(tokenizer: JsonObject, items: readonly unknown[]): AddedAr
   const before = items.slice(0, Math.max(0, textAt)).map(special)
   const after = items.slice(textAt + 1).map(special)
   if (textAt < 0 || before.length > 1 || after.length > 1 || before.includes(null) || after.includes(null)) {
-    throw badFile(tokenizer.path, 'cannot be converted: it puts more than one special token around a text')
+    throw unconvertible(tokenizer, 'it puts more than one special token around a text')
   }
   return { before: before[0] ?? null, after: after[0] ?? null }
 }
 
-interface AddedTokenQuestion {
-  readonly files: HfTokenizerFiles
-  readonly name: 'bos' | 'eos'
-  /** What the post-processor adds. */
-  readonly text: string | null
-  readonly id: number | null
-  readonly ids: TokenIds
-}
-
-function addsToken({ files, name, text, id, ids }: AddedTokenQuestion): boolean {
-  const configured = files.tokenizerConfig?.fields[`add_${name}_token`]
+/** `text` is what the post-processor adds. */
+function addsToken(
+  { tokenizer, tokenizerConfig }: HfTokenizerFiles,
+  name: 'bos' | 'eos',
+  { text, id, ids }: { readonly text: string | null; readonly id: number | null; readonly ids: TokenIds },
+): [string, GgufValue] {
   if (text !== null && ids.get(text) !== id) {
-    throw badFile(
-      files.tokenizer.path,
-      `cannot be converted: it adds ${quoted(text)} to a text, which is not its ${name} token`,
-    )
+    throw unconvertible(tokenizer, `it adds ${quoted(text)} to a text, which is not its ${name} token`)
   }
+  const configured = tokenizerConfig?.fields[`add_${name}_token`]
   const adds = typeof configured === 'boolean' ? configured : text !== null
-  return adds && id !== null
+  return [`tokenizer.ggml.add_${name}_token`, gguf.bool(adds && id !== null)]
 }
 
 /** `"bos_token": "<s>"` or `{"content": "<s>"}` of tokenizer_config.json. */

@@ -1,8 +1,8 @@
 /**
- * The tokens of a tokenizer.json: those of its model, and the added ones that are found in text before it runs.
- * What kind of model it is does not matter here.
+ * What both kinds of tokenizer.json have in common: its tokens, those of the model and the added ones that are found in
+ * text before the model runs, its merges, and how its steps are listed.
  */
-import { badFile, quoted, shown } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
 import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
 
 /** llama.cpp's token types. */
@@ -22,10 +22,15 @@ interface AddedToken {
   readonly stripsRight: boolean
 }
 
-/** Tokens by id, as the model counts them. */
-export interface TokenList {
-  readonly tokens: string[]
-  readonly types: number[]
+/** The steps of a normalizer, pre-tokenizer or post-processor: those of a `Sequence`, or the single one. */
+export function stepsOf(value: unknown, listName: string): readonly unknown[] {
+  if (value === null || value === undefined) return []
+  const listed = isStep(value, 'Sequence') ? value[listName] : [value]
+  return Array.isArray(listed) ? listed : [value]
+}
+
+export function isStep(value: unknown, type: string): value is Record<string, unknown> {
+  return isRecord(value) && value['type'] === type
 }
 
 export function readVocabulary(tokenizer: JsonObject, model: JsonObject): TokenizerVocabulary {
@@ -43,10 +48,7 @@ export function readVocabulary(tokenizer: JsonObject, model: JsonObject): Tokeni
       throw badFile(tokenizer.path, `is corrupted: there is no added token in ${shown(entry)}`)
     }
     if (options['lstrip'] === true || options['single_word'] === true) {
-      throw badFile(
-        tokenizer.path,
-        `cannot be converted: added token ${quoted(content)} strips spaces or wants whole words`,
-      )
+      throw unconvertible(tokenizer, `added token ${quoted(content)} strips spaces or wants whole words`)
     }
     const isSpecial = special === true || looksSpecial(content)
     added.set(id, { text: content, isSpecial, stripsRight: options['rstrip'] === true })
@@ -74,12 +76,12 @@ interface ListOptions {
   readonly userDefinedText: (text: string) => string
 }
 
+/** Texts and types of all tokens, by id. */
 export function tokenList(
   tokenizer: JsonObject,
   vocabulary: TokenizerVocabulary,
-  options: ListOptions,
-): TokenList {
-  const { vocabSize, baseType, userDefinedText } = options
+  { vocabSize, baseType, userDefinedText }: ListOptions,
+): { readonly tokens: string[]; readonly types: number[] } {
   const tokens = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`)
   const types = Array<number>(vocabSize).fill(TOKEN_TYPES.unused)
   const place = (id: number, text: string, type: number) => {
@@ -123,18 +125,12 @@ export function readMerges(model: JsonObject, base: ReadonlyMap<string, number>)
   return listField(model, 'merges').map((merge) => {
     const parts: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
     const [left, right] = parts
-    const isMerge = parts.length === 2 && typeof left === 'string' && typeof right === 'string'
-    // A space is written as another letter in every vocabulary, so one between the two is unambiguous.
-    if (
-      !isMerge ||
-      !base.has(left) ||
-      !base.has(right) ||
-      !base.has(left + right) ||
-      `${left}${right}`.includes(' ')
-    ) {
-      throw badFile(model.path, `is corrupted: ${shown(merge)} is no merge of two of its tokens`)
+    if (parts.length === 2 && typeof left === 'string' && typeof right === 'string') {
+      const areTokens = [left, right, left + right].every((token) => base.has(token))
+      // A space is written as another letter in every vocabulary, so one between the two is unambiguous.
+      if (areTokens && !`${left}${right}`.includes(' ')) return [left, right]
     }
-    return [left, right]
+    throw badFile(model.path, `is corrupted: ${shown(merge)} is no merge of two of its tokens`)
   })
 }
 
@@ -156,8 +152,8 @@ export function strippingModelName(tokenizer: JsonObject, { added }: TokenizerVo
   const hasAll = [...NEVER_STRIPPED, '</s>'].every((text) => texts.has(text))
   if (other === undefined && hasAll) return NAME_THAT_STRIPS
   const named = other ?? tokens.find(({ stripsRight }) => stripsRight)
-  throw badFile(
-    tokenizer.path,
-    `cannot be converted: added token ${quoted(named?.text ?? '')} strips spaces or wants whole words, unlike in Phi-3`,
+  throw unconvertible(
+    tokenizer,
+    `added token ${quoted(named?.text ?? '')} strips spaces or wants whole words, unlike in Phi-3`,
   )
 }

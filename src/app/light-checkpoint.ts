@@ -12,7 +12,7 @@ import { createRegistryHost } from '../light/registry-host.ts'
 import { ModelRegistry } from '../models/registry.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
-import { checkpointName } from '../checkpoints/checkpoint-name.ts'
+import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 

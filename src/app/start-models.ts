@@ -1,6 +1,6 @@
 /** The models that a server is started with: named by the configuration, downloaded, and checked by their headers. */
 import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
-import { checkpointName } from '../checkpoints/checkpoint-name.ts'
+import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
 import type { ServerConfig } from '../config/server-config.ts'

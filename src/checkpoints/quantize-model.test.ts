@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { roundToE4m3 } from './fp8/e4m3.ts'
+import { roundToE4m3 } from './fp8/fp8-rows.ts'
 import { writeFp8Model } from './fp8/fp8-model.ts'
 import { rowScale } from './fp8/fp8-rows.ts'
 import { convertFloats } from './gguf/float-conversion.ts'

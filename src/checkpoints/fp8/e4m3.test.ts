@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../test/support/length-of.ts'
-import { E4M3_MAX, roundToE4m3, roundToStep } from './e4m3.ts'
+import { E4M3_MAX, roundToE4m3, roundToStep } from './fp8-rows.ts'
 
 /** The positive finite codes 0x00 to 0x7e, row by exponent, written out by hand from the OCP specification. */
 const POSITIVE_CODES = [

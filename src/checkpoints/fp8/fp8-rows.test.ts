@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { roundToE4m3 } from './e4m3.ts'
+import { roundToE4m3 } from './fp8-rows.ts'
 import { convertFloats } from '../gguf/float-conversion.ts'
 import { encodeFp8Rows, FP8_BLOCK_BYTES, FP8_BLOCK_ELEMENTS, rowScale } from './fp8-rows.ts'
 

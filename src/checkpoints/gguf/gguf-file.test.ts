@@ -6,10 +6,9 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../test/support/length-of.ts'
 import { StartError } from '../../core/errors.ts'
-import { MoreBytesNeeded } from './gguf-cursor.ts'
 import { openGgufModel, readGgufFile } from './gguf-file.ts'
 import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, type GgufValue } from './gguf-format.ts'
-import { parseGgufHeader } from './gguf-header.ts'
+import { MoreBytesNeeded, parseGgufHeader } from './gguf-header.ts'
 import { layoutGguf, writeGguf } from './gguf-writer.ts'
 
 let folder: string

@@ -1,12 +1,11 @@
 /**
- * Opens a GGUF model: reads the headers of the file and of all its splits, and finds out whether llama.cpp can
- * serve it. Reads headers only, however large the model is.
+ * Opens a GGUF model: reads the headers of the file and of all its splits, and checks that llama.cpp can serve it. Reads
+ * no tensor data.
  */
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from '../file-errors.ts'
 import { TEXT_ARCHITECTURES } from './gguf-architectures.ts'
-import { MoreBytesNeeded } from './gguf-cursor.ts'
-import { type GgufHeader, parseGgufHeader } from './gguf-header.ts'
+import { type GgufHeader, MoreBytesNeeded, parseGgufHeader } from './gguf-header.ts'
 import type { GgufMetadata, GgufTensorInfo } from './gguf-format.ts'
 import { openFile } from '../open-file.ts'
 
@@ -17,7 +16,7 @@ const SPLIT_NAME = /^(?<prefix>.+)-(?<number>\d{5})-of-(?<count>\d{5})\.gguf$/
 
 /** A model that llama.cpp can serve, known from its headers. */
 export interface GgufModel {
-  /** What llama.cpp is given: the file, or the first of its splits. */
+  /** The path that llama.cpp opens: the file, or the first of its splits. */
   readonly path: string
   /** All files, in order. */
   readonly filePaths: readonly string[]

@@ -1,9 +1,10 @@
 /**
- * Parses the header of a GGUF file: metadata and tensor list, checked as llama.cpp checks them, and that the tensor
- * data the header promises lies within the file. Pure; `gguf-file.ts` brings the bytes.
+ * Parses the header of a GGUF file: metadata and tensor list, checked as llama.cpp checks them. The bytes may be only the
+ * beginning of the file: reading past them throws `MoreBytesNeeded`, reading past the file is a truncated file. Every
+ * length is checked against the file's size before anything is read or allocated, so a corrupted one costs nothing, and so
+ * is the tensor data that the header lists. Pure; `gguf-file.ts` reads the file.
  */
 import { badFile, quoted } from '../file-errors.ts'
-import { GgufCursor, type HeaderSource } from './gguf-cursor.ts'
 import {
   alignUp,
   GGML_TYPES,
@@ -18,6 +19,7 @@ import {
   type GgufTensorInfo,
   type GgufValue,
   type GgufValueType,
+  type Texts,
   ggmlTypeName,
   tensorSizeBytes,
 } from './gguf-format.ts'
@@ -38,46 +40,45 @@ export interface GgufHeader {
 
 /**
  * @throws StartError when this is no usable GGUF file.
- * @throws MoreBytesNeeded when the header goes on behind the bytes given.
+ * @throws MoreBytesNeeded when the header goes on behind the bytes passed.
  */
 export function parseGgufHeader(source: HeaderSource): GgufHeader {
   const cursor = new GgufCursor(source)
-  const { path } = source
-  if (source.fileSizeBytes < 4 || cursor.uint32() !== GGUF_MAGIC) throw badFile(path, 'is not a GGUF file')
+  if (source.fileSizeBytes < 4 || cursor.uint32() !== GGUF_MAGIC) throw cursor.bad('is not a GGUF file')
   const version = cursor.uint32()
   if (!GGUF_READABLE_VERSIONS.includes(version)) {
-    throw badFile(path, `is a GGUF file of version ${version}; versions 2 and 3, little-endian, can be read`)
+    throw cursor.bad(`is a GGUF file of version ${version}; versions 2 and 3, little-endian, can be read`)
   }
   const tensorCount = cursor.size()
   const keyCount = cursor.size()
   if (tensorCount > MAX_ENTRIES || keyCount > MAX_ENTRIES) {
-    throw badFile(path, `is corrupted: it claims ${tensorCount} tensors and ${keyCount} metadata keys`)
+    throw cursor.bad(`is corrupted: it claims ${tensorCount} tensors and ${keyCount} metadata keys`)
   }
-  const metadata = readMetadata(cursor, path, keyCount)
-  const tensors = readTensorInfos(cursor, path, tensorCount)
-  const alignment = readAlignment(metadata, path)
+  const metadata = readMetadata(cursor, keyCount)
+  const tensors = readTensorInfos(cursor, tensorCount)
+  const alignment = readAlignment(cursor, metadata)
   const dataOffsetBytes = alignUp(cursor.offset, alignment)
-  checkTensorData(tensors, { source, alignment, dataOffsetBytes })
+  checkTensorData(cursor, tensors, { fileSizeBytes: source.fileSizeBytes, alignment, dataOffsetBytes })
   return { version, metadata, tensors, dataOffsetBytes }
 }
 
-function readMetadata(cursor: GgufCursor, path: string, count: number): GgufMetadata {
+function readMetadata(cursor: GgufCursor, count: number): GgufMetadata {
   const metadata = new Map<string, GgufValue>()
   for (let index = 0; index < count; index++) {
     const key = cursor.string()
     if (key === '' || metadata.has(key))
-      throw badFile(path, `is corrupted: metadata key ${quoted(key)} is empty or twice`)
-    const type = readValueType(cursor, path, key)
-    metadata.set(key, type === 'array' ? readArray(cursor, path, key) : readScalar(cursor, type))
+      throw cursor.bad(`is corrupted: metadata key ${quoted(key)} is empty or twice`)
+    const type = readValueType(cursor, key)
+    metadata.set(key, type === 'array' ? readArray(cursor, key) : readScalar(cursor, type))
   }
   return metadata
 }
 
-function readValueType(cursor: GgufCursor, path: string, key: string): GgufValueType {
+function readValueType(cursor: GgufCursor, key: string): GgufValueType {
   const id = cursor.uint32()
   const type = GGUF_VALUE_TYPES[id]
   if (type === undefined)
-    throw badFile(path, `is corrupted: metadata key ${quoted(key)} has the unknown type ${id}`)
+    throw cursor.bad(`is corrupted: metadata key ${quoted(key)} has the unknown type ${id}`)
   return type
 }
 
@@ -87,11 +88,11 @@ function readScalar(cursor: GgufCursor, type: Exclude<GgufValueType, 'array'>): 
   return { type, value: cursor.number(type) } as GgufScalar
 }
 
-function readArray(cursor: GgufCursor, path: string, key: string): GgufArray {
-  const itemType = readValueType(cursor, path, key)
+function readArray(cursor: GgufCursor, key: string): GgufArray {
+  const itemType = readValueType(cursor, key)
   const count = cursor.size()
   if (itemType === 'array') {
-    throw badFile(path, `cannot be read: metadata key ${quoted(key)} is a list of lists`)
+    throw cursor.bad(`cannot be read: metadata key ${quoted(key)} is a list of lists`)
   }
   if (itemType === 'string') return { type: 'array', itemType, items: cursor.texts(count) }
   if (itemType === 'bool') return { type: 'array', itemType, items: new Uint8Array(cursor.copy(count)) }
@@ -100,70 +101,168 @@ function readArray(cursor: GgufCursor, path: string, key: string): GgufArray {
   return { type: 'array', itemType, items } as GgufArray
 }
 
-function readTensorInfos(cursor: GgufCursor, path: string, count: number): GgufTensorInfo[] {
+function readTensorInfos(cursor: GgufCursor, count: number): GgufTensorInfo[] {
   const tensors: GgufTensorInfo[] = []
   const names = new Set<string>()
   for (let index = 0; index < count; index++) {
-    const tensor = readTensorInfo(cursor, path)
+    const tensor = readTensorInfo(cursor)
     if (names.has(tensor.name))
-      throw badFile(path, `is corrupted: tensor ${quoted(tensor.name)} is listed twice`)
+      throw cursor.bad(`is corrupted: tensor ${quoted(tensor.name)} is listed twice`)
     names.add(tensor.name)
     tensors.push(tensor)
   }
   return tensors
 }
 
-function readTensorInfo(cursor: GgufCursor, path: string): GgufTensorInfo {
+function readTensorInfo(cursor: GgufCursor): GgufTensorInfo {
   const name = cursor.string()
   const dimensions = cursor.uint32()
   if (name === '' || Buffer.byteLength(name) > MAX_TENSOR_NAME_BYTES || dimensions > MAX_DIMENSIONS) {
-    throw badFile(path, `is corrupted: tensor ${quoted(name)} has no usable name or ${dimensions} dimensions`)
+    throw cursor.bad(`is corrupted: tensor ${quoted(name)} has no usable name or ${dimensions} dimensions`)
   }
   const shape = Array.from({ length: dimensions }, () => cursor.size())
   const typeId = cursor.uint32()
   const type = ggmlTypeName(typeId)
   if (type === null)
-    throw badFile(path, `has tensor ${quoted(name)} of the type ${typeId}, which llama.cpp does not know`)
+    throw cursor.bad(`has tensor ${quoted(name)} of the type ${typeId}, which llama.cpp does not know`)
   if ((shape[0] ?? 1) % GGML_TYPES[type].blockElements !== 0) {
-    throw badFile(path, `is corrupted: the rows of tensor ${quoted(name)} are no whole blocks of ${type}`)
+    throw cursor.bad(`is corrupted: the rows of tensor ${quoted(name)} are no whole blocks of ${type}`)
   }
   const offsetBytes = cursor.size()
   return { name, shape, type, offsetBytes, sizeBytes: tensorSizeBytes({ type, shape }) }
 }
 
-function readAlignment(metadata: GgufMetadata, path: string): number {
+function readAlignment(cursor: GgufCursor, metadata: GgufMetadata): number {
   const value = metadata.get('general.alignment')
   if (value === undefined) return GGUF_DEFAULT_ALIGNMENT
   const isPowerOfTwo = value.type === 'uint32' && value.value > 0 && Number.isInteger(Math.log2(value.value))
-  if (!isPowerOfTwo) throw badFile(path, 'is corrupted: its alignment is not a power of two')
+  if (!isPowerOfTwo) throw cursor.bad('is corrupted: its alignment is not a power of two')
   return value.value
 }
 
 interface DataSection {
-  readonly source: HeaderSource
+  readonly fileSizeBytes: number
   readonly alignment: number
   readonly dataOffsetBytes: number
 }
 
 /** Tensors lie one behind the other, and the last ends within the file. */
-function checkTensorData(tensors: readonly GgufTensorInfo[], section: DataSection): void {
-  const { path, fileSizeBytes } = section.source
+function checkTensorData(
+  cursor: GgufCursor,
+  tensors: readonly GgufTensorInfo[],
+  { fileSizeBytes, alignment, dataOffsetBytes }: DataSection,
+): void {
   let expectedOffset = 0
-  let endBytes = section.dataOffsetBytes
   for (const { name, offsetBytes, sizeBytes } of tensors) {
     if (offsetBytes !== expectedOffset) {
-      throw badFile(
-        path,
+      throw cursor.bad(
         `is corrupted: tensor ${quoted(name)} lies at ${offsetBytes}, not at ${expectedOffset}`,
       )
     }
-    endBytes = section.dataOffsetBytes + offsetBytes + sizeBytes
+    const endBytes = dataOffsetBytes + offsetBytes + sizeBytes
     if (endBytes > fileSizeBytes) {
-      throw badFile(
-        path,
+      throw cursor.bad(
         `is truncated: tensor ${quoted(name)} ends at byte ${endBytes}, but the file has ${fileSizeBytes}`,
       )
     }
-    expectedOffset = alignUp(offsetBytes + sizeBytes, section.alignment)
+    expectedOffset = alignUp(offsetBytes + sizeBytes, alignment)
+  }
+}
+
+/** The header goes on behind the bytes that were passed; caught by the reader of the file only. */
+export class MoreBytesNeeded extends Error {
+  readonly neededBytes: number
+
+  constructor(neededBytes: number) {
+    super(`${neededBytes} bytes are needed`)
+    this.neededBytes = neededBytes
+  }
+}
+
+interface HeaderSource {
+  readonly path: string
+  /** The first bytes of the file. */
+  readonly bytes: Buffer
+  readonly fileSizeBytes: number
+}
+
+class GgufCursor {
+  readonly #source: HeaderSource
+  readonly #view: DataView
+  #offset = 0
+
+  constructor(source: HeaderSource) {
+    this.#source = source
+    const { buffer, byteOffset, byteLength } = source.bytes
+    this.#view = new DataView(buffer, byteOffset, byteLength)
+  }
+
+  get offset(): number {
+    return this.#offset
+  }
+
+  bad(problem: string): Error {
+    return badFile(this.#source.path, problem)
+  }
+
+  /** Throws unless `size` more bytes are in the file and at hand; returns where they start. */
+  take(size: number): number {
+    const start = this.#offset
+    const end = start + size
+    if (end > this.#source.fileSizeBytes) {
+      const { fileSizeBytes } = this.#source
+      throw this.bad(
+        `is truncated or corrupted: its header goes on to byte ${end}, but the file has ${fileSizeBytes}`,
+      )
+    }
+    if (end > this.#source.bytes.length) throw new MoreBytesNeeded(end)
+    this.#offset = end
+    return start
+  }
+
+  number(type: keyof typeof GGUF_NUMBERS): number | bigint {
+    const { read, List } = GGUF_NUMBERS[type]
+    return read(this.#view, this.take(List.BYTES_PER_ELEMENT))
+  }
+
+  uint32(): number {
+    return this.#view.getUint32(this.take(4), true)
+  }
+
+  /** A count or a size; one that does not fit a double exactly cannot be right. */
+  size(): number {
+    const start = this.take(8)
+    // Two halves, since a vocabulary has hundreds of thousands of these, and big integers are slow.
+    const value = this.#view.getUint32(start, true) + this.#view.getUint32(start + 4, true) * 2 ** 32
+    return Math.min(value, Number.MAX_SAFE_INTEGER)
+  }
+
+  string(): string {
+    const size = this.size()
+    const start = this.take(size)
+    return this.#source.bytes.toString('utf8', start, start + size)
+  }
+
+  /** Checked to lie within the bytes at hand; decoded at each iteration. */
+  texts(count: number): Texts {
+    const start = this.#offset
+    for (let index = 0; index < count; index++) this.take(this.size())
+    const source = { ...this.#source, bytes: this.#source.bytes.subarray(0, this.#offset) }
+    return {
+      length: count,
+      *[Symbol.iterator]() {
+        const cursor = new GgufCursor(source)
+        cursor.take(start)
+        for (let index = 0; index < count; index++) yield cursor.string()
+      },
+    }
+  }
+
+  /** A copy of the next bytes, aligned for any typed array. */
+  copy(size: number): ArrayBuffer {
+    const start = this.take(size)
+    const copied = new ArrayBuffer(size)
+    new Uint8Array(copied).set(this.#source.bytes.subarray(start, start + size))
+    return copied
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hubModelName, isHubReference, parseHubReference } from './hub-reference.ts'
+import { checkpointName, isHubReference, parseHubReference } from './hub-reference.ts'
 
 describe('a reference to the Hub', () => {
   it.each([
@@ -10,9 +10,8 @@ describe('a reference to the Hub', () => {
     ['hf:acme/tiny@v1:b-00001-of-00003.gguf', 'acme/tiny', 'v1', 'b-00001-of-00003.gguf', 'b'],
   ])('%s', (...[text, repo, revision, file, name]) => {
     expect(isHubReference(text)).toBe(true)
-    const reference = parseHubReference(text)
-    expect(reference).toEqual({ repo, revision, file })
-    expect(hubModelName(reference)).toBe(name)
+    expect(parseHubReference(text)).toEqual({ repo, revision, file })
+    expect(checkpointName(text)).toBe(name)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 /**
- * `hf:org/repo[@revision][:file]` names a model of the Hugging Face Hub in place of a path. Only the text is read here;
+ * `hf:org/repo[@revision][:file]` names a model of the Hugging Face Hub in place of a path. Parses the text only;
  * `pull-model.ts` finds out whether the Hub has such a model.
  */
 import path from 'node:path'
@@ -18,6 +18,7 @@ const PREFIX = 'hf:'
 const REFERENCE =
   /^hf:(?<repo>[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?)(?:@(?<revision>[A-Za-z0-9][\w./+-]*))?(?::(?<file>.+))?$/
 const MAX_LENGTH = 1000
+const SPLIT_SUFFIX = /-\d{5}-of-\d{5}$/
 
 export function isHubReference(checkpoint: string): boolean {
   return checkpoint.startsWith(PREFIX)
@@ -48,8 +49,16 @@ export function isInsideRepo(file: string): boolean {
   return file.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** What the model is called: its file's stem without the number of a split, or the repository's name. */
-export function hubModelName({ repo, file }: HubReference): string {
+/**
+ * The model id of a checkpoint for which none is configured: the repository's name on the Hub, or the stem of the folder
+ * or file, without the number of a split.
+ */
+export function checkpointName(checkpoint: string): string {
+  if (!isHubReference(checkpoint)) {
+    const name = path.basename(path.resolve(checkpoint)).replace(/\.(gguf|safetensors)$/, '')
+    return name.replace(SPLIT_SUFFIX, '')
+  }
+  const { repo, file } = parseHubReference(checkpoint)
   if (file === null) return path.posix.basename(repo)
-  return path.posix.basename(file, '.gguf').replace(/-\d{5}-of-\d{5}$/, '')
+  return path.posix.basename(file, '.gguf').replace(SPLIT_SUFFIX, '')
 }

@@ -1,35 +1,34 @@
 /**
- * Puts the HTTP side together: pipeline, routes, errors. Builds and never listens; the caller owns the ports, the
- * registry behind it and the shutdown.
+ * Builds the HTTP application: pipeline, routes, errors. Never listens; the caller owns the ports, the registry and the
+ * shutdown.
  */
 import type { Socket } from 'node:net'
-import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import type { Readable } from 'node:stream'
+import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Clock } from '../core/clock.ts'
+import type { Firewall } from '../guards/firewall/firewall.ts'
 import { keepRequestId } from '../net/requests/request-id.ts'
 import { requireDeclaredAccess } from './pipeline/access.ts'
-import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
+import { type BodyLimit, parseJsonBody, readBody } from '../net/requests/json-body.ts'
 import { holdContinue } from '../net/requests/expect-continue.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
+import { ADDRESS_BOUNDS, limitAddressConnections } from '../net/connections/limit-address-connections.ts'
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
-import { installFirewallHooks } from './pipeline/firewall-hooks.ts'
 import { registerPipeline } from './pipeline/gates.ts'
 import { clientAddressOf } from './pipeline/request-context.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
-import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
-import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
 import { registerDocsRoutes } from './routes/docs.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
-import { registerBatchRoutes } from './routes/batch.ts'
-import { registerHealthRoutes } from './routes/health.ts'
-import { registerKeyRoutes } from './routes/keys.ts'
-import { registerMetricsRoutes } from './routes/metrics.ts'
-import { registerModelRoutes } from './routes/models.ts'
+import { registerAdminKeyRoutes, registerKeyRoutes } from './routes/keys.ts'
+import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
+import { registerServiceRoutes } from './routes/service.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './schemas/validator.ts'
 
@@ -76,11 +75,9 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
   app.register(async (routes) => {
-    registerHealthRoutes(routes, deps)
-    registerMetricsRoutes(routes, deps)
+    registerServiceRoutes(routes, deps)
     registerModelRoutes(routes, deps)
     registerGenerateRoutes(routes, deps)
-    registerBatchRoutes(routes, deps)
     registerChatRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
@@ -91,4 +88,28 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerAdminBanRoutes(routes, deps)
   })
   return app
+}
+
+/** A route without a body schema ignores the body. */
+function registerBodyParsers(app: FastifyInstance, limit?: BodyLimit): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    const body = await readBody(payload, request.headers, limit)
+    if (request.routeOptions.schema?.body === undefined || body.length === 0) return undefined
+    return parseJsonBody(body, request.headers)
+  })
+}
+
+/** What the firewall does beside its gate: limits the connections of each address and counts refused requests. */
+function installFirewallHooks(app: FastifyInstance, firewall: Firewall, clock: Clock): void {
+  limitAddressConnections(app.server, {
+    bounds: ADDRESS_BOUNDS,
+    clock,
+    isExempt: (address) => firewall.isExempt(address),
+    onCut: (rule) => firewall.countHit(rule),
+  })
+  app.addHook('onSend', async ({ context }, reply) => {
+    const code = reply.getHeader('x-error-code')?.toString()
+    await firewall.recordAnswer(context.clientAddress, reply.statusCode, code)
+  })
 }

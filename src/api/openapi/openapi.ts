@@ -3,7 +3,7 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { ACCESS_CLASSES } from '../pipeline/access.ts'
-import { ROUTE_TAGS } from './describe-route.ts'
+import { ROUTE_TAGS } from './add-route.ts'
 
 type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
 

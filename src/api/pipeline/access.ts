@@ -1,7 +1,6 @@
 /**
- * Who may call a route. Every route declares one class; the app refuses to start with a route that does not, so a
- * forgotten declaration can never become an open door. One row of the table says all there is of a class: how a request
- * proves its right, and how the documentation names that.
+ * The access classes of routes: how a request is authenticated, and the security scheme in the documentation. Every route
+ * declares one class; the app refuses to start with a route that declares none.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
@@ -66,15 +65,13 @@ declare module 'fastify' {
 
 /** Call before any route is registered. */
 export function requireDeclaredAccess(app: FastifyInstance): void {
-  const undeclared: string[] = []
-  // Looked at when all are in: a plugin's own hooks, run after this one, may still declare the class.
+  // Checked when all are registered: a plugin's own hooks, run after this one, may still declare the class.
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => void routes.push(route))
   app.addHook('onReady', async () => {
-    for (const route of routes) {
-      if (route.config?.access === undefined) undeclared.push(`${String(route.method)} ${route.url}`)
-    }
-    if (undeclared.length > 0)
-      throw new InvariantError(`Routes without an access class: ${undeclared.join(', ')}`)
+    const undeclared = routes.filter(({ config }) => config?.access === undefined)
+    if (undeclared.length === 0) return
+    const names = undeclared.map(({ method, url }) => `${String(method)} ${url}`).join(', ')
+    throw new InvariantError(`Routes without an access class: ${names}`)
   })
 }

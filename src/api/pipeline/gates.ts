@@ -11,7 +11,7 @@ import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import { toRateHeaders } from '../../limits/rate-headers.ts'
 import { CREDENTIAL_FRESH_MS } from '../../net/requests/bearer-secret.ts'
 import { addressKey } from '../../net/client-address.ts'
-import { onExchangeEnd } from '../../net/connections/client-presence.ts'
+import { CLIENT_GONE_STATUS, onExchangeEnd } from '../../net/connections/client-presence.ts'
 import { findHeadProblem } from '../../net/requests/head-problem.ts'
 import { decodePart } from '../../net/requests/request-target.ts'
 import { withoutRedaction } from '../../telemetry/log.ts'
@@ -19,7 +19,6 @@ import type { AppDeps } from '../deps.ts'
 import { ACCESS_CLASSES, type AccessDeps } from './access.ts'
 import { answerOrigin } from './cors.ts'
 import { RequestContext } from './request-context.ts'
-import { endedStatus, logRequest } from './request-log.ts'
 
 type PipelineDeps = AccessDeps &
   Pick<
@@ -61,10 +60,7 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
   app.addHook('onRequest', async (request, reply) => {
     const context = new RequestContext(deps, request, reply)
     request.context = context
-    reply.raw.once('close', () => {
-      logRequest(requestLog, context)
-      countRequest(deps, context)
-    })
+    reply.raw.once('close', () => recordEnd(context, { log: requestLog, metrics: deps.metrics }))
     for (const gate of GATES) {
       const result = gate(deps, context)
       // Most pass at once, and cost no turn.
@@ -77,9 +73,27 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
   )
 }
 
-function countRequest({ metrics }: PipelineDeps, context: RequestContext): void {
-  const { request, routePath: route, timeline } = context
-  metrics.observeRequest({ method: request.method, route, status: endedStatus(context), timeline })
+/** One line in the log, never with text: no prompts, outputs, keys or addresses. */
+function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): void {
+  const { request, reply, routePath: route, optionalCredential, brokenRule, timeline } = context
+  const { method } = request
+  // As in `client-presence.ts`: was the answer written before the connection closed?
+  const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
+  log.info(
+    {
+      requestId: context.requestId,
+      method,
+      // The pattern, not the path: a path may hold pasted secrets.
+      route,
+      status,
+      ...(optionalCredential && { key: optionalCredential.keyId }),
+      ...(brokenRule !== null && { rule: brokenRule }),
+      ms: Math.round(timeline.elapsedMs() * 10) / 10,
+      ...timeline.summary(),
+    },
+    'request',
+  )
+  metrics.observeRequest({ method, route, status, timeline })
 }
 
 function setCommonHeaders(_deps: PipelineDeps, { requestId, reply }: RequestContext): void {

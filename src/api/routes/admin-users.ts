@@ -1,6 +1,7 @@
 /** `/v1/admin/users`: the accounts, for the holder of the admin key. Passwords travel in a body, never in a URL. */
+import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
+import { addRoute } from '../openapi/add-route.ts'
 import {
   changeUserRequest,
   createUserRequest,
@@ -14,59 +15,43 @@ import {
 } from '../schemas/accounts.ts'
 import { toListing, toPage } from '../schemas/query.ts'
 
-const access = 'admin'
-const tag = 'Admin'
+const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
-export function registerAdminUserRoutes(app: RouteApp, { accounts }: Pick<AppDeps, 'accounts'>): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/admin/users',
-    ...describeRoute({
-      operationId: 'listUsers',
-      summary: 'All users',
-      tag,
-      access,
-      query: userListQuery,
-      ok: userList,
-      errors: [400, 401, 500],
-    }),
+export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
+  addRoute(app, 'GET /v1/admin/users', {
+    operationId: 'listUsers',
+    summary: 'All users',
+    ...ADMIN,
+    query: userListQuery,
+    ok: userList,
+    errors: [400, 401, 500],
     handler: async ({ query }) => {
       const page = await accounts.listUsers(toPage(query))
       return { users: page.items.map(toUserBody), count: page.count, ...toListing(query, page) }
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/admin/users',
-    ...describeRoute({
-      operationId: 'createUser',
-      summary: 'Make an account and its first key, also where registration is closed',
-      tag,
-      access,
-      body: createUserRequest,
-      ok: createUserResponse,
-      errors: [400, 401, 409, 429, 500],
-    }),
+  addRoute(app, 'POST /v1/admin/users', {
+    operationId: 'createUser',
+    summary: 'Make an account and its first key, also where registration is closed',
+    ...ADMIN,
+    body: createUserRequest,
+    ok: createUserResponse,
+    errors: [400, 401, 409, 429, 500],
     handler: async ({ body }) => {
       const { userId, email, tier, keySecret } = await accounts.createUser(body)
       return { user_id: userId, email, tier, api_key: keySecret }
     },
   })
 
-  app.route({
-    method: 'PATCH',
-    url: '/v1/admin/users/:user_id',
-    ...describeRoute({
-      operationId: 'changeUser',
-      summary: 'Change the tier or the password of a user, disable or enable it',
-      tag,
-      access,
-      params: userParams,
-      body: changeUserRequest,
-      ok: userResponse,
-      errors: [400, 401, 404, 429, 500],
-    }),
+  addRoute(app, 'PATCH /v1/admin/users/:user_id', {
+    operationId: 'changeUser',
+    summary: 'Change the tier or the password of a user, disable or enable it',
+    ...ADMIN,
+    params: userParams,
+    body: changeUserRequest,
+    ok: userResponse,
+    errors: [400, 401, 404, 429, 500],
     handler: async ({ params, body }) => {
       const change = {
         tier: body.tier ?? undefined,
@@ -77,18 +62,13 @@ export function registerAdminUserRoutes(app: RouteApp, { accounts }: Pick<AppDep
     },
   })
 
-  app.route({
-    method: 'DELETE',
-    url: '/v1/admin/users/:user_id',
-    ...describeRoute({
-      operationId: 'deleteUser',
-      summary: 'Delete a user with all keys and sessions; what they used stays counted',
-      tag,
-      access,
-      params: userParams,
-      ok: deletedUser,
-      errors: [401, 404, 500],
-    }),
+  addRoute(app, 'DELETE /v1/admin/users/:user_id', {
+    operationId: 'deleteUser',
+    summary: 'Delete a user with all keys and sessions; what they used stays counted',
+    ...ADMIN,
+    params: userParams,
+    ok: deletedUser,
+    errors: [401, 404, 500],
     handler: async ({ params }) => {
       await accounts.deleteUser(params.user_id)
       return { status: 'deleted', user_id: params.user_id }

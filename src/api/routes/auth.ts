@@ -1,7 +1,8 @@
 /** `/v1/auth/…`: an account, and a session of it. */
+import type { FastifyInstance } from 'fastify'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
+import { addRoute } from '../openapi/add-route.ts'
 import {
   loginRequest,
   loginResponse,
@@ -14,37 +15,29 @@ import {
 
 const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
 
-export function registerAuthRoutes(app: RouteApp, { accounts }: Pick<AppDeps, 'accounts'>): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/register',
-    ...describeRoute({
-      operationId: 'register',
-      summary: 'Make an account and its first key',
-      tag: 'Accounts',
-      access: 'public',
-      body: registerRequest,
-      ok: registerResponse,
-      errors: [400, 404, 409, 429, 500],
-    }),
+export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
+  addRoute(app, 'POST /v1/auth/register', {
+    operationId: 'register',
+    summary: 'Make an account and its first key',
+    tag: 'Accounts',
+    access: 'public',
+    body: registerRequest,
+    ok: registerResponse,
+    errors: [400, 404, 409, 429, 500],
     handler: async ({ body }) => {
       const { userId, email, tier, keySecret } = await accounts.register(body)
       return { user_id: userId, email, tier, api_key: keySecret, message: KEY_SHOWN_ONCE }
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/login',
-    ...describeRoute({
-      operationId: 'login',
-      summary: 'Begin a session',
-      tag: 'Accounts',
-      access: 'public',
-      body: loginRequest,
-      ok: loginResponse,
-      errors: [400, 401, 429, 500],
-    }),
+  addRoute(app, 'POST /v1/auth/login', {
+    operationId: 'login',
+    summary: 'Begin a session',
+    tag: 'Accounts',
+    access: 'public',
+    body: loginRequest,
+    ok: loginResponse,
+    errors: [400, 401, 429, 500],
     handler: async ({ body, context }) => {
       const session = await accounts.login(body, addressKey(context.clientAddress))
       return {
@@ -57,35 +50,27 @@ export function registerAuthRoutes(app: RouteApp, { accounts }: Pick<AppDeps, 'a
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/logout',
-    ...describeRoute({
-      operationId: 'logout',
-      summary: 'End the session',
-      tag: 'Accounts',
-      access: 'key',
-      ok: logoutResponse,
-      errors: [400, 401, 429, 500],
-    }),
+  addRoute(app, 'POST /v1/auth/logout', {
+    operationId: 'logout',
+    summary: 'End the session',
+    tag: 'Accounts',
+    access: 'key',
+    ok: logoutResponse,
+    errors: [400, 401, 429, 500],
     handler: async ({ context }) => {
       await accounts.logout(context.credential)
       return { status: 'logged_out' }
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/password',
-    ...describeRoute({
-      operationId: 'changePassword',
-      summary: 'Change the password and end all other sessions',
-      tag: 'Accounts',
-      access: 'key',
-      body: passwordRequest,
-      ok: passwordResponse,
-      errors: [400, 401, 429, 500],
-    }),
+  addRoute(app, 'POST /v1/auth/password', {
+    operationId: 'changePassword',
+    summary: 'Change the password and end all other sessions',
+    tag: 'Accounts',
+    access: 'key',
+    body: passwordRequest,
+    ok: passwordResponse,
+    errors: [400, 401, 429, 500],
     handler: async ({ body, context }) => {
       const passwords = { currentPassword: body.current_password, newPassword: body.new_password }
       await accounts.changePassword(context.credential, passwords, addressKey(context.clientAddress))

@@ -1,52 +1,78 @@
-/** `POST /v1/generate` and `POST /v1/generate/stream`: one prompt, plain or streamed. */
+/**
+ * The generate routes: one prompt, plain or streamed, and two kinds of batch. `/v1/generate/batch` queues its prompts as one
+ * block, accepted or refused whole, without those that the prompt guard refuses. `/v1/generate/continuous-batch` queues each
+ * prompt separately: the request is refused only when every prompt is.
+ */
+import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
-import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
-import { createGenerateFrames, toGenerateResponse } from '../dialects/generate/answers.ts'
-import { generateRequest, generateResponse, streamChunk } from '../dialects/generate/schema.ts'
+import { createGenerateFrames, toBatchResponse, toGenerateResponse } from '../dialects/generate/answers.ts'
+import {
+  batchRequest,
+  batchResponse,
+  generateRequest,
+  generateResponse,
+  streamChunk,
+} from '../dialects/generate/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
+import { addRoute } from '../openapi/add-route.ts'
 
-const access = 'key'
+const GENERATION = {
+  tag: 'Generation',
+  access: 'key',
+  generates: true,
+  errors: [400, 401, 404, 429, 500, 503],
+} as const
 
-export function registerGenerateRoutes(app: RouteApp, deps: GenerationDeps & StreamDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/generate',
-    ...describeRoute({
-      operationId: 'generate',
-      summary: 'Continue a text',
-      tag: 'Generation',
-      access,
-      generates: true,
-      body: generateRequest,
-      ok: generateResponse,
-      errors: [400, 401, 404, 429, 500, 503],
-    }),
+export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
+  addRoute(app, 'POST /v1/generate', {
+    operationId: 'generate',
+    summary: 'Continue a text',
+    ...GENERATION,
+    body: generateRequest,
+    ok: generateResponse,
     handler: async ({ body, context }) => {
       using generation = await Generation.open(deps, body, context)
       return toGenerateResponse(generation, await generation.fold())
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/generate/stream',
-    ...describeRoute({
-      operationId: 'generateStream',
-      summary: 'Continue a text, sent as it is made',
-      tag: 'Generation',
-      access,
-      generates: true,
-      body: generateRequest,
-      ok: streamChunk,
-      event: streamChunk,
-      isStreamOnly: true,
-      errors: [400, 401, 404, 429, 500, 503],
-    }),
+  addRoute(app, 'POST /v1/generate/stream', {
+    operationId: 'generateStream',
+    summary: 'Continue a text, sent as it is made',
+    ...GENERATION,
+    body: generateRequest,
+    ok: streamChunk,
+    event: streamChunk,
+    isStreamOnly: true,
     handler: async ({ body, context }, reply) => {
       refuseBeamsOnStream(body.numBeams)
       using generation = await Generation.open(deps, body, context)
       await streamEvents(deps, reply, { generation, format: createGenerateFrames() })
+    },
+  })
+
+  addRoute(app, 'POST /v1/generate/batch', {
+    operationId: 'generateBatch',
+    summary: 'Continue several texts, queued as one block',
+    ...GENERATION,
+    ok: batchResponse,
+    body: batchRequest('block'),
+    handler: async ({ body, context }) => {
+      using generation = await Generation.open(deps, body, context)
+      return toBatchResponse(generation, await generation.fold(), { hasQueueMs: false })
+    },
+  })
+
+  addRoute(app, 'POST /v1/generate/continuous-batch', {
+    operationId: 'generateContinuousBatch',
+    summary: 'Continue several texts, each queued by itself',
+    ...GENERATION,
+    ok: batchResponse,
+    body: batchRequest('separate'),
+    handler: async ({ body, context }) => {
+      using generation = await Generation.open(deps, body, context)
+      return toBatchResponse(generation, await generation.fold(), { hasQueueMs: true })
     },
   })
 }

@@ -1,51 +1,53 @@
-/** `/v1/keys`: the caller's own keys. Keys that are configuration are not among them. */
+/**
+ * `/v1/keys`: the caller's own keys; keys that are configuration are not among them. `/v1/admin/keys`: all keys, for the
+ * holder of the admin key; its values travel in the query string, never in a body.
+ */
+import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
+import { addRoute } from '../openapi/add-route.ts'
 import {
+  adminChangeKeyQuery,
+  adminCreatedKey,
+  adminCreateKeyQuery,
+  adminKey,
+  adminKeyList,
   createdKey,
   createKeyRequest,
   keyList,
   keyListQuery,
   keyParams,
   revokedKey,
+  toAdminKeyBody,
   toCreatedKeyBody,
   toKeyBody,
 } from '../schemas/keys.ts'
 import { toListing, toPage } from '../schemas/query.ts'
+import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
 
-const access = 'key'
+const OWN = { tag: 'Keys', access: 'key' } as const
+const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
-export function registerKeyRoutes(app: RouteApp, { keys }: Pick<AppDeps, 'keys'>): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/keys',
-    ...describeRoute({
-      operationId: 'listKeys',
-      summary: "The account's keys",
-      tag: 'Keys',
-      access,
-      query: keyListQuery,
-      ok: keyList,
-      errors: [400, 401, 429, 500],
-    }),
+export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 'keys'>): void {
+  addRoute(app, 'GET /v1/keys', {
+    operationId: 'listKeys',
+    summary: "The account's keys",
+    ...OWN,
+    query: keyListQuery,
+    ok: keyList,
+    errors: [400, 401, 429, 500],
     handler: async ({ context, query }) => {
       const page = await keys.list(context.credential, toPage(query))
       return { keys: page.items.map(toKeyBody), ...toListing(query, page) }
     },
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/keys',
-    ...describeRoute({
-      operationId: 'createKey',
-      summary: 'Make a key',
-      tag: 'Keys',
-      access,
-      body: createKeyRequest,
-      ok: createdKey,
-      errors: [400, 401, 409, 429, 500],
-    }),
+  addRoute(app, 'POST /v1/keys', {
+    operationId: 'createKey',
+    summary: 'Make a key',
+    ...OWN,
+    body: createKeyRequest,
+    ok: createdKey,
+    errors: [400, 401, 409, 429, 500],
     handler: async ({ context, body }) => {
       const wish = { name: body.name, expiresInDays: body.expires_in_days ?? null }
       const { keySecret, record } = await keys.create(context.credential, wish)
@@ -53,21 +55,110 @@ export function registerKeyRoutes(app: RouteApp, { keys }: Pick<AppDeps, 'keys'>
     },
   })
 
-  app.route({
-    method: 'DELETE',
-    url: '/v1/keys/:key_id',
-    ...describeRoute({
-      operationId: 'revokeKey',
-      summary: 'Revoke a key',
-      tag: 'Keys',
-      access,
-      params: keyParams,
-      ok: revokedKey,
-      errors: [401, 404, 429, 500],
-    }),
+  addRoute(app, 'DELETE /v1/keys/:key_id', {
+    operationId: 'revokeKey',
+    summary: 'Revoke a key',
+    ...OWN,
+    params: keyParams,
+    ok: revokedKey,
+    errors: [401, 404, 429, 500],
     handler: async ({ context, params }) => {
       await keys.revoke(context.credential, params.key_id)
       return { status: 'revoked', key_id: params.key_id }
+    },
+  })
+}
+
+export function registerAdminKeyRoutes(
+  app: FastifyInstance,
+  { keys, usageReports }: Pick<AppDeps, 'keys' | 'usageReports'>,
+): void {
+  addRoute(app, 'GET /v1/admin/keys', {
+    operationId: 'listAllKeys',
+    summary: 'All keys',
+    ...ADMIN,
+    query: keyListQuery,
+    ok: adminKeyList,
+    errors: [400, 401, 500],
+    handler: async ({ query }) => {
+      const page = await keys.listAll(toPage(query))
+      return { keys: page.items.map(toAdminKeyBody), count: page.count, ...toListing(query, page) }
+    },
+  })
+
+  addRoute(app, 'POST /v1/admin/keys', {
+    operationId: 'createAnyKey',
+    summary: 'Make a key for a user, or one that is an account of its own',
+    ...ADMIN,
+    query: adminCreateKeyQuery,
+    ok: adminCreatedKey,
+    errors: [400, 401, 404, 409, 500],
+    handler: async ({ query }) => {
+      const { keySecret, record } = await keys.createFor({
+        name: query.name,
+        tier: query.tier,
+        expiresInDays: query.expires_in_days ?? null,
+        userId: query.user_id ?? null,
+        customRateLimitRpm: query.rate_limit_rpm ?? null,
+      })
+      const owner = { user_id: record.userId, rate_limit_rpm: record.rateLimitRpm }
+      return { ...toCreatedKeyBody(keySecret, record), ...owner }
+    },
+  })
+
+  addRoute(app, 'GET /v1/admin/keys/:key_id', {
+    operationId: 'getKey',
+    summary: 'One key',
+    ...ADMIN,
+    params: keyParams,
+    ok: adminKey,
+    errors: [401, 404, 500],
+    handler: async ({ params }) => toAdminKeyBody(await keys.get(params.key_id)),
+  })
+
+  addRoute(app, 'DELETE /v1/admin/keys/:key_id', {
+    operationId: 'revokeAnyKey',
+    summary: 'Revoke any key',
+    ...ADMIN,
+    params: keyParams,
+    ok: revokedKey,
+    errors: [401, 404, 500],
+    handler: async ({ params }) => {
+      await keys.revokeAny(params.key_id)
+      return { status: 'revoked', key_id: params.key_id }
+    },
+  })
+
+  addRoute(app, 'PATCH /v1/admin/keys/:key_id', {
+    operationId: 'changeKey',
+    summary: 'Change a key',
+    ...ADMIN,
+    params: keyParams,
+    query: adminChangeKeyQuery,
+    ok: adminKey,
+    errors: [400, 401, 404, 500],
+    handler: async ({ params, query }) => {
+      const change = {
+        name: query.name,
+        tier: query.tier,
+        rateLimitRpm: query.rate_limit_rpm,
+        expiresInDays: query.expires_in_days,
+      }
+      return toAdminKeyBody(await keys.change(params.key_id, change))
+    },
+  })
+
+  addRoute(app, 'GET /v1/admin/keys/:key_id/usage', {
+    operationId: 'getKeyUsage',
+    summary: 'Usage of one key',
+    ...ADMIN,
+    params: keyParams,
+    query: usageQuery,
+    ok: detailedUsage,
+    errors: [400, 401, 404, 500],
+    handler: async ({ params, query }) => {
+      const { id } = await keys.get(params.key_id)
+      return toDetailedUsageBody(await usageReports.ofKey(id, query.since ?? null))
     },
   })
 }

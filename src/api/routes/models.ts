@@ -1,21 +1,29 @@
-/** `GET /v1/models`, `GET /v1/models/{model_id}` and `POST /v1/models/quantize`; an id may contain `/`, written plain or as `%2F`. */
-import { ServiceError } from '../../core/errors.ts'
+/**
+ * `/v1/models`: the served models, and their quantization. `/v1/admin/models` registers, replaces and unregisters models
+ * while the server runs. An id may contain `/`, written plain or as `%2F`; `default` is the default model.
+ */
+import type { FastifyInstance } from 'fastify'
+import { ServiceError, StartError } from '../../core/errors.ts'
+import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
-import { describeRoute, type RouteApp } from '../openapi/describe-route.ts'
+import { addRoute } from '../openapi/add-route.ts'
 import {
   model,
   modelList,
   modelParams,
   quantizeQuery,
   quantizeResult,
+  registerModelQuery,
+  registerModelRequest,
   toModel,
   toQuantizeBody,
+  unregisteredModel,
 } from '../schemas/models.ts'
 
-const access = 'key'
+const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
 export function registerModelRoutes(
-  app: RouteApp,
+  app: FastifyInstance,
   {
     registry,
     quantizeJobs,
@@ -23,50 +31,38 @@ export function registerModelRoutes(
     log,
   }: Pick<AppDeps, 'registry' | 'quantizeJobs' | 'modelAdmin' | 'log'>,
 ): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/models',
-    ...describeRoute({
-      operationId: 'listModels',
-      summary: 'The models this server serves',
-      tag: 'Models',
-      access,
-      ok: modelList,
-      errors: [401, 429, 500],
-      errorShape: 'openai',
-    }),
+  addRoute(app, 'GET /v1/models', {
+    operationId: 'listModels',
+    summary: 'The models this server serves',
+    tag: 'Models',
+    access: 'key',
+    ok: modelList,
+    errors: [401, 429, 500],
+    errorShape: 'openai',
     handler: () => ({ object: 'list', data: registry.list().map(toModel) }),
   })
 
-  app.route<{ Params: { '*': string } }>({
-    method: 'GET',
-    url: '/v1/models/*',
-    ...describeRoute({
-      operationId: 'getModel',
-      summary: 'One model',
-      tag: 'Models',
-      access,
-      params: modelParams,
-      ok: model,
-      errors: [401, 404, 429, 500],
-      errorShape: 'openai',
-    }),
+  addRoute(app, 'GET /v1/models/*', {
+    operationId: 'getModel',
+    summary: 'One model',
+    tag: 'Models',
+    access: 'key',
+    params: modelParams,
+    ok: model,
+    errors: [401, 404, 429, 500],
+    errorShape: 'openai',
     handler: ({ params }) => toModel(registry.get(params['*'])),
   })
 
-  app.route({
-    method: 'POST',
-    url: '/v1/models/quantize',
-    ...describeRoute({
-      operationId: 'quantizeModel',
-      summary: 'Quantize a model from its full-precision source and serve the result under the same id',
-      tag: 'Models',
-      access: modelAdmin,
-      query: quantizeQuery,
-      ok: quantizeResult,
-      errors: [400, 401, 404, 409, 429, 500, 503],
-      errorShape: 'openai',
-    }),
+  addRoute(app, 'POST /v1/models/quantize', {
+    operationId: 'quantizeModel',
+    summary: 'Quantize a model from its full-precision source and serve the result under the same id',
+    tag: 'Models',
+    access: modelAdmin,
+    query: quantizeQuery,
+    ok: quantizeResult,
+    errors: [400, 401, 404, 409, 429, 500, 503],
+    errorShape: 'openai',
     handler: async ({ query: { model_id: id, quant_mode: mode } }) => {
       try {
         return toQuantizeBody(await quantizeJobs.quantize(id, mode))
@@ -78,4 +74,62 @@ export function registerModelRoutes(
       }
     },
   })
+}
+
+export function registerAdminModelRoutes(
+  app: FastifyInstance,
+  { registry, log }: Pick<AppDeps, 'registry' | 'log'>,
+): void {
+  addRoute(app, 'POST /v1/admin/models', {
+    operationId: 'registerModel',
+    summary: 'Load a model and serve it, in place of the one with this id where there is one',
+    ...ADMIN,
+    body: registerModelRequest,
+    query: registerModelQuery,
+    ok: model,
+    errors: [400, 401, 404, 500, 503],
+    handler: async ({ body, query }) => {
+      const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
+      const id = realId(registry, body.id)
+      const waits = query.wait === 'true'
+      const source = { checkpoint, modelConfig, tokenizer, quantization }
+      const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
+        log.warn({ model: id, err: error }, 'a model was not registered')
+        throw toRefusal(id, error)
+      })
+      const served = registered.then(() => log.info({ model: id, ...source }, 'a model was registered'))
+      if (waits) await served
+      else served.catch(() => {})
+      return toModel(registry.get(id))
+    },
+  })
+
+  addRoute(app, 'DELETE /v1/admin/models/*', {
+    operationId: 'unregisterModel',
+    summary: 'Stop serving a model; its running requests finish',
+    ...ADMIN,
+    params: modelParams,
+    ok: unregisteredModel,
+    errors: [401, 404, 500],
+    handler: ({ params }) => {
+      const id = realId(registry, params['*'])
+      if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
+      // It ends with its last request, which may take minutes; the list of models shows it until then.
+      registry.unregister(id).then(
+        () => log.info({ model: id }, 'a model was unregistered'),
+        (error: unknown) => log.error({ model: id, err: error }, 'a model was not taken down'),
+      )
+      return { status: 'unregistered', id } as const
+    },
+  })
+}
+
+/** Where nothing is registered, `default` is an id like any other. */
+function realId(registry: ModelRegistry, id: string): string {
+  return id === DEFAULT_MODEL_ID ? registry.get(id).id : id
+}
+
+function toRefusal(model: string, error: unknown): unknown {
+  if (!(error instanceof StartError)) return error
+  return new ServiceError('model_not_loadable', { model, message: error.message }, { cause: error })
 }

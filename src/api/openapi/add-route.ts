@@ -1,31 +1,20 @@
 /**
- * What a route declares of itself, in one place: who may call it, what its errors look like, and what the documentation says
- * of it. From one declaration come Fastify's `config`, which the gates and the error handler read, and its `schema`.
+ * Registers a route from one declaration: who may call it, its handler, its errors and its documentation. From it come
+ * Fastify's `config`, which the gates and the error handler read, and its `schema`. Called by all files of `routes/` but
+ * `docs.ts`.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { z } from 'zod'
 import { ERRORS } from '../../core/errors.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import { ACCESS_CLASSES, type AccessClass } from '../pipeline/access.ts'
 
-/** Where routes are registered: their handlers see parsed values of their schemas' types. */
-export type RouteApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->
-
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })
   .meta({ id: 'Error', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
 
-const openAiErrorBody = z
-  .object({
-    detail: z.string().describe('What is wrong, in one sentence.'),
+const openAiErrorBody = errorBody
+  .extend({
     error: z.object({
       message: z.string(),
       type: z.string(),
@@ -60,14 +49,16 @@ type ErrorStatus = keyof typeof ERROR_MEANINGS
 
 type Part = z.ZodType | undefined
 
-interface RouteDescription<Body extends Part, Query extends Part, Params extends Part> {
+type ParsedPart<Schema extends Part> = Schema extends z.ZodType ? z.output<Schema> : unknown
+
+interface RouteDeclaration<Body extends Part, Query extends Part, Params extends Part> {
   readonly operationId: string
   readonly summary: string
   readonly tag: RouteTag
   readonly access: AccessClass
   /** Runs a model: refused while the server shuts down, and counted as concurrent. @default false */
   readonly generates?: boolean
-  /** Only says how the server is: asked by machines, and not counted per address. @default false */
+  /** Reports only the state of the server: asked by machines, and not counted per address. @default false */
   readonly isProbe?: boolean
   /** @default 'plain' */
   readonly errorShape?: ErrorShape
@@ -75,23 +66,32 @@ interface RouteDescription<Body extends Part, Query extends Part, Params extends
   readonly query?: Query
   readonly params?: Params
   readonly ok: z.ZodType
-  /** @default application/json */
+  /** Of an answer that is text and not JSON. */
   readonly okType?: string
   /** Data of each event, where the answer is or may be a stream. */
   readonly event?: z.ZodType
   /** True where the answer is always a stream. */
   readonly isStreamOnly?: boolean
   readonly errors: readonly ErrorStatus[]
+  readonly handler: (
+    request: Pick<FastifyRequest, 'context'> & {
+      readonly body: ParsedPart<Body>
+      readonly query: ParsedPart<Query>
+      readonly params: ParsedPart<Params>
+    },
+    reply: FastifyReply,
+  ) => unknown
 }
 
-/** The part of a Fastify route that its description gives: validation, answers, documentation and what the gates ask for. */
-export function describeRoute<
+/** @param endpoint method and path, with one space between them */
+export function addRoute<
   Body extends Part = undefined,
   Query extends Part = undefined,
   Params extends Part = undefined,
->(route: RouteDescription<Body, Query, Params>) {
+>(app: FastifyInstance, endpoint: string, route: RouteDeclaration<Body, Query, Params>): void {
   const { scheme } = ACCESS_CLASSES[route.access]
   const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
+  const [method = '', url = ''] = endpoint.split(' ')
   const failures = [...route.errors, ...ANY_ROUTE_ERRORS].map((status) => [
     status,
     {
@@ -99,20 +99,34 @@ export function describeRoute<
       content: { 'application/json': { schema: ERROR_BODIES[errorShape] } },
     },
   ])
-  const schema = {
-    operationId: route.operationId,
-    summary: route.summary,
-    tags: [route.tag],
-    security: scheme === null ? [] : [{ [scheme.name]: [] }],
-    ...(route.body && { body: route.body }),
-    ...(route.query && { querystring: route.query }),
-    ...(route.params && { params: route.params }),
-    response: {
-      200: { description: 'Success.', content: successContent(route) },
-      ...Object.fromEntries(failures),
+  app.route({
+    method,
+    url,
+    config: { access, generates, isProbe, errorShape },
+    schema: {
+      operationId: route.operationId,
+      summary: route.summary,
+      tags: [route.tag],
+      security: scheme === null ? [] : [{ [scheme.name]: [] }],
+      ...(route.body && { body: route.body }),
+      ...(route.query && { querystring: route.query }),
+      ...(route.params && { params: route.params }),
+      response: {
+        200: {
+          description: 'Success.',
+          content: {
+            ...(route.isStreamOnly !== true && {
+              [route.okType ?? 'application/json']: { schema: route.ok },
+            }),
+            ...(route.event && { 'text/event-stream': { schema: route.event } }),
+          },
+        },
+        ...Object.fromEntries(failures),
+      },
     },
-  } as { body: Body; querystring: Query; params: Params; response: Record<number, z.ZodType> }
-  return { config: { access, generates, isProbe, errorShape }, schema }
+    ...(route.okType !== undefined && { serializerCompiler: () => String }),
+    handler: route.handler as RouteHandlerMethod,
+  })
 }
 
 /** From the one table, so that no code is left out. */
@@ -121,11 +135,4 @@ function codesOf(status: ErrorStatus): string {
     .filter(([, row]) => row.status === status)
     .map(([code]) => `\`${code}\``)
     .join(', ')
-}
-
-function successContent({ ok, okType, event, isStreamOnly }: RouteDescription<Part, Part, Part>) {
-  return {
-    ...(isStreamOnly !== true && { [okType ?? 'application/json']: { schema: ok } }),
-    ...(event && { 'text/event-stream': { schema: event } }),
-  }
 }

@@ -1,0 +1,71 @@
+/**
+ * The state of the server: `GET /v1/health` answers from this process alone, in every state; `GET /v1/ready` reports whether
+ * the default model can take work; `GET /metrics` gives the numbers in Prometheus's text format.
+ */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { ServiceError } from '../../core/errors.ts'
+import { INTERFACE_VERSION } from '../../core/interface-version.ts'
+import type { AppDeps } from '../deps.ts'
+import { addRoute } from '../openapi/add-route.ts'
+
+const health = z
+  .object({
+    status: z.literal('ok'),
+    version: z.string().describe('Version of the interface.'),
+    models_loaded: z.int().describe('Models that can take work.'),
+    uptime_seconds: z.number(),
+  })
+  .meta({ id: 'Health' })
+
+const ready = z.object({ status: z.literal('ready') }).meta({ id: 'Ready' })
+
+const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
+
+export function registerServiceRoutes(
+  app: FastifyInstance,
+  deps: Pick<AppDeps, 'clock' | 'registry' | 'isReady' | 'isDraining' | 'metrics'>,
+): void {
+  const startedMs = deps.clock.nowMs()
+
+  addRoute(app, 'GET /v1/health', {
+    operationId: 'getHealth',
+    summary: 'Is the server up?',
+    ...PROBE,
+    ok: health,
+    errors: [],
+    handler: () => ({
+      status: 'ok',
+      version: INTERFACE_VERSION,
+      models_loaded: deps.registry.list().filter(({ state }) => state === 'ready').length,
+      uptime_seconds: (deps.clock.nowMs() - startedMs) / 1000,
+    }),
+  })
+
+  addRoute(app, 'GET /v1/ready', {
+    operationId: 'getReady',
+    summary: 'Can the default model take work?',
+    ...PROBE,
+    ok: ready,
+    errors: [503],
+    handler: () => {
+      if (deps.isDraining()) throw new ServiceError('shutting_down')
+      if (!deps.isReady()) throw new ServiceError('not_ready')
+      return { status: 'ready' }
+    },
+  })
+
+  addRoute(app, 'GET /metrics', {
+    operationId: 'getMetrics',
+    summary: 'Numbers of the running server, for Prometheus',
+    tag: 'Service',
+    access: 'admin',
+    ok: z.string(),
+    okType: 'text/plain',
+    errors: [401],
+    handler: async (_request, reply) => {
+      reply.type(deps.metrics.contentType)
+      return deps.metrics.render()
+    },
+  })
+}

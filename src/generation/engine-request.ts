@@ -7,10 +7,44 @@
 import { ServiceError } from '../core/errors.ts'
 import type { TierLimits } from '../core/tiers.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
+import type { ChatMessage } from '../models/chat/chat-template.ts'
 import type { ModelLease } from '../models/registry.ts'
-import type { EngineRequest, Prompt } from '../protocol/engine.ts'
+import type { EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { GenerationInput, GenerationRequest, InputText } from './generation-request.ts'
+
+/** A generation as the schemas give it: every field checked, every default applied, nothing of the wire format left. */
+export interface GenerationRequest {
+  /** Null is the default model. */
+  readonly modelId: string | null
+  readonly input: PromptsInput | ChatInput
+  /** As asked for; the caller's tier may allow fewer. */
+  readonly maxNewTokens: number
+  readonly sampling: Sampling
+  readonly stopStrings: readonly string[]
+  readonly numBeams: number
+  readonly priority: number
+}
+
+export interface PromptsInput {
+  readonly kind: 'prompts'
+  readonly prompts: readonly InputText[]
+  /**
+   * How a batch queues: as one block, accepted or refused whole, or each prompt separately, so that one may be refused
+   * and the others run. Null where there is no batch: then a failed sequence fails the request.
+   */
+  readonly batch: 'block' | 'separate' | null
+}
+
+interface ChatInput {
+  readonly kind: 'chat'
+  readonly messages: readonly ChatMessage[]
+}
+
+interface InputText {
+  /** The body's name for it, for messages. */
+  readonly name: string
+  readonly text: string
+}
 
 export interface Requester {
   readonly accountId: string
@@ -54,7 +88,7 @@ export interface PromptDeps {
 }
 
 interface PromptSource {
-  readonly input: GenerationInput
+  readonly input: GenerationRequest['input']
   readonly lease: ModelLease
   readonly signal: AbortSignal
 }
@@ -103,7 +137,7 @@ async function scan(
   })
 }
 
-function scannedTexts(input: GenerationInput): readonly InputText[] {
+function scannedTexts(input: GenerationRequest['input']): readonly InputText[] {
   if (input.kind === 'prompts') return input.prompts
   return input.messages.flatMap(({ role, content }, index) =>
     role === 'system' ? [] : [{ name: `messages[${index}].content`, text: content }],

@@ -12,7 +12,7 @@ import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry } from '../usage/usage-recorder.ts'
-import type { GenerationRequest, PromptsInput } from './generation-request.ts'
+import type { GenerationRequest, PromptsInput } from './engine-request.ts'
 import { Generation } from './generation.ts'
 
 const oneToken: Script = async function* ({ prompts }) {

@@ -22,13 +22,13 @@ import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import {
   checkBeams,
+  type GenerationRequest,
   preparePrompts,
   type PromptDeps,
   type Requester,
   throwIfAllFailed,
   toEngineOptions,
 } from './engine-request.ts'
-import type { GenerationInput, GenerationRequest } from './generation-request.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps {
@@ -69,7 +69,7 @@ interface OpenedGeneration {
   readonly deps: GenerationDeps
   readonly context: GenerationContext
   readonly lease: ModelLease
-  readonly input: GenerationInput
+  readonly input: GenerationRequest['input']
   /** In the order of the input; a prompt that the guard refused has its refusal in its place. */
   readonly prompts: readonly (Prompt | ServiceError)[]
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
@@ -254,7 +254,7 @@ function missing(): never {
 }
 
 /** The operator's instructions, which the output guard keeps the model from repeating at length. */
-function systemMessages(input: GenerationInput): readonly string[] {
+function systemMessages(input: GenerationRequest['input']): readonly string[] {
   if (input.kind === 'prompts') return []
   return input.messages.filter(({ role }) => role === 'system').map(({ content }) => content)
 }

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
-import { bearerSecret } from '../net/requests/bearer-secret.ts'
+import { bearerSecret } from '../net/requests/request-head.ts'
 
 const KEY_FORM = /^sk-svc-\S+$/
 

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
 import { onConnectionEnd, watchClient } from '../net/connections/client-presence.ts'
-import { keepRequestId } from '../net/requests/request-id.ts'
+import { keepRequestId } from '../net/requests/request-head.ts'
 
 export interface LightRequest<Params = Readonly<Record<string, string>>> {
   /** What the pattern captured, percent-decoded. */

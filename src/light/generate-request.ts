@@ -1,5 +1,5 @@
 /** The body of `POST /v1/generate` as a valid type. Fields that the light server does not read are ignored as unknown ones are. */
-import type { GenerationRequest } from '../generation/generation-request.ts'
+import type { GenerationRequest } from '../generation/engine-request.ts'
 import {
   brokenRule,
   GENERATE_NUMBERS,

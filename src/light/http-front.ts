@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
-import { holdContinue } from '../net/requests/expect-continue.ts'
+import { holdContinue } from '../net/requests/json-body.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'

@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { keepRequestId } from './requests/request-id.ts'
+import { keepRequestId } from './requests/request-head.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Answer } from '../core/shared-state.ts'
 import { errorShapeOf, renderError } from './render-error.ts'

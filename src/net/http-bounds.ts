@@ -53,7 +53,7 @@ export function serverOptions(bounds: HttpBounds) {
     maxHeaderSize: MAX_HEAD_BYTES,
     // Even where Node runs with --insecure-http-parser.
     insecureHTTPParser: false,
-    // Node's own check answers without a body; `head-problem.ts` has ours.
+    // Node's own check answers without a body; `request-head.ts` has ours.
     requireHostHeader: false,
   } as const satisfies ServerOptions
 }

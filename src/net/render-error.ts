@@ -4,13 +4,6 @@
  */
 import type { ServiceError } from '../core/errors.ts'
 
-export interface OpenAiError {
-  readonly message: string
-  readonly type: string
-  readonly param: string | null
-  readonly code: string
-}
-
 export interface RenderedError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -22,34 +15,17 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 /** What a body looks like: `detail` alone, or with OpenAI's `error` beside it. A route declares its own. */
 export type ErrorShape = 'plain' | 'openai'
 
-/** Paths of each dialect, those that are not built included: its clients show nothing else of a 404. */
-const DIALECT_PREFIXES: readonly (readonly [ErrorShape, readonly string[]])[] = [
-  [
-    'openai',
-    [
-      '/v1/audio',
-      '/v1/batches',
-      '/v1/chat',
-      '/v1/completions',
-      '/v1/embeddings',
-      '/v1/files',
-      '/v1/images',
-      '/v1/models',
-      '/v1/moderations',
-      '/v1/responses',
-    ],
-  ],
-]
+/** Paths of OpenAI's dialect, those that are not implemented included: its clients show only `error` of a 404. */
+const OPENAI_PATH =
+  /^\/v1\/(?:audio|batches|chat|completions|embeddings|files|images|models|moderations|responses)(?:[/?]|$)/
 
 /** For a request that no route answers, and for a server whose routes declare nothing. */
 export function errorShapeOf(url: string): ErrorShape {
-  const isBelow = (prefix: string): boolean =>
-    url.startsWith(prefix) && (url.length === prefix.length || '/?'.includes(url.charAt(prefix.length)))
-  return DIALECT_PREFIXES.find(([, prefixes]) => prefixes.some(isBelow))?.[0] ?? 'plain'
+  return OPENAI_PATH.test(url) ? 'openai' : 'plain'
 }
 
 /** Also the shape of a failed item of a batch and of an error inside a stream. */
-export function toOpenAiError(error: ServiceError): OpenAiError {
+export function toOpenAiError(error: ServiceError) {
   return { message: error.message, type: openAiType(error.status), param: error.param, code: error.code }
 }
 

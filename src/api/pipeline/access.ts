@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
-import { bearerSecret } from '../../net/requests/bearer-secret.ts'
+import { bearerSecret } from '../../net/requests/request-head.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import type { AppDeps } from '../deps.ts'
 

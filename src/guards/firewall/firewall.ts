@@ -7,8 +7,13 @@
  */
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer, type Ban, type Bans } from '../../core/shared-state.ts'
-import { readHead } from './request-head.ts'
-import { BODY_SIZE_RULE, FIREWALL_MAX_BODY_BYTES, FIREWALL_RULES, type FirewallRule } from './rules.ts'
+import {
+  BODY_SIZE_RULE,
+  FIREWALL_MAX_BODY_BYTES,
+  FIREWALL_RULES,
+  type FirewallRule,
+  readHead,
+} from './rules.ts'
 
 export interface FirewallOptions {
   readonly bans: Bans

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { readHead } from './request-head.ts'
 import {
   FIREWALL_RULES,
   FIREWALL_MAX_BODY_BYTES,
   MAX_HEADER_BYTES,
   MAX_HEADERS,
   MAX_TARGET_BYTES,
+  readHead,
 } from './rules.ts'
 
 function brokenRule(target: string, rawHeaders: readonly string[] = ['host', 'x']): string | undefined {

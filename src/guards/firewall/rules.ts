@@ -2,8 +2,6 @@
  * The firewall's rules, as data. Each reads only the head of a request, in time linear in its length, and none matches
  * what this server's interface allows: ids of models may hold dots, slashes and percent signs, names of keys any text.
  */
-import { decodeOnce, type RequestHead } from './request-head.ts'
-
 /** More than browsers, SDKs and a chain of proxies send together. */
 export const MAX_HEADERS = 64
 export const MAX_HEADER_BYTES = 8 * 1024
@@ -11,6 +9,16 @@ export const MAX_HEADER_BYTES = 8 * 1024
 export const MAX_TARGET_BYTES = 4096
 /** A prompt of 1 MB fits, also where its JSON writes many characters as escapes. */
 export const FIREWALL_MAX_BODY_BYTES = 2 * 1024 * 1024
+
+/** As it came over the wire. */
+interface RequestHead {
+  /** Not decoded. */
+  readonly path: string
+  /** Not decoded, with its `?`; empty without one. */
+  readonly query: string
+  /** Names in lower case, repeated ones included. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
 
 export interface FirewallRule {
   /** In the answer and the metrics. */
@@ -166,3 +174,31 @@ const LOOKALIKE = /^(?:content_(?:length|type)|transfer_encoding|x_forwarded_\w+
 
 /** RFC 3986, without user information: a name, an IPv4 address or an IPv6 address in brackets, and a port. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d{0,5})?$/i
+
+export function readHead({
+  target,
+  rawHeaders,
+}: {
+  readonly target: string
+  /** Names and values alternate. */
+  readonly rawHeaders: readonly string[]
+}): RequestHead {
+  const end = target.indexOf('?')
+  const headers: [string, string][] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.push([rawHeaders[index]?.toLowerCase() ?? '', rawHeaders[index + 1] ?? ''])
+  }
+  return {
+    path: end < 0 ? target : target.slice(0, end),
+    query: end < 0 ? '' : target.slice(end),
+    headers,
+  }
+}
+
+/** Decodes percent-encoding once, each byte to the character of its code; what is not an encoding stays. */
+function decodeOnce(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}

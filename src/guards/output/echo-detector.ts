@@ -3,7 +3,7 @@
  * formatting hides nothing: the last 24 of the text, as a rolling hash (Karp and Rabin, 1987), against the hashes of every
  * 24 in a row of the system prompt. Linear in both, whatever they hold.
  */
-import type { Detector } from './detector.ts'
+import type { Detector } from './output-filter.ts'
 
 /** Letters and digits that are compared at once, and sent before the text is held. */
 const GRAM = 24

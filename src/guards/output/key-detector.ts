@@ -3,7 +3,7 @@
  * truncated key does not pass. Text that looks like the beginning of a key is held back, which reveals nothing: every key
  * begins so.
  */
-import type { Detector } from './detector.ts'
+import type { Detector } from './output-filter.ts'
 
 const PREFIX = 'sk-svc-'
 

@@ -1,7 +1,7 @@
 /**
  * Filters the events of one request on their way to the client. Text that may become a hit is held until that is decided;
  * at a hit the sequence ends before it, with `content_filter`, and what the engine still generates for it is dropped.
- * While nothing is held, a sequence costs one look at its characters.
+ * While nothing is held, each character is read once.
  */
 import type {
   EngineEvent,
@@ -9,9 +9,28 @@ import type {
   SequenceStartEvent,
   TextDeltaEvent,
 } from '../../protocol/engine.ts'
-import type { Detector } from './detector.ts'
-import { HeldText } from './held-text.ts'
-import { removeTerminalControls } from './terminal-controls.ts'
+
+/**
+ * Detects one kind of text that must not be sent, in one sequence. It gets the text in pieces, each once, and reports the
+ * offset from which the text must be held. Offsets count UTF-16 units from the beginning of the sequence.
+ */
+export interface Detector {
+  /** In the metric and the log line. */
+  readonly rule: string
+  /** Takes the text that follows everything seen before. True when it completes a hit. */
+  see(text: string): boolean
+  /** The first offset that may not be sent yet; after a hit, where it begins. Infinity when nothing has to be held. */
+  readonly holdFrom: number
+}
+
+/**
+ * The control characters that terminals obey: printed in a terminal, they could move the cursor, change what it shows or set
+ * its title. Tab, line feed and carriage return are text and stay. An escape sequence without its first character is plain
+ * text.
+ */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/
+const ALL_CONTROLS = new RegExp(CONTROLS, 'g')
 
 /** The rule of the characters that are removed. */
 const CONTROLS_RULE = 'terminal-controls'
@@ -98,13 +117,56 @@ export class OutputFilter {
   }
 
   #withoutControls(text: string): string {
-    const clean = removeTerminalControls(text)
-    if (clean.length < text.length) this.#onHit(CONTROLS_RULE, text.length - clean.length)
+    if (!CONTROLS.test(text)) return text
+    const clean = text.replaceAll(ALL_CONTROLS, '')
+    this.#onHit(CONTROLS_RULE, text.length - clean.length)
     return clean
   }
 
   #close(sequence: FilteredSequence): void {
     sequence.isOver = true
     this.#open--
+  }
+}
+
+interface HeldTokens {
+  /** Offset of the sequence's text at which the text of these tokens ends. */
+  readonly end: number
+  readonly tokenIds: readonly number[]
+}
+
+/**
+ * The text of one sequence that is held back, and its token ids, which are released together with the text: the
+ * tokenizer's vocabulary turns ids into text.
+ */
+class HeldText {
+  #text = ''
+  /** Offset of the first character held. */
+  #start = 0
+  #tokens: HeldTokens[] = []
+
+  get isEmpty(): boolean {
+    return this.#text === '' && this.#tokens.length === 0
+  }
+
+  add(text: string, tokenIds: readonly number[]): void {
+    this.#text += text
+    this.#tokens.push({ end: this.#start + this.#text.length, tokenIds })
+  }
+
+  /** Counts text that was sent without being held. */
+  skip(text: string): void {
+    this.#start += text.length
+  }
+
+  /** Removes and returns what comes before `offset`; Infinity releases everything. */
+  release(offset: number): Pick<TextDeltaEvent, 'text' | 'tokenIds'> {
+    const count = Math.max(0, Math.min(this.#text.length, offset - this.#start))
+    const text = this.#text.slice(0, count)
+    this.#text = this.#text.slice(count)
+    this.#start += count
+    const next = this.#tokens.findIndex(({ end }) => end > this.#start)
+    const ready = this.#tokens.splice(0, next === -1 ? this.#tokens.length : next)
+    return { text, tokenIds: ready.flatMap(({ tokenIds }) => tokenIds) }
   }
 }

@@ -2,10 +2,9 @@
  * Checks generated text: no key of this service, no secret of its configuration, no long part of a system prompt, no
  * control characters. One for a server; it opens a filter for each request.
  */
-import type { Detector } from './detector.ts'
 import { ConfidentialText, EchoDetector } from './echo-detector.ts'
 import { KeyDetector } from './key-detector.ts'
-import { OutputFilter, type OnHit } from './output-filter.ts'
+import { type Detector, OutputFilter, type OnHit } from './output-filter.ts'
 import { SecretDetector, SecretIndex } from './secret-detector.ts'
 
 export class OutputGuard {

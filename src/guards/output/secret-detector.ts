@@ -4,7 +4,7 @@
  * one out letter by letter. So of every long run of printable ASCII all but the first characters are held, up to the
  * length of the longest secret, whatever they are.
  */
-import type { Detector } from './detector.ts'
+import type { Detector } from './output-filter.ts'
 
 /** A shorter secret may be an ordinary word. */
 const MIN_SECRET_CHARS = 8

@@ -1,35 +1,73 @@
 /**
  * Closes an HTTP server without cutting off a request under way. Node's own close waits for connections that never sent
- * anything; this one waits for requests.
+ * anything; this one waits for requests. They are not counted one by one: a connection is busy while Node holds the response
+ * that it writes on it.
  */
-import type { Server } from 'node:http'
-import { OpenRequests } from './open-requests.ts'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Node keeps the response it is writing on the socket; there is no public way to ask for it. */
+interface HttpSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null
+}
 
 /** Time that a last answer may take to reach its client. */
 const LAST_WORDS_MS = 1000
 
 export class GracefulClose {
   readonly #server: Server
-  readonly #openRequests: OpenRequests
+  readonly #sockets = new Set<HttpSocket>()
   #closed: Promise<void> | null = null
 
   /** Must be made before the server listens, so that it sees every request. */
   constructor(server: Server) {
     this.#server = server
-    this.#openRequests = new OpenRequests(server)
+    server.on('request', ({ socket }: IncomingMessage) => {
+      if (this.#sockets.has(socket)) return
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
   }
 
   /** Refuses new connections and waits for open requests, at most `timeoutMs`; true when all were answered. */
   drain(timeoutMs: number): Promise<boolean> {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
-    return this.#openRequests.untilIdle(timeoutMs)
+    return this.#untilIdle(timeoutMs)
   }
 
   /** After `drain`: waits a moment for answers that are written already, then closes every connection. */
   async close(): Promise<void> {
-    await this.#openRequests.untilIdle(LAST_WORDS_MS)
+    await this.#untilIdle(LAST_WORDS_MS)
     this.#server.closeAllConnections()
     await this.#closed
+  }
+
+  #untilIdle(timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const watched = new WeakSet<object>()
+      const timer = setTimeout(() => finish(false), timeoutMs)
+      const finish = (isIdle: boolean): void => {
+        clearTimeout(timer)
+        this.#server.off('request', look)
+        resolve(isIdle)
+      }
+      const look = (): void => {
+        let isIdle = true
+        for (const socket of this.#sockets) {
+          const response = socket._httpMessage ?? null
+          if (response === null) continue
+          isIdle = false
+          // The next one of a pipeline is looked at when the one before it has ended.
+          for (const emitter of [socket, response]) {
+            if (!watched.has(emitter)) emitter.once('close', look)
+            watched.add(emitter)
+          }
+        }
+        if (isIdle) finish(true)
+      }
+      this.#server.on('request', look)
+      look()
+    })
   }
 }

@@ -1,16 +1,17 @@
 /**
  * Reads a JSON body. An empty one counts as none whatever its type. One over the limit is refused as soon as that is
  * known, from its declared length when there is one; what still comes of it is dropped (`guard-connections.ts`). Of a
- * name that stands twice in an object the last value counts, as `JSON.parse` has it.
+ * name that occurs twice in an object the last value counts, as in `JSON.parse`.
  */
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
-import { sendContinue } from './expect-continue.ts'
-import { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.ts'
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
+
+/** Far more than any request of this interface needs, and far less than recursion can bear. */
+export const MAX_JSON_DEPTH = 100
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -21,6 +22,17 @@ export interface BodyLimit {
 const BODY_LIMIT: BodyLimit = {
   maxBytes: MAX_BODY_BYTES,
   tooLarge: () => new ServiceError('body_too_large', { maxBytes: MAX_BODY_BYTES }),
+}
+
+/** Requests that announced `Expect: 100-continue`: their clients send the body after this answer. */
+const waiting = new WeakMap<object, ServerResponse>()
+
+/** Delays `100 Continue` until the body is read, so that a request that is refused by its head never sends one. */
+export function holdContinue(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.set(request, response)
+    server.emit('request', request, response)
+  })
 }
 
 /** Undefined when there is no body. @throws ServiceError saying what is wrong with it. */
@@ -59,6 +71,14 @@ function parse(text: string): unknown {
   }
 }
 
+/** An array or object that holds none is one level. Clients choose the depth, so the descent ends at the bound. */
+function isDeeperThan(value: unknown, maxDepth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (maxDepth === 0) return true
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return inner.some((item) => isDeeperThan(item, maxDepth - 1))
+}
+
 /** In UTF-8, as JSON always is: in another `charset` it would be read wrongly. */
 function isJson(mediaType: string): boolean {
   if (mediaType === 'application/json') return true
@@ -82,7 +102,8 @@ export async function readBody(
   { maxBytes, tooLarge }: BodyLimit = BODY_LIMIT,
 ): Promise<Buffer> {
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-  sendContinue(payload)
+  waiting.get(payload)?.writeContinue()
+  waiting.delete(payload)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let receivedBytes = 0

@@ -4,7 +4,7 @@
  * unless their value is neutral: never accepted and ignored.
  */
 import { z } from 'zod'
-import type { GenerationRequest } from '../../../generation/generation-request.ts'
+import type { GenerationRequest } from '../../../generation/engine-request.ts'
 import {
   arrayOf,
   boolean,

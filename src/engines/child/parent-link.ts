@@ -1,10 +1,12 @@
-/** A child process's link to the parent that started it (`child-program.ts`): it reports to it and ends with it. */
+/** The child's side of `child-program.ts`: a child process reports to its parent and ends with it. */
 import { writeSync } from 'node:fs'
-import { dieWithParent } from './die-with-parent.ts'
+import { koffi } from '../koffi.ts'
 
 const PARENT_PIPE = 3
+const PR_SET_PDEATHSIG = 1
+const SIGKILL = 9
 
-/** Call first thing: from here on the process ends with its parent, and only its parent ends it. */
+/** Must be called first: afterwards the process ends with its parent, and only its parent ends it. */
 export function linkToParent(parentPid: number): void {
   // Ctrl-C, and the end of a terminal, reach the whole process group.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -15,4 +17,16 @@ export function linkToParent(parentPid: number): void {
 /** Written at once, because native work may block the event loop next. */
 export function tellParent(message: object): void {
   writeSync(PARENT_PIPE, `${JSON.stringify(message)}\n`)
+}
+
+/**
+ * On Linux the kernel kills this process as soon as its parent ends, however that happens. Other systems rely on standard
+ * input closing. Must be called from the main thread.
+ */
+export function dieWithParent(parentPid: number = process.ppid): void {
+  if (process.platform !== 'linux') return
+  const prctl = koffi.load(null).func('prctl', 'int', ['int', 'ulong', 'ulong', 'ulong', 'ulong'])
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+  // A parent that ended before the call sends no signal.
+  if (process.ppid !== parentPid) process.kill(process.pid, 'SIGKILL')
 }

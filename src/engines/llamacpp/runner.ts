@@ -17,13 +17,12 @@ import type {
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
-import { bind, type Bindings } from './ffi/bindings.ts'
+import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
-import { loadLibraries } from './ffi/libraries.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
@@ -78,19 +77,6 @@ function defaultThreads(weightBytes: number): number {
   return Math.min(os.availableParallelism(), worthwhile)
 }
 
-let loaded: Bindings | null = null
-
-/** Loads the libraries and their compute backends: once, because a process can hold only one llama.cpp. */
-function loadLlama(gpu: RunnerOptions['gpu']): Bindings {
-  if (loaded === null) {
-    const libraries = loadLibraries(gpu)
-    loaded = bind(libraries)
-    loaded.loadBackends(libraries.folder)
-    loaded.backendInit()
-  }
-  return loaded
-}
-
 interface LlamaRunnerOptions extends RunnerOptions {
   readonly maxSeqLen: number
   readonly threads: number
@@ -121,13 +107,7 @@ class LlamaRunner implements ModelRunner {
     this.#api = api
     this.#options = options
     this.#model = model
-    this.#vocabulary = new Vocabulary(api, {
-      modelId: options.modelId,
-      vocab: model.vocab,
-      hasBos: model.hasBos,
-      putsSpaceAtStart: model.putsSpaceAtStart,
-      normalizesText: model.normalizesText,
-    })
+    this.#vocabulary = new Vocabulary(api, { ...model, modelId: options.modelId })
     const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
     this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
@@ -138,8 +118,13 @@ class LlamaRunner implements ModelRunner {
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
+    const { architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate } = model
+    const { bosText, eosText, specialTexts } = this.#vocabulary
+    const { maxSeqLen, maxBatchSize, threads, memoryBytes } = options
     this.#info = {
-      ...describeRunner(model, this.#vocabulary, options),
+      ...{ architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate },
+      ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads, memoryBytes },
+      engine: 'llama.cpp',
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
     }
   }
@@ -258,23 +243,4 @@ function groupByLength(runs: readonly SlotRun[]): readonly SlotRun[][] {
 /** One token, and guesses of those behind it. */
 function isDecode({ tokenIds, draftTokens = 0 }: SlotRun): boolean {
   return tokenIds.length - draftTokens === 1
-}
-
-function describeRunner(model: Model, vocabulary: Vocabulary, options: LlamaRunnerOptions): ModelInfo {
-  return {
-    architecture: model.architecture,
-    parameters: model.parameters,
-    sizeBytes: model.sizeBytes,
-    quantization: model.quantization,
-    maxSeqLen: options.maxSeqLen,
-    vocabSize: model.vocabSize,
-    engine: 'llama.cpp',
-    maxBatchSize: options.maxBatchSize,
-    chatTemplate: model.chatTemplate,
-    bosText: vocabulary.bosText,
-    eosText: vocabulary.eosText,
-    specialTexts: vocabulary.specialTexts,
-    threads: options.threads,
-    memoryBytes: options.memoryBytes,
-  }
 }

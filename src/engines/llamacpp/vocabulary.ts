@@ -5,9 +5,11 @@
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { Prompt } from '../../protocol/engine.ts'
+import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import { splitLongRuns } from './long-runs.ts'
 import type { Pointer } from './ffi/structs.ts'
+import type { Model } from './model.ts'
 import { readTokenTable, type TokenTable } from './token-table.ts'
 
 /** llama.cpp's "no such token". */
@@ -18,16 +20,8 @@ const NFC_FACTOR = 3
 /** Bits of `llama_token_attr`: unknown, control, user-defined. */
 const ADDED = (1 << 0) | (1 << 3) | (1 << 4)
 
-export interface VocabularyOptions {
-  /** Whether the model names a token to begin a text with. */
-  readonly hasBos: boolean
-  /** Whether a text that begins with neither a space nor an added token gets a space in front. */
-  readonly putsSpaceAtStart: boolean
-  /** Whether text is brought into Unicode's NFC first. */
-  readonly normalizesText: boolean
-  readonly modelId: string
-  readonly vocab: Pointer
-}
+type VocabularyOptions = Pick<RunnerOptions, 'modelId'> &
+  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText'>
 
 export class Vocabulary {
   readonly bosText: string

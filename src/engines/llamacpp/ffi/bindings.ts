@@ -4,8 +4,9 @@
  * No callback is ever given away that a compute thread could call: JavaScript could not answer while it is inside
  * `llama_decode`, and both would wait forever.
  */
-import type { Libraries } from './libraries.ts'
+import type { LibraryHandle } from 'koffi'
 import { koffi } from '../../koffi.ts'
+import { loadLibraries, type Libraries } from './libraries.ts'
 import {
   STRUCTS,
   type ContextParams,
@@ -21,176 +22,156 @@ const FREE_THREADPOOL = koffi.proto('void', ['void *'])
 
 export type Bindings = ReturnType<typeof bind>
 
-type Fn<Args extends unknown[], Result> = (...args: Args) => Result
-
 /** Threads spin for 131,072 pauses, 2 to 3 ms, after a step and then sleep. */
 const SHORTEST_POLL = 1
 
-export function bind({ ggmlBase, ggml, llama }: Libraries) {
-  const { llama_model_params, llama_context_params, llama_batch, ggml_threadpool_params, gguf_init_params } =
-    STRUCTS
+/** koffi's types, each under the name of the TypeScript type that stands for it in `Values`. */
+const TYPES = {
+  void: 'void',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  uint32: 'uint32',
+  uint64: 'uint64',
+  size: 'size_t',
+  text: 'str',
+  optionalText: 'str',
+  pointer: 'void *',
+  optionalPointer: 'void *',
+  buffer: 'void *',
+  modelParams: STRUCTS.llama_model_params,
+  contextParams: STRUCTS.llama_context_params,
+  quantizeParams: STRUCTS.llama_model_quantize_params,
+  quantizeParamsPointer: koffi.pointer(STRUCTS.llama_model_quantize_params),
+  ggufParams: STRUCTS.gguf_init_params,
+  batch: STRUCTS.llama_batch,
+} as const
 
+interface Values extends Record<'int32' | 'int64' | 'uint32' | 'size', number> {
+  void: void
+  bool: boolean
+  uint64: number | bigint
+  text: string
+  optionalText: string | null
+  pointer: Pointer
+  optionalPointer: Pointer | null
+  buffer: Uint8Array | Int32Array
+  modelParams: ModelParams
+  contextParams: ContextParams
+  quantizeParams: QuantizeParams
+  quantizeParamsPointer: QuantizeParams
+  ggufParams: { no_alloc: boolean; ctx: null }
+  batch: NativeBatch
+}
+
+type TypeName = keyof typeof TYPES
+
+/** Declares functions of one library: name, result, arguments. */
+function functionsOf(library: LibraryHandle) {
+  return <Result extends TypeName, const Args extends readonly TypeName[]>(
+    name: string,
+    result: Result,
+    ...args: Args
+  ) =>
+    library.func(
+      name,
+      TYPES[result],
+      args.map((arg) => TYPES[arg]),
+    ) as (...values: { -readonly [Index in keyof Args]: Values[Args[Index]] }) => Values[Result]
+}
+
+export function bind(libraries: Libraries) {
+  const ggmlBase = functionsOf(libraries.ggmlBase)
+  const ggml = functionsOf(libraries.ggml)
+  const llama = functionsOf(libraries.llama)
   return {
-    loadBackends: ggml.func('ggml_backend_load_all_from_path', 'void', ['str']) as Fn<[string], void>,
-    backendInit: llama.func('llama_backend_init', 'void', []) as Fn<[], void>,
-    supportsGpuOffload: llama.func('llama_supports_gpu_offload', 'bool', []) as Fn<[], boolean>,
+    loadBackends: ggml('ggml_backend_load_all_from_path', 'void', 'text'),
+    backendInit: llama('llama_backend_init', 'void'),
+    supportsGpuOffload: llama('llama_supports_gpu_offload', 'bool'),
 
-    ggufInitFromFile: ggmlBase.func('gguf_init_from_file', 'void *', ['str', gguf_init_params]) as Fn<
-      [string, { no_alloc: boolean; ctx: null }],
-      Pointer | null
-    >,
-    ggufFree: ggmlBase.func('gguf_free', 'void', ['void *']) as Fn<[Pointer], void>,
-    ggufFindKey: ggmlBase.func('gguf_find_key', 'int64', ['void *', 'str']) as Fn<[Pointer, string], number>,
-    ggufKeyType: ggmlBase.func('gguf_get_kv_type', 'int', ['void *', 'int64']) as Fn<
-      [Pointer, number],
-      number
-    >,
-    ggufString: ggmlBase.func('gguf_get_val_str', 'str', ['void *', 'int64']) as Fn<
-      [Pointer, number],
-      string
-    >,
-    ggufDataOffset: ggmlBase.func('gguf_get_data_offset', 'size_t', ['void *']) as Fn<[Pointer], number>,
-    ggufTensors: ggmlBase.func('gguf_get_n_tensors', 'int64', ['void *']) as Fn<[Pointer], number>,
-    ggufTensorOffset: ggmlBase.func('gguf_get_tensor_offset', 'size_t', ['void *', 'int64']) as Fn<
-      [Pointer, number],
-      number
-    >,
-    ggufTensorBytes: ggmlBase.func('gguf_get_tensor_size', 'size_t', ['void *', 'int64']) as Fn<
-      [Pointer, number],
-      number
-    >,
+    ggufInitFromFile: ggmlBase('gguf_init_from_file', 'optionalPointer', 'text', 'ggufParams'),
+    ggufFree: ggmlBase('gguf_free', 'void', 'pointer'),
+    ggufFindKey: ggmlBase('gguf_find_key', 'int64', 'pointer', 'text'),
+    ggufKeyType: ggmlBase('gguf_get_kv_type', 'int32', 'pointer', 'int64'),
+    ggufString: ggmlBase('gguf_get_val_str', 'text', 'pointer', 'int64'),
+    ggufDataOffset: ggmlBase('gguf_get_data_offset', 'size', 'pointer'),
+    ggufTensors: ggmlBase('gguf_get_n_tensors', 'int64', 'pointer'),
+    ggufTensorOffset: ggmlBase('gguf_get_tensor_offset', 'size', 'pointer', 'int64'),
+    ggufTensorBytes: ggmlBase('gguf_get_tensor_size', 'size', 'pointer', 'int64'),
 
-    modelDefaultParams: llama.func('llama_model_default_params', llama_model_params, []) as Fn<
-      [],
-      ModelParams
-    >,
-    modelLoadFromFile: llama.func('llama_model_load_from_file', 'void *', ['str', llama_model_params]) as Fn<
-      [string, ModelParams],
-      Pointer | null
-    >,
-    modelFree: llama.func('llama_model_free', 'void', ['void *']) as Fn<[Pointer], void>,
-    modelVocab: llama.func('llama_model_get_vocab', 'void *', ['void *']) as Fn<[Pointer], Pointer>,
-    modelTrainContext: llama.func('llama_model_n_ctx_train', 'int32', ['void *']) as Fn<[Pointer], number>,
-    modelEmbedding: llama.func('llama_model_n_embd', 'int32', ['void *']) as Fn<[Pointer], number>,
-    modelLayers: llama.func('llama_model_n_layer', 'int32', ['void *']) as Fn<[Pointer], number>,
-    modelHeads: llama.func('llama_model_n_head', 'int32', ['void *']) as Fn<[Pointer], number>,
-    modelKvHeads: llama.func('llama_model_n_head_kv', 'int32', ['void *']) as Fn<[Pointer], number>,
-    modelBytes: llama.func('llama_model_size', 'uint64', ['void *']) as Fn<[Pointer], number | bigint>,
-    modelParameters: llama.func('llama_model_n_params', 'uint64', ['void *']) as Fn<
-      [Pointer],
-      number | bigint
-    >,
-    modelDescription: llama.func('llama_model_desc', 'int32', ['void *', 'void *', 'size_t']) as Fn<
-      [Pointer, Uint8Array, number],
-      number
-    >,
-    modelMetadata: llama.func('llama_model_meta_val_str', 'int32', [
-      'void *',
-      'str',
-      'void *',
-      'size_t',
-    ]) as Fn<[Pointer, string, Uint8Array, number], number>,
-    modelChatTemplate: llama.func('llama_model_chat_template', 'str', ['void *', 'str']) as Fn<
-      [Pointer, string | null],
-      string | null
-    >,
-    modelHasEncoder: llama.func('llama_model_has_encoder', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    modelHasDecoder: llama.func('llama_model_has_decoder', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    modelIsDiffusion: llama.func('llama_model_is_diffusion', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    modelIsRecurrent: llama.func('llama_model_is_recurrent', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    modelIsHybrid: llama.func('llama_model_is_hybrid', 'bool', ['void *']) as Fn<[Pointer], boolean>,
+    modelDefaultParams: llama('llama_model_default_params', 'modelParams'),
+    modelLoadFromFile: llama('llama_model_load_from_file', 'optionalPointer', 'text', 'modelParams'),
+    modelFree: llama('llama_model_free', 'void', 'pointer'),
+    modelVocab: llama('llama_model_get_vocab', 'pointer', 'pointer'),
+    modelTrainContext: llama('llama_model_n_ctx_train', 'int32', 'pointer'),
+    modelEmbedding: llama('llama_model_n_embd', 'int32', 'pointer'),
+    modelLayers: llama('llama_model_n_layer', 'int32', 'pointer'),
+    modelHeads: llama('llama_model_n_head', 'int32', 'pointer'),
+    modelKvHeads: llama('llama_model_n_head_kv', 'int32', 'pointer'),
+    modelBytes: llama('llama_model_size', 'uint64', 'pointer'),
+    modelParameters: llama('llama_model_n_params', 'uint64', 'pointer'),
+    modelDescription: llama('llama_model_desc', 'int32', 'pointer', 'buffer', 'size'),
+    modelMetadata: llama('llama_model_meta_val_str', 'int32', 'pointer', 'text', 'buffer', 'size'),
+    modelChatTemplate: llama('llama_model_chat_template', 'optionalText', 'pointer', 'optionalText'),
+    modelHasEncoder: llama('llama_model_has_encoder', 'bool', 'pointer'),
+    modelHasDecoder: llama('llama_model_has_decoder', 'bool', 'pointer'),
+    modelIsDiffusion: llama('llama_model_is_diffusion', 'bool', 'pointer'),
+    modelIsRecurrent: llama('llama_model_is_recurrent', 'bool', 'pointer'),
+    modelIsHybrid: llama('llama_model_is_hybrid', 'bool', 'pointer'),
 
-    quantizeDefaultParams: llama.func(
-      'llama_model_quantize_default_params',
-      STRUCTS.llama_model_quantize_params,
-      [],
-    ) as Fn<[], QuantizeParams>,
+    quantizeDefaultParams: llama('llama_model_quantize_default_params', 'quantizeParams'),
     /** 0 when it is done; what went wrong is printed on standard error. */
-    quantize: llama.func('llama_model_quantize', 'uint32', [
-      'str',
-      'str',
-      koffi.pointer(STRUCTS.llama_model_quantize_params),
-    ]) as Fn<[string, string, QuantizeParams], number>,
+    quantize: llama('llama_model_quantize', 'uint32', 'text', 'text', 'quantizeParamsPointer'),
 
-    contextDefaultParams: llama.func('llama_context_default_params', llama_context_params, []) as Fn<
-      [],
-      ContextParams
-    >,
-    contextInit: llama.func('llama_init_from_model', 'void *', ['void *', llama_context_params]) as Fn<
-      [Pointer, ContextParams],
-      Pointer | null
-    >,
-    contextFree: llama.func('llama_free', 'void', ['void *']) as Fn<[Pointer], void>,
-    contextMemory: llama.func('llama_get_memory', 'void *', ['void *']) as Fn<[Pointer], Pointer | null>,
-    contextSeqTokens: llama.func('llama_n_ctx_seq', 'uint32', ['void *']) as Fn<[Pointer], number>,
-    attachThreadpool: llama.func('llama_attach_threadpool', 'void', ['void *', 'void *', 'void *']) as Fn<
-      [Pointer, Pointer, Pointer],
-      void
-    >,
-    memoryClear: llama.func('llama_memory_clear', 'void', ['void *', 'bool']) as Fn<[Pointer, boolean], void>,
-    memorySeqRm: llama.func('llama_memory_seq_rm', 'bool', ['void *', 'int32', 'int32', 'int32']) as Fn<
-      [Pointer, number, number, number],
-      boolean
-    >,
-    memorySeqCp: llama.func('llama_memory_seq_cp', 'void', [
-      'void *',
-      'int32',
-      'int32',
-      'int32',
-      'int32',
-    ]) as Fn<[Pointer, number, number, number, number], void>,
-    batchInit: llama.func('llama_batch_init', llama_batch, ['int32', 'int32', 'int32']) as Fn<
-      [number, number, number],
-      NativeBatch
-    >,
-    batchFree: llama.func('llama_batch_free', 'void', [llama_batch]) as Fn<[NativeBatch], void>,
-    decode: llama.func('llama_decode', 'int32', ['void *', llama_batch]) as Fn<
-      [Pointer, NativeBatch],
-      number
-    >,
-    logits: llama.func('llama_get_logits', 'void *', ['void *']) as Fn<[Pointer], Pointer | null>,
+    contextDefaultParams: llama('llama_context_default_params', 'contextParams'),
+    contextInit: llama('llama_init_from_model', 'optionalPointer', 'pointer', 'contextParams'),
+    contextFree: llama('llama_free', 'void', 'pointer'),
+    contextMemory: llama('llama_get_memory', 'optionalPointer', 'pointer'),
+    attachThreadpool: llama('llama_attach_threadpool', 'void', 'pointer', 'pointer', 'pointer'),
+    memoryClear: llama('llama_memory_clear', 'void', 'pointer', 'bool'),
+    memorySeqRm: llama('llama_memory_seq_rm', 'bool', 'pointer', 'int32', 'int32', 'int32'),
+    memorySeqCp: llama('llama_memory_seq_cp', 'void', 'pointer', 'int32', 'int32', 'int32', 'int32'),
+    batchInit: llama('llama_batch_init', 'batch', 'int32', 'int32', 'int32'),
+    batchFree: llama('llama_batch_free', 'void', 'batch'),
+    decode: llama('llama_decode', 'int32', 'pointer', 'batch'),
+    logits: llama('llama_get_logits', 'optionalPointer', 'pointer'),
 
-    vocabTokens: llama.func('llama_vocab_n_tokens', 'int32', ['void *']) as Fn<[Pointer], number>,
-    vocabType: llama.func('llama_vocab_type', 'int', ['void *']) as Fn<[Pointer], number>,
-    vocabText: llama.func('llama_vocab_get_text', 'str', ['void *', 'int32']) as Fn<
-      [Pointer, number],
-      string
-    >,
-    vocabAttributes: llama.func('llama_vocab_get_attr', 'int', ['void *', 'int32']) as Fn<
-      [Pointer, number],
-      number
-    >,
-    vocabIsEog: llama.func('llama_vocab_is_eog', 'bool', ['void *', 'int32']) as Fn<
-      [Pointer, number],
-      boolean
-    >,
-    vocabBos: llama.func('llama_vocab_bos', 'int32', ['void *']) as Fn<[Pointer], number>,
-    vocabEos: llama.func('llama_vocab_eos', 'int32', ['void *']) as Fn<[Pointer], number>,
-    vocabAddsBos: llama.func('llama_vocab_get_add_bos', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    vocabAddsEos: llama.func('llama_vocab_get_add_eos', 'bool', ['void *']) as Fn<[Pointer], boolean>,
-    tokenize: llama.func('llama_tokenize', 'int32', [
-      'void *',
-      'void *',
+    vocabTokens: llama('llama_vocab_n_tokens', 'int32', 'pointer'),
+    vocabType: llama('llama_vocab_type', 'int32', 'pointer'),
+    vocabText: llama('llama_vocab_get_text', 'text', 'pointer', 'int32'),
+    vocabAttributes: llama('llama_vocab_get_attr', 'int32', 'pointer', 'int32'),
+    vocabIsEog: llama('llama_vocab_is_eog', 'bool', 'pointer', 'int32'),
+    vocabBos: llama('llama_vocab_bos', 'int32', 'pointer'),
+    vocabEos: llama('llama_vocab_eos', 'int32', 'pointer'),
+    vocabAddsBos: llama('llama_vocab_get_add_bos', 'bool', 'pointer'),
+    vocabAddsEos: llama('llama_vocab_get_add_eos', 'bool', 'pointer'),
+    tokenize: llama(
+      'llama_tokenize',
       'int32',
-      'void *',
+      'pointer',
+      'buffer',
+      'int32',
+      'buffer',
       'int32',
       'bool',
       'bool',
-    ]) as Fn<[Pointer, Uint8Array, number, Int32Array, number, boolean, boolean], number>,
-    tokenToPiece: llama.func('llama_token_to_piece', 'int32', [
-      'void *',
+    ),
+    tokenToPiece: llama(
+      'llama_token_to_piece',
       'int32',
-      'void *',
+      'pointer',
+      'int32',
+      'buffer',
       'int32',
       'int32',
       'bool',
-    ]) as Fn<[Pointer, number, Uint8Array, number, number, boolean], number>,
+    ),
 
     /** Threads that live as long as the context; without them llama.cpp starts new ones for every decode. */
     createThreadpool: (threads: number): Pointer => {
       const params: { poll?: number } = {}
-      const setDefaults = ggmlBase.func('ggml_threadpool_params_init', 'void', [
-        koffi.out(koffi.pointer(ggml_threadpool_params)),
+      const setDefaults = libraries.ggmlBase.func('ggml_threadpool_params_init', 'void', [
+        koffi.out(koffi.pointer(STRUCTS.ggml_threadpool_params)),
         'int',
       ])
       setDefaults(params, threads)
@@ -205,11 +186,8 @@ export function bind({ ggmlBase, ggml, llama }: Libraries) {
 
   /** The CPU backend is loaded at run time, so its functions are asked for by name. */
   function cpuFunction(name: string): Pointer {
-    const registry: unknown = ggml.func('ggml_backend_reg_by_name', 'void *', ['str'])('CPU')
-    return ggmlBase.func('ggml_backend_reg_get_proc_address', 'void *', ['void *', 'str'])(
-      registry,
-      name,
-    ) as Pointer
+    const registry = ggml('ggml_backend_reg_by_name', 'pointer', 'text')('CPU')
+    return ggmlBase('ggml_backend_reg_get_proc_address', 'pointer', 'pointer', 'text')(registry, name)
   }
 }
 
@@ -252,4 +230,17 @@ export function withNoDevices<T>(body: (devices: Pointer) => T): T {
   } finally {
     koffi.free(list)
   }
+}
+
+let loaded: Bindings | null = null
+
+/** Loads the libraries and their compute backends once: a process can hold one llama.cpp only. */
+export function loadLlama(gpu: 'auto' | 'off'): Bindings {
+  if (loaded === null) {
+    const libraries = loadLibraries(gpu)
+    loaded = bind(libraries)
+    loaded.loadBackends(libraries.folder)
+    loaded.backendInit()
+  }
+  return loaded
 }

@@ -7,9 +7,21 @@ import { fileURLToPath } from 'node:url'
 import { abortReason } from '../../../core/abort.ts'
 import { StartError } from '../../../core/errors.ts'
 import { type ChildExit, startChild } from '../../child/child-program.ts'
-import type { QuantizeWork } from '../../../checkpoints/quantize-model.ts'
-import { progressOfLine, withoutProgress } from './quantize-progress.ts'
-import type { QuantizeEnd, QuantizeOptions } from './quantize-weights.ts'
+import type { QuantFormat, QuantizeWork } from '../../../checkpoints/quantize-model.ts'
+
+export interface QuantizeOptions {
+  /** The file, or the first of its splits. */
+  readonly sourcePath: string
+  /** Must not exist yet; on failure the caller removes what was written. */
+  readonly outputPath: string
+  readonly format: QuantFormat
+  readonly threads: number
+}
+
+export interface QuantizeEnd {
+  /** Of the weights rounded to fp8, those stored exactly as E4M3; null for the other formats. */
+  readonly exactShare: number | null
+}
 
 export interface QuantizeProcessOptions extends QuantizeOptions {
   readonly parentPid: number
@@ -27,6 +39,9 @@ export interface QuantizeHooks {
   /** One line of the process's standard error, where llama.cpp logs each tensor. */
   readonly onLogLine?: (line: string) => void
 }
+
+/** Share of the work that looking for NaN and Infinity is. */
+export const CHECK_SHARE = 0.1
 
 const KEPT_LINES = 2
 
@@ -78,4 +93,19 @@ function settle(result: QuantizeMessage | null, { how, signal }: ChildExit): Qua
   if (result?.type === 'failed') throw new StartError(result.message, 1)
   const why = signal === 'SIGKILL' ? '; the system does that when memory runs out' : ''
   throw new StartError(`The process that quantized the model ${how}${why}.`, 1)
+}
+
+/** What a line says beside the progress; an error follows on the same line. */
+export function withoutProgress(line: string): string {
+  return line.replace(/^\[ *\d+\/ *\d+\] .*?(?=llama_|$)/, '').trim()
+}
+
+/**
+ * llama.cpp says on standard error which tensor it works on; this is the share of the work that is done by then. Null
+ * for other lines.
+ */
+export function progressOfLine(line: string): number | null {
+  const [, number, count] = /^\[ *(\d+)\/ *(\d+)\] /.exec(line) ?? []
+  if (number === undefined || count === undefined) return null
+  return CHECK_SHARE + (1 - CHECK_SHARE) * (Number(number) / Number(count))
 }

@@ -9,28 +9,13 @@ import { writeFp8Model } from '../../../checkpoints/fp8/fp8-model.ts'
 import { openGgufModel } from '../../../checkpoints/gguf/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../../checkpoints/gguf/gguf-tensor-data.ts'
 import type { QuantFormat } from '../../../checkpoints/quantization-plan.ts'
-import { bind, type Bindings } from '../ffi/bindings.ts'
-import { loadLibraries } from '../ffi/libraries.ts'
-import { CHECK_SHARE } from './quantize-progress.ts'
+import { loadLlama } from '../ffi/bindings.ts'
+import { CHECK_SHARE, type QuantizeEnd, type QuantizeOptions } from './quantize-process.ts'
 
 const PROBE_BYTES = 2 ** 20
 
 /** llama.cpp's numbers of its file types. */
 const FILE_TYPES: Readonly<Record<Exclude<QuantFormat, 'fp8'>, number>> = { Q4_K_M: 15, IQ4_NL: 25, Q8_0: 7 }
-
-export interface QuantizeOptions {
-  /** The file, or the first of its splits. */
-  readonly sourcePath: string
-  /** Must not exist yet; on failure the caller removes what was written. */
-  readonly outputPath: string
-  readonly format: QuantFormat
-  readonly threads: number
-}
-
-export interface QuantizeEnd {
-  /** Of the weights rounded to fp8, those stored exactly as E4M3; null for the other formats. */
-  readonly exactShare: number | null
-}
 
 /** @throws StartError naming what is wrong with the weights or the disk; InvariantError when llama.cpp fails. */
 export async function quantizeWeights(
@@ -48,7 +33,7 @@ export async function quantizeWeights(
       onProgress((checkedBytes / model.sizeBytes) * CHECK_SHARE)
     }
   }
-  const api = loadLlama()
+  const api = loadLlama('off')
   const params = { ...api.quantizeDefaultParams(), nthread: threads, ftype: FILE_TYPES[format] }
   if (api.quantize(sourcePath, outputPath, params) !== 0) {
     await checkDisk(outputPath)
@@ -66,16 +51,4 @@ async function checkDisk(outputPath: string): Promise<void> {
   } catch (error) {
     throw fileError('write', outputPath, error)
   }
-}
-
-let loaded: Bindings | null = null
-
-function loadLlama(): Bindings {
-  if (loaded === null) {
-    const libraries = loadLibraries('off')
-    loaded = bind(libraries)
-    loaded.loadBackends(libraries.folder)
-    loaded.backendInit()
-  }
-  return loaded
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
 import { systemClock } from '../../../core/clock.ts'
 import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
-import { EngineConnection } from './engine-connection.ts'
+import { EngineConnection } from './engine-server.ts'
 import { encodeFrame, FrameReader, type StepMessage } from './messages.ts'
 import { StepLoop } from '../step-loop/step-loop.ts'
 

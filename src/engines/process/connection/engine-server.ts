@@ -3,9 +3,14 @@
  * connection it came on: its events go there and nowhere else, and it ends with that connection. Who may connect is decided
  * by the folder in which the socket lies.
  */
-import { createServer, type Server } from 'node:net'
-import { StepLoop, type StepLoopOptions } from '../step-loop/step-loop.ts'
-import { EngineConnection } from './engine-connection.ts'
+import { createServer, type Server, type Socket } from 'node:net'
+import { toServiceError, type ServiceError } from '../../../core/errors.ts'
+import type { EngineEvent } from '../../../protocol/engine.ts'
+import { StepLoop, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
+import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
+
+/** How long an engine that works may be silent: a long prompt takes many steps of which nothing comes. */
+const HEARTBEAT_MS = 1000
 
 export type EngineServerOptions = Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>
 
@@ -40,5 +45,89 @@ export class EngineServer {
   /** Takes no more clients; those that are connected stay until they leave. */
   close(): void {
     this.#server.close()
+  }
+}
+
+/**
+ * One client's connection: reads its requests, passes them to the step loop, and writes one message for each step. The
+ * client numbers its requests.
+ */
+export class EngineConnection {
+  readonly #socket: Socket
+  readonly #loop: StepLoop
+  readonly #requests = new Map<number, RequestHandle>()
+  #lastSentMs = 0
+  #events: [id: number, events: readonly EngineEvent[]][] = []
+  #refusals: [id: number, refusal: Refusal][] = []
+  /** Whether the other side waits to hear that its abort has come. */
+  #owesMessage = false
+
+  constructor(socket: Socket, loop: StepLoop) {
+    this.#socket = socket
+    this.#loop = loop
+    const reader = new FrameReader<ClientMessage>()
+    socket.on('data', (chunk: Buffer) => {
+      for (const message of reader.push(chunk)) this.#receive(message)
+      // Not our frames: what follows cannot be read either.
+      if (reader.isBroken) socket.destroy()
+      this.flush()
+    })
+    // The other side is gone or going; 'close' follows either way.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      for (const request of this.#requests.values()) request.abort()
+      this.#requests.clear()
+    })
+  }
+
+  /** Sends what has gathered since the last call, as one message. */
+  flush(): void {
+    if (this.#events.length === 0 && this.#refusals.length === 0 && !this.#owesMessage) return
+    this.#send()
+  }
+
+  /** After a step: an empty message now and then tells the other side that the work goes on. */
+  beat(): void {
+    if (this.#requests.size > 0 && performance.now() - this.#lastSentMs >= HEARTBEAT_MS) this.#send()
+  }
+
+  #send(): void {
+    this.#lastSentMs = performance.now()
+    this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals }))
+    this.#events = []
+    this.#refusals = []
+    this.#owesMessage = false
+  }
+
+  #receive(message: ClientMessage): void {
+    switch (message.type) {
+      case 'generate':
+        return this.#generate(message)
+      case 'abort':
+        this.#requests.get(message.id)?.abort()
+        this.#requests.delete(message.id)
+        this.#owesMessage = true
+    }
+  }
+
+  #generate({ id, request }: Extract<ClientMessage, { type: 'generate' }>): void {
+    let openSequences = request.prompts.length
+    const deliver = (events: readonly EngineEvent[]): void => {
+      this.#events.push([id, events])
+      for (const event of events) if (event.type === 'sequence-end') openSequences--
+      if (openSequences === 0) this.#requests.delete(id)
+    }
+    try {
+      const handle = this.#loop.submit(request, { deliver, fail: (error) => this.#refuse(id, error) })
+      if (openSequences > 0) this.#requests.set(id, handle)
+    } catch (error) {
+      this.#refuse(id, toServiceError(error, request.reqId))
+    }
+  }
+
+  #refuse(id: number, error: ServiceError): void {
+    const { code, params, retryAfterSeconds } = error
+    this.#refusals.push([id, { code, params, retryAfterSeconds }])
+    this.#requests.delete(id)
   }
 }

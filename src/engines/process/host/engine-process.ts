@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../../core/errors.ts'
+import { withResolvers } from '../../../core/with-resolvers.ts'
 import type { ModelInfo } from '../../../protocol/engine.ts'
 import type { LoadProgress } from '../../../protocol/runner-options.ts'
 import { type Child, startChild } from '../../child/child-program.ts'
@@ -101,20 +102,14 @@ class Load {
   readonly #hooks: EngineProcessHooks
   readonly #stallMs: number
   readonly #lastLines: string[] = []
-  readonly #info: Promise<ModelInfo>
-  #resolve: (info: ModelInfo) => void = () => {}
-  #reject: (error: Error) => void = () => {}
+  readonly #info = withResolvers<ModelInfo>()
   readonly #stallTimer: NodeJS.Timeout
 
   constructor(hooks: EngineProcessHooks, stallMs: number) {
     this.#hooks = hooks
     this.#stallMs = stallMs
-    this.#info = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
-    // Where the process cannot even be started, nothing waits for it any more.
-    this.#info.catch(() => {})
+    // Where the process cannot be started, no caller waits for it.
+    this.#info.promise.catch(() => {})
     this.#stallTimer = setTimeout(() => this.#stall(), stallMs)
   }
 
@@ -131,9 +126,9 @@ class Load {
       case 'progress':
         return this.#hooks.onProgress(message.fraction)
       case 'ready':
-        return this.#resolve(message.info)
+        return this.#info.resolve(message.info)
       case 'failed':
-        return this.#reject(new StartError(message.message, 1))
+        return this.#info.reject(new StartError(message.message, 1))
     }
   }
 
@@ -144,7 +139,7 @@ class Load {
       throw new StartError(`The engine process ${how} while it loaded the model${words}`, 1)
     })
     try {
-      return await Promise.race([this.#info, ended])
+      return await Promise.race([this.#info.promise, ended])
     } finally {
       clearTimeout(this.#stallTimer)
     }
@@ -152,7 +147,7 @@ class Load {
 
   #stall(): void {
     const seconds = Math.ceil(this.#stallMs / 1000)
-    this.#reject(
+    this.#info.reject(
       new StartError(
         `The engine process said nothing for ${seconds} s while it loaded the model, and was ended.`,
         1,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { dieWithParent } from './die-with-parent.ts'
+import { dieWithParent } from './parent-link.ts'
 import { koffi } from '../koffi.ts'
 
 const PR_GET_PDEATHSIG = 2

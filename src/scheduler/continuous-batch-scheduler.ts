@@ -12,44 +12,16 @@
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { systemClock, type Clock } from '../core/clock.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { BeamRoom, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { BeamGroups } from './beams/beam-groups.ts'
 import { RunningBatch } from './running-batch.ts'
-import type { SchedulerEvent } from './scheduler-event.ts'
-import { Sequence, type ScheduledRequest } from './sequence.ts'
+import type { SchedulerOptions, SequenceSize } from './scheduler-options.ts'
+import { checkRule, Sequence, type ScheduledRequest, type SchedulerEvent } from './sequence.ts'
 import { FIXED_CHUNK_TOKENS, minStepTokenBudget } from './slot-runs.ts'
-import { SCHEDULE_POLICIES, type SchedulePolicy } from '../core/schedule-policy.ts'
+import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 
-export type { SchedulerEvent } from './scheduler-event.ts'
-
-export interface SchedulerOptions {
-  /** Sequences that run at once. */
-  readonly maxBatchSize: number
-  /** Tokens a sequence may reach, prompt included; null is no limit. */
-  readonly maxSeqLen: number | null
-  readonly schedulePolicy: SchedulePolicy
-  /** Tokens one step may compute. @default `minStepTokenBudget(maxBatchSize)`, which is also the least */
-  readonly stepTokenBudget?: number
-  /** Whether a slot's KV cache can be cut at any token. @default true */
-  readonly canReusePrefixes?: boolean
-  /** Whether a prefix can be copied between slots. @default false */
-  readonly canCopySlots?: boolean
-  /** Most tokens guessed ahead in one step; needs a KV cache that can be cut. @default 0 */
-  readonly maxDraftTokens?: number
-  /** Room for beam searches; without it a request's beams change nothing. @default null */
-  readonly beamRoom?: BeamRoom | null
-  readonly isEndOfGeneration?: (tokenId: number) => boolean
-  /** Bytes a token stands for. Without it events carry no text. */
-  readonly tokenBytes?: (tokenId: number) => Uint8Array
-  readonly clock?: Clock
-}
-
-export interface SequenceSize {
-  readonly promptTokens: number
-  readonly maxNewTokens: number
-  /** @default 1 */
-  readonly numBeams?: number
-}
+export type { SchedulerOptions } from './scheduler-options.ts'
+export type { SchedulerEvent } from './sequence.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
@@ -59,7 +31,7 @@ export class ContinuousBatchScheduler {
   readonly #batch: RunningBatch
   /** Null where beams change nothing. */
   readonly #beams: BeamGroups | null
-  /** Every sequence that waits or runs, by request id. */
+  /** Every sequence that waits or runs, by its `reqId`. */
   readonly #sequences = new Map<number, Sequence>()
   #isPlanned = false
   #events: SchedulerEvent[] = []
@@ -180,15 +152,12 @@ export class ContinuousBatchScheduler {
 
   /** @throws InvariantError when the books do not agree. For tests, after every call. */
   checkIntegrity(): void {
-    const check = (isTrue: boolean, rule: string): void => {
-      if (!isTrue) throw new InvariantError(rule)
-    }
-    check(this.runningCount + this.waitingCount === this.#sequences.size, 'waiting + running = all')
+    checkRule(this.runningCount + this.waitingCount === this.#sequences.size, 'waiting + running = all')
     this.#batch.checkIntegrity()
     this.#beams?.checkIntegrity()
-    for (const sequence of this.#beams ?? []) check(sequence.slotId === null, 'a group has no slot')
+    for (const sequence of this.#beams ?? []) checkRule(sequence.slotId === null, 'a group has no slot')
     for (const sequence of [...this.#batch, ...(this.#beams ?? [])]) {
-      check(this.#sequences.get(sequence.sequenceId) === sequence, 'what waits or runs is known')
+      checkRule(this.#sequences.get(sequence.sequenceId) === sequence, 'what waits or runs is known')
     }
   }
 

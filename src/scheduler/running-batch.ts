@@ -3,14 +3,11 @@
  * so nothing is ever preempted. Owned by the scheduler, of whose plans and updates this is the part without beams.
  * Invariant: `checkIntegrity()` after every call.
  */
-import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
-import type { SchedulePolicy } from '../core/schedule-policy.ts'
-import type { FinishReason } from '../protocol/engine.ts'
 import type { SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts'
-import type { SchedulerEvent } from './scheduler-event.ts'
-import type { Sequence } from './sequence.ts'
+import type { PartOptions } from './scheduler-options.ts'
+import { checkRule, type Sequence } from './sequence.ts'
 import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
 import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slot-table.ts'
 import { StepCosts } from './step-costs.ts'
@@ -19,24 +16,8 @@ import { WaitingQueue } from './waiting-queue.ts'
 /** A copy moves the whole memory of a slot. */
 const MAX_COPIES_BESIDE_DECODES = 2
 
-export interface RunningBatchOptions {
-  readonly maxBatchSize: number
-  readonly maxSeqLen: number | null
-  readonly schedulePolicy: SchedulePolicy
-  readonly stepTokenBudget: number
-  readonly canReusePrefixes: boolean
-  readonly canCopySlots: boolean
-  readonly maxDraftTokens: number
-  readonly isEndOfGeneration: (tokenId: number) => boolean
-  readonly tokenBytes: (tokenId: number) => Uint8Array
-  readonly clock: Clock
-  readonly emit: (event: SchedulerEvent) => void
-  /** Told of each sequence that is done; answered by `remove`. */
-  readonly onEnd: (sequence: Sequence, finishReason: FinishReason) => void
-}
-
 export class RunningBatch {
-  readonly #options: RunningBatchOptions
+  readonly #options: PartOptions
   readonly #waiting: WaitingQueue
   readonly #slots: SlotTable
   readonly #costs = new StepCosts()
@@ -45,7 +26,7 @@ export class RunningBatch {
   #planned: readonly PlannedRun[] = []
   readonly #drafting: DraftOptions
 
-  constructor(options: RunningBatchOptions) {
+  constructor(options: PartOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots } = options
     this.#options = options
     this.#waiting = new WaitingQueue(options.schedulePolicy)
@@ -116,29 +97,26 @@ export class RunningBatch {
   checkIntegrity(): void {
     const { maxBatchSize, canReusePrefixes, stepTokenBudget, maxDraftTokens } = this.#options
     const seated = this.#slots.slots.filter(({ sequence }) => sequence !== null)
-    const check = (isTrue: boolean, rule: string): void => {
-      if (!isTrue) throw new InvariantError(rule)
-    }
-    check(seated.length + this.#slots.free === maxBatchSize, 'slots + free = total')
-    check(seated.length === this.#running.length, 'each running sequence has one slot')
+    checkRule(seated.length + this.#slots.free === maxBatchSize, 'slots + free = total')
+    checkRule(seated.length === this.#running.length, 'each running sequence has one slot')
     for (const sequence of this.#waiting) {
-      check(sequence.status === 'waiting' && sequence.slotId === null, 'a waiting sequence has no slot')
+      checkRule(sequence.status === 'waiting' && sequence.slotId === null, 'a waiting sequence has no slot')
     }
     for (const sequence of this.#running) {
       const slot = this.#slotOf(sequence)
-      check(sequence.status === 'running' && slot.sequence === sequence, 'slot and sequence agree')
+      checkRule(sequence.status === 'running' && slot.sequence === sequence, 'slot and sequence agree')
       const cachedTokens = canReusePrefixes ? slot.cachedTokenIds.length : sequence.computedTokens
-      check(sequence.computedTokens === cachedTokens, 'the cache holds the computed tokens')
-      check(sequence.computedTokens <= sequence.totalTokens, 'no token is computed before it is known')
-      check(sequence.newTokens < sequence.maxNewTokens, 'a full sequence has ended')
+      checkRule(sequence.computedTokens === cachedTokens, 'the cache holds the computed tokens')
+      checkRule(sequence.computedTokens <= sequence.totalTokens, 'no token is computed before it is known')
+      checkRule(sequence.newTokens < sequence.maxNewTokens, 'a full sequence has ended')
     }
     const runTokens = this.#planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
-    check(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
+    checkRule(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
     for (const { sequence, run } of this.#planned) {
       const { draftTokens = 0 } = run
       if (draftTokens === 0) continue
-      check(sequence.newTokens + draftTokens < sequence.maxNewTokens, 'a draft leaves room for a token')
-      check(draftTokens < run.tokenIds.length && draftTokens <= maxDraftTokens, 'a draft follows a token')
+      checkRule(sequence.newTokens + draftTokens < sequence.maxNewTokens, 'a draft leaves room for a token')
+      checkRule(draftTokens < run.tokenIds.length && draftTokens <= maxDraftTokens, 'a draft follows a token')
     }
   }
 
@@ -148,7 +126,7 @@ export class RunningBatch {
   }
 
   #fillSlots(): SlotStart[] {
-    const { maxSeqLen, clock, onEnd } = this.#options
+    const { maxSeqLen, clock, emit, onEnd } = this.#options
     const starts: SlotStart[] = []
     /** Those whose turn it is and who do better to wait. A slot is kept for each, or others would overtake them for good. */
     const held = new Set<Sequence>()
@@ -158,7 +136,7 @@ export class RunningBatch {
       // A prompt that fills the context leaves room for no token, so it needs no slot.
       if (sequence.promptTokens === maxSeqLen) {
         this.#waiting.take(sequence)
-        this.#announceStart(sequence)
+        emit(sequence.startEvent(clock.nowMs()))
         onEnd(sequence, 'length')
         continue
       }
@@ -205,7 +183,7 @@ export class RunningBatch {
     sequence.slotId = slot.slotId
     sequence.computedTokens = cachedTokens
     this.#running.push(sequence)
-    this.#announceStart(sequence)
+    this.#options.emit(sequence.startEvent(this.#options.clock.nowMs()))
     return {
       slotId: slot.slotId,
       promptTokenIds: sequence.promptTokenIds,
@@ -213,17 +191,6 @@ export class RunningBatch {
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
     }
-  }
-
-  #announceStart({ sequenceId, promptTokens, computedTokens, arrivalMs }: Sequence): void {
-    const queueMs = this.#options.clock.nowMs() - arrivalMs
-    this.#options.emit({
-      type: 'sequence-start',
-      reqId: sequenceId,
-      promptTokens,
-      cachedTokens: computedTokens,
-      queueMs,
-    })
   }
 
   #recordComputed(sequence: Sequence, tokenIds: ArrayLike<number>): void {

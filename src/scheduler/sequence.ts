@@ -6,11 +6,19 @@
  *
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
-import type { QueuePlace, Sampling } from '../protocol/engine.ts'
+import { InvariantError } from '../core/errors.ts'
+import type { EngineEvent, QueuePlace, Sampling, SequenceEndEvent } from '../protocol/engine.ts'
 import type { Drafter } from './drafts/drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
 
-export type SequenceStatus = 'waiting' | 'running' | 'finished'
+/** An event of a sequence, which is named by its request's `reqId`: one start, deltas, one end. */
+export type SchedulerEvent = WithReqId<
+  Exclude<EngineEvent, SequenceEndEvent> | Omit<SequenceEndEvent, 'error'>
+>
+
+type WithReqId<Event> = Event extends unknown ? Omit<Event, 'index'> & { readonly reqId: number } : never
+
+type SequenceStatus = 'waiting' | 'running' | 'finished'
 
 /** What a caller asks of the scheduler (interface: a scheduled request has ids, req_id and max_new_tokens). */
 export interface ScheduledRequest {
@@ -84,4 +92,14 @@ export class Sequence {
   get needsFixedChunks(): boolean {
     return this.sampling.seed !== null
   }
+  /** The event of its start. */
+  startEvent(nowMs: number): SchedulerEvent {
+    const { sequenceId: reqId, promptTokens, computedTokens: cachedTokens } = this
+    return { type: 'sequence-start', reqId, promptTokens, cachedTokens, queueMs: nowMs - this.arrivalMs }
+  }
+}
+
+/** @throws InvariantError unless a rule holds. */
+export function checkRule(holds: boolean, rule: string): void {
+  if (!holds) throw new InvariantError(rule)
 }

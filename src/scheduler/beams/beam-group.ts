@@ -6,7 +6,7 @@ import { InvariantError } from '../../core/errors.ts'
 import type { BeamChoice, BeamRun, BeamStart, SeatRun } from '../../protocol/model-runner.ts'
 import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam-search.ts'
 import { reseat, type Reseating } from './beam-seats.ts'
-import type { Sequence } from '../sequence.ts'
+import { checkRule, type Sequence } from '../sequence.ts'
 import { TextAssembler } from '../text-assembler.ts'
 
 /** Prompt tokens of groups in one step. Always cut at the same places, so that a seeded group repeats itself. */
@@ -99,20 +99,20 @@ export class BeamGroup {
 
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
-    const check = (isTrue: boolean, rule: string): void => {
-      if (!isTrue) throw new InvariantError(rule)
-    }
     const { beams, isDone } = this.#search
-    check(this.sequence.status === 'running', 'a group is running')
-    check(this.seats.length === this.sequence.numBeams, 'a group has a seat for each beam')
-    check(new Set(this.#beamSeats).size === beams.length, 'each beam has one seat')
-    check(
+    checkRule(this.sequence.status === 'running', 'a group is running')
+    checkRule(this.seats.length === this.sequence.numBeams, 'a group has a seat for each beam')
+    checkRule(new Set(this.#beamSeats).size === beams.length, 'each beam has one seat')
+    checkRule(
       this.#beamSeats.every((seat) => this.seats.includes(seat)),
       'a beam sits in a seat of its group',
     )
-    check(!isDone, 'a search that is done has ended')
+    checkRule(!isDone, 'a search that is done has ended')
     const [first] = beams
-    check(first === undefined || first.tokenIds.length < this.#options.maxNewTokens, 'a full beam has ended')
+    checkRule(
+      first === undefined || first.tokenIds.length < this.#options.maxNewTokens,
+      'a full beam has ended',
+    )
   }
 
   get #firstSeat(): number {

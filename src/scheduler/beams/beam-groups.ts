@@ -4,33 +4,14 @@
  * neither wait for slots nor take any. A group begins when its seats and its longest possible texts fit.
  * Invariant: `checkIntegrity()` after every call.
  */
-import type { Clock } from '../../core/clock.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart } from '../../protocol/model-runner.ts'
 import { BeamGroup } from './beam-group.ts'
-import type { BeamEnd } from './beam-search.ts'
-import type { SchedulerEvent } from '../scheduler-event.ts'
-import type { Sequence } from '../sequence.ts'
+import type { PartOptions, SequenceSize } from '../scheduler-options.ts'
+import { checkRule, type Sequence } from '../sequence.ts'
 import { WaitingQueue } from '../waiting-queue.ts'
 
-export interface BeamGroupsOptions {
-  readonly room: BeamRoom
-  readonly maxSeqLen: number | null
-  readonly schedulePolicy: SchedulePolicy
-  readonly isEndOfGeneration: (tokenId: number) => boolean
-  readonly tokenBytes: (tokenId: number) => Uint8Array
-  readonly clock: Clock
-  readonly emit: (event: SchedulerEvent) => void
-  /** Told of each search that is done; answered by `remove`. */
-  readonly onEnd: (sequence: Sequence, finishReason: BeamEnd) => void
-}
-
-interface SearchSize {
-  readonly promptTokens: number
-  readonly maxNewTokens: number
-  readonly numBeams: number
-}
+type BeamGroupsOptions = PartOptions & { readonly room: BeamRoom }
 
 export class BeamGroups {
   readonly #options: BeamGroupsOptions
@@ -57,7 +38,7 @@ export class BeamGroups {
   }
 
   /** @throws ServiceError `beams_too_large` when a group would not fit even alone. */
-  check(size: SearchSize): void {
+  check(size: Required<SequenceSize>): void {
     const { seats, tokens } = this.#options.room
     const { numBeams: beams, promptTokens } = size
     if (beams > seats) throw new RangeError(`numBeams must be at most ${seats}, but was ${beams}`)
@@ -127,24 +108,21 @@ export class BeamGroups {
 
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
-    const check = (isTrue: boolean, rule: string): void => {
-      if (!isTrue) throw new InvariantError(rule)
-    }
     const { seats, tokens } = this.#options.room
     const all = [...this.#freeSeats, ...this.#running.flatMap((group) => group.seats)]
-    check(all.length === seats && new Set(all).size === seats, 'each seat is free or in one group')
-    check(this.#reservedTokens() <= tokens, 'groups keep to their room')
+    checkRule(all.length === seats && new Set(all).size === seats, 'each seat is free or in one group')
+    checkRule(this.#reservedTokens() <= tokens, 'groups keep to their room')
     for (const group of this.#running) group.checkIntegrity()
-    for (const sequence of this.#waiting) check(sequence.status === 'waiting', 'a waiting group waits')
+    for (const sequence of this.#waiting) checkRule(sequence.status === 'waiting', 'a waiting group waits')
   }
 
-  #newTokensOf({ promptTokens, maxNewTokens }: Omit<SearchSize, 'numBeams'>): number {
+  #newTokensOf({ promptTokens, maxNewTokens }: SequenceSize): number {
     const { maxSeqLen } = this.#options
     return maxSeqLen === null ? maxNewTokens : Math.min(maxNewTokens, maxSeqLen - promptTokens)
   }
 
   /** Beams share their prompt and, at worst, nothing else. */
-  #tokensOf(size: SearchSize): number {
+  #tokensOf(size: Required<SequenceSize>): number {
     return size.promptTokens + size.numBeams * this.#newTokensOf(size)
   }
 
@@ -153,7 +131,7 @@ export class BeamGroups {
   }
 
   #fillSeats(): BeamStart[] {
-    const { clock, room, onEnd } = this.#options
+    const { clock, room, emit, onEnd } = this.#options
     const starts: BeamStart[] = []
     for (;;) {
       const nowMs = clock.nowMs()
@@ -164,7 +142,7 @@ export class BeamGroups {
       const freeTokens = room.tokens - this.#reservedTokens()
       if (sequence.numBeams > this.#freeSeats.length || reservedTokens > freeTokens) return starts
       this.#waiting.take(sequence)
-      this.#announceStart(sequence, nowMs)
+      emit(sequence.startEvent(nowMs))
       // A prompt that fills the context leaves room for no token.
       if (this.#newTokensOf(sequence) === 0) onEnd(sequence, 'length')
       else starts.push(this.#start(sequence, reservedTokens))
@@ -184,11 +162,6 @@ export class BeamGroups {
     })
     this.#running.push(group)
     return group.start()
-  }
-
-  #announceStart({ sequenceId, promptTokens, arrivalMs }: Sequence, nowMs: number): void {
-    const queueMs = nowMs - arrivalMs
-    this.#options.emit({ type: 'sequence-start', reqId: sequenceId, promptTokens, cachedTokens: 0, queueMs })
   }
 
   /** One prompt a step, so that streams beside it do not wait for two. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../test/support/length-of.ts'
-import { BeamSearch, type BeamCandidate, type BeamEnd, type Hypothesis } from './beam-search.ts'
+import type { BeamChoice } from '../../protocol/model-runner.ts'
+import { BeamSearch, type BeamEnd, type Hypothesis } from './beam-search.ts'
 
 const EOS = 0
 
@@ -51,7 +52,7 @@ function search(model: TinyModel, numBeams: number): Hypothesis {
   })
   for (let steps = 1; !beams.isDone; steps++) {
     expect(steps).toBeLessThanOrEqual(model.maxNewTokens)
-    const candidates = beams.beams.flatMap(({ tokenIds, score }, beam): BeamCandidate[] =>
+    const candidates = beams.beams.flatMap(({ tokenIds, score }, beam): BeamChoice[] =>
       model.logProbs(tokenIds).map((logProb, tokenId) => ({ beam, tokenId, score: score + logProb })),
     )
     candidates.sort((a, b) => b.score - a.score)
@@ -146,7 +147,7 @@ describe('BeamSearch', () => {
       firstState: null,
       extend: (_, tokenId) => ({ state: null, end: tokenId === EOS ? 'stop' : null }),
     })
-  const candidate = (beam: number, tokenId: number, score: number): BeamCandidate => ({
+  const candidate = (beam: number, tokenId: number, score: number): BeamChoice => ({
     beam,
     tokenId,
     score,

@@ -5,20 +5,12 @@
  * of its log-probabilities, an ended one is ranked by its score per token, its end token counted.
  */
 import { InvariantError } from '../../core/errors.ts'
+import type { BeamChoice } from '../../protocol/model-runner.ts'
 
 /** Candidates a step must offer for each beam that is asked for: half of them may be ends. */
 export const CANDIDATES_PER_BEAM = 2
 
 export type BeamEnd = 'stop' | 'length'
-
-/** A way to continue one of the running beams. */
-export interface BeamCandidate {
-  /** Index among the running beams. */
-  readonly beam: number
-  readonly tokenId: number
-  /** Of the beam with this token: the sum of its log-probabilities. */
-  readonly score: number
-}
 
 export interface Beam<State> {
   /** Generated so far. */
@@ -83,7 +75,7 @@ export class BeamSearch<State> {
    * Takes the candidates of one step: the best `CANDIDATES_PER_BEAM * numBeams`, best first, or that many drawn ones in
    * the order of their draws. Returns, for each beam that runs now, the index of the one it continues.
    */
-  advance(candidates: readonly BeamCandidate[]): readonly number[] {
+  advance(candidates: readonly BeamChoice[]): readonly number[] {
     const { numBeams, extend } = this.#options
     const running: { beam: Beam<State>; parent: number }[] = []
     const ended: Hypothesis[] = []

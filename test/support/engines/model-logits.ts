@@ -1,22 +1,9 @@
 /** Opens a model with llama.cpp for its logits and its vocabulary, without sampling: weights and KV cache as they are. */
-import { bind, type Bindings } from '../../../src/engines/llamacpp/ffi/bindings.ts'
+import { loadLlama } from '../../../src/engines/llamacpp/ffi/bindings.ts'
 import { Context } from '../../../src/engines/llamacpp/context.ts'
-import { loadLibraries } from '../../../src/engines/llamacpp/ffi/libraries.ts'
 import { openModel } from '../../../src/engines/llamacpp/model.ts'
 import { Vocabulary } from '../../../src/engines/llamacpp/vocabulary.ts'
 import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
-
-let loaded: Bindings | null = null
-
-/** Once: a process holds one llama.cpp. */
-function loadLlama(): Bindings {
-  if (loaded !== null) return loaded
-  const libraries = loadLibraries('off')
-  loaded = bind(libraries)
-  loaded.loadBackends(libraries.folder)
-  loaded.backendInit()
-  return loaded
-}
 
 interface LogitsOptions {
   readonly modelPath: string
@@ -27,7 +14,7 @@ interface LogitsOptions {
 }
 
 export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
-  const api = loadLlama()
+  const api = loadLlama('off')
   const model = openModel(api, { modelPath, architecture, gpu: 'off', gpuLayers: null }, () => {})
   const context = new Context(api, model, {
     maxSeqLen,

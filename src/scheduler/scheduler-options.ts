@@ -1,0 +1,41 @@
+/** The scheduler's options, and those that it passes to its two parts: the running batch and the beam groups. */
+import type { Clock } from '../core/clock.ts'
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import type { FinishReason } from '../protocol/engine.ts'
+import type { BeamRoom } from '../protocol/model-runner.ts'
+import type { SchedulerEvent, Sequence } from './sequence.ts'
+
+export interface SchedulerOptions {
+  /** Sequences that run at once. */
+  readonly maxBatchSize: number
+  /** Tokens a sequence may reach, prompt included; null is no limit. */
+  readonly maxSeqLen: number | null
+  readonly schedulePolicy: SchedulePolicy
+  /** Tokens one step may compute. @default `minStepTokenBudget(maxBatchSize)`, which is also the least */
+  readonly stepTokenBudget?: number
+  /** Whether a slot's KV cache can be cut at any token. @default true */
+  readonly canReusePrefixes?: boolean
+  /** Whether a prefix can be copied between slots. @default false */
+  readonly canCopySlots?: boolean
+  /** Most tokens guessed ahead in one step; needs a KV cache that can be cut. @default 0 */
+  readonly maxDraftTokens?: number
+  /** Room for beam searches; without it a request's beams change nothing. @default null */
+  readonly beamRoom?: BeamRoom | null
+  readonly isEndOfGeneration?: (tokenId: number) => boolean
+  /** Bytes a token stands for. Without it events carry no text. */
+  readonly tokenBytes?: (tokenId: number) => Uint8Array
+  readonly clock?: Clock
+}
+
+export interface PartOptions extends Required<Omit<SchedulerOptions, 'beamRoom'>> {
+  readonly emit: (event: SchedulerEvent) => void
+  /** Called for each sequence that is done; the scheduler answers with `remove`. */
+  readonly onEnd: (sequence: Sequence, finishReason: FinishReason) => void
+}
+
+export interface SequenceSize {
+  readonly promptTokens: number
+  readonly maxNewTokens: number
+  /** @default 1 */
+  readonly numBeams?: number
+}

@@ -12,7 +12,7 @@ export type { LightServer } from './light/light-server.ts'
 export type { LightModelOptions, LightServerOptions, OnError } from './light/light-options.ts'
 export type { Handler } from './light/answer-request.ts'
 export type { LightRequest } from './light/exchange.ts'
-export { DEFAULT_PUBLIC_PATHS } from './light/routing/public-paths.ts'
+export { DEFAULT_PUBLIC_PATHS } from './light/routing/path-pattern.ts'
 export type { PathParams, Pattern } from './light/routing/path-pattern.ts'
 export type { Method } from './light/routing/router.ts'
 

@@ -7,20 +7,19 @@
  *
  * Every request gets exactly one answer, unless its client has left.
  */
-import type { RequestListener } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import type { Clock } from '../core/clock.ts'
+import type { Credential } from '../core/credential.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
-import { CREDENTIAL_FRESH_MS, findHeadProblem } from '../net/requests/request-head.ts'
+import { bearerSecret, CREDENTIAL_FRESH_MS, findHeadProblem } from '../net/requests/request-head.ts'
 import { readJsonBody } from '../net/requests/json-body.ts'
 import { errorShapeOf, renderError } from '../net/render-error.ts'
 import { splitTarget, toSegments, unknownRoute } from '../net/requests/request-target.ts'
 import { type LightAnswer, renderValue, sendAnswer } from './answers.ts'
-import { type KeyLookup, requireKey } from './bearer-keys.ts'
 import type { Endpoints } from './endpoints.ts'
 import { Exchange, type LightRequest } from './exchange.ts'
 import type { OnError } from './light-options.ts'
-import type { PathParams, Pattern } from './routing/path-pattern.ts'
-import type { IsPublic } from './routing/public-paths.ts'
+import type { IsPublic, PathParams, Pattern } from './routing/path-pattern.ts'
 import type { Router } from './routing/router.ts'
 import { findFile } from './static/static-files.ts'
 
@@ -32,6 +31,15 @@ export type Handler<P extends Pattern = Pattern> = (request: LightRequest<PathPa
 
 /** An endpoint's, which sees more than an application needs. */
 export type EndpointHandler = (exchange: Exchange, endpoints: Endpoints) => unknown
+
+const KEY_FORM = /^sk-svc-\S+$/
+
+/** Looks up keys and login tokens of a key database. */
+export interface KeyLookup {
+  /** Null for a key that is unknown, revoked or expired. @throws when it cannot be looked up. */
+  authenticate(secret: string): Promise<Credential | null>
+  close(): Promise<void>
+}
 
 export interface RequestDeps {
   readonly router: Router<EndpointHandler>
@@ -107,4 +115,19 @@ function send(deps: RequestDeps, exchange: Exchange, answer: LightAnswer): Promi
   }
   if (deps.isClosing()) exchange.response.setHeader('connection', 'close')
   return sendAnswer(exchange.response, answer)
+}
+
+/**
+ * Null without a key database, which alone says whose key it is.
+ * @throws ServiceError `unauthorized` unless the request carries a valid key.
+ */
+export async function requireKey(
+  headers: IncomingHttpHeaders,
+  lookup: KeyLookup | null,
+): Promise<Credential | null> {
+  const key = bearerSecret(headers)
+  if (key === null || !KEY_FORM.test(key)) throw new ServiceError('unauthorized')
+  const credential = await lookup?.authenticate(key)
+  if (credential === null) throw new ServiceError('unauthorized')
+  return credential ?? null
 }

@@ -2,11 +2,36 @@
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
-import { toModelObject } from '../models/model-object.ts'
+import type { FoldedSequence } from '../generation/sequence-fold.ts'
+import { type ModelRecord, toModelObject } from '../models/model-record.ts'
 import { JsonText } from './answers.ts'
 import type { Exchange } from './exchange.ts'
-import { parseGenerateRequest } from './generate-request.ts'
-import type { ModelHost } from './model-host.ts'
+import { type GenerateRequest, parseGenerateRequest } from './generate-request.ts'
+
+interface GenerateRun {
+  readonly requestId: string
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+  /** Calls back when the connection ends, until the function that it returns is called. A signal costs as much as the rest of a short generation. */
+  onLeave(callback: () => void): () => void
+}
+
+/** What a prompt came to. */
+export type Continuation = Pick<FoldedSequence, 'text' | 'tokenIds' | 'promptTokens' | 'finishReason'>
+
+interface Generated extends Continuation {
+  /** The real id, also where the request named an alias. */
+  readonly modelId: string
+}
+
+export interface ModelHost {
+  list(): readonly ModelRecord[]
+  /** Null and `default` name the default model. @throws ServiceError `model_not_found`. */
+  get(modelId: string | null): ModelRecord
+  /** @throws ServiceError when the request is refused or fails, the signal's reason when that aborts. */
+  generate(request: GenerateRequest, run: GenerateRun): Promise<Generated>
+  close(): Promise<void>
+}
 
 export interface EndpointDeps {
   readonly clock: Clock

@@ -2,7 +2,7 @@
 import { StartError } from '../core/errors.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { Pattern } from './routing/path-pattern.ts'
-import { DEFAULT_PUBLIC_PATHS } from './routing/public-paths.ts'
+import { DEFAULT_PUBLIC_PATHS } from './routing/path-pattern.ts'
 
 /** Gets the cause of each 500; the id is null where no request is to blame, as when a thread has ended. */
 export type OnError = (error: unknown, requestId: string | null) => void

@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
 import { withResolvers } from '../core/with-resolvers.ts'
 import type { EndpointHandler, Handler } from './answer-request.ts'
-import type { KeyLookup } from './bearer-keys.ts'
+import type { KeyLookup } from './answer-request.ts'
 import type { HttpFront, LightAddress } from './http-front.ts'
 import {
   type CompleteOptions,
@@ -21,9 +21,9 @@ import {
   type LightServerOptions,
   type OnError,
 } from './light-options.ts'
-import type { ModelHost } from './model-host.ts'
+import type { ModelHost } from './endpoints.ts'
 import type { Pattern } from './routing/path-pattern.ts'
-import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/public-paths.ts'
+import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/path-pattern.ts'
 import { type Method, Router } from './routing/router.ts'
 import { staticRoot } from './static/static-root.ts'
 
@@ -74,6 +74,7 @@ const ENDPOINTS: readonly (readonly [Method, Pattern, EndpointHandler])[] = [
   ['POST', GENERATE_PATH, (request, endpoints) => endpoints.generate(request)],
 ]
 
+/** Its methods are bound, so that an application may take them apart: `const { listen } = server`. */
 export class LightServer {
   readonly #options: CompleteOptions
   readonly #deps: LightServerDeps
@@ -105,7 +106,7 @@ export class LightServer {
    * requests to generate wait for it. May be called again when it has failed.
    * @throws StartError for what cannot be opened, Node's own error when the address cannot be listened on.
    */
-  async listen(): Promise<LightAddress> {
+  readonly listen = async (): Promise<LightAddress> => {
     if (this.#state.type === 'made') {
       this.#state = { type: 'listening', parts: this.#start(), address: null }
     }
@@ -114,7 +115,7 @@ export class LightServer {
   }
 
   /** Refuses new connections, lets running requests finish for up to `shutdownTimeout` seconds, then ends them. */
-  async close(): Promise<void> {
+  readonly close = async (): Promise<void> => {
     switch (this.#state.type) {
       case 'made':
         this.#state = { type: 'closed' }
@@ -131,12 +132,11 @@ export class LightServer {
   }
 
   /** Null while the server does not listen. */
-  address(): LightAddress | null {
-    return this.#state.type === 'listening' ? this.#state.address : null
-  }
+  readonly address = (): LightAddress | null =>
+    this.#state.type === 'listening' ? this.#state.address : null
 
   /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
-  route<const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void {
+  readonly route = <const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void => {
     // The router hands a handler exactly what its own pattern captures.
     this.#router.add(method, pattern, handler as Handler)
   }

@@ -7,7 +7,7 @@ import { InvariantError } from '../core/errors.ts'
 import { Generation, type GenerationDeps } from '../generation/generation.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
-import type { ModelHost } from './model-host.ts'
+import type { ModelHost } from './endpoints.ts'
 
 const UNBILLED = {
   promptGuard: null,

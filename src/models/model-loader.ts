@@ -91,7 +91,7 @@ export class ModelLoader {
     const tooLate = new Promise((resolve) => {
       timer = setTimeout(resolve, LOADS_END_MS)
     })
-    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenFree())), tooLate])
+    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenIdle())), tooLate])
     clearTimeout(timer)
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }

@@ -1,7 +1,10 @@
-/** A model as `/v1/models` shows it, made from what the registry holds of it. */
+/** A model as `/v1/models` shows it on both servers: the record of a registry's entry, and its JSON. */
+import { withoutFolders } from '../core/file-paths.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
 import type { ModelEntry } from './model-entry.ts'
+
+export const BYTES_PER_MB = 1_000_000
 
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
 
@@ -30,7 +33,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     createdUnixSeconds: entry.createdUnixSeconds,
     state: stateOf(entry),
     // While a replacement loads beside the model that serves, this is the replacement's.
-    loadFraction: entry.current !== null && entry.loads.isFree ? 1 : entry.loadFraction,
+    loadFraction: entry.current !== null && entry.loads.isIdle ? 1 : entry.loadFraction,
     failure: failureOf(entry),
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
@@ -45,7 +48,7 @@ export function isServing({ current }: ModelEntry): boolean {
 }
 
 function isReplacingFailed(entry: ModelEntry): boolean {
-  return !entry.loads.isFree && entry.current !== null && !isServing(entry)
+  return !entry.loads.isIdle && entry.current !== null && !isServing(entry)
 }
 
 function stateOf(entry: ModelEntry): ModelState {
@@ -63,4 +66,32 @@ function failureOf(entry: ModelEntry): string | null {
   return entry.failure === null
     ? status.message
     : `${status.message} It could not be loaded again: ${entry.failure}`
+}
+
+/**
+ * The one shape of the wire below the servers: the light server may not load the schemas that document it, against which the
+ * compiler checks it in `api/schemas/models.ts`.
+ */
+export function toModelObject(record: ModelRecord) {
+  const { outline, quantization, failure, replicas } = record
+  return {
+    id: record.id,
+    object: 'model' as const,
+    created: Math.floor(record.createdUnixSeconds),
+    owned_by: 'sluice',
+    meta: {
+      architecture: outline?.architecture ?? null,
+      parameters: outline?.parameters ?? null,
+      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
+      // llama.cpp has no fp8 and sees the blocks it is stored in.
+      quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
+      max_seq_len: outline?.maxSeqLen ?? null,
+      vocab_size: outline?.vocabSize ?? null,
+      engine: outline?.engine ?? null,
+      state: record.state,
+      load_progress: record.loadFraction,
+      failure: failure === null ? null : withoutFolders(failure),
+      ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
+    },
+  }
 }

@@ -77,7 +77,7 @@ export class ModelRegistry {
     try {
       await entry.loads.run(() => this.#loader.load(entry, source, options.outline ?? null))
     } catch (error) {
-      if (!entry.isKept && entry.current === null && entry.loads.isFree) this.#forget(entry)
+      if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
       throw error
     }
   }
@@ -103,7 +103,7 @@ export class ModelRegistry {
   async source(modelId: string): Promise<ModelSource | null> {
     const entry = this.#resolve(modelId)
     if (entry === this.#fallback) return null
-    if (entry.current === null) await entry.loads.whenFree()
+    if (entry.current === null) await entry.loads.whenIdle()
     return sourceOf(entry)
   }
 
@@ -115,7 +115,7 @@ export class ModelRegistry {
     this.#draining.add(entry)
     this.#forget(entry)
     entry.removed.abort()
-    await entry.loads.whenFree()
+    await entry.loads.whenIdle()
     await this.#loader.retire(entry.current)
     this.#draining.delete(entry)
   }
@@ -150,7 +150,7 @@ export class ModelRegistry {
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && !entry.loads.isFree) await this.#waitForLoad(entry, signal)
+    if (!isServing(entry) && !entry.loads.isIdle) await this.#waitForLoad(entry, signal)
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
@@ -178,7 +178,7 @@ export class ModelRegistry {
   async #waitForLoad(entry: ModelEntry, signal: AbortSignal): Promise<void> {
     this.#loadLine.enter(1)
     try {
-      while (!isServing(entry) && !entry.loads.isFree) await withAbort(entry.loads.nextRelease(), signal)
+      while (!isServing(entry) && !entry.loads.isIdle) await withAbort(entry.loads.nextRelease(), signal)
     } finally {
       this.#loadLine.leave(1)
     }

@@ -3,7 +3,7 @@
  * because committing costs more than writing a row; an entry that comes alone waits for no other.
  * Invariant: every `record` settles, and one that resolved is in the database.
  */
-import { endOfTurn } from '../core/concurrency/end-of-turn.ts'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { InvariantError } from '../core/errors.ts'
 import type { UsageEntry, UsageStore } from '../storage/usage-store.ts'
 

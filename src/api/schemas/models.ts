@@ -1,7 +1,7 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
 import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
-import { BYTES_PER_MB, toModelObject } from '../../models/model-object.ts'
+import { BYTES_PER_MB, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import { must, nullableWithDefault, text } from './fields.ts'

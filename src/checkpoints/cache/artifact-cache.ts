@@ -79,7 +79,7 @@ async function inTurn<Result>(
   try {
     return await mutex.run(work, signal)
   } finally {
-    if (mutex.isFree) mutexes.delete(path)
+    if (mutex.isIdle) mutexes.delete(path)
   }
 }
 

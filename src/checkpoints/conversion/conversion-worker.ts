@@ -2,7 +2,7 @@
  * The worker thread that plans and converts: reading, converting and checking billions of numbers would block the event
  * loop of the server. Started by `conversion-thread.ts` only.
  */
-import { answerCalls } from '../../core/concurrency/worker-answers.ts'
+import { answerCalls } from '../../core/concurrency/worker-calls.ts'
 import { wholePercents } from '../../core/whole-percents.ts'
 import { planConversion, plannedFile } from './conversion-plan.ts'
 import type { ConversionAnswer, ConversionWork } from './conversion-thread.ts'

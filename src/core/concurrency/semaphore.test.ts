@@ -138,20 +138,20 @@ describe('Mutex', () => {
         order.push(-id)
       }),
     )
-    expect(mutex.isFree).toBe(false)
+    expect(mutex.isIdle).toBe(false)
     await Promise.all(running)
     expect(order).toEqual([1, -1, 2, -2, 3, -3])
-    expect(mutex.isFree).toBe(true)
+    expect(mutex.isIdle).toBe(true)
   })
 
   it('tells of each release, and of the last one', async () => {
     const mutex = new Mutex()
     const told: string[] = []
-    await Promise.all([mutex.nextRelease(), mutex.whenFree()])
-    const first = await mutex.lock()
-    const second = mutex.lock()
+    await Promise.all([mutex.nextRelease(), mutex.whenIdle()])
+    const first = await mutex.acquire()
+    const second = mutex.acquire()
     void mutex.nextRelease().then(() => told.push('released'))
-    void mutex.whenFree().then(() => told.push('free'))
+    void mutex.whenIdle().then(() => told.push('free'))
 
     first[Symbol.dispose]()
     await settle()

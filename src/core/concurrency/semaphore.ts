@@ -54,11 +54,17 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the next permit is released. */
-  nextRelease(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Resolves when the next permit is released, or at once when none is held. */
+  async nextRelease(): Promise<void> {
+    if (this.isIdle) return
+    await new Promise<void>((resolve) => {
       this.#onRelease.push(resolve)
     })
+  }
+
+  /** Resolves when no permit is held and no caller waits for one. */
+  async whenIdle(): Promise<void> {
+    while (!this.isIdle) await this.nextRelease()
   }
 
   #wait(signal: AbortSignal | undefined): Promise<Permit> {
@@ -98,30 +104,8 @@ export class Semaphore {
 }
 
 /** One holder at a time; any number may wait. */
-export class Mutex {
-  readonly #semaphore = new Semaphore({ permits: 1 })
-
-  get isFree(): boolean {
-    return this.#semaphore.isIdle
-  }
-
-  /** @throws the signal's reason when it aborts before it is the caller's turn. */
-  lock(signal?: AbortSignal): Promise<Permit> {
-    return this.#semaphore.acquire(signal)
-  }
-
-  /** Runs `work` while holding the mutex. */
-  run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return this.#semaphore.run(work, signal)
-  }
-
-  /** Resolves when the holder releases it, or at once when there is none. */
-  async nextRelease(): Promise<void> {
-    if (!this.isFree) await this.#semaphore.nextRelease()
-  }
-
-  /** Resolves when it is neither held nor waited for. */
-  async whenFree(): Promise<void> {
-    while (!this.isFree) await this.#semaphore.nextRelease()
+export class Mutex extends Semaphore {
+  constructor() {
+    super({ permits: 1 })
   }
 }

@@ -3,9 +3,22 @@
  * thread starts with the first call; when it ends, the calls that run fail, and the next one starts another.
  * `answerCalls` is the thread's side.
  */
+import { parentPort, type Transferable } from 'node:worker_threads'
 import { InvariantError, StartError } from '../errors.ts'
-import type { CallMessage, ReplyMessage } from './worker-answers.ts'
 import { WorkerChannel, type WorkerChannelOptions } from './worker-channel.ts'
+
+interface CallMessage<Request> {
+  readonly id: number
+  readonly request: Request
+}
+
+/** The last reply to a call is of another type than `progress`. */
+type ReplyMessage<Answer> = { readonly id: number } & (
+  | { readonly type: 'progress'; readonly fraction: number }
+  | { readonly type: 'answer'; readonly answer: Answer }
+  | { readonly type: 'start-error'; readonly message: string; readonly exitCode: StartError['exitCode'] }
+  | { readonly type: 'error'; readonly error: unknown }
+)
 
 export type WorkerCallsOptions = Pick<WorkerChannelOptions<unknown>, 'entry' | 'name' | 'keepsAlive'>
 
@@ -72,4 +85,35 @@ export class WorkerCalls<Request, Answer> {
     for (const { reject } of this.#calls.values()) reject(error)
     this.#calls.clear()
   }
+}
+
+type Callable = (request: never, onProgress: (fraction: number) => void) => unknown
+
+/**
+ * The thread's side: answers each request, in any order, with a value or with the error that was thrown.
+ * @param transfer the parts of an answer that are transferred, not copied
+ */
+export function answerCalls<Called extends Callable>(
+  answer: Called,
+  transfer: (answer: Awaited<ReturnType<Called>>) => readonly Transferable[] = () => [],
+): void {
+  const port = parentPort
+  if (port === null) throw new InvariantError('This is the program of a worker thread.')
+  const reply = (message: ReplyMessage<unknown>, handedOver: readonly Transferable[] = []): void =>
+    port.postMessage(message, handedOver)
+  const run = async ({ id, request }: CallMessage<never>): Promise<void> => {
+    try {
+      const onProgress = (fraction: number): void => reply({ id, type: 'progress', fraction })
+      const result = (await answer(request, onProgress)) as Awaited<ReturnType<Called>>
+      reply({ id, type: 'answer', answer: result }, transfer(result))
+    } catch (error) {
+      // Of classes only the name survives the way to the other thread.
+      reply(
+        error instanceof StartError
+          ? { id, type: 'start-error', message: error.message, exitCode: error.exitCode }
+          : { id, type: 'error', error },
+      )
+    }
+  }
+  port.on('message', (message: CallMessage<never>) => void run(message))
 }

@@ -1,5 +1,5 @@
 /** The worker thread that scans long prompts. Started by `scan-thread.ts` only. */
-import { answerCalls } from '../../core/concurrency/worker-answers.ts'
+import { answerCalls } from '../../core/concurrency/worker-calls.ts'
 import { markerNames } from './role-markers.ts'
 import { PromptScanner } from './prompt-scanner.ts'
 import type { ScanAnswer, ScanOrder } from './scan-thread.ts'

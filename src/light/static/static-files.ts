@@ -9,7 +9,6 @@ import path from 'node:path'
 import { ServiceError } from '../../core/errors.ts'
 import { renderError } from '../../net/render-error.ts'
 import type { LightAnswer } from '../answers.ts'
-import { contentTypeOf } from './content-types.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
 import { isInside } from './static-root.ts'
 
@@ -17,6 +16,41 @@ export interface FileRequest {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
+}
+
+/** By the end of a file's name. */
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.avif': 'image/avif',
+  '.css': 'text/css; charset=utf-8',
+  '.csv': 'text/csv; charset=utf-8',
+  '.gif': 'image/gif',
+  '.htm': 'text/html; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.mp3': 'audio/mpeg',
+  '.mp4': 'video/mp4',
+  '.ogg': 'audio/ogg',
+  '.otf': 'font/otf',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.ttf': 'font/ttf',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.wav': 'audio/wav',
+  '.webm': 'video/webm',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.webp': 'image/webp',
+  '.woff': 'font/woff',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml; charset=utf-8',
 }
 
 /** Where a path that ends in a slash leads. */
@@ -130,4 +164,8 @@ function toAnswer(
     body: '',
     range: sizeBytes === 0 ? null : { start, end },
   }
+}
+
+function contentTypeOf(file: string): string {
+  return CONTENT_TYPES[path.extname(file).toLowerCase()] ?? 'application/octet-stream'
 }

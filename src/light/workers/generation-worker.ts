@@ -10,7 +10,7 @@ import { StepLoop, type EventSink, type RequestHandle } from '../../engines/proc
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
 import { SequenceFold } from '../../generation/sequence-fold.ts'
-import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
+import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-thread.ts'
 
 const port = parentPort
 if (port === null) throw new InvariantError('The generation worker was not started as a worker thread.')

@@ -1,7 +1,7 @@
 /** The passthrough model, which serves while there is no checkpoint: one id, always ready, on worker threads. */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
-import type { ModelHost } from '../model-host.ts'
+import type { ModelHost } from '../endpoints.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
 /** The one model there is, and the alias of the default model. */

@@ -3,7 +3,33 @@
  * thread ends by itself, whatever the reason, its prompts are handed back to the pool, which knows what to do.
  */
 import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
-import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-messages.ts'
+import type { FinishReason, SequenceError } from '../../protocol/engine.ts'
+
+/** Given to a thread when it starts. */
+export interface WorkerOptions {
+  /** Prompts that it may run at once. */
+  readonly seats: number
+}
+
+/** Server → thread. Sampling changes nothing on the passthrough model, so it does not travel. */
+export interface WorkMessage {
+  readonly prompts: readonly (readonly [id: number, prompt: string, maxNewTokens: number])[]
+  readonly aborted: readonly number[]
+}
+
+/** In order, without names: copying those to the other thread costs as much as all the rest. */
+export type Outcome =
+  | readonly [
+      id: number,
+      text: string,
+      tokenIds: readonly number[],
+      promptTokens: number,
+      finishReason: FinishReason,
+    ]
+  | readonly [id: number, error: SequenceError]
+
+/** Thread → server: what has ended since the last message; the first one, empty, says that the program runs. */
+export type OutcomeMessage = readonly Outcome[]
 
 /** A prompt that has not ended. */
 export interface Job {

@@ -1,27 +1,12 @@
 /** Python's `strftime` in its own locale, for the dates that chat templates put into prompts. */
 
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-]
 const DAY_MS = 86_400_000
 
 const CODES: Readonly<Record<string, (date: Date) => string>> = {
-  a: (date) => (DAYS[date.getDay()] ?? '').slice(0, 3),
-  A: (date) => DAYS[date.getDay()] ?? '',
-  b: (date) => (MONTHS[date.getMonth()] ?? '').slice(0, 3),
-  B: (date) => MONTHS[date.getMonth()] ?? '',
+  a: (date) => dayName(date).slice(0, 3),
+  A: dayName,
+  b: (date) => monthName(date).slice(0, 3),
+  B: monthName,
   d: (date) => padded(date.getDate()),
   H: (date) => padded(date.getHours()),
   I: (date) => padded(date.getHours() % 12 || 12),
@@ -41,6 +26,14 @@ export function strftime(date: Date, format: string): string {
     const text = CODES[code]?.(date) ?? written
     return flag === '-' ? text.replace(/^0+(?=\d)/, '') : text
   })
+}
+
+function dayName(date: Date): string {
+  return date.toLocaleDateString('en-US', { weekday: 'long' })
+}
+
+function monthName(date: Date): string {
+  return date.toLocaleDateString('en-US', { month: 'long' })
 }
 
 function padded(value: number, width = 2): string {

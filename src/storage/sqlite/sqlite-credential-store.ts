@@ -2,7 +2,7 @@
  * The credential store over SQLite. Keys that are asked for in one turn of the event loop are read together at its end,
  * in one read transaction: locking the file costs more than reading a key. Called for every request with a secret.
  */
-import { endOfTurn } from '../../core/concurrency/end-of-turn.ts'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ApiSchema } from '../api-database.ts'
 import {
   compileKeyQuery,

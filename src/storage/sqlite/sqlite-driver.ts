@@ -96,7 +96,7 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    this.#permit = await this.#mutex.lock()
+    this.#permit = await this.#mutex.acquire()
     return this.#connection
   }
 

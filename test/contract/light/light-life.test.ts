@@ -27,6 +27,17 @@ function createHangingEngine(count: number) {
   }
 }
 
+it('has methods that may be taken off it', async () => {
+  const { listen, route, address, close } = createTestLightServer().server
+  route('GET', '/hello', () => ({ hello: 'you' }))
+  const { url } = await listen()
+  expect(address()?.url).toBe(url)
+  const answer = await fetch(`${url}/hello`, { headers: { authorization: 'Bearer sk-svc-a' } })
+  expect(await answer.json()).toEqual({ hello: 'you' })
+  await close()
+  expect(address()).toBeNull()
+})
+
 describe('a client that leaves', () => {
   it.each([1, 2, 20])('aborts its %i pipelined generations', async (count) => {
     const { engine, begun, aborted, signals } = createHangingEngine(count)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { splitTarget, toSegments } from '../../net/requests/request-target.ts'
-import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './public-paths.ts'
+import { createPublicPaths, DEFAULT_PUBLIC_PATHS } from './path-pattern.ts'
 
 function isPublic(patterns: readonly string[], url: string, method = 'GET'): boolean {
   return createPublicPaths(patterns)(method, toSegments(splitTarget(url).path))

@@ -12,7 +12,7 @@ import { requireDeclaredAccess } from './pipeline/access.ts'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
 import { holdContinue, type BodyLimit, parseJsonBody, readBody } from '../net/requests/json-body.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
-import { ADDRESS_BOUNDS, limitAddressConnections } from '../net/connections/limit-address-connections.ts'
+import { limitAddressConnections } from '../net/connections/limit-address-connections.ts'
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
@@ -41,13 +41,13 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     // Fastify sets these two itself, after the server is made.
     requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: bounds.keepAliveTimeoutMs,
-    // Requests that still come in while the server closes get an answer of ours, not Fastify's.
+    // Requests that arrive while the server closes get this server's error body, not Fastify's.
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: serverOptions(bounds),
     clientErrorHandler: createClientErrorListener(isUnwelcome),
     frameworkErrors: (thrown, request, reply) => {
-      // No gate has seen this one.
+      // These requests pass no gate.
       if (answerOrigin(deps.corsOrigins, request, reply)) return
       const send = (error: unknown) => sendError(error, { request, reply, log: deps.log })
       if (firewall === null) return send(thrown)
@@ -102,7 +102,6 @@ function registerBodyParsers(app: FastifyInstance, limit?: BodyLimit): void {
 /** What the firewall does beside its gate: limits the connections of each address and counts refused requests. */
 function installFirewallHooks(app: FastifyInstance, firewall: Firewall, clock: Clock): void {
   limitAddressConnections(app.server, {
-    bounds: ADDRESS_BOUNDS,
     clock,
     isExempt: (address) => firewall.isExempt(address),
     onCut: (rule) => firewall.countHit(rule),

@@ -1,6 +1,6 @@
 /**
- * What the API is built from; `app/open-service.ts` and tests put it together. Only `app.ts` holds the whole: every part
- * declares with `Pick` what it uses of it.
+ * The dependencies of the API; `app/open-service.ts` and tests build them. Only `app.ts` takes all of them: every other part
+ * declares with `Pick` those that it uses.
  */
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
@@ -8,7 +8,7 @@ import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
-import type { AddressRules } from '../guards/address-rules.ts'
+import type { AddressRules } from '../guards/address-list.ts'
 import type { TrustedProxies } from '../guards/trusted-proxies.ts'
 import type { Firewall } from '../guards/firewall/firewall.ts'
 import type { HttpBounds } from '../net/http-bounds.ts'
@@ -26,7 +26,7 @@ import type { StartSilenceTimer } from './event-stream.ts'
 export interface AppDeps {
   readonly registry: ModelRegistry
   readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
-  /** Who may quantize: any key, or the admin key. */
+  /** The access class of quantization: any key, or the admin key. */
   readonly modelAdmin: 'key' | 'admin'
   readonly authenticator: Authenticator
   /** Null where the admin API is off. */
@@ -36,9 +36,9 @@ export interface AppDeps {
   readonly limiter: Pick<RequestLimiter, 'admit'>
   /** Null where no proxy is trusted. */
   readonly trustedProxies: TrustedProxies | null
-  /** Null where every address may come in. */
+  /** Null where no address is refused. */
   readonly addressRules: AddressRules | null
-  /** Null where it is off: then nothing of it runs. */
+  /** Null where it is off. */
   readonly firewall: Firewall | null
   /** Null where addresses are not limited. */
   readonly addressLimiter: AddressLimiter | null
@@ -55,7 +55,7 @@ export interface AppDeps {
   readonly metrics: Metrics
   /** Whether the default model can take work. */
   readonly isReady: () => boolean
-  /** True from SIGTERM on: no new generation request is let in. */
+  /** True from SIGTERM on: new generation requests are refused. */
   readonly isDraining: () => boolean
   /** @default HTTP_BOUNDS */
   readonly httpBounds?: Partial<HttpBounds>

@@ -1,7 +1,7 @@
 /**
- * A generation's events as server-sent events: opens the answer when there is something to send, waits for `drain` when the
- * client reads slowly, for a time, and pings in silences so that proxies keep the connection. The dialect says what the
- * frames hold. Called by the routes that stream.
+ * Writes a generation's events as server-sent events: opens the answer with the first frame, waits for `drain` for a bounded
+ * time when the client reads slowly, and pings in silences so that proxies keep the connection. The dialect formats the
+ * frames. Called by the routes that stream.
  *
  * Invariant: an answer that was opened ends with exactly one `[DONE]`, which leaves only once the generation is billed. An
  * error before the opening is an ordinary answer, one after it an event (spec: decisions, Errors).
@@ -56,10 +56,7 @@ export async function streamEvents(
   reply: FastifyReply,
   stream: GenerationStream,
 ): Promise<void> {
-  using writer = new SseWriter(reply, {
-    startTimer: deps.startSilenceTimer ?? startSystemSilenceTimer,
-    onSlowReader: () => deps.metrics.countGuardHit({ guard: 'http', rule: 'slow-reader' }),
-  })
+  using writer = new SseWriter(reply, deps)
   try {
     const lastFrames = await sendEvents(writer, stream)
     writer.end(lastFrames + DONE_FRAME)
@@ -93,29 +90,23 @@ async function sendEvents(writer: SseWriter, { generation, format }: GenerationS
   return lastFrames
 }
 
-interface SseWriterOptions {
-  readonly startTimer: StartSilenceTimer
-  /** Called before a client is cut off because it does not read. */
-  readonly onSlowReader: () => void
-}
-
 class SseWriter implements Disposable {
   readonly #reply: FastifyReply
   readonly #raw: ServerResponse
   readonly #silence: SilenceTimer
   readonly #startTimer: StartSilenceTimer
-  readonly #onSlowReader: () => void
+  readonly #metrics: StreamDeps['metrics']
   #isOpen = false
   #isOver = false
   #resume: (() => void) | null = null
 
-  /** The first ping opens the answer too: a client that waits in the queue hears that it is being served. */
-  constructor(reply: FastifyReply, { startTimer, onSlowReader }: SseWriterOptions) {
+  /** The first ping also opens the answer, for a client whose request waits in the queue. */
+  constructor(reply: FastifyReply, { startSilenceTimer = startSystemSilenceTimer, metrics }: StreamDeps) {
     this.#reply = reply
     this.#raw = reply.raw
-    this.#startTimer = startTimer
-    this.#onSlowReader = onSlowReader
-    this.#silence = startTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
+    this.#startTimer = startSilenceTimer
+    this.#metrics = metrics
+    this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
     this.#raw.on('drain', this.#onRoom)
     onExchangeEnd(reply.request.raw, this.#raw, () => {
       this.#isOver = true
@@ -177,9 +168,9 @@ class SseWriter implements Disposable {
     this.#resume = null
   }
 
-  /** To everyone else it is a client that has left. */
+  /** The rest of the server sees a client that has left. */
   #cutSlowReader(): void {
-    this.#onSlowReader()
+    this.#metrics.countGuardHit({ guard: 'http', rule: 'slow-reader' })
     this.#raw.destroy()
   }
 

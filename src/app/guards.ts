@@ -2,7 +2,7 @@
 import type { AppDeps } from '../api/deps.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { SharedState } from '../core/shared-state.ts'
-import { AddressRules } from '../guards/address-rules.ts'
+import { AddressRules } from '../guards/address-list.ts'
 import { Firewall } from '../guards/firewall/firewall.ts'
 import { OutputGuard } from '../guards/output/output-guard.ts'
 import { PromptGuard } from '../guards/prompt/prompt-guard.ts'

@@ -24,7 +24,7 @@ export interface CheckpointOpenerDeps {
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** Called before the quantized model is loaded, with the source as it was asked for. */
   readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
-  /** @default what the system and the container say */
+  /** @default the memory that the system and the container report */
   readonly availableMemoryBytes?: () => number
 }
 

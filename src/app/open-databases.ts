@@ -1,5 +1,5 @@
 /**
- * Opens the databases where the configuration says they are, and chooses the implementation of their stores. Apart from the
+ * Opens the configured databases, and chooses the implementation of their stores. Apart from the
  * rest of the server, so that the operator commands open the same file in the same way and load nothing else.
  */
 import { mkdirSync } from 'node:fs'

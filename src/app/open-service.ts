@@ -89,16 +89,8 @@ export async function openService(
     reloadCertificate: () => listener.reloadCertificate(),
     close: () => {
       isDraining = true
-      closing ??= shutDown({
-        app,
-        listener,
-        graceful,
-        registry,
-        guards,
-        state,
-        log,
-        timeoutMs: config.shutdownTimeout * 1000,
-      })
+      const timeoutMs = config.shutdownTimeout * 1000
+      closing ??= shutDown({ app, listener, graceful, registry, guards, state, log, timeoutMs })
       return closing
     },
   }

@@ -68,7 +68,7 @@ export function toEngineOptions(
 
 /** @throws ServiceError `unsupported_value` for more beams than the model searches with. */
 export function checkBeams({ numBeams }: GenerationRequest, { modelId, info }: ModelLease): void {
-  // Beams change nothing of what the passthrough model says (spec: decisions, Models).
+  // Beams do not change the output of the passthrough model (spec: decisions, Models).
   if (info.engine === 'passthrough') return
   const { maxBeams = 1 } = info
   if (numBeams <= maxBeams) return
@@ -94,7 +94,7 @@ interface PromptSource {
 }
 
 /**
- * One prompt for each sequence; in a batch, a prompt that was refused has its refusal in its place.
+ * One prompt for each sequence; in a batch, a refused prompt is replaced by its refusal.
  * @throws ServiceError `prompt_rejected` when nothing of the input is left, or a message of a chat was refused.
  */
 export async function preparePrompts(

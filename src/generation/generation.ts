@@ -70,7 +70,7 @@ interface OpenedGeneration {
   readonly context: GenerationContext
   readonly lease: ModelLease
   readonly input: GenerationRequest['input']
-  /** In the order of the input; a prompt that the guard refused has its refusal in its place. */
+  /** In the order of the input; a prompt that the guard refused is replaced by its refusal. */
   readonly prompts: readonly (Prompt | ServiceError)[]
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
 }
@@ -117,7 +117,7 @@ export class Generation implements Disposable {
     return this.#bill(this.#generate(this.#opened.prompts.filter(isAccepted), onEvent))
   }
 
-  /** In place of `run`: gives one result for each prompt, in their order. @throws as `run` does */
+  /** Instead of `run`: returns one result for each prompt, in their order. @throws as `run` does */
   fold(): Promise<readonly GeneratedSequence[]> {
     return this.#bill(this.#foldAll())
   }
@@ -139,7 +139,7 @@ export class Generation implements Disposable {
     return result
   }
 
-  /** The failure is what the client hears of, whatever becomes of its record. */
+  /** The client gets the original failure, also where recording fails. */
   async #billFailure(thrown: unknown): Promise<void> {
     const { deps, context } = this.#opened
     const { requestId, signal } = context

@@ -1,5 +1,5 @@
 /**
- * A list of addresses and CIDRs, and whether an address is in it. IPv4 and IPv6 are kept apart: `::/0` is every IPv6
+ * Lists of addresses and CIDRs, and the rules of `--cidr-allow` and `--cidr-deny` over them. IPv4 and IPv6 are kept apart: `::/0` is every IPv6
  * address and no IPv4 one, and an IPv4 rule written in IPv6 form (`::ffff:10.0.0.0/104`) is the IPv4 rule.
  */
 import { BlockList, isIPv4 } from 'node:net'
@@ -35,5 +35,27 @@ export class AddressList {
       if (bits >= MAPPED_PREFIX_BITS) this.#ipv4.addSubnet(address, bits - MAPPED_PREFIX_BITS, 'ipv4')
       else this.#ipv6.addSubnet(written, bits, 'ipv6')
     }
+  }
+}
+
+/**
+ * `--cidr-allow` and `--cidr-deny`: deny wins, and an allow list denies every other address. An unknown address is in
+ * every deny list and in no allow list.
+ */
+export class AddressRules {
+  readonly #allowed: AddressList | null
+  readonly #denied: AddressList | null
+
+  constructor({ allow, deny }: { readonly allow: readonly string[]; readonly deny: readonly string[] }) {
+    this.#allowed = allow.length === 0 ? null : new AddressList(allow)
+    this.#denied = deny.length === 0 ? null : new AddressList(deny)
+  }
+
+  /** The option that refuses an address; null for an address that is admitted. */
+  refusedBy(clientAddress: string): 'cidr-deny' | 'cidr-allow' | null {
+    const address = canonicalAddress(clientAddress)
+    if (this.#denied !== null && (address === null || this.#denied.includes(address))) return 'cidr-deny'
+    if (this.#allowed !== null && (address === null || !this.#allowed.includes(address))) return 'cidr-allow'
+    return null
   }
 }

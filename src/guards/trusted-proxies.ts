@@ -1,7 +1,7 @@
 /**
  * `--trusted-proxies`: the client's address of a request that comes through proxies. A proxy appends the address that
  * connected to it to `X-Forwarded-For`, so the header is read from the right while the writer of an entry is trusted;
- * what stands left of the first untrusted address was written by that client and means nothing. Where an entry is missing
+ * entries left of the first untrusted address were written by that client and are ignored. Where an entry is missing
  * or is no address, the address is that of the proxy that should have written it.
  */
 import { isIPv4 } from 'node:net'

@@ -1,7 +1,7 @@
 /** The client's address as limits count it: one key for all addresses that one client may have. */
 import { isIPv4 } from 'node:net'
 
-/** An IPv4 address as it is, also when it comes in IPv6 form; of an IPv6 address its /64, which one client owns whole. */
+/** An IPv4 address itself, also when given in IPv6 form; of an IPv6 address its /64, which belongs to one client. */
 export function addressKey(address: string): string {
   if (address === '') return 'unknown'
   const [plain = ''] = address.split('%', 1)

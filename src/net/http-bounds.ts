@@ -58,7 +58,7 @@ export function serverOptions(bounds: HttpBounds) {
   } as const satisfies ServerOptions
 }
 
-/** Infinity where the system does not say. */
+/** Infinity where the system does not report it. */
 function openFileLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

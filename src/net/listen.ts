@@ -1,5 +1,5 @@
 /**
- * Opens the server's port. A host may stand for several addresses, as `localhost` does for IPv4 and IPv6: the server
+ * Opens the server's port. A host may resolve to several addresses, as `localhost` does for IPv4 and IPv6: the server
  * listens on the first, and connections to the others are handed to it, so that one server with one set of guards
  * answers at all of them.
  */
@@ -20,7 +20,7 @@ export interface OpenPort {
   close(): void
 }
 
-/** The addresses that a host stands for. @throws Node's own error when it is not known. */
+/** The addresses that a host resolves to. @throws Node's own error when it is not known. */
 export async function addressesOf(host: string): Promise<readonly string[]> {
   if (host !== 'localhost') return [host]
   const found = await lookup(host, { all: true })

@@ -1,6 +1,6 @@
 /**
  * Everything between a socket and the HTTP server: the ports of `--port-knock`, TLS, and the server's own port. Opens
- * them in that order and closes them again. What a request says is the business of the app behind it.
+ * them in that order and closes them again. Requests are the concern of the app behind it.
  */
 import type { Clock } from '../core/clock.ts'
 import type { LogWriter } from '../core/log-writer.ts'

@@ -1,6 +1,6 @@
 /**
- * The one place where an error becomes an answer: status, headers and body of `{detail}`, for every server. In OpenAI's
- * shape there is also `error`, because OpenAI's clients show only that (spec: decisions, Errors).
+ * Renders an error as an answer, for every server: status, headers and a body of `{detail}`. OpenAI's shape adds `error`,
+ * because OpenAI's clients show only that (spec: decisions, Errors).
  */
 import type { ServiceError } from '../core/errors.ts'
 
@@ -59,7 +59,7 @@ function statusHeaders(error: ServiceError): Record<string, string> {
       // A ban ends; what a guard refused for its shape stays refused.
       return error.retryAfterSeconds === null ? {} : { 'retry-after': String(error.retryAfterSeconds) }
     case 409:
-      // OpenAI's clients retry a 409 unless told not to; a conflict does not go away by itself.
+      // OpenAI's clients retry a 409 unless this header forbids it; a retry does not resolve a conflict.
       return { 'x-should-retry': 'false' }
     case 429:
     case 503:

@@ -1,6 +1,6 @@
 /**
- * What a dialect says for a stream's events, and how its frames are made from objects of its schema's type. Called by
- * the dialects only; `event-stream.ts` sends what they give.
+ * The interface between a dialect and `event-stream.ts`: the frames of a stream's events, and the functions that build them
+ * from objects of the schema's type. Called by the dialects only.
  */
 import type { z } from 'zod'
 import { InvariantError } from '../../core/errors.ts'
@@ -29,8 +29,8 @@ export function frame(chunk: object): string {
 }
 
 /**
- * Splits the frame of `chunk` at the values of `keys`, in their order, each 0 or '' in it: with what stands between them
- * written once, a token costs the JSON of what is new and one template.
+ * Splits the frame of `chunk` at the values of `keys`, in their order, each 0 or '' in it. The parts between them are
+ * serialized once, so a token costs the JSON of its new values and one template.
  */
 export function splitFrame<const Keys extends readonly string[]>(
   chunk: object,
@@ -48,6 +48,14 @@ export function splitFrame<const Keys extends readonly string[]>(
     end = valueStart + (json[valueStart] === '0' ? '0' : '""').length
   }
   return [...parts, json.slice(end)] as unknown as readonly [string, ...{ [Key in keyof Keys]: string }]
+}
+
+export function toUsage(promptTokens: number, completionTokens: number) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
 }
 
 /** An answer's finish reason: where a sequence fails, its request is answered with the error instead. */

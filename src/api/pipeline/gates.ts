@@ -1,6 +1,6 @@
 /**
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
- * that a caller without a right to be here costs nothing:
+ * that an unauthorized caller costs little:
  *
  *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
  *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
@@ -34,7 +34,7 @@ type PipelineDeps = AccessDeps &
     | 'trustedProxies'
   >
 
-/** Throws what the request is refused with; one that has answered by itself says so, and no gate follows. */
+/** Throws the error that the request is refused with; `answered` means that the gate has replied, and no gate follows. */
 type Gate = (deps: PipelineDeps, context: RequestContext) => Answer<GateResult>
 
 type GateResult = 'answered' | void
@@ -62,11 +62,11 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
     reply.raw.once('close', () => recordEnd(context, { log: requestLog, metrics: deps.metrics }))
     for (const gate of GATES) {
       const result = gate(deps, context)
-      // Most pass at once, and cost no turn.
+      // Most gates are synchronous; awaiting them would cost a turn of the event loop.
       if ((result instanceof Promise ? await result : result) === 'answered') return reply
     }
   })
-  // Mostly there is nothing to wait for.
+  // Almost always synchronous.
   app.addHook('preHandler', ({ context }, _reply, done) =>
     isFresh(context) ? done() : authenticate(deps, context),
   )
@@ -98,7 +98,7 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
 function setCommonHeaders(_deps: PipelineDeps, { requestId, reply }: RequestContext): void {
   reply.headers({
     'x-request-id': requestId,
-    // Answers are for the one who asked, and some hold a secret. Files of the documentation say otherwise themselves.
+    // Answers belong to one caller, and some hold a secret. The documentation's files override this.
     'cache-control': 'no-store',
     // Text that a model was made to write must not become a page.
     'x-content-type-options': 'nosniff',
@@ -161,7 +161,7 @@ function admitAddress({ addressLimiter }: PipelineDeps, context: RequestContext)
 
 async function authenticate(deps: PipelineDeps, context: RequestContext): Promise<void> {
   const { access } = context.route
-  // An unknown route has no class, and its answer is 404 for everyone.
+  // An unknown route has no class: it answers 404 with or without a key.
   if (access === undefined) return
   context.optionalCredential = null
   const { authenticate: check } = ACCESS_CLASSES[access]

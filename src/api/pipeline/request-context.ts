@@ -1,6 +1,6 @@
 /**
- * What is known of one HTTP request: made before the first gate, passed to gates, routes, log and metrics. The one decoration
- * of Fastify's request. The gates write what they find out, all others read; to a generation it is the request it answers.
+ * The context of one HTTP request: created before the first gate, passed to gates, routes, log and metrics. The only
+ * decoration of Fastify's request. Only the gates write to it; a generation reads it as its `GenerationContext`.
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
@@ -21,7 +21,7 @@ export class RequestContext implements GenerationContext {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly timeline: RequestTimeline
-  /** Behind trusted proxies the one that they name; empty when the connection is gone already. */
+  /** Behind trusted proxies the address that they report; empty when the connection is closed already. */
   readonly clientAddress: string
   /** What the route declares; empty for an unknown route. */
   readonly route: FastifyContextConfig
@@ -29,7 +29,7 @@ export class RequestContext implements GenerationContext {
   readonly routePath: string | null
   /** The firewall's rule that refused the request. */
   brokenRule: string | null = null
-  /** Set on routes that a key opens; null before, and on others. */
+  /** Set by the gate on routes that require a key; null before it, and on other routes. */
   optionalCredential: Credential | null = null
   #signal: AbortSignal | null = null
 
@@ -52,7 +52,7 @@ export class RequestContext implements GenerationContext {
     return this.request.id
   }
 
-  /** @throws InvariantError on a route that no key opens */
+  /** @throws InvariantError on a route that requires no key */
   get credential(): Credential {
     if (this.optionalCredential === null) throw new InvariantError('This route asks for no key.')
     return this.optionalCredential

@@ -8,12 +8,11 @@ import {
   createUserResponse,
   deletedUser,
   toUserBody,
+  user,
   userList,
-  userListQuery,
   userParams,
-  userResponse,
 } from '../schemas/accounts.ts'
-import { toListing, toPage } from '../schemas/query.ts'
+import { pageQuery, toListing, toPage } from '../schemas/query.ts'
 
 const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
@@ -22,7 +21,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     operationId: 'listUsers',
     summary: 'All users',
     ...ADMIN,
-    query: userListQuery,
+    query: pageQuery,
     ok: userList,
     errors: [400, 401, 500],
     handler: async ({ query }) => {
@@ -50,7 +49,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     params: userParams,
     body: changeUserRequest,
-    ok: userResponse,
+    ok: user,
     errors: [400, 401, 404, 429, 500],
     handler: async ({ params, body }) => {
       const change = {

@@ -14,14 +14,13 @@ import {
   createdKey,
   createKeyRequest,
   keyList,
-  keyListQuery,
   keyParams,
   revokedKey,
   toAdminKeyBody,
   toCreatedKeyBody,
   toKeyBody,
 } from '../schemas/keys.ts'
-import { toListing, toPage } from '../schemas/query.ts'
+import { pageQuery, toListing, toPage } from '../schemas/query.ts'
 import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
 
 const OWN = { tag: 'Keys', access: 'key' } as const
@@ -32,7 +31,7 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
     operationId: 'listKeys',
     summary: "The account's keys",
     ...OWN,
-    query: keyListQuery,
+    query: pageQuery,
     ok: keyList,
     errors: [400, 401, 429, 500],
     handler: async ({ context, query }) => {
@@ -77,7 +76,7 @@ export function registerAdminKeyRoutes(
     operationId: 'listAllKeys',
     summary: 'All keys',
     ...ADMIN,
-    query: keyListQuery,
+    query: pageQuery,
     ok: adminKeyList,
     errors: [400, 401, 500],
     handler: async ({ query }) => {

@@ -5,7 +5,7 @@ import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields.ts'
 import { boolean, changesSomething, must, text } from './fields.ts'
-import { nextCursor, pageQuery } from './query.ts'
+import { nextCursor } from './query.ts'
 
 /** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
@@ -98,7 +98,7 @@ export const passwordResponse = z
   .object({ status: z.literal('password_changed') })
   .meta({ id: 'PasswordResponse' })
 
-const user = z
+export const user = z
   .object({
     user_id: z.string(),
     email: z.string(),
@@ -108,8 +108,6 @@ const user = z
   })
   .meta({ id: 'User' })
 
-export const userResponse = user
-
 export const userList = z
   .object({
     users: z.array(user),
@@ -117,8 +115,6 @@ export const userList = z
     next_cursor: nextCursor(),
   })
   .meta({ id: 'UserList' })
-
-export const userListQuery = z.object(pageQuery)
 
 export const createUserRequest = z
   .object({ email: email(), password: password(), tier: tier().default('free') }, object)
@@ -144,18 +140,12 @@ export const deletedUser = z
   .object({ status: z.literal('deleted'), user_id: z.string() })
   .meta({ id: 'DeletedUser' })
 
-export function toUserBody({
-  userId,
-  email: address,
-  tier: ownTier,
-  isDisabled,
-  createdAtUnixSeconds,
-}: User) {
+export function toUserBody(record: User): z.output<typeof user> {
   return {
-    user_id: userId,
-    email: address,
-    tier: ownTier,
-    disabled: isDisabled,
-    created_at: createdAtUnixSeconds,
+    user_id: record.userId,
+    email: record.email,
+    tier: record.tier,
+    disabled: record.isDisabled,
+    created_at: record.createdAtUnixSeconds,
   }
 }

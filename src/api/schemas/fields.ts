@@ -21,7 +21,7 @@ interface Issue {
   readonly input?: unknown
 }
 
-/** The error of a schema: says what the field must be and what it was. */
+/** The error of a schema, with the rule and the value given. */
 export function must(rule: string): (issue: Issue) => string {
   return ({ input }) => brokenRule(rule, input)
 }

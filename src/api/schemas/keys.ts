@@ -9,7 +9,7 @@ import {
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
-import { nextCursor, pageQuery, queryChoice, queryInteger } from './query.ts'
+import { nextCursor, queryChoice, queryInteger } from './query.ts'
 
 const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
 
@@ -29,8 +29,6 @@ const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
 export const keyList = z
   .object({ keys: z.array(z.object(keyFields).meta({ id: 'ApiKey' })), next_cursor: nextCursor() })
   .meta({ id: 'ApiKeyList' })
-
-export const keyListQuery = z.object(pageQuery)
 
 export const createKeyRequest = z
   .object(

@@ -54,12 +54,12 @@ export const since = () =>
 const MAX_PAGE_LENGTH = 1000
 
 /** The two parameters of every listing; without them all is listed. */
-export const pageQuery = {
+export const pageQuery = z.object({
   limit: queryInteger({ min: 1, max: MAX_PAGE_LENGTH })
     .optional()
     .describe('Rows of a page; when left out all, up to 10,000.'),
   cursor: queryText('the next_cursor of a page').optional().describe('`next_cursor` of the page before.'),
-}
+})
 
 export const nextCursor = () =>
   z
@@ -70,16 +70,13 @@ export const nextCursor = () =>
       'There when `limit` was given, or when there are more rows than one answer holds; null on the last page.',
     )
 
-interface PageQuery {
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
+type PageQuery = z.output<typeof pageQuery>
 
 export function toPage({ limit, cursor }: PageQuery): { limit: number | null; cursor: string | null } {
   return { limit: limit ?? null, cursor: cursor ?? null }
 }
 
-/** What a listing says beside its rows: where the next page begins, where pages were asked for or there are more rows. */
+/** The cursor of the next page, where the query has a limit or there are more rows. */
 export function toListing(
   { limit }: PageQuery,
   { nextCursor }: { readonly nextCursor: string | null },

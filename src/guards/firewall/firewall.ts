@@ -1,7 +1,7 @@
 /**
- * `--enable-firewall`: refuses requests of known bad shapes, and addresses that sent too many that were refused. Owns what
- * is an offence and what each request, answer and broken connection counts for; `api/pipeline/` calls it. Exempt addresses commit no
- * offences, because many clients stand behind them.
+ * `--enable-firewall`: refuses requests of known bad shapes, and bans addresses after too many refused requests. Decides
+ * which requests, answers and broken connections are offences; called by `api/app.ts` and `api/pipeline/gates.ts`. Exempt
+ * addresses commit no offences, because many clients share them.
  *
  *   head ──▶ banned? ──▶ breaks a rule? ──▶ handled ──▶ answer an offence? ──▶ one too many: ban
  */

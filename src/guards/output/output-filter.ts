@@ -64,7 +64,7 @@ export class OutputFilter {
     return this.#open === 0
   }
 
-  /** What is sent to the client in place of this event. */
+  /** The events that are sent to the client instead of this one. */
   pass(event: EngineEvent): readonly (SequenceStartEvent | TextDeltaEvent | SequenceEndEvent)[] {
     const sequence = this.#sequences[event.index]
     if (sequence === undefined || event.type === 'sequence-start') return [event]
@@ -101,7 +101,7 @@ export class OutputFilter {
       : [{ type: 'text-delta', index, ...sequence.held.release(Infinity) }, event]
   }
 
-  /** Sends what stands before the hit, and then the end. */
+  /** Sends the text before the hit, and then the end. */
   #end(
     sequence: FilteredSequence,
     { event, detector, holdFrom }: { event: TextDeltaEvent; detector: Detector; holdFrom: number },

@@ -1,5 +1,5 @@
 /**
- * Scans one text for attacks: as it stands, then what it holds in encoded form. Every pass goes over the text once, and no
+ * Scans one text for attacks: as given, then what it holds in encoded form. Every pass goes over the text once, and no
  * step looks further back or ahead than a fixed number of characters, so the time is linear in the length whatever the
  * text is; `steps` counts the work. The guard has one for short prompts, its thread another.
  */

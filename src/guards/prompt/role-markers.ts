@@ -33,21 +33,9 @@ const MARKERS: ReadonlyMap<string, Marker> = new Map(
 )
 
 /** Names that are common in markup: they count only with bars. */
-const ONLY_BETWEEN_BARS = new Set([
-  'start',
-  'turn',
-  'end',
-  'system',
-  'user',
-  'assistant',
-  'model',
-  'developer',
-  'human',
-  'tool',
-  'eos',
-  'bos',
-  'eot',
-])
+const ONLY_BETWEEN_BARS = new Set(
+  'start turn end system user assistant model developer human tool eos bos eot'.split(' '),
+)
 
 const ROLE_NAME =
   /^[ \t]*(?:system|user|assistant|model|developer|tool|human|ipython)[ \t]*(?=[\n<[:|])(?!\n[ \t]*[{$])/i

@@ -7,7 +7,7 @@
 import { readRules, type PromptRule, type TogetherRule } from './rules.ts'
 import { CONCEPTS, conceptNumber } from './terms.ts'
 
-/** Where a concept stands: places count half words, indexes are of the normalized text. */
+/** The position of a concept: places count half words, indexes are of the normalized text. */
 export interface Mention {
   place: number
   endPlace: number
@@ -92,7 +92,7 @@ export class RuleMatcher {
     const step = this.#steps[number]
     if (step === undefined) return null
     if (step.isFirst) {
-      // What somebody does, may or should not do is narrated, not asked for.
+      // What a person does, may or should not do is a narration, not a request.
       if (place === this.#narratedEnd && step.unless !== null) return null
       this.#ends[number] = endPlace
       this.#startPlaces[number] = place

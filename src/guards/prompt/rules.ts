@@ -1,6 +1,5 @@
-/** The rules of the prompt guard: those of words from `rules.txt`, which says how one is written, and two of shapes. */
-import { readSections } from './read-sections.ts'
-import { conceptNumber } from './terms.ts'
+/** The rules of the prompt guard: rules of words, read from `rules.txt`, which documents its syntax, and two rules of shapes. */
+import { conceptNumber, readSections } from './terms.ts'
 
 export interface PromptRule {
   readonly id: string
@@ -61,7 +60,7 @@ export function readRules(): { sequences: readonly SequenceRule[]; together: rea
 
 const ENTRY = /^(?:within (?<within>\d+): )?(?<words>.+?)(?:, unless (?<unless>\w+))?(?<chat>, in chats)?$/
 
-/** Of `ignore|lift ..5 prior`: the first step, then a number of words and a step by turns. */
+/** Of `ignore|lift ..5 prior`: the first step, then numbers of words and steps alternate. */
 function readSteps(words: string): SequenceRule['sequence'] {
   const parts = ['0', ...words.split(/ \.\.(\d+) /)]
   return parts.flatMap((part, index) =>

@@ -1,6 +1,6 @@
 /**
- * Scans long prompts in a thread of its own, so that the event loop stays free: one order at a time, with a bounded queue. A
- * thread that dies fails its order, and the next order starts another.
+ * Scans long prompts in a thread of its own, so that the event loop stays free: one check at a time, with a bounded queue. A
+ * thread that dies fails its check, and the next check starts another.
  */
 import { withAbort } from '../../core/abort.ts'
 import { Semaphore } from '../../core/concurrency/semaphore.ts'
@@ -9,31 +9,35 @@ import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { PromptRule } from './rules.ts'
 
-/** What the thread is given. */
-export interface ScanOrder {
+export interface PromptCheck {
   readonly texts: readonly string[]
+  /** Whether the texts are turns of a chat, which must not look like several. A prompt of one's own may hold any. */
   readonly isChat: boolean
+  /** The model's special tokens. */
   readonly specialTexts: readonly string[]
 }
 
-/** What it answers: for each text the rule it breaks, if any. */
-export type ScanAnswer = readonly (PromptRule | null)[]
+/** The rule that refuses a text; null lets it pass. */
+export type PromptVerdict = PromptRule | null
 
-export interface ScanThreadOptions {
-  readonly maxWaiting: number
+export interface PromptGuardOptions {
+  /** Requests with long prompts that may wait. @default 64 */
+  readonly maxWaiting?: number
   /** @default the worker beside this file */
   readonly workerUrl?: URL
 }
+
+const MAX_WAITING = 64
 
 /** A long prompt takes a fraction of a second. */
 const RETRY_SECONDS = 1
 
 export class ScanThread {
-  readonly #calls: WorkerCalls<ScanOrder, ScanAnswer>
+  readonly #calls: WorkerCalls<PromptCheck, readonly PromptVerdict[]>
   readonly #semaphore: Semaphore
   #isClosed = false
 
-  constructor({ maxWaiting, workerUrl }: ScanThreadOptions) {
+  constructor({ maxWaiting = MAX_WAITING, workerUrl }: PromptGuardOptions) {
     this.#calls = new WorkerCalls({
       entry: workerUrl ?? workerEntry(import.meta.url, 'scan-worker'),
       name: 'The thread that scans prompts',
@@ -44,12 +48,12 @@ export class ScanThread {
   }
 
   /**
-   * An order that is aborted before its turn is not begun; one that runs is finished, and its answer ignored.
+   * A check that is aborted in the queue never starts; one that runs is finished, and its answer ignored.
    * @throws ServiceError `prompt_check_queue_full`; the signal's reason; InvariantError when the thread dies.
    */
-  scan(order: ScanOrder, signal: AbortSignal): Promise<ScanAnswer> {
+  scan(check: PromptCheck, signal: AbortSignal): Promise<readonly PromptVerdict[]> {
     return withAbort(
-      this.#semaphore.run(() => this.#run(order), signal),
+      this.#semaphore.run(() => this.#run(check), signal),
       signal,
     )
   }
@@ -59,9 +63,9 @@ export class ScanThread {
     await this.#calls.close()
   }
 
-  async #run(order: ScanOrder): Promise<ScanAnswer> {
+  async #run(check: PromptCheck): Promise<readonly PromptVerdict[]> {
     if (this.#isClosed) throw new ServiceError('shutting_down')
-    return await this.#calls.call(order)
+    return await this.#calls.call(check)
   }
 }
 

@@ -2,11 +2,11 @@
 import { answerCalls } from '../../core/concurrency/worker-calls.ts'
 import { markerNames } from './role-markers.ts'
 import { PromptScanner } from './prompt-scanner.ts'
-import type { ScanAnswer, ScanOrder } from './scan-thread.ts'
+import type { PromptCheck, PromptVerdict } from './scan-thread.ts'
 
 const scanner = new PromptScanner()
 
-answerCalls(({ texts, isChat, specialTexts }: ScanOrder): ScanAnswer => {
+answerCalls(({ texts, isChat, specialTexts }: PromptCheck): readonly PromptVerdict[] => {
   const ownMarkers = markerNames(specialTexts)
   return texts.map((text) => scanner.scan(text, { isChat, ownMarkers }).rule)
 })

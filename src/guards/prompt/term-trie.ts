@@ -1,11 +1,11 @@
-/** Finds the terms that begin at a place of a normalized text: one walk, no longer than the longest term. */
+/** Finds the terms that begin at an index of a normalized text: one walk, no longer than the longest term. */
 import { SPACE, type NormalizedText } from './normalized-text.ts'
 import type { Term } from './terms.ts'
 
-/** No place begins more terms than this. */
+/** No index begins more terms than this. */
 const MAX_FOUND = 64
 
-/** The terms found at one place, written over by the next look: nothing is allocated for a word. */
+/** The terms found at one index. Reused by the next lookup, so that no word allocates. */
 export class FoundTerms {
   count = 0
   readonly concepts = new Int32Array(MAX_FOUND)
@@ -39,7 +39,7 @@ export class TermTrie {
 
   constructor(terms: readonly Term[]) {
     const unitCount = terms.reduce((total, { text }) => total + text.length, 0)
-    // Seldom more than half full, so that a key that is not there is found out at once.
+    // Rarely more than half full, so that a missing key needs few probes.
     const size = 2 ** Math.ceil(Math.log2(2 * unitCount))
     this.#keys = new Int32Array(size)
     this.#values = new Int32Array(size)
@@ -67,7 +67,7 @@ export class TermTrie {
       if (end >= length) break
       const unit = units[end++] ?? 0
       if (unit === SPACE) spaces++
-      node = this.#values[this.#placeOf(node, unit)] ?? 0
+      node = this.#values[this.#slotOf(node, unit)] ?? 0
     }
     return end - start
   }
@@ -77,22 +77,22 @@ export class TermTrie {
     if (node === 0) node = this.#roots[text.charCodeAt(0)] = this.#ends.push(null) - 1
     for (let i = 1; i < text.length; i++) {
       const unit = text.charCodeAt(i)
-      const place = this.#placeOf(node, unit)
-      if (this.#values[place] === 0) {
-        this.#keys[place] = (node << 16) | unit
-        this.#values[place] = this.#ends.push(null) - 1
+      const slot = this.#slotOf(node, unit)
+      if (this.#values[slot] === 0) {
+        this.#keys[slot] = (node << 16) | unit
+        this.#values[slot] = this.#ends.push(null) - 1
       }
-      node = this.#values[place] ?? 0
+      node = this.#values[slot] ?? 0
     }
     return (this.#ends[node] ??= { whole: [], stems: [] })
   }
 
-  /** Where the key is, or where it would be. */
-  #placeOf(node: number, unit: number): number {
+  /** The table's slot of the key, or the free one for it. */
+  #slotOf(node: number, unit: number): number {
     const key = (node << 16) | unit
-    let place = (Math.imul(key, 0x9e3779b1) >>> 8) & this.#mask
-    while (this.#values[place] !== 0 && this.#keys[place] !== key) place = (place + 1) & this.#mask
-    return place
+    let slot = (Math.imul(key, 0x9e3779b1) >>> 8) & this.#mask
+    while (this.#values[slot] !== 0 && this.#keys[slot] !== key) slot = (slot + 1) & this.#mask
+    return slot
   }
 }
 

@@ -2,9 +2,9 @@
  * The terms that the rules are made of, by concept, from `terms/`: one on a line, `*` for any ending. Concepts of English
  * stand by themselves, because its word order tells an order from a narration; `x` ones hold all other languages.
  */
+import { readFileSync } from 'node:fs'
 import { InvariantError } from '../../core/errors.ts'
 import { normalizeTerm } from './normalized-text.ts'
-import { readSections, type Section } from './read-sections.ts'
 
 const FILES = ['english', 'latin', 'cyrillic', 'chinese-and-japanese', 'korean', 'arabic', 'hindi', 'labels']
 const SECTIONS = [...FILES, 'backwards'].flatMap((name) => readSections(`terms/${name}.txt`))
@@ -51,4 +51,27 @@ function rotated(word: string): string {
     const code = letter.charCodeAt(0)
     return String.fromCharCode(code < 110 ? code + 13 : code - 13)
   })
+}
+
+interface Section {
+  readonly name: string
+  /** The text after the brackets. */
+  readonly note: string
+  readonly entries: readonly string[]
+}
+
+/**
+ * Reads a data file: a section for each line `[name] note`, with one entry on each line below it; lines that begin with `#`
+ * are comments.
+ * @param file relative to this folder
+ */
+export function readSections(file: string): readonly Section[] {
+  const sections: { name: string; note: string; entries: string[] }[] = []
+  for (const line of readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')) {
+    if (line.startsWith('[')) {
+      const [name = '', note = ''] = line.slice(1).split(/\] ?/)
+      sections.push({ name, note, entries: [] })
+    } else if (line !== '' && !line.startsWith('#')) sections.at(-1)?.entries.push(line)
+  }
+  return sections
 }

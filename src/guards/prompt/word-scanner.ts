@@ -4,7 +4,6 @@
  * not about attacks. Holds the buffers of a scan, so one instance scans one text at a time.
  */
 import { NormalizedText, SENTENCE_END, SPACE } from './normalized-text.ts'
-import { findQuotation, type Quotation } from './quotations.ts'
 import { RuleMatcher, WORD, type Match } from './rule-matcher.ts'
 import type { PromptRule } from './rules.ts'
 import { FoundTerms, isUnspaced, TermTrie } from './term-trie.ts'
@@ -20,6 +19,17 @@ const MIN_SPELLED_LETTERS = 12
 const MAX_QUOTED_MATCHES = 50
 /** A buffer that grew beyond this for a long text is released after it. */
 const MAX_KEPT_LENGTH = 1 << 20
+
+/** A quotation reaches no further than this. */
+const MAX_QUOTED_LENGTH = 240
+
+const OPENING = '"“”„«»‘‚`「『\''
+const CLOSING = '"”“»«’‘`」』\''
+
+interface Quotation {
+  readonly start: number
+  readonly end: number
+}
 
 const TRIE = new TermTrie(readTerms())
 const DISCUSSION = conceptNumber('discuss')
@@ -130,7 +140,7 @@ export class WordScanner {
     return null
   }
 
-  /** A label stands at the start of a line or behind a sign, and a sign closes it. */
+  /** A label begins a line or follows a sign, and a sign closes it. */
   #isLabel(start: number, end: number): boolean {
     const { offsets } = this.#text
     const from = offsets[start] ?? 0
@@ -183,4 +193,31 @@ function placesOf(
 ): number {
   if (isSpelled) return Math.floor(end / LETTERS_PER_PLACE) - Math.floor(start / LETTERS_PER_PLACE)
   return isUnspaced(units[start] ?? 0) ? end - start : (spaces + 1) * WORD
+}
+
+/** Texts about attacks quote them and should pass. */
+function findQuotation(text: string, { start, end }: Quotation): Quotation | null {
+  const open = findOpening(text, start)
+  const close = open === null ? null : findClosing(text, end)
+  return open === null || close === null ? null : { start: open, end: close }
+}
+
+function findOpening(text: string, start: number): number | null {
+  for (let i = start - 1; i >= Math.max(0, start - MAX_QUOTED_LENGTH); i--) {
+    if (!OPENING.includes(text.charAt(i))) continue
+    const isOpening = i === 0 || /[\s([{:,\p{Script=Han}\p{Script=Hiragana}]/u.test(text.charAt(i - 1))
+    if (isOpening) return i
+    // An apostrophe neither opens nor closes a quotation; any other mark between words has closed one.
+    if (text.charAt(i) !== "'" && text.charAt(i) !== '’') return null
+  }
+  return null
+}
+
+function findClosing(text: string, end: number): number | null {
+  for (let i = end; i < Math.min(text.length, end + MAX_QUOTED_LENGTH); i++) {
+    if (!CLOSING.includes(text.charAt(i))) continue
+    if (i + 1 >= text.length || !/[\p{L}\p{N}]/u.test(text.charAt(i + 1)) || /[」』”]/.test(text.charAt(i)))
+      return i
+  }
+  return null
 }

@@ -95,6 +95,6 @@ export function guardConnections(
 /** Whatever comes after the whole answer was handed over has to come to an end; null where nothing does. */
 function findOverdue(socket: Socket, response: ServerResponse | null): RoundRule | null {
   if (response?.writableFinished === true) return response.req.complete ? null : 'lingering-body'
-  // One that is read a byte at a time would never stand still for long.
+  // A client that reads a byte at a time would never be idle for long.
   return socket.writableLength > 0 && response?.writableEnded !== false ? 'slow-reader' : null
 }

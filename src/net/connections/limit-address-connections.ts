@@ -10,21 +10,14 @@ import { addressKey } from '../client-address.ts'
 import { onExchangeEnd } from './client-presence.ts'
 import { interceptConnections } from './intercept-connections.ts'
 
-export interface AddressBounds {
-  readonly maxConnections: number
-  readonly maxHalfOpen: number
-  /** A request on its way counts from this age on: a burst of new connections is none. */
-  readonly halfOpenAfterMs: number
-}
-
-export const ADDRESS_BOUNDS: AddressBounds = Object.freeze({
+export const ADDRESS_BOUNDS = {
   maxConnections: 256,
   maxHalfOpen: 32,
+  /** An incomplete request counts from this age on: a burst of new connections is not half-open. */
   halfOpenAfterMs: 1000,
-})
+} as const
 
 export interface AddressLimitOptions {
-  readonly bounds: AddressBounds
   readonly clock: Clock
   readonly isExempt: (address: string) => boolean
   /** Called for each connection that is closed. */
@@ -43,7 +36,7 @@ interface Connection {
 
 /** Call before the server listens. */
 export function limitAddressConnections(server: Server, options: AddressLimitOptions): void {
-  const { bounds, clock, isExempt, onCut } = options
+  const { clock, isExempt, onCut } = options
   const byAddress = new Map<string, Set<Connection>>()
   /** By both ends: the socket of a request over TLS is not the one that was accepted. */
   const byPeer = new Map<string, Connection>()
@@ -54,8 +47,8 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
     const key = addressKey(address)
     const connections = byAddress.get(key) ?? new Set()
     const nowMs = clock.nowMs()
-    if (connections.size >= bounds.maxHalfOpen) cutHalfOpen(connections, nowMs)
-    if (connections.size >= bounds.maxConnections) {
+    if (connections.size >= ADDRESS_BOUNDS.maxHalfOpen) cutHalfOpen(connections, nowMs)
+    if (connections.size >= ADDRESS_BOUNDS.maxConnections) {
       onCut('connections')
       cut(socket)
       return false
@@ -101,9 +94,10 @@ export function limitAddressConnections(server: Server, options: AddressLimitOpt
   function cutHalfOpen(connections: Set<Connection>, nowMs: number): void {
     // In the order in which they came.
     const halfOpen = [...connections].filter(
-      (connection) => isHalfOpen(connection) && connection.waitingSinceMs + bounds.halfOpenAfterMs <= nowMs,
+      (connection) =>
+        isHalfOpen(connection) && connection.waitingSinceMs + ADDRESS_BOUNDS.halfOpenAfterMs <= nowMs,
     )
-    const excess = halfOpen.length - bounds.maxHalfOpen + 1
+    const excess = halfOpen.length - ADDRESS_BOUNDS.maxHalfOpen + 1
     for (const connection of halfOpen.slice(0, Math.max(0, excess))) {
       onCut('half-open')
       // At once: its `close` event comes later, and the count is needed now.

@@ -11,7 +11,7 @@ import { ServiceError } from '../../core/errors.ts'
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 /** Far more than any request of this interface needs, and far less than recursion can bear. */
-export const MAX_JSON_DEPTH = 100
+const MAX_JSON_DEPTH = 100
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -87,7 +87,7 @@ function isJson(mediaType: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))
 }
 
-/** The parser quotes what stands around a mistake, which in a body with a password may be the password. */
+/** The parser quotes the text around a mistake, which in a body with a password may be the password. */
 function withoutExcerpt(error: unknown): string {
   const message = error instanceof Error ? error.message : ''
   return message

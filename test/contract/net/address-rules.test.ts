@@ -1,6 +1,6 @@
 /** `--cidr-allow`, `--cidr-deny`, `--trusted-proxies`: who is let in, whatever a request says of itself. */
 import { describe, expect, it } from 'vitest'
-import { AddressRules } from '../../../src/guards/address-rules.ts'
+import { AddressRules } from '../../../src/guards/address-list.ts'
 import { TrustedProxies } from '../../../src/guards/trusted-proxies.ts'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
 import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'

@@ -2,12 +2,12 @@
 import { InvariantError } from '../../../core/errors.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import { toOpenAiError } from '../../../net/render-error.ts'
-import { answerFinishReason, frame, splitFrame, type AnswerOf, type FrameFormat } from '../frames.ts'
+import { answerFinishReason, frame, splitFrame, toUsage, type AnswerOf, type FrameFormat } from '../frames.ts'
 import type { batchResponse, generateResponse, streamChunk } from './schema.ts'
 
 type StreamChunk = AnswerOf<typeof streamChunk>
 
-/** What every answer says of its generation. */
+/** The fields of a generation that every answer carries. */
 type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 
 export function toGenerateResponse(
@@ -18,7 +18,7 @@ export function toGenerateResponse(
   return { generated_text: sequence.text, ...resultFields(head, sequence) }
 }
 
-/** A failed prompt has `error` in place of the text and loses no other. */
+/** A failed prompt has `error` instead of the text; the others keep their results. */
 export function toBatchResponse(
   head: Head,
   sequences: readonly GeneratedSequence[],
@@ -36,9 +36,7 @@ export function toBatchResponse(
   const completionTokens = sum(results.map((result) => result.completion_tokens))
   return {
     results,
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
+    ...toUsage(promptTokens, completionTokens),
     model: head.modelId,
     created: head.createdUnixSeconds,
   }
@@ -48,9 +46,7 @@ function resultFields({ modelId, createdUnixSeconds }: Head, sequence: Generated
   const { tokenIds, promptTokens, finishReason } = sequence
   return {
     token_ids: tokenIds,
-    prompt_tokens: promptTokens,
-    completion_tokens: tokenIds.length,
-    total_tokens: promptTokens + tokenIds.length,
+    ...toUsage(promptTokens, tokenIds.length),
     model: modelId,
     created: createdUnixSeconds,
     finish_reason: finishReason,
@@ -81,11 +77,7 @@ export function createGenerateFrames(): FrameFormat {
     end: ({ index, finishReason }) => {
       const chunk: StreamChunk = {
         choices: [{ index, delta: { content: '' }, finish_reason: answerFinishReason(finishReason) }],
-        usage: {
-          prompt_tokens: promptTokens,
-          completion_tokens: completionTokens,
-          total_tokens: promptTokens + completionTokens,
-        },
+        usage: toUsage(promptTokens, completionTokens),
       }
       return frame(chunk)
     },
@@ -94,7 +86,7 @@ export function createGenerateFrames(): FrameFormat {
 
 const OPEN_CHUNK: StreamChunk = {
   choices: [{ index: 0, delta: { content: '' }, finish_reason: null }],
-  usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  usage: toUsage(0, 0),
 }
 
 const [FRAME_HEAD, BEFORE_CONTENT, BEFORE_PROMPT, BEFORE_COMPLETION, BEFORE_TOTAL, FRAME_TAIL] = splitFrame(

@@ -1,13 +1,12 @@
 /** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
-import { answerFinishReason, frame, splitFrame, type AnswerOf, type FrameFormat } from '../frames.ts'
+import { answerFinishReason, frame, splitFrame, toUsage, type AnswerOf, type FrameFormat } from '../frames.ts'
 import type { chatChunk, chatCompletion } from './schema.ts'
 
 type ChatChunk = AnswerOf<typeof chatChunk>
-type Usage = AnswerOf<typeof chatCompletion>['usage']
 
-/** What an answer and all its chunks say of their generation. */
+/** The fields of a generation that an answer and all its chunks carry. */
 type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 
 export function toChatCompletion(
@@ -16,7 +15,7 @@ export function toChatCompletion(
 ): AnswerOf<typeof chatCompletion> {
   const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   return {
-    id: newCompletionId(),
+    id: `chatcmpl-${newId()}`,
     object: 'chat.completion',
     created: createdUnixSeconds,
     model: modelId,
@@ -37,7 +36,7 @@ export function createChatFrames(
   let promptTokens = 0
   let completionTokens = 0
   const head = {
-    id: newCompletionId(),
+    id: `chatcmpl-${newId()}`,
     object: 'chat.completion.chunk',
     created: createdUnixSeconds,
     model: modelId,
@@ -66,17 +65,5 @@ export function createChatFrames(
       const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
       return finish + frame(last)
     },
-  }
-}
-
-function newCompletionId(): string {
-  return `chatcmpl-${newId()}`
-}
-
-function toUsage(promptTokens: number, completionTokens: number): Usage {
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
   }
 }

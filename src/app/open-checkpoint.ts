@@ -4,7 +4,7 @@
  */
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
-import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-fit.ts'
+import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
 import type { ServerConfig } from '../config/server-config.ts'

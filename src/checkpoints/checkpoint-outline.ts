@@ -1,13 +1,13 @@
 /**
- * What the headers of a checkpoint say of its model: the numbers that `/v1/models` shows while it loads, and those from
- * which `memory/` knows how much memory it will take. Also the check that the files can be served. Reads no weights.
+ * Reads the headers of a checkpoint and checks that its files can be served. The outline holds the numbers that
+ * `/v1/models` shows while the model loads, and those from which `memory/` computes the memory it needs. Reads no weights.
  */
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planInWorker } from './conversion/conversion-thread.ts'
-import { numberValue, openGgufModel } from './gguf/gguf-file.ts'
-import { elementCount, type GgufMetadata, type GgufTensorInfo, mostCommonType } from './gguf/gguf-format.ts'
+import { type GgufModel, numberValue, openGgufModel } from './gguf/gguf-file.ts'
+import { elementCount, mostCommonType } from './gguf/gguf-format.ts'
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
@@ -46,11 +46,7 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
   32: 'BF16',
 }
 
-interface Headers {
-  readonly architecture: string
-  readonly metadata: GgufMetadata
-  readonly tensors: readonly GgufTensorInfo[]
-}
+type Headers = Pick<GgufModel, 'architecture' | 'metadata' | 'tensors'>
 
 type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantization'>>
 
@@ -72,6 +68,7 @@ export async function outlineCheckpoint(
 ): Promise<CheckpointOutline> {
   const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
   const { architecture, metadata, tensors } = headers
+  const tokens = metadata.get('tokenizer.ggml.tokens')
   const contextLength = numberValue(metadata, `${architecture}.context_length`)
   return {
     architecture,
@@ -79,7 +76,7 @@ export async function outlineCheckpoint(
     sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     quantization: fileType(headers),
     maxSeqLen: servedSeqLen(maxSeqLen, contextLength),
-    vocabSize: lengthOf(metadata, 'tokenizer.ggml.tokens'),
+    vocabSize: tokens?.type === 'array' ? tokens.items.length : 0,
     engine: 'llama.cpp',
     kvElementsPerToken: kvElementsPerToken(headers),
   }
@@ -99,7 +96,8 @@ async function readHeaders(
   const { headerBytes, fileSizeBytes } = await plan(files)
   const bytes = Buffer.from(headerBytes.buffer)
   const { metadata, tensors } = parseGgufHeader({ path: files.weightsPath, bytes, fileSizeBytes })
-  return { architecture: textValue(metadata, 'general.architecture'), metadata, tensors }
+  const architecture = metadata.get('general.architecture')
+  return { architecture: architecture?.type === 'string' ? architecture.value : '', metadata, tensors }
 }
 
 function kvElementsPerToken({ architecture, metadata }: Headers): number {
@@ -112,16 +110,6 @@ function kvElementsPerToken({ architecture, metadata }: Headers): number {
   const keySize = read('attention.key_length') ?? headSize
   const valueSize = read('attention.value_length') ?? headSize
   return layers * kvHeads * (keySize + valueSize)
-}
-
-function textValue(metadata: GgufMetadata, key: string): string {
-  const value = metadata.get(key)
-  return value?.type === 'string' ? value.value : ''
-}
-
-function lengthOf(metadata: GgufMetadata, key: string): number {
-  const value = metadata.get(key)
-  return value?.type === 'array' ? value.items.length : 0
 }
 
 function fileType({ metadata, tensors }: Headers): string {

@@ -1,7 +1,7 @@
 /**
- * From a model's source to a file that an engine can open: downloads it from the Hub, reads its headers, checks that it
- * fits into memory, converts and quantizes it where that is asked for. What does not fit is refused by its headers,
- * before anything is written. Starts no engine.
+ * Prepares the file that an engine opens from a model's source: downloads it from the Hub, reads its headers, checks that
+ * it fits into memory, converts and quantizes it where that is configured. A model that does not fit is refused by its
+ * headers, before anything is written. Starts no engine.
  */
 import type { LogWriter } from '../core/log-writer.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
@@ -10,12 +10,11 @@ import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options
 import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
-import type { MemoryFit } from './memory/memory-fit.ts'
-import { type MemoryNeed, memoryNeed } from './memory/memory-need.ts'
+import { type MemoryFit, type MemoryNeed, memoryNeed } from './memory/memory-need.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
 import type { QuantizationSummary } from './quantization-plan.ts'
-import { quantizeModel, type Quantizer } from './quantize-model.ts'
+import { type CachedQuantizationOptions, quantizeModel, type Quantizer } from './quantize-model.ts'
 
 const DOWNLOAD_SHARE = 0.8
 /** Of converting and quantizing together. */
@@ -61,13 +60,21 @@ export async function prepareCheckpoint(
   const onProgress = progress.step(DOWNLOAD_SHARE)
   const checkpoint = await localCheckpointLogged(source.checkpoint, { modelId, log, signal, onProgress })
   const local = { ...work, source: { ...source, checkpoint } }
-  const reservation = new Reservation(options, local, await readOutline(options, local))
+  const need = memoryNeed(await readOutline(options, local), options)
+  const servingBytes = work.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const reserve = (change: Partial<MemoryNeed>) =>
+    options.memory.reserve(modelId, { ...need, ...change }, servingBytes)
+  let reserved = source.quantization === 'none' ? reserve({}) : null
+  const release = () => reserved?.[Symbol.dispose]()
   try {
-    const prepared = await prepareWeights(options, local, reservation)
+    // Quantizing makes the weights smaller: how large they become is known later.
+    const prepared = await prepareWeights(options, local, ({ sourceBytes, newBytes }) => {
+      reserved = reserve({ sourceBytes, weightBytes: newBytes })
+    })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
-    return { ...prepared, [Symbol.dispose]: () => reservation[Symbol.dispose]() }
+    return { ...prepared, [Symbol.dispose]: release }
   } catch (error) {
-    reservation[Symbol.dispose]()
+    release()
     throw error
   }
 }
@@ -81,31 +88,10 @@ async function readOutline(
   return outline
 }
 
-/** The memory of one load. Made at once, or when it is known how large the quantized weights are. */
-class Reservation implements Disposable {
-  readonly #reserve: (change: Partial<MemoryNeed>) => Disposable
-  #reserved: Disposable | null
-
-  constructor(options: PrepareOptions, { modelId, source, loaded }: PrepareWork, outline: CheckpointOutline) {
-    const need = memoryNeed(outline, options)
-    const servingBytes = loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    this.#reserve = (change) => options.memory.reserve(modelId, { ...need, ...change }, servingBytes)
-    this.#reserved = source.quantization === 'none' ? this.#reserve({}) : null
-  }
-
-  readonly forQuantized = ({ sourceBytes, newBytes }: { sourceBytes: number; newBytes: number }): void => {
-    this.#reserved = this.#reserve({ sourceBytes, weightBytes: newBytes })
-  };
-
-  [Symbol.dispose](): void {
-    this.#reserved?.[Symbol.dispose]()
-  }
-}
-
 async function prepareWeights(
   { dataDir, log, quantize }: PrepareOptions,
   { modelId, source, progress, signal }: PrepareWork,
-  reservation: Reservation,
+  checkMemory: NonNullable<CachedQuantizationOptions['checkMemory']>,
 ): Promise<ResolvedModel & Pick<PreparedCheckpoint, 'quantized'>> {
   const { quantization: mode } = source
   const weights = new ProgressSplitter(progress.step(WEIGHTS_SHARE))
@@ -123,7 +109,7 @@ async function prepareWeights(
     dataDir,
     log,
     quantize,
-    checkMemory: reservation.forQuantized,
+    checkMemory,
     onProgress: weights.step(),
     signal,
   })

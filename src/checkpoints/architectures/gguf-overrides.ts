@@ -1,7 +1,7 @@
 /**
- * `--model-config` with a GGUF file: which of the file's metadata a config.json overrides. Only settings that leave
- * the weights as they are (context length, rotary base and scaling, epsilon) may differ; sizes must agree.
- * The file is not touched: the engine hands the overrides to llama.cpp when it loads the model.
+ * `--model-config` with a GGUF file: the metadata of the file that a config.json overrides. Only settings that do not
+ * change the weights (context length, rotary base and scaling, epsilon) may differ; sizes must agree. The file is not
+ * changed: the engine passes the overrides to llama.cpp when it loads the model.
  */
 import type { MetadataOverride } from '../../protocol/runner-options.ts'
 import { badFile, quoted } from '../file-errors.ts'
@@ -44,7 +44,8 @@ export function metadataOverrides(config: JsonObject, model: GgufModel): Metadat
   }
   const scalingType = `${architecture}.rope.scaling.type`
   const wanted = new Map<string, GgufValue>([
-    ...(metadata.has(scalingType) ? unscaled(scalingType) : []),
+    // A config without scaling, for a file that has some.
+    ...(metadata.has(scalingType) ? [[scalingType, gguf.string('none')] as const] : []),
     ...plan.metadata,
   ])
   return Array.from(wanted).flatMap(([key, value]): MetadataOverride[] => {
@@ -60,11 +61,6 @@ function toOverride(key: string, { type, value }: GgufScalar): MetadataOverride 
   if (typeof value === 'string') return { key, type: 'string', value }
   if (typeof value === 'boolean') return { key, type: 'bool', value }
   return { key, type: type.startsWith('float') ? 'float' : 'int', value: Number(value) }
-}
-
-/** What a config without scaling means for a file that has some. */
-function unscaled(scalingType: string): [string, GgufValue][] {
-  return [[scalingType, gguf.string('none')]]
 }
 
 /** Files write the same number in different widths. */

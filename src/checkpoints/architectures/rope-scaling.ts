@@ -5,7 +5,7 @@
  */
 import type { MetadataEntry, TensorPlan } from './architecture-plan.ts'
 import { badFile, shown, unconvertible } from '../file-errors.ts'
-import { gguf } from '../gguf/gguf-format.ts'
+import { gguf, type GgufValue } from '../gguf/gguf-format.ts'
 import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
 
 type RopeScaling =
@@ -162,41 +162,23 @@ function readFactors(scaling: JsonObject, name: string, count: number): number[]
 
 /** Without the architecture's prefix. */
 export function ropeMetadata({ theta, scaling }: Rope): MetadataEntry[] {
-  const base: MetadataEntry = ['rope.freq_base', gguf.float32(theta)]
-  switch (scaling.kind) {
-    case 'none':
-    // Its factors are a tensor.
-    case 'llama3':
-      return [base]
-    case 'linear':
-      return [base, ...scalingMetadata(scaling)]
-    case 'yarn':
-      return [
-        base,
-        ...scalingMetadata(scaling),
-        ['rope.scaling.original_context_length', gguf.uint32(scaling.originalContextLength)],
-        ['rope.scaling.yarn_beta_fast', gguf.float32(scaling.betaFast)],
-        ['rope.scaling.yarn_beta_slow', gguf.float32(scaling.betaSlow)],
-        ['rope.scaling.attn_factor', gguf.float32(scaling.attentionFactor)],
-      ]
-    case 'longrope':
-      return [
-        base,
-        ['rope.scaling.type', gguf.string('longrope')],
-        ['rope.scaling.original_context_length', gguf.uint32(scaling.originalContextLength)],
-        ['rope.scaling.attn_factor', gguf.float32(scaling.attentionFactor)],
-      ]
+  const entries: MetadataEntry[] = [['rope.freq_base', gguf.float32(theta)]]
+  // The factors of Llama 3 are a tensor.
+  if (scaling.kind === 'none' || scaling.kind === 'llama3') return entries
+  const add = (name: string, value: GgufValue) => entries.push([`rope.scaling.${name}`, value])
+  add('type', gguf.string(scaling.kind))
+  if (scaling.kind !== 'longrope') add('factor', gguf.float32(scaling.factor))
+  if (scaling.kind === 'linear') return entries
+  add('original_context_length', gguf.uint32(scaling.originalContextLength))
+  if (scaling.kind === 'yarn') {
+    add('yarn_beta_fast', gguf.float32(scaling.betaFast))
+    add('yarn_beta_slow', gguf.float32(scaling.betaSlow))
   }
+  add('attn_factor', gguf.float32(scaling.attentionFactor))
+  return entries
 }
 
-function scalingMetadata({ kind, factor }: { kind: 'linear' | 'yarn'; factor: number }): MetadataEntry[] {
-  return [
-    ['rope.scaling.type', gguf.string(kind)],
-    ['rope.scaling.factor', gguf.float32(factor)],
-  ]
-}
-
-/** The factors that single frequencies are divided by, where a scaling has such. */
+/** The factors that each frequency is divided by, where the scaling has such factors. */
 export function ropeTensors(rope: Rope, rotatedSize: number): TensorPlan[] {
   const { scaling } = rope
   const tensor = (name: string, values: Float32Array): TensorPlan => ({

@@ -1,12 +1,12 @@
 /**
- * Plans and carries out conversions in a worker thread: a vocabulary of 256,000 tokens takes seconds of computing, and
- * converting takes minutes. Same contracts as the functions named; the thread is gone when the promise settles.
+ * Plans and carries out conversions in a worker thread, because planning a vocabulary of 256,000 tokens takes seconds of
+ * computing and converting takes minutes. The thread has ended when the promise settles.
  */
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
-import type { planConversion, PlannedFile, TensorType } from './conversion-plan.ts'
+import type { PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
 
 /** Server → thread, as its `workerData`. */
@@ -25,21 +25,18 @@ export async function convertInWorker(options: ConvertOptions): Promise<void> {
 
 /** As `planConversion`, without what only a conversion needs. */
 export async function planInWorker(
-  ...[source, tensorType, signal]: [...Parameters<typeof planConversion>, AbortSignal?]
+  source: HfFiles,
+  tensorType: TensorType,
+  signal?: AbortSignal,
 ): Promise<PlannedFile> {
   const file = await runThread({ type: 'plan', source, tensorType }, { signal })
   if (file === null) throw new InvariantError('The conversion thread ended without a plan')
   return file
 }
 
-interface ThreadHooks {
-  readonly onProgress?: ((fraction: number) => void) | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 async function runThread(
   work: ConversionWork,
-  { onProgress, signal }: ThreadHooks,
+  { onProgress, signal }: Pick<ConvertOptions, 'onProgress' | 'signal'>,
 ): Promise<ConversionAnswer> {
   signal?.throwIfAborted()
   const thread = new WorkerCalls<ConversionWork, ConversionAnswer>({

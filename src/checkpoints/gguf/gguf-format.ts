@@ -1,10 +1,9 @@
 /**
- * The facts of the GGUF container as the pinned llama.cpp reads it: value types, tensor types with their block
- * sizes, and the plain data that readers and writers exchange. Data only; nothing here touches a file.
+ * The GGUF format as the pinned llama.cpp reads it: value types, tensor types with their block sizes, and the plain data
+ * that readers and writers exchange. Touches no file.
  */
 export const GGUF_MAGIC = 0x4655_4747 // "GGUF", little-endian
 export const GGUF_VERSION = 3
-export const GGUF_READABLE_VERSIONS: readonly number[] = [2, 3]
 export const GGUF_DEFAULT_ALIGNMENT = 32
 
 /** In the order of their numbers in the file. */
@@ -78,20 +77,11 @@ export type GgufArray =
 /** A list of strings, or what reads them one by one: a vocabulary is long, and mostly only counted. */
 export type Texts = Iterable<string> & { readonly length: number }
 
-type NumberName =
-  | 'Uint8'
-  | 'Int8'
-  | 'Uint16'
-  | 'Int16'
-  | 'Uint32'
-  | 'Int32'
-  | 'Float32'
-  | 'Float64'
-  | BigintName
-type BigintName = 'BigUint64' | 'BigInt64'
+type NameOfGetter<Method> = Method extends `get${infer Name}` ? Name : never
+type NumberName = NameOfGetter<keyof DataView>
 
 /** Numbers stay packed: a vocabulary's scores and types are long. */
-type NumberArray = InstanceType<(typeof globalThis)[`${Exclude<NumberName, BigintName>}Array`]>
+type NumberArray = Exclude<NodeJS.TypedArray, BigintArray | Uint8ClampedArray>
 type BigintArray = BigUint64Array | BigInt64Array
 
 export type GgufValue = GgufScalar | GgufArray

@@ -1,16 +1,16 @@
-/**
- * Chooses the files of a repository that make up a model, by their names alone. The checkpoint is opened by the first of
- * `weights`.
- */
+/** Chooses the files of a repository that make up a model, by their names alone. */
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
+import { isRecord } from '../json-file.ts'
 import { type HubReference, isInsideRepo } from './hub-reference.ts'
 
-export type ChosenFiles =
-  /** Whole once these are there. */
-  | { readonly kind: 'listed'; readonly weights: readonly string[]; readonly others: readonly string[] }
-  /** The index names the weights, beside it. */
-  | { readonly kind: 'indexed'; readonly index: string; readonly others: readonly string[] }
+export interface ChosenFiles {
+  /** The file that the checkpoint is opened by: the first of `weights`, or the index. */
+  readonly opened: string
+  /** Null when the index names them. */
+  readonly weights: readonly string[] | null
+  readonly others: readonly string[]
+}
 
 /** Files beside the weights; each is taken where it exists. */
 const COMPANIONS = new Set([
@@ -35,16 +35,18 @@ const MAX_PARTS = 10_000
 export function chooseFiles({ repo, file }: HubReference, names: readonly string[]): ChosenFiles {
   const sound = names.filter(isInsideRepo)
   const ggufs = sound.filter((name) => name.endsWith('.gguf') && isFirstPart(name)).sort()
-  if (file !== null)
-    return { kind: 'listed', weights: ggufParts(repo, file, { names: sound, ggufs }), others: [] }
+  if (file !== null) {
+    const weights = ggufParts(repo, file, { names: sound, ggufs })
+    return { opened: weights[0] ?? '', weights, others: [] }
+  }
   const others = sound.filter((name) => COMPANIONS.has(name)).sort()
-  if (sound.includes(INDEX_FILE)) return { kind: 'indexed', index: INDEX_FILE, others }
+  if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
   const safetensors = sound.filter(
     (name) => path.posix.dirname(name) === '.' && name.endsWith('.safetensors'),
   )
   const only = safetensors.includes('model.safetensors') ? 'model.safetensors' : safetensors[0]
   if (only !== undefined && (safetensors.length === 1 || only === 'model.safetensors')) {
-    return { kind: 'listed', weights: [only], others }
+    return { opened: only, weights: [only], others }
   }
   if (ggufs.length === 0 && safetensors.length > 0) {
     throw new StartError(
@@ -57,33 +59,28 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
 
 /** The shards that an index names. @throws StartError */
 export function shardsOf(repo: string, index: string): readonly string[] {
-  const map = readWeightMap(index)
-  const shards =
-    map === null ? [] : [...new Set(Object.values(map))].filter((name) => typeof name === 'string')
+  const shards = [...new Set(weightMapValues(index))].filter((name) => typeof name === 'string')
   if (shards.length === 0 || shards.length > MAX_PARTS || !shards.every(isInsideRepo)) {
     throw new StartError(`The index of ${repo} (${INDEX_FILE}) does not name the files of its weights.`)
   }
   return shards.sort()
 }
 
-function readWeightMap(index: string): object | null {
+function weightMapValues(index: string): readonly unknown[] {
   try {
     const parsed: unknown = JSON.parse(index)
-    const map =
-      typeof parsed === 'object' && parsed !== null && 'weight_map' in parsed ? parsed.weight_map : null
-    return typeof map === 'object' ? map : null
+    const map = isRecord(parsed) ? parsed['weight_map'] : null
+    return isRecord(map) ? Object.values(map) : []
   } catch {
-    return null
+    return []
   }
 }
 
-interface Names {
-  readonly names: readonly string[]
-  /** Of a split model the first file stands for all. */
-  readonly ggufs: readonly string[]
-}
-
-function ggufParts(repo: string, file: string, { names, ggufs }: Names): readonly string[] {
+function ggufParts(
+  repo: string,
+  file: string,
+  { names, ggufs }: { readonly names: readonly string[]; readonly ggufs: readonly string[] },
+): readonly string[] {
   if (!file.endsWith('.gguf')) {
     throw new StartError(`'${file}' is no .gguf file; a safetensors checkpoint is named without its files.`)
   }

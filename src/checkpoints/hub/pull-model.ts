@@ -77,14 +77,14 @@ async function pull(context: PullContext): Promise<string> {
   const names = files.map(({ path }) => path)
   const chosen = chooseFiles(reference, names)
   // The index says how much there is to download; it is too small to count itself.
-  if (chosen.kind === 'indexed') {
-    await fetchAll([chosen.index], listing, { ...context, onProgress: undefined })
+  if (chosen.weights === null) {
+    await fetchAll([chosen.opened], listing, { ...context, onProgress: undefined })
   }
   // The weights last: a snapshot that has them has everything.
   const weights = await weightsOf(chosen, commit, context)
   await fetchAll([...chosen.others, ...weights], listing, context)
   await cache.writeRef(reference.revision, commit)
-  return cache.snapshotPath(commit, openedBy(chosen))
+  return cache.snapshotPath(commit, chosen.opened)
 }
 
 async function fetchAll(names: readonly string[], listing: HubListing, context: PullContext): Promise<void> {
@@ -145,17 +145,13 @@ async function refuseFullDisk({ cacheDir, blobsDir }: HubCache, neededBytes: num
   )
 }
 
-function openedBy(chosen: ChosenFiles): string {
-  return chosen.kind === 'indexed' ? chosen.index : (chosen.weights[0] ?? '')
-}
-
 async function weightsOf(
   chosen: ChosenFiles,
   commit: string,
   { cache, reference }: Pick<PullContext, 'cache' | 'reference'>,
 ): Promise<readonly string[]> {
-  if (chosen.kind === 'listed') return chosen.weights
-  return shardsOf(reference.repo, await readFile(cache.snapshotPath(commit, chosen.index), 'utf8'))
+  if (chosen.weights !== null) return chosen.weights
+  return shardsOf(reference.repo, await readFile(cache.snapshotPath(commit, chosen.opened), 'utf8'))
 }
 
 /** The path of a model that was pulled whole before, by any tool; null otherwise. */
@@ -166,7 +162,7 @@ async function findInCache(cache: HubCache, reference: HubReference): Promise<st
   try {
     const chosen = chooseFiles(reference, names)
     const weights = await weightsOf(chosen, commit, { cache, reference })
-    return weights.every((name) => names.includes(name)) ? cache.snapshotPath(commit, openedBy(chosen)) : null
+    return weights.every((name) => names.includes(name)) ? cache.snapshotPath(commit, chosen.opened) : null
   } catch (error) {
     if (error instanceof StartError) return null
     throw error

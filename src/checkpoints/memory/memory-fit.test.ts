@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryFit } from './memory-fit.ts'
+import { MemoryFit } from './memory-need.ts'
 
 const GB = 1e9
 

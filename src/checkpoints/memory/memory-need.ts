@@ -1,8 +1,9 @@
 /**
- * How much memory a model takes: its weights, and KV cache for every slot. The server asks before anything is loaded or
- * quantized (`memory-fit.ts`), by the headers; the engine process asks again when it knows the model. Linux hands out
- * memory that does not exist and kills the process later, so what does not fit is refused before it is allocated.
+ * How much memory a model needs: its weights, and KV cache for every slot. The server checks it before anything is loaded
+ * or quantized, by the headers (`MemoryFit`); the engine process checks again when it knows the model. Linux grants memory
+ * that does not exist and kills the process later, so what does not fit is refused before it is allocated.
  */
+import { createRequire } from 'node:module'
 import { StartError } from '../../core/errors.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 
@@ -25,7 +26,7 @@ export interface MemoryNeed {
   readonly sourceBytes: number
 }
 
-export interface MemoryInUse {
+interface MemoryInUse {
   readonly availableBytes: number
   /** Weights of the models that serve: mapped files, which the system counts as available. */
   readonly servingBytes: number
@@ -107,4 +108,50 @@ function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string 
 /** In MB (10^6 bytes), rounded so that a refusal never shows less needed than available. */
 function neededMegabytes(bytes: number): string {
   return `${Math.ceil(bytes / BYTES_PER_MB)} MB`
+}
+
+/**
+ * Counts what the loads of this server take together, so that two at the same time do not count the same free memory.
+ * While a model is replaced the old one stays, so both count. One for a server; each load holds a reservation until its
+ * engine has started.
+ */
+export class MemoryFit {
+  readonly #readAvailableBytes: () => number
+  #loadingBytes = 0
+
+  constructor(readAvailableBytes: () => number) {
+    this.#readAvailableBytes = readAvailableBytes
+  }
+
+  /**
+   * Counts what a model will take until the caller disposes it. `servingBytes` are the weights of the models that serve.
+   * @throws StartError with the numbers when more is needed than there is.
+   */
+  reserve(modelId: string, need: MemoryNeed, servingBytes: number): Disposable {
+    const availableBytes = this.#readAvailableBytes()
+    checkMemory(modelId, need, { availableBytes, servingBytes, loadingBytes: this.#loadingBytes })
+    const bytes = neededBytes(need)
+    this.#loadingBytes += bytes
+    return {
+      [Symbol.dispose]: () => {
+        this.#loadingBytes -= bytes
+      },
+    }
+  }
+}
+
+/** Whether models may go to a GPU, whose driver refuses what does not fit there. */
+export function mayUseGpu({ gpu, gpuLayers }: Pick<RunnerOptions, 'gpu' | 'gpuLayers'>): boolean {
+  if (gpu === 'off' || gpuLayers === 0) return false
+  if (process.platform === 'darwin') return true
+  const require = createRequire(import.meta.url)
+  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  return ['cuda', 'vulkan'].some((kind) => {
+    try {
+      require.resolve(`@node-llama-cpp/${platform}-${kind}`)
+      return true
+    } catch {
+      return false
+    }
+  })
 }

@@ -10,7 +10,7 @@ import { badFile, fileError, isMissing } from './file-errors.ts'
 import { isFile } from './json-file.ts'
 import { checkFile, openFile } from './open-file.ts'
 
-/** The checkpoint is on this machine. With a GGUF file, `modelConfig` overrides metadata. */
+/** The checkpoint is a path on this machine. With a GGUF file, `modelConfig` overrides metadata. */
 export type CheckpointPaths = Pick<LocalModelSource, 'checkpoint' | 'modelConfig' | 'tokenizer'>
 
 export interface GgufFiles {
@@ -71,7 +71,7 @@ async function findWeights(checkpoint: string): Promise<string> {
   if (names.includes(INDEX_FILE)) return join(checkpoint, INDEX_FILE)
   if (names.includes('model.safetensors')) return join(checkpoint, 'model.safetensors')
   const safetensors = names.filter((name) => extname(name) === '.safetensors')
-  // Of a split model the first file stands for all.
+  // A split model is named by its first file.
   const ggufs = names.filter(
     (name) => extname(name) === '.gguf' && !/-(?!00001-of-)\d{5}-of-\d{5}\.gguf$/.test(name),
   )
@@ -87,7 +87,7 @@ async function findWeights(checkpoint: string): Promise<string> {
   return join(checkpoint, only)
 }
 
-/** Null when it is no folder. */
+/** Names in a folder; null when the path is not a folder. */
 async function listFolder(path: string): Promise<string[] | null> {
   try {
     return (await stat(path)).isDirectory() ? await readdir(path) : null

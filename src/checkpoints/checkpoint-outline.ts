@@ -59,7 +59,7 @@ interface OutlineOptions {
 }
 
 /**
- * Checks that the files can be served, and quantized where the source says so, and reads what is in them.
+ * Reads the headers, and checks that the files can be served, and quantized if the source asks for it.
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function outlineCheckpoint(

@@ -1,4 +1,4 @@
-/** Whether a new file fits on the disk, asked before the minutes it takes to write it. */
+/** Checks that a new file fits on the disk, before the minutes that writing it takes. */
 import { statfs } from 'node:fs/promises'
 import { StartError } from '../core/errors.ts'
 

@@ -53,7 +53,7 @@ export function parseJson(path: string, text: string): unknown {
   }
 }
 
-/** Values are walked and shown by recursion, which deep enough nesting would overflow. */
+/** Values are read and shown by recursion, which deep nesting would overflow. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   let isInString = false

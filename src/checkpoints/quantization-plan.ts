@@ -1,6 +1,6 @@
 /**
- * What quantizing a model will do, known from its headers: whether it can be quantized, which format its matrices get
- * and about how large it becomes. Reads headers only; the engine's quantizer does the work.
+ * Plans the quantization of a model from its headers: whether it can be quantized, the format of its matrices and an
+ * estimate of its size. Reads headers only; the engine's quantizer does the work.
  */
 import type { QuantMode } from '../core/quant-mode.ts'
 import { badFile } from './file-errors.ts'
@@ -8,7 +8,7 @@ import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
 import { elementCount, type GgmlType, type GgufTensor } from './gguf/gguf-format.ts'
 import { findCheckpointFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
-/** What the matrices become; the first three are llama.cpp's file types. */
+/** The format of quantized matrices; the first three are llama.cpp's file types. */
 export type QuantFormat = 'Q4_K_M' | 'IQ4_NL' | 'Q8_0' | 'fp8'
 
 /** Rows of whole blocks of this many weights are what llama.cpp's K-quants take. */
@@ -17,14 +17,14 @@ const SMALL_BLOCK_ELEMENTS = 32
 
 /** Bits for a weight, on the high side: both 4-bit formats keep some matrices in more. */
 const MATRIX_BITS: Readonly<Record<QuantFormat, number>> = { Q4_K_M: 6.6, IQ4_NL: 6.1, Q8_0: 8.5, fp8: 8.5 }
-/** Of embeddings, and of what falls back to 32-blocks. */
+/** Bits for a weight of the embeddings, and of matrices that fall back to 32-blocks. */
 const FALLBACK_BITS = 8.5
 const EMBEDDING = /^(token_embd|output)\.weight$/
 
 const FULL_PRECISION: ReadonlySet<GgmlType> = new Set(['F64', 'F32', 'F16', 'BF16'])
 const INTEGERS: ReadonlySet<GgmlType> = new Set(['I8', 'I16', 'I32', 'I64'])
 
-/** Small matrices that matter much; llama.cpp never quantizes them, and so do we. */
+/** Small matrices with a large effect on quality; llama.cpp never quantizes them either. */
 const KEPT_NAMES =
   /_norm\.weight|ffn_gate_(inp|tid2eid)\.weight|altup|laurel|per_layer_model_proj|position_embd|token_types|ssm_conv1d|shortconv\.conv\.weight|indexer\.[kq]_proj\.weight|time_mix_(first|[wvag]\d|decay_w\d|lerp_fused)\.weight|attn_rel_b\.weight/
 
@@ -85,7 +85,7 @@ export function fitsSmallBlocks({ shape: [row = 0] }: GgufTensor): boolean {
   return row % SMALL_BLOCK_ELEMENTS === 0
 }
 
-/** About what comes out, rather more. */
+/** An estimate of the quantized size, on the high side. */
 export function estimateBytes(format: QuantFormat, { tensors }: Pick<GgufModel, 'tensors'>): number {
   return tensors.reduce((sum, tensor) => {
     if (!isWeightMatrix(tensor) || !fitsSmallBlocks(tensor)) return sum + tensor.sizeBytes

@@ -10,7 +10,7 @@ const MAX_SIZE = 2 ** 24
 /** llama.cpp's LLAMA_MAX_LAYERS. */
 const MAX_LAYERS = 512
 
-/** An architecture as llama.cpp's graph of it has it. */
+/** What llama.cpp's graph of an architecture implements. */
 export interface DecoderTraits {
   /** As `general.architecture` names it, and the prefix of its metadata. */
   readonly ggufName: string
@@ -21,9 +21,9 @@ export interface DecoderTraits {
   readonly hasFreeHeadSize: boolean
   /** Whether a part of each head may go without rotation. */
   readonly rotatesPartly: boolean
-  /** Flags of the config that must be as given, because the graph has no place for the other. */
+  /** Flags of the config that must have these values: the graph does not implement the others. */
   readonly requiredFlags: Readonly<Record<string, boolean>>
-  /** What transformers takes when the config is silent. */
+  /** transformers' values for fields that the config lacks. */
   readonly defaults: {
     readonly rmsEpsilon: number
     readonly ropeTheta: number
@@ -84,7 +84,7 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
   }
 }
 
-/** Settings that would change the numbers and that llama.cpp's graph cannot express. */
+/** Refuses settings that change the result and that llama.cpp's graph does not implement. */
 function checkSupported(config: JsonObject, { activation, requiredFlags }: DecoderTraits): void {
   const { [activation.field]: named, quantization_config: quantization } = config.fields
   const given = named ?? activation.value

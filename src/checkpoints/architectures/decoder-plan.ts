@@ -13,7 +13,7 @@ export interface LayerTensor {
   readonly hf: string
   /** Rows and columns; one number for a vector. */
   readonly shape: readonly number[]
-  /** Whether a bias of as many numbers as there are rows comes with it. */
+  /** Whether it has a bias, a vector of one number per row. */
   readonly hasBias?: boolean
   readonly change?: TensorChange | undefined
 }
@@ -58,7 +58,7 @@ function decoderMetadata(decoder: DecoderConfig): MetadataEntry[] {
 function decoderTensors(decoder: DecoderConfig, { layer, outputNormChange }: DecoderTable): TensorPlan[] {
   const { hiddenSize, vocabSize, rope, rotatedSize, layers, hasTiedEmbeddings } = decoder
   const norm = { gguf: 'output_norm', hf: 'model.norm', shape: [hiddenSize], change: outputNormChange }
-  // Without output.weight llama.cpp multiplies by the embeddings, which is what tied means.
+  // Without output.weight llama.cpp multiplies by the embeddings: that is tying them.
   const head = { gguf: 'output', hf: 'lm_head', shape: [vocabSize, hiddenSize] }
   const layerRows = Array.from({ length: layers }, (_, index) =>
     layer.map((row) => ({ ...row, gguf: `blk.${index}.${row.gguf}`, hf: `model.layers.${index}.${row.hf}` })),

@@ -35,7 +35,7 @@ const GEMMA3: DecoderTraits = {
 }
 const DEFAULT_WINDOW = 4096
 const LOCAL_ROPE_THETA = 10_000
-/** Layers of the one model of each family that llama.cpp knows to scale attention by hidden size over heads. */
+/** Layers of the one model of each family for which llama.cpp scales attention by hidden size over heads. */
 const LAYERS_OF_27B: Readonly<Record<string, number>> = { gemma2: 46, gemma3: 62 }
 
 export function planGemma2(config: JsonObject): ArchitecturePlan {

@@ -8,6 +8,7 @@
  */
 import { readdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Engine } from '../../protocol/engine.ts'
 import { isRecord } from '../json-file.ts'
 import { writeWhole } from './whole-file.ts'
@@ -68,7 +69,7 @@ async function removeSuperseded(current: Artifact): Promise<void> {
   const others = (await listArtifacts(dirname(current.path))).filter(({ path }) => path !== current.path)
   const superseded = new Set<Artifact>()
   const isSuperseded = (one: Artifact): boolean =>
-    (one.as === current.as && sameFiles(one.from, current.from)) ||
+    (one.as === current.as && isDeepStrictEqual(one.from, current.from)) ||
     [...superseded].some(({ path }) => one.from.includes(path))
   for (;;) {
     const more = others.filter((one) => !superseded.has(one) && isSuperseded(one))
@@ -102,8 +103,4 @@ async function readManifest(manifestPath: string): Promise<Artifact | null> {
 
 function manifestPathOf(path: string): string {
   return path.replace(/\.gguf$/, '.json')
-}
-
-function sameFiles(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((path, index) => path === other[index])
 }

@@ -15,10 +15,10 @@ import type { HfFiles } from '../checkpoint-files.ts'
 import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 
-/** What matrices are stored as; `source` keeps the checkpoint's own type. Vectors are always F32, as llama.cpp wants. */
+/** The type of matrices; `source` keeps the checkpoint's own. Vectors are always F32, which llama.cpp requires. */
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 
-/** Where a tensor's data comes from. */
+/** The origin of a tensor's data. */
 type TensorData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
   | {

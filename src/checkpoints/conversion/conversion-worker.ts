@@ -14,6 +14,6 @@ answerCalls(
     await convertCheckpoint({ ...work, onProgress: wholePercents(onProgress) })
     return null
   },
-  // Handed over, not copied: it holds the whole vocabulary.
+  // Transferred, not copied: it holds the whole vocabulary.
   (file) => (file === null ? [] : [file.headerBytes.buffer]),
 )

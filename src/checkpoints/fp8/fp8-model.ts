@@ -1,6 +1,6 @@
 /**
- * Writes a model's GGUF file again with its weight matrices as fp8, streamed. llama.cpp reads them as Q8_0. Called from
- * the quantizer's process; writes to the path it is given and nothing else.
+ * Writes a copy of a model's GGUF file with its weight matrices as fp8, streamed. llama.cpp reads them as Q8_0. Called in
+ * the quantizer's process; writes only to the path it is given.
  */
 import { badFile, quoted } from '../file-errors.ts'
 import { encodeFp8Rows, type Fp8Rows } from './fp8-rows.ts'
@@ -72,7 +72,7 @@ function encode(tensor: StoredTensor, values: Float32Array, rowElements: number)
   }
 }
 
-/** One file, of blocks, with the writer's alignment. */
+/** The model's metadata for a single Q8_0 file with the writer's alignment. */
 function fp8Metadata(metadata: GgufMetadata): GgufMetadata {
   const kept = Array.from(metadata).filter(
     ([key]) => !key.startsWith('split.') && key !== 'general.alignment',

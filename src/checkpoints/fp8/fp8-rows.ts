@@ -53,7 +53,7 @@ export function rowScale(row: Float32Array): number {
 
 const rounded = new Float64Array(FP8_BLOCK_ELEMENTS)
 
-/** Gives the number of weights stored exactly. */
+/** Returns the number of weights that are stored exactly. */
 function encodeBlock(block: Float32Array, scale: number, target: Uint8Array): number {
   let max = 0
   for (let index = 0; index < FP8_BLOCK_ELEMENTS; index++) {

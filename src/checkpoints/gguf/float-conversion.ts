@@ -1,7 +1,7 @@
 /**
- * Conversion between the float types weights are stored in, rounding to nearest even as PyTorch does, and the
- * search for NaN and Infinity that every tensor passes. Works on chunks, in typed arrays, on a little-endian machine
- * (the only kind llama.cpp's prebuilt libraries exist for).
+ * Conversion between the float types of stored weights, rounding to nearest even as PyTorch does, and the search for NaN
+ * and Infinity in every tensor. Works on chunks, in typed arrays, on a little-endian machine (the only kind that llama.cpp
+ * has prebuilt libraries for).
  */
 export type FloatType = 'F32' | 'F16' | 'BF16'
 
@@ -17,7 +17,7 @@ export function findNonFinite(bytes: Uint8Array, type: FloatType): number | null
   return findAllOnes(asUint16(bytes), type === 'F16' ? 0x7c00 : 0x7f80)
 }
 
-/** Converts whole elements; the result may be the very bytes given. */
+/** Converts whole elements; returns `bytes` itself when the types are equal. */
 export function convertFloats(bytes: Uint8Array, from: FloatType, to: FloatType): Uint8Array {
   if (from === to) return bytes
   if (to === 'F32') return asBytes(from === 'F16' ? f16ToF32(asUint16(bytes)) : bf16ToF32(asUint16(bytes)))

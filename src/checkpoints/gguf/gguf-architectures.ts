@@ -1,7 +1,7 @@
 /**
- * The architectures that the pinned llama.cpp knows (`general.architecture` of a GGUF file) and that continue text
- * token by token. Left out: encoders, projectors, vocoders, draft heads, encoder-decoders and diffusion models.
- * To be looked through again whenever the pinned version changes.
+ * The architectures of the pinned llama.cpp (`general.architecture` of a GGUF file) that generate text token by token. Left
+ * out: encoders, projectors, vocoders, draft heads, encoder-decoders and diffusion models. Review the list whenever the
+ * pinned version changes.
  */
 export const TEXT_ARCHITECTURES: ReadonlySet<string> = new Set(
   `

@@ -39,7 +39,7 @@ export interface GgufHeader {
 
 /**
  * @throws StartError when this is no usable GGUF file.
- * @throws MoreBytesNeeded when the header goes on behind the bytes passed.
+ * @throws MoreBytesNeeded when the header is longer than the bytes passed.
  */
 export function parseGgufHeader(source: HeaderSource): GgufHeader {
   const cursor = new GgufCursor(source)
@@ -168,7 +168,7 @@ function checkTensorData(
   }
 }
 
-/** The header goes on behind the bytes that were passed; caught by the reader of the file only. */
+/** The header is longer than the bytes that were passed. Only the reader of the file catches this. */
 export class MoreBytesNeeded extends Error {
   readonly neededBytes: number
 
@@ -204,7 +204,7 @@ class GgufCursor {
     return badFile(this.#source.path, problem)
   }
 
-  /** Throws unless `size` more bytes are in the file and at hand; returns where they start. */
+  /** Advances by `size` bytes and returns their offset. Throws unless the file and the bytes passed hold them. */
   take(size: number): number {
     const start = this.#offset
     const end = start + size
@@ -242,7 +242,7 @@ class GgufCursor {
     return this.#source.bytes.toString('utf8', start, start + size)
   }
 
-  /** Checked to lie within the bytes at hand; decoded at each iteration. */
+  /** Checks the lengths at once; decodes the strings at each iteration. */
   texts(count: number): Texts {
     const start = this.#offset
     for (let index = 0; index < count; index++) this.take(this.size())

@@ -34,7 +34,10 @@ const MAX_PARTS = 10_000
 /** @throws StartError when there is no such model, or more than one. */
 export function chooseFiles({ repo, file }: HubReference, names: readonly string[]): ChosenFiles {
   const sound = names.filter(isInsideRepo)
-  const ggufs = sound.filter((name) => name.endsWith('.gguf') && isFirstPart(name)).sort()
+  // A split model is named by its first file.
+  const ggufs = sound
+    .filter((name) => name.endsWith('.gguf') && (SPLIT.exec(name)?.groups?.['part'] ?? '00001') === '00001')
+    .sort()
   if (file !== null) {
     const weights = ggufParts(repo, file, { names: sound, ggufs })
     return { opened: weights[0] ?? '', weights, others: [] }
@@ -97,10 +100,6 @@ function partsOf(file: string): readonly string[] {
   return Array.from({ length: count }, (_, index) =>
     file.replace(SPLIT, `-${String(index + 1).padStart(5, '0')}-of-${total}.gguf`),
   )
-}
-
-function isFirstPart(name: string): boolean {
-  return (SPLIT.exec(name)?.groups?.['part'] ?? '00001') === '00001'
 }
 
 function shown(files: readonly string[]): string {

@@ -176,7 +176,7 @@ class PartialFile {
     return new PartialFile(mine, handle, (await handle.stat()).size)
   }
 
-  /** Gives the whole blob its name; false when another process has taken the part over. */
+  /** Renames the part to its blob; false when another process has taken the part over. */
   async complete(blobPath: string): Promise<boolean> {
     await this.handle.sync()
     await this.#close()
@@ -189,7 +189,7 @@ class PartialFile {
     }
   }
 
-  /** Leaves the part to the next process, at once. */
+  /** Makes the part ownerless at once. */
   async release(): Promise<void> {
     await this.#close()
     await utimes(this.#path, 0, 0).catch(() => {})

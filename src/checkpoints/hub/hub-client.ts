@@ -1,7 +1,7 @@
 /**
- * The requests to the Hub: the commit of a revision, the files in it, and the bytes of a file from an offset on. Its
- * client library knows the routes and the answers; every failure becomes one sentence. The token is sent to the Hub
- * alone, never to the address of a redirect.
+ * The requests to the Hub: the commit of a revision, the files in it, and the bytes of a file from an offset on. The Hub's
+ * client library has the routes and parses the answers; every failure becomes one sentence. The token is sent to the Hub
+ * only, never to the address of a redirect.
  */
 import { fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
 import { abortReason } from '../../core/abort.ts'
@@ -79,7 +79,7 @@ export class HubClient {
       if (response.status === 206 && !response.headers.get('content-range')?.startsWith(`bytes ${offset}-`)) {
         throw this.#nonsense(`the wrong part of ${file.path}`)
       }
-      // A server that cannot send a part sends the whole.
+      // A server without range requests sends the whole file.
       let toSkip = response.status === 206 ? 0 : offset
       for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         silence.restart()

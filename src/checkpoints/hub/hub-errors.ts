@@ -3,7 +3,7 @@ import { StartError } from '../../core/errors.ts'
 import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { systemReason } from '../file-errors.ts'
 
-/** The Hub does not answer, or not now; asking again may help. */
+/** The Hub does not answer, or not now; a retry may help. */
 export class HubUnreachable extends StartError {}
 
 export interface RefusedRequest {
@@ -13,7 +13,7 @@ export interface RefusedRequest {
   readonly hasToken: boolean
 }
 
-/** What an answer without success means. */
+/** The error of an answer without success. */
 export function hubRefusal(response: Response, asked: RefusedRequest): StartError {
   const { endpoint, repo, revision, hasToken } = asked
   const { status } = response

@@ -1,6 +1,6 @@
 /**
- * The Hub's address, the token and the cache folder, from the environment variables that the Hub's own tools read, so
- * that one set-up serves all. An empty variable counts as not set.
+ * The Hub's address, the token and the cache folder, read from the environment variables of the Hub's own tools, so that
+ * one configuration serves all of them. An empty variable counts as not set.
  */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -24,7 +24,8 @@ const YES_WORDS = new Set(['1', 'on', 'yes', 'true'])
 
 /** @throws StartError for a value that cannot be used; the message never holds a token. */
 export function readHubSettings(env: Env): HubSettings {
-  const home = folder(env['HF_HOME']) ?? path.join(cacheHome(env), 'huggingface')
+  const userCache = folder(env['XDG_CACHE_HOME']) ?? path.join(homedir(), '.cache')
+  const home = folder(env['HF_HOME']) ?? path.join(userCache, 'huggingface')
   return {
     endpoint: readEndpoint(env['HF_ENDPOINT'] || DEFAULT_ENDPOINT),
     token: isYes(env['HF_HUB_DISABLE_IMPLICIT_TOKEN']) ? null : readToken(env, home),
@@ -35,10 +36,6 @@ export function readHubSettings(env: Env): HubSettings {
 
 function isYes(given: string | undefined): boolean {
   return YES_WORDS.has((given ?? '').toLowerCase())
-}
-
-function cacheHome(env: Env): string {
-  return folder(env['XDG_CACHE_HOME']) ?? path.join(homedir(), '.cache')
 }
 
 function folder(given: string | undefined): string | null {

@@ -1,4 +1,4 @@
-/** A checkpoint as a path: a Hub reference is pulled first, with the environment variables of this process. */
+/** The path of a checkpoint: a Hub reference is pulled first, with the environment variables of this process. */
 import type { LogWriter } from '../../core/log-writer.ts'
 import { isHubReference } from './hub-reference.ts'
 import type { PullOptions, PullProgress } from './pull-model.ts'
@@ -31,7 +31,7 @@ export function localCheckpointLogged(checkpoint: string, options: LoggedPullOpt
   let arrived = 0
   let logged: number | null = null
   const onDownload = ({ repo, bytes, totalBytes }: PullProgress): void => {
-    // A download that another process gave up begins again.
+    // The bytes go down when another process abandons its download.
     arrived = Math.max(arrived, totalBytes === 0 ? 1 : bytes / totalBytes)
     onProgress(arrived)
     const isDue = logged === null || arrived - logged >= LOG_STEP || (arrived === 1 && logged < 1)

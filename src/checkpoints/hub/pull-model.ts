@@ -76,7 +76,7 @@ async function pull(context: PullContext): Promise<string> {
   const { commit, files } = listing
   const names = files.map(({ path }) => path)
   const chosen = chooseFiles(reference, names)
-  // The index says how much there is to download; it is too small to count itself.
+  // The size of the download is known from the index, which is too small to count itself.
   if (chosen.weights === null) {
     await fetchAll([chosen.opened], listing, { ...context, onProgress: undefined })
   }
@@ -127,7 +127,7 @@ async function findMissing(
   return missing
 }
 
-/** A smaller download is done before its notice is read. */
+/** A smaller download ends before its notice is read. */
 const NOTICED_BYTES = 50_000_000
 
 function inGigabytes(bytes: number): string {

@@ -9,7 +9,7 @@ import type { RunnerOptions } from '../../protocol/runner-options.ts'
 
 /** Tokens of a sequence where neither the operator nor a shorter context sets another bound. */
 const MAX_DEFAULT_SEQ_LEN = 4096
-/** llama.cpp gives each sequence a multiple of this many tokens. */
+/** llama.cpp allocates a multiple of this many tokens for each sequence. */
 const SEQUENCE_TOKENS_UNIT = 256
 /** Numbers that Q8_0 packs together, with one scale. */
 export const BLOCK_ELEMENTS = 32

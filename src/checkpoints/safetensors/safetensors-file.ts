@@ -42,7 +42,7 @@ export interface SafetensorsTensor extends FileRange {
 }
 
 export interface Checkpoint {
-  /** What was opened: the safetensors file or the index; for messages. */
+  /** The safetensors file or the index that was opened; for messages. */
   readonly path: string
   readonly tensors: ReadonlyMap<string, SafetensorsTensor>
 }
@@ -59,7 +59,7 @@ export async function openCheckpoint(path: string): Promise<Checkpoint> {
   return { path, tensors }
 }
 
-/** The safetensors files of a checkpoint: the one given, or those that the index names. */
+/** The safetensors files of a checkpoint: the path itself, or those that the index names. */
 export async function weightFiles(path: string): Promise<readonly string[]> {
   return path.endsWith('.json') ? readShardPaths(path) : [path]
 }

@@ -44,7 +44,7 @@ export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedToke
         : BYTE_TOKENS.has(token)
           ? TOKEN_TYPES.byte
           : TOKEN_TYPES.normal,
-    // llama.cpp looks for these before it writes spaces as marks.
+    // llama.cpp finds these before it replaces spaces with marks.
     userDefinedText: (text) => text.replaceAll(SPACE_MARK, ' '),
   })
   const name = strippingModelName(tokenizer, vocabulary)
@@ -84,7 +84,7 @@ function scoresOf(parts: SentencePieceParts): number[] {
   return scoresOfPieces(parts, parseSentencePieceModel(pieceModel.path, pieceModel.bytes))
 }
 
-/** A token's score is the rank of its first merge; what no merge makes comes last. */
+/** A token's score is the rank of its first merge; tokens that no merge makes have the lowest score. */
 function scoresOfMerges(parts: TokenizerParts, merges: readonly Merge[]): number[] {
   const { vocabulary, vocabSize } = parts
   const ranks = new Map<string, number>()
@@ -100,8 +100,8 @@ function scoresOfMerges(parts: TokenizerParts, merges: readonly Merge[]): number
 }
 
 /**
- * Scores say the same as ranks when every way to make a token is a merge, and those of one token stand together.
- * Added tokens are found before any merge, so nothing is asked of theirs, nor of merges with one.
+ * Scores are equivalent to ranks when every way to make a token is a merge, and the merges of one token are adjacent.
+ * Added tokens are found before any merge, so their merges and merges with one of them are not checked.
  */
 function checkMerges(
   { tokenizer, vocabulary: { base, added } }: TokenizerParts,
@@ -159,8 +159,8 @@ function scoresOfPieces(parts: TokenizerParts, pieces: readonly SentencePiece[])
 
 /**
  * Where the tokenizer puts a space: in front of all text between special tokens, in front of a text that begins with no
- * special token and no space, or nowhere. tokenizer.json says it in its normalizer or its pre-tokenizer, by its age.
- * @throws StartError when it does anything else with text
+ * special token and no space, or nowhere. Older files configure it in the normalizer, newer ones in the pre-tokenizer.
+ * @throws StartError when the file changes text in any other way
  */
 function readSpacePrefix(tokenizer: JsonObject): 'every-text' | 'start' | 'none' {
   const { normalizer = null, pre_tokenizer: preTokenizer = null } = tokenizer.fields

@@ -120,7 +120,7 @@ function checkUnique(tokenizer: JsonObject, tokens: readonly string[]): void {
 
 export type Merge = readonly [left: string, right: string]
 
-/** Both spellings of tokenizer.json are read. */
+/** Reads both spellings of tokenizer.json. */
 export function readMerges(model: JsonObject, base: ReadonlyMap<string, number>): Merge[] {
   return listField(model, 'merges').map((merge) => {
     const parts: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
@@ -134,14 +134,14 @@ export function readMerges(model: JsonObject, base: ReadonlyMap<string, number>)
   })
 }
 
-/** Texts that llama.cpp strips spaces behind nothing of, in a model of this name. */
+/** Special tokens of Phi-3 behind which llama.cpp strips no spaces. */
 const NEVER_STRIPPED = ['<unk>', '<s>', '<|endoftext|>']
 const NAME_THAT_STRIPS = 'phi-3'
 
 /**
- * llama.cpp knows only one rule for tokens that take the spaces behind them, and goes by the model's name: in Phi-3
- * every special token does, but for three. Null when no token does so.
- * @throws StartError when the tokens that do are others.
+ * The model name that makes llama.cpp strip the spaces behind special tokens; null when no token strips them. llama.cpp
+ * has one rule for this, selected by the name: in Phi-3 every special token strips, except three.
+ * @throws StartError when other tokens strip
  */
 export function strippingModelName(tokenizer: JsonObject, { added }: TokenizerVocabulary): string | null {
   const tokens = Array.from(added.values())

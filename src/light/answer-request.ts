@@ -1,6 +1,6 @@
 /**
- * One request from its head to its answer. It passes the gates before its body is read, so that a caller without a
- * right to be here costs nothing:
+ * One request from its head to its answer. The checks run before its body is read, so that an unauthorized caller costs
+ * little:
  *
  *   proper HTTP → route → key, unless the path is public → body → handler
  *                   └── none: a file of the static folder, or 404
@@ -29,7 +29,7 @@ import { findFile } from './static/static-files.ts'
  */
 export type Handler<P extends Pattern = Pattern> = (request: LightRequest<PathParams<P>>) => unknown
 
-/** An endpoint's, which sees more than an application needs. */
+/** The handler of an endpoint. */
 export type EndpointHandler = (exchange: Exchange, endpoints: Endpoints) => unknown
 
 const KEY_FORM = /^sk-svc-\S+$/
@@ -85,7 +85,7 @@ async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<LightA
   return renderValue(await match.target(exchange, deps.endpoints), exchange)
 }
 
-/** What other methods send as a body is ignored. */
+/** The bodies of other methods are ignored. */
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 async function readBody({ clock, keys }: RequestDeps, exchange: Exchange): Promise<void> {
@@ -98,7 +98,7 @@ async function readBody({ clock, keys }: RequestDeps, exchange: Exchange): Promi
 async function sendError(deps: RequestDeps, exchange: Exchange, thrown: unknown): Promise<void> {
   const error = toServiceError(thrown, exchange.requestId)
   if (error.status === 500 && !exchange.hasClientLeft) deps.onError(error.cause ?? error, exchange.requestId)
-  // A file that breaks off under way cannot be answered for any more: only a broken connection says so.
+  // The head of a file's answer is sent already: only a broken connection can report the error.
   if (exchange.response.headersSent) return void exchange.response.destroy()
   // What follows on the connection may be no request.
   if (error.code === 'malformed_request') exchange.response.setHeader('connection', 'close')
@@ -108,7 +108,7 @@ async function sendError(deps: RequestDeps, exchange: Exchange, thrown: unknown)
 
 /** Undefined when there is nothing to wait for. */
 function send(deps: RequestDeps, exchange: Exchange, answer: LightAnswer): Promise<void> | undefined {
-  // The client's own leaving is no error.
+  // A client that disconnects is no error.
   if (exchange.hasClientLeft) {
     if (typeof answer.body !== 'string') answer.body.stream.destroy()
     return undefined

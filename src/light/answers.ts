@@ -33,7 +33,7 @@ export interface LightAnswer {
   readonly isAscii?: boolean
 }
 
-/** What has no JSON of its own is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
+/** A value without JSON is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
 export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): LightAnswer {
   const { text, byteLength } = value instanceof JsonText ? value : new JsonText(refuseBytes(value))
   return {
@@ -45,10 +45,10 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
       String(byteLength),
       'x-request-id',
       requestId,
-      // An answer is for its caller alone.
+      // No cache may share an answer between callers.
       'cache-control',
       'no-store',
-      // Text that a model was made to write must not become a page.
+      // A browser must not render a model's text as a page.
       'x-content-type-options',
       'nosniff',
     ],

@@ -1,6 +1,5 @@
 /**
- * One request as its handler sees it. What most handlers never look at (the query, the client's signal) is made on first
- * use.
+ * One request as its handler sees it. The query and the client's signal are made on first use, because most handlers read neither.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
@@ -66,7 +65,7 @@ export class Exchange implements LightRequest {
     return (this.#signal ??= watchClient(this.incoming, this.response))
   }
 
-  /** Calls back when the connection ends, until the function that it gives is called. */
+  /** Calls back when the connection ends; the function that it returns removes the callback. */
   onLeave(callback: () => void): () => void {
     return onConnectionEnd(this.incoming.socket, callback)
   }
@@ -80,7 +79,7 @@ export class Exchange implements LightRequest {
     return this.incoming.url ?? ''
   }
 
-  /** The answer has no reader any more. */
+  /** Whether the client has disconnected. */
   get hasClientLeft(): boolean {
     return this.response.destroyed || this.incoming.socket.destroyed
   }

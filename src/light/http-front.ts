@@ -1,6 +1,5 @@
 /**
- * The port of a light server, with everything that stands on `node:http`: loaded by `listen`, so that an import does not
- * pay for it.
+ * The HTTP server of a light server. `listen` loads this file, so that an import does not load `node:http`.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,9 +38,9 @@ export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFron
   guardConnections(server, HTTP_BOUNDS)
   const { host, port } = options
   await listen(server, { host, port, backlog: LISTEN_BACKLOG })
-  // A connection that cannot be accepted, as when files run out, is no reason to end the application.
+  // A connection that cannot be accepted, as when files run out, must not end the application.
   server.on('error', (error) => options.onError(error, null))
-  // Of a server that listens on a port it is no text and never null.
+  // Of a server that listens on a port the address is neither a text nor null.
   const address = server.address() as AddressInfo
   return { address: { ...address, url: addressUrl(address, 'http') }, graceful }
 }

@@ -1,10 +1,9 @@
-/** The options of a light server: what may be given, what is when it is not, and what is refused. */
+/** The options of a light server: their types, their defaults and their checks. */
 import { StartError } from '../core/errors.ts'
 import type { Quantization } from '../core/quant-mode.ts'
-import type { Pattern } from './routing/path-pattern.ts'
-import { DEFAULT_PUBLIC_PATHS } from './routing/path-pattern.ts'
+import { DEFAULT_PUBLIC_PATHS, type Pattern } from './routing/path-pattern.ts'
 
-/** Gets the cause of each 500; the id is null where no request is to blame, as when a thread has ended. */
+/** Called with the cause of each 500; the id is null where no request caused it, as when a thread has ended. */
 export type OnError = (error: unknown, requestId: string | null) => void
 
 /** How a checkpoint is served; each means what the full server's option of that name means. */
@@ -123,7 +122,7 @@ export function completeOptions(options: LightServerOptions): CompleteOptions {
   return { ...complete, onError: neverThrowing(complete.onError) }
 }
 
-/** It is called where nothing could catch what the application's own function throws. */
+/** No caller could catch what the application's function throws. */
 function neverThrowing(onError: OnError): OnError {
   return (error, requestId) => {
     try {

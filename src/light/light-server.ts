@@ -1,6 +1,6 @@
 /**
  * The light embeddable server: `node:http`, four endpoints, a bearer-key check, files and the application's own routes.
- * This file owns its life; its options are in `light-options.ts`, what happens to a request in `answer-request.ts`.
+ * This file owns its life cycle; the options are in `light-options.ts`, the handling of a request in `answer-request.ts`.
  *
  *   made ──listen──▶ listening ──close──▶ draining ──▶ closed      a closed server cannot listen again
  *     ▲──when that fails──┘
@@ -22,8 +22,7 @@ import {
   type OnError,
 } from './light-options.ts'
 import type { ModelHost } from './endpoints.ts'
-import type { Pattern } from './routing/path-pattern.ts'
-import { createPublicPaths, GENERATE_PATH, type IsPublic } from './routing/path-pattern.ts'
+import { createPublicPaths, GENERATE_PATH, type IsPublic, type Pattern } from './routing/path-pattern.ts'
 import { type Method, Router } from './routing/router.ts'
 import { staticRoot } from './static/static-root.ts'
 

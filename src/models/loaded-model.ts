@@ -1,5 +1,5 @@
 /**
- * A model that is loaded, and the count of who uses it. When it is retired its engine closes with the last lease.
+ * A loaded model and the count of its leases. When it is retired its engine closes with the last lease.
  * Owned by the registry.
  */
 import { InvariantError } from '../core/errors.ts'
@@ -12,7 +12,7 @@ import type { QueueLimit } from './queue-limit.ts'
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
 export interface ModelLease extends Disposable {
   readonly modelId: string
-  /** Takes requests while there is room to wait. */
+  /** Accepts requests while the waiting queue has capacity. */
   readonly engine: Pick<Engine, 'generate'>
   readonly info: ModelInfo
   /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */

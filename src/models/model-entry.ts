@@ -1,4 +1,4 @@
-/** What the registry holds of one id, and what it refuses where there is nothing to serve. Changed by registry and loader. */
+/** What the registry holds of one id, and its errors where nothing can serve. Changed by registry and loader. */
 import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
@@ -17,11 +17,11 @@ export interface ModelEntry {
   current: LoadedModel | null
   /** What `current` was loaded from; null for the fallback and before the first load has finished. */
   source: ModelSource | null
-  /** Held by the load under way; the next ones wait in the order they were asked for. */
+  /** Held by the load under way; later loads wait in order of arrival. */
   readonly loads: Mutex
   /** Whether it stays, as `failed`, when its first load fails. */
   isKept: boolean
-  /** Aborted when it is unregistered: a load under way is of no use any more. */
+  /** Aborted when it is unregistered, which ends a load under way. */
   readonly removed: AbortController
 }
 

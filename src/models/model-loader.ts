@@ -1,6 +1,6 @@
 /**
  * Opens the engines of models and knows every engine that is open, those that finish their last requests included. A load
- * changes its entry: what serves, how far it is, why it failed. Which ids there are is the registry's, its only caller.
+ * changes its entry: what serves, how far it is, why it failed. The registry, its only caller, owns the ids.
  */
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
@@ -96,7 +96,7 @@ export class ModelLoader {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
-  /** @throws the reason when a load is of no use any more. */
+  /** @throws the signal's reason when the load has been cancelled. */
   #hooks(entry: ModelEntry, outline: ModelOutline | null): LoadHooks {
     const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
     signal.throwIfAborted()

@@ -95,7 +95,7 @@ export class QueueLine {
     this.#waiting = waiting
   }
 
-  /** Those that find no room, if the smallest take theirs first; what is about to begin in free room does not wait. */
+  /** Those that do not fit when the smallest begin first; a sequence that fits now does not wait. */
   #countWaiting(): number {
     let free = Math.max(0, this.#capacity - this.#taken)
     let waiting = 0

@@ -1,6 +1,6 @@
 /**
- * A model's engine behind the bound on waiting that all models share. The engines themselves refuse nothing for want of room:
- * what was counted here once may move to another replica or run again without being refused.
+ * A model's engine behind the bound on waiting that all models share. The engines refuse nothing for lack of capacity:
+ * a request counted here may move to another replica, or run again, without a refusal.
  */
 import type { Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
 import type { QueueLimit, QueueLine } from './queue-limit.ts'
@@ -19,7 +19,7 @@ export class QueuedEngine {
     this.#beams = maxBeams === undefined ? null : limit.createLine(maxBeams * (replicas?.all ?? 1))
   }
 
-  /** As `Engine.generate`. @throws ServiceError `queue_full` before anything comes of the request. */
+  /** As `Engine.generate`. @throws ServiceError `queue_full` before the request runs. */
   async *generate(
     request: EngineRequest,
     signal: AbortSignal,

@@ -3,7 +3,7 @@
  * What a request goes through is a stack of such engines:
  *
  *   lease                 a request's hold on a loaded model; a swap waits for it     models/loaded-model.ts
- *    └─ QueuedEngine      counts who waits, over all models, and refuses (429)        models/queued-engine.ts
+ *    └─ QueuedEngine      counts waiting sequences, over all models, and refuses (429)        models/queued-engine.ts
  *        └─ cache touch   marks the model's file as in use until it is closed         checkpoints/cache/touch-entry.ts
  *            └─ ReplicatedEngine     the replica with the least to do                 engines/process/host/
  *                └─ EngineHost       one engine process, started again when it dies   engines/process/host/
@@ -62,7 +62,7 @@ export interface QueuePlace {
   readonly priorityClass: number
   /** -100 to 100; higher runs first. */
   readonly priority: number
-  /** Whose turn it is under `fair`. */
+  /** The account that `fair` serves in turn. */
   readonly accountId: string
 }
 
@@ -99,7 +99,7 @@ export interface SequenceError {
   readonly params: Readonly<Record<string, string | number>>
 }
 
-/** Tokens that were guessed ahead of their time, and those of them that were right. */
+/** Tokens that were drafted, and those of them that were accepted. */
 export interface DraftCounts {
   readonly draftedTokens: number
   readonly acceptedTokens: number
@@ -111,7 +111,7 @@ export interface SequenceEndEvent {
   readonly finishReason: FinishReason
   /** Set when `finishReason` is `error`. */
   readonly error: SequenceError | null
-  /** Absent where nothing was guessed. */
+  /** Absent where nothing was drafted. */
   readonly drafts?: DraftCounts
 }
 
@@ -145,13 +145,13 @@ export interface ModelInfo {
   readonly memoryBytes: number | null
 }
 
-/** What the headers of a model's files tell before it is loaded. */
+/** What the headers of a model's files say before it is loaded. */
 export type ModelOutline = Pick<
   ModelInfo,
   'architecture' | 'parameters' | 'sizeBytes' | 'quantization' | 'maxSeqLen' | 'vocabSize' | 'engine'
 >
 
-/** Whether a request sent now would be worked on: at once, when the engine is back, or not at all. */
+/** Whether a request sent now would run: at once, after a restart, or not at all. */
 export type EngineStatus = (
   | { readonly state: 'ready' | 'restarting' }
   | { readonly state: 'failed'; readonly message: string }

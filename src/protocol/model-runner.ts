@@ -48,7 +48,7 @@ export interface StepPlan {
   readonly beams?: BeamPlan
 }
 
-/** A seat comes to hold what another holds: both share it until their next tokens. */
+/** One seat gets the contents of another: both share the cells until their next tokens. */
 export interface BeamFork {
   readonly from: number
   readonly to: number
@@ -61,7 +61,7 @@ export interface BeamStart {
   readonly sampling: Sampling
 }
 
-/** What one group computes in a step, and what it wants to know after it. */
+/** What one group computes in a step, and how many candidates it needs after it. */
 export interface BeamRun {
   /** The group's first seat. */
   readonly seat: number
@@ -101,7 +101,7 @@ export interface StepOutput {
   readonly acceptedTokens?: ArrayLike<number>
   /** How long the runs took; the scheduler sizes later steps by it. */
   readonly times?: StepTimes
-  /** For each group that has beams, in the order of the plan: the best first, or in the order they were drawn. */
+  /** For each group that has beams, in the order of the plan: the best first, or in the order of the draws. */
   readonly beamChoices?: readonly (readonly BeamChoice[])[]
 }
 
@@ -113,7 +113,7 @@ export interface StepTimes {
   readonly promptMs: number
 }
 
-/** Room for beams, beside the slots. */
+/** Capacity for beams, beside the slots. */
 export interface BeamRoom {
   /** Beams that run at once, over all groups; also the most one group may have. */
   readonly seats: number
@@ -142,7 +142,7 @@ export interface ModelRunner {
   isEndOfGeneration(tokenId: number): boolean
   /** Null where beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
-  /** Makes the room for beams where it is not there yet. @throws ServiceError when there is no memory for it. */
+  /** Allocates the beams' KV cache on first use. @throws ServiceError when there is no memory for it. */
   prepareBeams?(): void
   /** @throws when the step cannot be computed; the runner is then broken and its process ends. */
   execute(plan: StepPlan): StepOutput

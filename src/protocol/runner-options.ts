@@ -1,6 +1,6 @@
 import type { Speculation } from '../core/speculation.ts'
 
-/** What it takes to open a model in an engine; plain data, because it crosses the border to the engine process. */
+/** Options for opening a model in an engine; plain data, because they are sent to the engine process. */
 export interface RunnerOptions {
   readonly modelId: string
   /** A GGUF file (the first one of a split). */
@@ -28,5 +28,5 @@ export type MetadataOverride = { readonly key: string } & (
   | { readonly type: 'string'; readonly value: string }
 )
 
-/** Told while a model loads, with 0 to 1. */
+/** Called while a model loads, with 0 to 1. */
 export type LoadProgress = (fraction: number) => void

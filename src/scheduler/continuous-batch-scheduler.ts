@@ -5,8 +5,8 @@
  *
  * and nothing in between except `add` and `abort`. A plan holds one decode token for each running sequence and
  * shares the rest of the step's token budget out as prefill chunks, so a long prompt never stalls the streams that
- * run (`running-batch.ts`). Beam searches run beside the slots, in seats of their own (`beam-groups.ts`). What waits and what
- * has been said of it is known here; how much may wait is for the caller to bound.
+ * run (`running-batch.ts`). Beam searches run beside the slots, in seats of their own (`beam-groups.ts`). It holds the waiting
+ * sequences and the events not yet taken; the caller bounds how many may wait.
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
@@ -37,7 +37,7 @@ export class ContinuousBatchScheduler {
   #events: SchedulerEvent[] = []
   #arrivals = 0
 
-  /** @throws RangeError when an option is one it could never work with. */
+  /** @throws RangeError for an option outside its range. */
   constructor(options: SchedulerOptions) {
     checkOptions(options)
     this.#options = {
@@ -95,7 +95,7 @@ export class ContinuousBatchScheduler {
   }
 
   /**
-   * Queues requests with one arrival time, all or none. How many may wait is for the caller to bound.
+   * Queues requests with one arrival time, all or none. The caller bounds how many may wait.
    * @throws as `add`.
    */
   addBlock(requests: readonly ScheduledRequest[]): void {

@@ -96,9 +96,9 @@ export class RunningBatch {
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
     const { maxBatchSize, canReusePrefixes, stepTokenBudget, maxDraftTokens } = this.#options
-    const seated = this.#slots.slots.filter(({ sequence }) => sequence !== null)
-    checkRule(seated.length + this.#slots.free === maxBatchSize, 'slots + free = total')
-    checkRule(seated.length === this.#running.length, 'each running sequence has one slot')
+    const taken = this.#slots.slots.filter(({ sequence }) => sequence !== null)
+    checkRule(taken.length + this.#slots.free === maxBatchSize, 'slots + free = total')
+    checkRule(taken.length === this.#running.length, 'each running sequence has one slot')
     for (const sequence of this.#waiting) {
       checkRule(sequence.status === 'waiting' && sequence.slotId === null, 'a waiting sequence has no slot')
     }
@@ -128,7 +128,7 @@ export class RunningBatch {
   #fillSlots(): SlotStart[] {
     const { maxSeqLen, clock, emit, onEnd } = this.#options
     const starts: SlotStart[] = []
-    /** Those whose turn it is and who do better to wait. A slot is kept for each, or others would overtake them for good. */
+    /** Next sequences that should wait. A slot is kept for each, or others would overtake them forever. */
     const held = new Set<Sequence>()
     while (this.#slots.free > held.size) {
       const sequence = this.#waiting.peek(clock.nowMs(), held)
@@ -210,7 +210,7 @@ export class RunningBatch {
     if (finishReason !== null) onEnd(sequence, finishReason === 'length' ? 'length' : 'stop')
   }
 
-  /** The runner has nothing more to say and made no token of that. */
+  /** The runner ended the text without an end token. */
   #endText(sequence: Sequence): void {
     if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options

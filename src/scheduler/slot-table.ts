@@ -1,5 +1,5 @@
 /**
- * The seats of the engine's context and what each one's KV cache holds. A finished sequence's cache stays until its
+ * The slots of the engine's context and the tokens in each one's KV cache. A finished sequence's cache stays until its
  * slot is needed; a new prompt takes the free slot, or copies the slot, that already holds the most of it.
  * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
  */
@@ -55,7 +55,7 @@ export class SlotTable {
     return this.slots.reduce((count, slot) => count + (slot.sequence === null ? 1 : 0), 0)
   }
 
-  /** Seats a sequence. Keeps of the slot's cache only what the prompt shares. */
+  /** Assigns a slot to a sequence. Keeps only the shared prefix of the slot's cache. */
   take({ slot, cachedTokens, copyFrom }: SlotChoice, sequence: Sequence): void {
     slot.cachedTokenIds = (copyFrom ?? slot).cachedTokenIds.slice(0, cachedTokens)
     slot.sequence = sequence
@@ -73,9 +73,9 @@ export class SlotTable {
     slot.lastUsedOrder = ++this.#useOrder
   }
 
-  /** Where a sequence had best sit; null when no slot is free. */
+  /** The best slot for a sequence; null when no slot is free. */
   choose(sequence: Sequence): SlotChoice | null {
-    // A seeded sequence repeats itself only in the same place of the batch, so history must not choose it.
+    // A seeded sequence repeats itself only in the same slot, so cached prefixes must not choose it.
     if (sequence.needsFixedChunks) return this.#lowestFree()
     const spare = this.#spareSlot()
     if (spare === null) return null

@@ -1,5 +1,5 @@
 /**
- * What a step costs, learned from those before it, and how many prompt tokens one may therefore compute beside running
+ * The cost of a step, estimated from those before it, and how many prompt tokens one may therefore compute beside running
  * streams: what the streams' own tokens take and what a prompt token takes, each a running average. They follow the
  * model, the machine, the number of streams and the length of their contexts.
  */

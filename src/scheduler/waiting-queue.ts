@@ -8,7 +8,7 @@ import type { Sequence } from './sequence.ts'
 
 /** Waiting this long raises a sequence by one class, so that none starves. */
 const AGEING_MS = 5000
-const NOBODY: ReadonlySet<Sequence> = new Set()
+const NONE: ReadonlySet<Sequence> = new Set()
 
 export class WaitingQueue {
   readonly #policy: SchedulePolicy
@@ -38,8 +38,8 @@ export class WaitingQueue {
     this.#forgetIfGone(sequence.place.accountId)
   }
 
-  /** The sequence whose turn it is, were those in `except` not there; it stays. */
-  peek(nowMs: number, except: ReadonlySet<Sequence> = NOBODY): Sequence | null {
+  /** The next sequence by the policy, without those in `except`; it stays in the queue. */
+  peek(nowMs: number, except: ReadonlySet<Sequence> = NONE): Sequence | null {
     const ready = except.size === 0 ? this.#sequences : this.#sequences.filter((one) => !except.has(one))
     switch (this.#policy) {
       case 'fcfs':
@@ -56,7 +56,7 @@ export class WaitingQueue {
     }
   }
 
-  /** Takes out a sequence that has had its turn. */
+  /** Removes a sequence that starts, and moves its account to the end. */
   take(sequence: Sequence): void {
     const { accountId } = sequence.place
     this.#sequences.splice(this.#sequences.indexOf(sequence), 1)

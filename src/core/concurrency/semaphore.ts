@@ -1,6 +1,6 @@
 /**
- * Permits for something of which only so much may run at a time, handed out in order of arrival. A released permit goes
- * straight to the first waiter, so that no later caller slips in between. Knows nothing of what it guards.
+ * A bounded number of permits, granted in order of arrival. A released permit goes
+ * straight to the first waiter, so that no later caller overtakes it.
  * Invariant: a caller waits only while every permit is held.
  */
 import { abortReason } from '../abort.ts'

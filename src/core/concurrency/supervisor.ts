@@ -1,6 +1,6 @@
 /**
  * Keeps one thing running that may end by itself, a process or a thread: starts it again at once, then with pauses that
- * grow. Knows when the tries are to be called hopeless, not what is started; its owner refuses work meanwhile.
+ * grow. Reports when starting fails repeatedly; its owner refuses work meanwhile.
  *
  *   running ──restart()──▶ starting ──`start` resolves──▶ running
  *      │                       └── MAX_FAILED_STARTS in a row: unavailable; the tries go on
@@ -11,7 +11,7 @@ import type { SleepingClock } from '../clock.ts'
 
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** `Retry-After` of work that is refused meanwhile: there is another try by then. */
+/** `Retry-After` of refused work: another try has begun by then. */
 export const RETRY_AFTER_SECONDS = MAX_PAUSE_MS / 1000
 const MAX_FAILED_STARTS = 3
 const MAX_DEATHS = 3
@@ -107,7 +107,7 @@ export class Supervisor {
     if (giveUp === undefined) return
     const nowMs = clock.nowMs()
     this.#deathsMs = [...this.#deathsMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
-    // One that dies as soon as it is back has had its chance: every death fails requests.
+    // One that dies again soon after a long pause is given up at once: every death fails requests.
     const wasJustRevived = this.#revivedMs !== null && nowMs - this.#revivedMs < DEATHS_WITHIN_MS
     if (this.#deathsMs.length < MAX_DEATHS && !wasJustRevived) return
     this.#isGivenUp = true

@@ -1,6 +1,6 @@
 /**
- * One worker thread of ours and the messages to and from it. Says once why the thread has ended by itself; what ran on it
- * then, and whether another one starts, is its owner's to decide.
+ * One worker thread and the messages to and from it. Reports once why the thread has ended by itself; its owner decides
+ * about its work and about a restart.
  */
 import { Worker, type Transferable } from 'node:worker_threads'
 

@@ -1,7 +1,7 @@
 /**
  * Runs one of our own programs in a child process: a native abort ends that process and no other. The child gets its options
  * as its only argument, reports on a pipe of its own, one JSON line each, and ends when its standard input closes
- * (`parent-link.ts` is its side of this). Knows nothing of what the program does and does not restart it.
+ * (`parent-link.ts` is its side of this). It does not restart the program.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -64,7 +64,7 @@ function followLines(stream: unknown, onLine: (line: string) => void): void {
   if (stream instanceof Readable) createInterface({ input: stream }).on('line', onLine)
 }
 
-/** Null for what is none: a process that dies may do so in the middle of a message. */
+/** Null for a line that is no JSON: a process that dies may do so in the middle of a message. */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line)

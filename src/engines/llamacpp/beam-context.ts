@@ -40,7 +40,7 @@ export class BeamContext {
     const sharedTokens = beamTokens(options)
     const neededBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
     const availableBytes = availableMemoryBytes()
-    // Checked here: what does not fit would end the engine, and every other request with it.
+    // Checked here: an allocation that fails would end the engine and all its requests.
     if (options.isOnCpu && neededBytes > availableBytes) {
       throw unavailable(
         `it needs ${toMegabytes(neededBytes)}, and ${toMegabytes(availableBytes)} is available.`,

@@ -2,21 +2,17 @@
 import { BLOCK_ELEMENTS } from '../../checkpoints/memory/memory-need.ts'
 import { StartError } from '../../core/errors.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
+import type { Model } from './model.ts'
 
 /** The one architecture for which llama.cpp switches flash attention off. */
 const WITHOUT_FLASH_ATTENTION = 'grok'
 
-interface KvShape {
-  readonly architecture: string
-  readonly kvHeadSizes: readonly number[]
-}
-
 /**
  * Q8_0 needs heads of whole blocks, and flash attention to read its values.
- * @throws StartError when the model has one of them not.
+ * @throws StartError when the model lacks one of them.
  */
 export function checkKvCacheType(
-  { architecture, kvHeadSizes }: KvShape,
+  { architecture, kvHeadSizes }: Pick<Model, 'architecture' | 'kvHeadSizes'>,
   { modelId, kvCacheType }: Pick<RunnerOptions, 'modelId' | 'kvCacheType'>,
 ): void {
   if (kvCacheType !== 'q8_0') return

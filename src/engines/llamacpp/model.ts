@@ -1,6 +1,6 @@
 /**
- * The weights: opens a GGUF file with llama.cpp and tells what is known of the model. It computes nothing; a context
- * does. Opening blocks until the file is read.
+ * The weights: opens a GGUF file with llama.cpp and describes the model. A context computes with them. Opening
+ * blocks until the file is read.
  */
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
@@ -18,31 +18,7 @@ const SPM_VOCABULARY = 1
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
 const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large))?/
 
-export interface Model {
-  readonly path: string
-  readonly handle: Pointer
-  readonly vocab: Pointer
-  /** Whether a text can begin with a token of its own. */
-  readonly hasBos: boolean
-  /** Whether a text that begins with neither a space nor an added token gets a space in front. */
-  readonly putsSpaceAtStart: boolean
-  /** Whether text is brought into Unicode's NFC before it is tokenized. */
-  readonly normalizesText: boolean
-  readonly architecture: string
-  readonly parameters: number
-  readonly sizeBytes: number
-  readonly quantization: string
-  readonly vocabSize: number
-  readonly trainContextTokens: number
-  readonly chatTemplate: string | null
-  /** Whether a sequence's state is more than a KV cache, and so cannot be cut back to a prefix. */
-  readonly isRecurrent: boolean
-  /** Elements of KV cache per token of a sequence, all layers. */
-  readonly kvElementsPerToken: number
-  /** Elements of them in one attention head's key, and in its value. */
-  readonly kvHeadSizes: readonly [number, number]
-  close(): void
-}
+export type Model = ReturnType<typeof describe>
 
 export interface ModelOptions extends Pick<
   RunnerOptions,
@@ -100,16 +76,19 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   return handle
 }
 
-function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions): Model {
+function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions) {
   const vocab = api.modelVocab(handle)
   const [keySize, valueSize] = readHeadSizes(api, handle, architecture)
   return {
     path: modelPath,
     handle,
     vocab,
+    /** Whether a text can begin with a token of its own. */
     // Without the key llama.cpp falls back to token 11 of any byte-level vocabulary, which is an ordinary word there.
     hasBos: api.vocabType(vocab) === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
+    /** Whether a text that begins with neither a space nor an added token gets a space in front. */
     putsSpaceAtStart: readText(api, handle, TOKENIZER_KEYS.spaceAtStart) === 'true',
+    /** Whether text is brought into Unicode's NFC before it is tokenized. */
     normalizesText: readText(api, handle, TOKENIZER_KEYS.nfc) === 'true',
     architecture,
     parameters: Number(api.modelParameters(handle)),
@@ -118,8 +97,11 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     vocabSize: api.vocabTokens(vocab),
     trainContextTokens: api.modelTrainContext(handle),
     chatTemplate: api.modelChatTemplate(handle, null),
+    /** Whether a sequence's state is more than a KV cache, and so cannot be cut back to a prefix. */
     isRecurrent: api.modelIsRecurrent(handle) || api.modelIsHybrid(handle),
+    /** Elements of KV cache per token of a sequence, all layers. */
     kvElementsPerToken: api.modelLayers(handle) * api.modelKvHeads(handle) * (keySize + valueSize),
+    /** Elements of them in one attention head's key, and in its value. */
     kvHeadSizes: [keySize, valueSize],
     close: () => api.modelFree(handle),
   }

@@ -1,6 +1,6 @@
 /**
  * The ModelRunner over llama.cpp: applies a step's starts to the slots, computes its runs in one batch, samples. The
- * scheduler drives it from the step loop of an engine process; it decides nothing by itself.
+ * scheduler drives it from the step loop of an engine process; it plans nothing.
  * Invariant: a slot's KV cache holds exactly the tokens its runs put there, less the guesses that were wrong, from
  * position 0 without a gap.
  */
@@ -47,7 +47,7 @@ export async function openLlamaRunner(
   const { modelPath } = options
   const { architecture, fileBytes } = checkGguf(api, modelPath)
   const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
-  // What goes to a GPU is not for us to count: its driver refuses what does not fit.
+  // A GPU's memory is not counted: its driver refuses what does not fit.
   const isOnCpu = options.gpu === 'off' || options.gpuLayers === 0 || !api.supportsGpuOffload()
   const weights = { weightBytes: fileBytes, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
   if (isOnCpu) checkMemory(modelPath, weights, memory)
@@ -220,7 +220,7 @@ class LlamaRunner implements ModelRunner {
     this.#samplers[slotId] = new Sampler(sampling, promptTokenIds)
   }
 
-  /** Computes a few tokens, so that the first request does not wait for the weights' pages; tells if a slot can be cut. */
+  /** Computes a few tokens, so that the first request does not wait for the weights' pages; returns whether a slot can be cut. */
   #warmUp(): boolean {
     this.#context.decode([{ slotId: 0, position: 0, tokenIds: WARM_UP_TOKEN_IDS, wantsToken: true }])
     const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 1)

@@ -1,22 +1,18 @@
 /**
  * Serves the files of one folder. A path that could mean anything else than a file in it (its parent, a hidden file, a
- * device, a link that leads out) finds nothing, and the client is not told why.
+ * device, a link that leads out) finds nothing, and the answer does not say why.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
-import type { IncomingHttpHeaders } from 'node:http'
 import path from 'node:path'
 import { ServiceError } from '../../core/errors.ts'
 import { renderError } from '../../net/render-error.ts'
 import type { LightAnswer } from '../answers.ts'
+import type { Exchange } from '../exchange.ts'
 import { type ByteRange, isNotModified, rangeOf } from './file-conditions.ts'
 import { isInside } from './static-root.ts'
 
-export interface FileRequest {
-  readonly method: string
-  readonly headers: IncomingHttpHeaders
-  readonly requestId: string
-}
+type FileRequest = Pick<Exchange, 'method' | 'headers' | 'requestId'>
 
 /** By the end of a file's name. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -53,7 +49,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.xml': 'application/xml; charset=utf-8',
 }
 
-/** Where a path that ends in a slash leads. */
+/** The file of a path that ends in a slash. */
 const INDEX_FILE = 'index.html'
 
 /**
@@ -117,7 +113,7 @@ async function openInside(root: string, name: string): Promise<OpenFile | null> 
   }
 }
 
-/** What may not be read is not there, for those who ask over HTTP. */
+/** A file that may not be read is answered like one that does not exist. */
 const ABSENCES: ReadonlySet<unknown> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -127,7 +123,7 @@ const ABSENCES: ReadonlySet<unknown> = new Set([
   'EPERM',
 ])
 
-/** With the bytes that belong to it; null where none do. */
+/** The answer's head, and the range of bytes to send; null where there are none. */
 function toAnswer(
   { name, sizeBytes, modifiedMs }: OpenFile,
   { method, headers, requestId }: FileRequest,

@@ -21,10 +21,10 @@ let outcomes: Outcome[] = []
 
 const loop = new StepLoop({
   runner: new PassthroughRunner({ maxBatchSize: seats, maxSeqLen: null }),
-  // The server's own queue has put them in order, and gives no more than there are seats.
+  // The pool's queue has ordered the prompts and sends no more than run at once.
   schedulePolicy: 'fcfs',
   clock: systemClock,
-  onStepEnd: tellOutcomes,
+  onStepEnd: postOutcomes,
   onBroken: ({ cause }) =>
     setImmediate(() => {
       throw cause
@@ -38,7 +38,7 @@ port.on('message', ({ prompts, aborted }: WorkMessage) => {
   }
 })
 
-// Says that the program runs.
+// The first message reports that the program runs.
 port.postMessage([] satisfies OutcomeMessage)
 
 function createSink(id: number): EventSink {
@@ -64,7 +64,7 @@ function abort(id: number): void {
   handles.delete(id)
 }
 
-function tellOutcomes(): void {
+function postOutcomes(): void {
   if (outcomes.length === 0) return
   port?.postMessage(outcomes)
   outcomes = []

@@ -1,7 +1,6 @@
 /**
  * Runs prompts on worker threads, with a bounded queue in front of them. A thread that throws or exits fails the prompts it
- * was running, no others, and its supervisor starts another; prompts are refused while all supervisors say that starting is
- * hopeless. Threads begin with the first prompt, so that an application that never generates pays nothing.
+ * was running, no others, and its supervisor starts another; prompts are refused while all supervisors are unavailable. Threads begin with the first prompt, so that an application that never generates pays nothing.
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
 import { withAbort } from '../../core/abort.ts'
@@ -98,7 +97,7 @@ export class WorkerPool {
     }
   }
 
-  /** The thread with the fewest prompts; null when every seat is taken. */
+  /** The thread with the fewest prompts; null when all are full. */
   #freest(): WorkerThread | null {
     let freest: WorkerThread | null = null
     for (const thread of this.#threads) {
@@ -142,7 +141,7 @@ export class WorkerPool {
           onEnd: (cause, unfinished) => {
             this.#threads.delete(thread)
             if (!thread.hasBegun) {
-              // Its prompts are as good as never handed out.
+              // Its prompts never ran: they wait for the next thread.
               this.#waiting = new Map([...unfinished.map((job) => [job.id, job] as const), ...this.#waiting])
               return reject(cause)
             }

@@ -1,6 +1,6 @@
 /**
  * One worker thread and the prompts it runs. Prompts given in one turn of the event loop go out as one message. When the
- * thread ends by itself, whatever the reason, its prompts are handed back to the pool, which knows what to do.
+ * thread ends by itself, whatever the reason, the pool gets its prompts back.
  */
 import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
 import type { FinishReason, SequenceError } from '../../protocol/engine.ts'
@@ -41,7 +41,7 @@ export interface Job {
 }
 
 export interface WorkerThreadHooks {
-  /** A seat, or several, are free again. */
+  /** Prompts have ended, so the thread can take more. */
   readonly onOutcomes: () => void
   /** It has ended by itself; the jobs are those it had not finished. */
   readonly onEnd: (cause: Error, unfinished: readonly Job[]) => void
@@ -76,7 +76,7 @@ export class WorkerThread {
     return this.#jobs.length
   }
 
-  /** Whether its program has ever run: one that has not may never be able to. */
+  /** Whether its program has ever run. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -87,7 +87,7 @@ export class WorkerThread {
     this.#flushThisTurn()
   }
 
-  /** Its seat is free at once; whatever it still comes to is dropped. */
+  /** Frees its capacity at once; a later outcome is dropped. */
   abort(id: number): void {
     if (this.#takeJob(id) === undefined) return
     this.#aborted.push(id)

@@ -135,7 +135,7 @@ export class BeamGroups {
     const starts: BeamStart[] = []
     for (;;) {
       const nowMs = clock.nowMs()
-      // The one whose turn it is waits for its room, and the others behind it: smaller groups would starve it.
+      // The next group waits until it fits, and the others behind it: smaller groups would starve it.
       const sequence = this.#waiting.peek(nowMs)
       if (sequence === null) return starts
       const reservedTokens = this.#tokensOf(sequence)

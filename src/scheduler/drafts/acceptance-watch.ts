@@ -1,5 +1,5 @@
 /**
- * Watches whether the drafts of one sequence pay. A draft that is accepted grows the next one; when too few are, drafting
+ * Measures whether the drafts of one sequence save time. A draft that is accepted grows the next one; when too few are, drafting
  * pauses, for longer each time. It goes by counts alone and never by the clock, so that a request repeats itself.
  */
 
@@ -20,12 +20,12 @@ export class AcceptanceWatch {
   /** How many tokens the sequence must have made before the next draft. */
   #resumesAt = 0
 
-  /** How long a draft may be now; 0 while it does not pay. @param newTokens that the sequence has made */
+  /** How long a draft may be now; 0 while drafting pauses. @param newTokens that the sequence has made */
   draftTokens(newTokens: number): number {
     return newTokens < this.#resumesAt ? 0 : this.#draftTokens
   }
 
-  /** Told of each draft. @param newTokens as of the plan that it was in */
+  /** Records the outcome of a draft. @param newTokens when the draft was planned */
   observe({ drafted, accepted }: { drafted: number; accepted: number }, newTokens: number): void {
     this.#rate += NEWEST_WEIGHT * (accepted / drafted - this.#rate)
     if (this.#rate < MIN_RATE) {

@@ -1,6 +1,6 @@
 /**
  * Speculative decoding in a plan: where one sequence decodes and nothing else runs, its run carries guesses of what comes
- * next, and the step computes them all together. Pure; what the guesses are worth is the drafter's to know.
+ * next, and the step computes them all together. Pure; the drafter decides how many tokens to propose.
  */
 import { Drafter } from './drafter.ts'
 import type { Sequence } from '../sequence.ts'
@@ -39,7 +39,7 @@ export function addDraft(planned: readonly PlannedRun[], options: DraftOptions):
 }
 
 /**
- * What is left of a computed run when its rejected guesses are dropped, and the right ones among that. Tells the drafter.
+ * What is left of a computed run when its rejected guesses are dropped, and the accepted ones among them. Records the outcome in the drafter.
  */
 export function settleDraft(
   { sequence, run: { tokenIds, draftTokens = 0 } }: PlannedRun,

@@ -1,5 +1,5 @@
 /**
- * The drafts of one sequence: guesses its next tokens and learns from what came of them. Owned by the sequence, called by
+ * The drafts of one sequence: proposes its next tokens and adapts to how many are accepted. Owned by the sequence, called by
  * the running batch. Costs nothing while it is not asked, and catches up when it is.
  */
 import type { DraftCounts } from '../../protocol/engine.ts'
@@ -39,7 +39,7 @@ export class Drafter {
     return proposer.propose(tokens)
   }
 
-  /** What the model made of a draft. @param newTokens as of when it was asked for */
+  /** Records the outcome of a draft. @param newTokens when the draft was planned */
   observe(outcome: { readonly drafted: number; readonly accepted: number }, newTokens: number): void {
     this.#draftedTokens += outcome.drafted
     this.#acceptedTokens += outcome.accepted

@@ -1,5 +1,5 @@
 /**
- * Has a model quantized in a process of its own, at low priority: a native abort ends that process and no other, and
+ * Quantizes a model in a separate process, at low priority: a native abort ends that process and no other, and
  * its memory is gone with it. Same contract as the cache asks of a quantizer.
  */
 import os from 'node:os'
@@ -35,7 +35,7 @@ export type QuantizeMessage =
   | { readonly type: 'failed'; readonly message: string }
 
 export interface QuantizeHooks {
-  /** What it said last, when it ended without a reason of its own: for the log, it is of no use to others. */
+  /** Its last lines, when it ended without reporting a reason; for the log. */
   readonly onLastLines?: (lines: readonly string[]) => void
   /** One line of the process's standard error, where llama.cpp logs each tensor. */
   readonly onLogLine?: (line: string) => void
@@ -61,7 +61,7 @@ export async function quantizeInProcess(
     threads: os.availableParallelism(),
   }
   let result: QuantizeMessage | null = null
-  /** They say why a native function failed. */
+  /** They hold the reason of a native failure. */
   const lastLines: string[] = []
   const child = startChild<QuantizeMessage>(
     { entry: ENTRY, options },

@@ -20,7 +20,7 @@ export interface PendingRequest {
 export interface EngineClientHooks<Pending> {
   /** Gets the requests that the engine had not finished. */
   readonly onClose: (unfinished: Pending[]) => void
-  /** The engine has requests, or an abort to acknowledge, and has said nothing for `silenceMs`. */
+  /** The engine has requests, or an abort to acknowledge, and has sent nothing for `silenceMs`. */
   readonly onSilence: () => void
   readonly silenceMs: number
   readonly clock: Clock
@@ -39,10 +39,10 @@ export function connectToEngine(socketPath: string): Promise<Socket> {
 export class EngineClient<Pending extends PendingRequest> {
   readonly #socket: Socket
   readonly #pending = new Map<number, Pending>()
-  /** Runs while the engine has something to say: clients may leave before a hung one is found out. */
+  /** Runs while the engine owes a message, also after the clients of a hung engine have left. */
   readonly #watch: SilenceWatch
   #nextId = 0
-  /** Whether nothing was heard since the last abort, which the engine acknowledges. */
+  /** Whether no message has come since the last abort, which the engine acknowledges. */
   #awaitsAbort = false
 
   constructor(socket: Socket, hooks: EngineClientHooks<Pending>) {

@@ -9,16 +9,14 @@ import type { EngineEvent } from '../../../protocol/engine.ts'
 import { StepLoop, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
 
-/** How long an engine that works may be silent: a long prompt takes many steps of which nothing comes. */
+/** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
-
-export type EngineServerOptions = Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>
 
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
   readonly #server: Server
 
-  constructor(options: EngineServerOptions) {
+  constructor(options: Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>) {
     const loop = new StepLoop({
       ...options,
       onStepEnd: () => {
@@ -59,7 +57,7 @@ export class EngineConnection {
   #lastSentMs = 0
   #events: [id: number, events: readonly EngineEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
-  /** Whether the other side waits to hear that its abort has come. */
+  /** Whether the client waits for the acknowledgement of an abort. */
   #owesMessage = false
 
   constructor(socket: Socket, loop: StepLoop) {
@@ -72,7 +70,7 @@ export class EngineConnection {
       if (reader.isBroken) socket.destroy()
       this.flush()
     })
-    // The other side is gone or going; 'close' follows either way.
+    // 'close' follows every error.
     socket.on('error', () => {})
     socket.on('close', () => {
       for (const request of this.#requests.values()) request.abort()
@@ -80,13 +78,13 @@ export class EngineConnection {
     })
   }
 
-  /** Sends what has gathered since the last call, as one message. */
+  /** Sends the events and refusals since the last call as one message. */
   flush(): void {
     if (this.#events.length === 0 && this.#refusals.length === 0 && !this.#owesMessage) return
     this.#send()
   }
 
-  /** After a step: an empty message now and then tells the other side that the work goes on. */
+  /** After a step: an empty message from time to time shows the client that the engine works. */
   beat(): void {
     if (this.#requests.size > 0 && performance.now() - this.#lastSentMs >= HEARTBEAT_MS) this.#send()
   }

@@ -1,7 +1,7 @@
 /**
- * What the two sides of the engine's border say to each other, and how it is framed: a 4-byte little-endian length,
- * then that many bytes of JSON. Requests and events travel over the socket; how loading goes travels over a pipe of
- * its own, because the engine's event loop stands still while it loads.
+ * The messages between server and engine process, and their frames: a 4-byte little-endian length,
+ * then that many bytes of JSON. Requests and events travel over the socket; load progress travels over a separate
+ * pipe, because the engine's event loop is blocked while it loads.
  */
 import type { ErrorCode } from '../../../core/errors.ts'
 import type { EngineEvent, EngineRequest, ModelInfo } from '../../../protocol/engine.ts'
@@ -59,7 +59,7 @@ export class FrameReader<Message> {
   #bytes = 0
   /** Bytes needed before there is anything new to read. */
   #needed = HEADER_BYTES
-  /** Whether there was a frame larger than any real one, or one that is no message; nothing is read after it. */
+  /** Whether a frame was too large or no message; nothing is read after it. */
   isBroken = false
 
   push(chunk: Buffer): Message[] {

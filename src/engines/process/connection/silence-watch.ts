@@ -1,5 +1,5 @@
 /**
- * Finds out that nothing has been heard for too long. Time is counted in rounds of a timer, so that a machine that slept,
+ * Detects that no message has come for too long. Time is counted in rounds of a timer, so that a machine that slept,
  * or a process that stood still, is not taken for the other side's silence: a round that comes late begins anew.
  */
 import type { Clock } from '../../../core/clock.ts'
@@ -25,7 +25,7 @@ export class SilenceWatch {
     this.#roundMs = options.silenceMs / ROUNDS
   }
 
-  /** Goes on as it is when it runs already. */
+  /** No effect while it runs. */
   start(): void {
     if (this.#timer !== null) return
     this.#silentRounds = 0
@@ -33,7 +33,7 @@ export class SilenceWatch {
     this.#timer = setTimeout(() => this.#endRound(), this.#roundMs)
   }
 
-  /** Something was heard: the time counts from now. */
+  /** A message has come: the time counts from now. */
   restart(): void {
     this.#silentRounds = 0
     this.#nextRound()

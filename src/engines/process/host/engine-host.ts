@@ -1,7 +1,7 @@
 /**
  * An engine in a process of its own, kept alive. When the process dies, the requests it had fail, and a new process is
- * started, at once and then with growing pauses; requests that come meanwhile wait for it. One that has work and says
- * nothing for too long is hung, and ended as if it had died.
+ * started, at once and then with growing pauses; requests that come meanwhile wait for it. One that has work and sends
+ * nothing for too long is hung: the host kills it.
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
  *      │                          │ several starts failed: requests are refused, the tries go on
@@ -25,7 +25,7 @@ import {
   type EngineStartOptions,
 } from './engine-process.ts'
 
-/** An engine says something after every step, or at least once a second; a step of a large model takes longer. */
+/** An engine sends a message after every step, or at least once a second; a step of a large model takes longer. */
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
 

@@ -1,6 +1,6 @@
 /**
- * Starts one engine process and waits until it serves. Knows its arguments, what it says while it loads, and its socket.
- * Does not restart it and knows nothing of requests; the engine host does that.
+ * Starts one engine process and waits until it serves. Owns its arguments, its load messages and its socket.
+ * The engine host restarts it and sends the requests.
  */
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ export interface EngineProcess {
   kill(): void
 }
 
-/** A start of which nothing is heard for so long hangs. Its last part is silent: pages of the weights are read. */
+/** A start without any output for so long hangs. Its last part is silent: pages of the weights are read. */
 const STALL_MS = 60_000
 /** A disk of 50 MB/s. */
 const STALL_MS_PER_GIGABYTE = 20_000

@@ -15,12 +15,7 @@ const SOCKET = 's'
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the end mark included. */
 const MAX_SOCKET_PATH_BYTES = 103
 
-export interface SocketFolder {
-  readonly socketPath: string
-  remove(): void
-}
-
-export function createSocketFolder(): SocketFolder {
+export function createSocketFolder() {
   const parent = socketParent()
   removeAbandoned(parent).catch(() => {})
   const folder = mkdtempSync(path.join(parent, PREFIX))

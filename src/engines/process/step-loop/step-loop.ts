@@ -1,5 +1,5 @@
 /**
- * The engine's heart: plan, execute, update, over and over while there is work. Owns one runner and its scheduler,
+ * The engine's main loop: plan, execute, update, while there is work. Owns one runner and its scheduler,
  * tokenizes what comes in, and hands out events by request. Knows no transport: the engine process feeds it from a
  * socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
  * so that requests, aborts and, with the passthrough model, HTTP are served.
@@ -21,13 +21,12 @@ export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
   readonly clock: Clock
-  /** All events of the step have been delivered: a good moment to flush. */
+  /** Called when all events of a step have been delivered. */
   readonly onStepEnd?: () => void
-  /** A step is done, whether or not anything has come of it. */
+  /** Called after each step, with or without events. */
   readonly onStep?: () => void
   /**
-   * The runner failed in the middle of a step and the loop is dead. The owner either ends the process, whose death its
-   * host understands, or calls `stop`.
+   * The runner failed in the middle of a step and the loop is dead. The owner either ends the process or calls `stop`.
    */
   readonly onBroken: (error: ServiceError) => void
 }
@@ -151,7 +150,7 @@ export class StepLoop {
 
   #step(): void {
     const plan = this.#scheduler.plan()
-    // Sent before the work: if the engine dies of it, its caller knows which requests it was running.
+    // Sent before the step: if the process dies in it, the host knows which requests were running.
     this.#dispatch(this.#scheduler.takeEvents())
     if (plan === null) return
     this.#dispatch(this.#scheduler.update(this.#options.runner.execute(plan)))

@@ -43,8 +43,6 @@ const ANY_ROUTE_ERRORS = [403] as const
 /** In the order in which the documentation shows them. */
 export const ROUTE_TAGS = ['Generation', 'Models', 'Accounts', 'Keys', 'Usage', 'Admin', 'Service'] as const
 
-type RouteTag = (typeof ROUTE_TAGS)[number]
-
 type ErrorStatus = keyof typeof ERROR_MEANINGS
 
 type Part = z.ZodType | undefined
@@ -54,7 +52,7 @@ type ParsedPart<Schema extends Part> = Schema extends z.ZodType ? z.output<Schem
 interface RouteDeclaration<Body extends Part, Query extends Part, Params extends Part> {
   readonly operationId: string
   readonly summary: string
-  readonly tag: RouteTag
+  readonly tag: (typeof ROUTE_TAGS)[number]
   readonly access: AccessClass
   /** Runs a model: refused while the server shuts down, and counted as concurrent. @default false */
   readonly generates?: boolean

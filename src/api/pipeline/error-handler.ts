@@ -48,9 +48,7 @@ export function sendError(thrown: unknown, { request, reply, log }: ErrorContext
 
 function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError {
   if (thrown instanceof ServiceError || !isFrameworkError(thrown)) return toServiceError(thrown, request.id)
-  if (thrown.code === 'FST_ERR_BAD_URL') {
-    return badEncoding('path')
-  }
+  if (thrown.code === 'FST_ERR_BAD_URL') return badEncoding('path')
   // Fastify checks methods and types before it reports an unknown route.
   if (request.is404) return notFound(request)
   if (thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {

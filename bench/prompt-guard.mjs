@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `npm run bench:prompt-guard`: what the prompt guard catches and what it refuses by mistake, on the two halves of the data
- * set in `test/data/prompt-guard`, and what a kilobyte costs. Every prompt is scanned as a message of a chat.
+ * `npm run bench:prompt-guard`: what the prompt guard catches and what it refuses by mistake, on the data set
+ * in `test/data/prompt-guard`, and what a kilobyte costs. Every prompt is scanned as a message of a chat.
  *
  *   npm run bench:prompt-guard -- [--misses]   also shows what the tuning half gets wrong
  */
@@ -31,7 +31,7 @@ const isRefused = ({ text }) => scanner.scan(text, OPTIONS).rule !== null
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(2)} %`
 
-for (const half of ['tuning', 'held-back']) {
+for (const half of ['tuning', 'held-back', 'unseen']) {
   const attacks = readRows(`${half}-attacks`)
   const harmless = readRows(`${half}-harmless`)
   const caught = attacks.filter(isRefused).length
@@ -48,7 +48,7 @@ for (const half of ['tuning', 'held-back']) {
       console.log(`    ${rows[0]?.label} ${category}: ${refused} of ${ofCategory.length} refused`)
     }
   }
-  // The held-back half stays unseen, or it would be tuned for.
+  // What it measures by is not read, or it would be tuned for.
   if (!values.misses || half !== 'tuning') continue
   for (const row of [...attacks, ...harmless]) {
     if (isRefused(row) !== (row.label === 'attack')) console.log(`  ${row.id}: ${JSON.stringify(row.text)}`)

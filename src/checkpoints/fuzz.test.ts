@@ -1,6 +1,7 @@
 /**
  * Damaged checkpoints and GGUF files: whatever is wrong is one sentence, and nothing half-made stays behind. In the soak
- * (`npm run test:soak -- src/checkpoints/fuzz.test.ts`) also: none takes longer than a second, all stay within 512 MB.
+ * (`npm run test:soak -- src/checkpoints/fuzz.test.ts`) also: none takes more than a second of processor time,
+ * all stay within 512 MB.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +21,8 @@ import { StartError } from '../core/errors.ts'
 import { openGgufModel } from './gguf/gguf-file.ts'
 
 const FILES = lengthOf({ test: 150, soak: 40_000 })
-const MAX_MS = 1000
+/** Of processor time, which a busy machine does not stretch. */
+const MAX_CPU_MS = 1000
 const MAX_MEMORY_MB = 512
 
 const conversions = useConversions()
@@ -79,7 +81,7 @@ it(`answers ${FILES} damaged files with a model or one sentence, and keeps nothi
   const modelsFolder = join(conversions.folder(), 'data', 'models')
   const ggufPath = join(conversions.folder(), 'damaged.gguf')
   const counts = { taken: 0, refused: 0 }
-  let slowestMs = 0
+  let slowestCpuMs = 0
   for (let seed = 1; seed <= FILES; seed++) {
     const random = createRandom(seed)
     const [name, damage] = TARGETS[seed % TARGETS.length] ?? ['model.gguf', mutateBytes]
@@ -87,7 +89,7 @@ it(`answers ${FILES} damaged files with a model or one sentence, and keeps nothi
     const isGguf = name === 'model.gguf'
     const path = isGguf ? ggufPath : join(checkpoint, name)
     await writeFile(path, damage(whole, random))
-    const startMs = performance.now()
+    const cpu = process.cpuUsage()
     try {
       await (isGguf ? openGgufModel(path) : conversions.resolve(checkpoint))
       counts.taken++
@@ -99,7 +101,8 @@ it(`answers ${FILES} damaged files with a model or one sentence, and keeps nothi
       if (!isGguf)
         expect((await conversions.modelFiles()).filter((file) => file.endsWith('.tmp'))).toEqual([])
     }
-    slowestMs = Math.max(slowestMs, performance.now() - startMs)
+    const { user, system } = process.cpuUsage(cpu)
+    slowestCpuMs = Math.max(slowestCpuMs, (user + system) / 1000)
     if (!isGguf) await writeFile(path, whole)
     if (seed % 100 === 0) await rm(modelsFolder, { recursive: true, force: true })
     await mkdir(modelsFolder, { recursive: true })
@@ -109,8 +112,8 @@ it(`answers ${FILES} damaged files with a model or one sentence, and keeps nothi
   expect(counts.taken).toBeGreaterThan(FILES / 50)
   if (!inject('isSoak')) return
   const memoryMb = Math.round(process.resourceUsage().maxRSS / 1024)
-  const figures = { files: FILES, ...counts, slowestMs: Math.round(slowestMs), memoryMb }
+  const figures = { files: FILES, ...counts, slowestCpuMs: Math.round(slowestCpuMs), memoryMb }
   process.stdout.write(`${JSON.stringify(figures)}\n`)
-  expect(slowestMs).toBeLessThan(MAX_MS)
+  expect(slowestCpuMs).toBeLessThan(MAX_CPU_MS)
   expect(memoryMb).toBeLessThan(MAX_MEMORY_MB)
 })

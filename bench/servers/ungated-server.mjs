@@ -3,7 +3,7 @@
  * The passthrough model behind the same routes without authentication, limits and records, for
  * `scenarios/passthrough.mjs`. No server of ours can be started like this. Prints its address and serves until it is killed.
  */
-import { createOpenAuthenticator } from '../../dist/accounts/keys/static-keys.js'
+import { createOpenAuthenticator } from '../../dist/accounts/authenticator.js'
 import { buildApp } from '../../dist/api/app.js'
 import { systemClock } from '../../dist/core/clock.js'
 import { InProcessEngine } from '../../dist/engines/process/step-loop/in-process-engine.js'

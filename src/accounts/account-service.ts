@@ -14,7 +14,12 @@ import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
 import { insertKey } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
-import { deleteSession, deleteSessionsOf } from '../storage/sessions-repository.ts'
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  deleteSessionsOf,
+  insertSession,
+} from '../storage/sessions-repository.ts'
 import {
   deleteUser,
   findUser,
@@ -25,10 +30,11 @@ import {
   type StoredUser,
   updateUser,
 } from '../storage/users-repository.ts'
-import { emailKey, trimEmail } from './email.ts'
+import { readUserAccount } from './account-tier.ts'
+import { emailKey } from './email.ts'
 import { issueKey } from './keys/key-record.ts'
+import { hashSecret, newKeySecret } from './keys/key-secret.ts'
 import type { PasswordHasher } from './password-hasher.ts'
-import { type Login, openSession } from './sessions.ts'
 
 export interface AccountServiceDeps {
   readonly database: ApiDatabase
@@ -48,8 +54,18 @@ export interface NewAccount {
   /** As given, trimmed. */
   readonly email: string
   readonly tier: Tier
-  /** Of the account's first key; shown here and never again. */
+  /** Of the account's first key; shown only here. */
   readonly keySecret: string
+}
+
+export interface Login {
+  readonly userId: string
+  readonly email: string
+  /** The account's: the highest of its own and its active keys'. */
+  readonly tier: Tier
+  /** Of the session; shown only here. */
+  readonly keySecret: string
+  readonly expiresAtUnixSeconds: number
 }
 
 export interface PasswordChange {
@@ -74,37 +90,34 @@ export interface UserChangeRequest {
   readonly password?: string | undefined
 }
 
-export class AccountService {
-  readonly #database: ApiDatabase
-  readonly #passwords: PasswordHasher
-  readonly #throttle: LoginThrottle
-  readonly #clock: Clock
-  readonly #isRegistrationOpen: boolean
+/** A session is valid for a day wherever a key is. */
+const SESSION_SECONDS = 24 * 60 * 60
 
-  constructor({ database, passwords, throttle, clock, isRegistrationOpen }: AccountServiceDeps) {
-    this.#database = database
-    this.#passwords = passwords
-    this.#throttle = throttle
-    this.#clock = clock
-    this.#isRegistrationOpen = isRegistrationOpen
+export class AccountService {
+  readonly #deps: AccountServiceDeps
+
+  constructor(deps: AccountServiceDeps) {
+    this.#deps = deps
   }
 
   /** @throws ServiceError `registration_closed`, `email_taken` */
   async register({ email, password }: EmailAndPassword): Promise<NewAccount> {
-    if (!this.#isRegistrationOpen) throw new ServiceError('registration_closed')
+    if (!this.#deps.isRegistrationOpen) throw new ServiceError('registration_closed')
     return await this.createUser({ email, password, tier: 'free' })
   }
 
   /** @throws ServiceError `invalid_login`, for a wrong e-mail as for a wrong password; `too_many_logins` */
   async login({ email, password }: EmailAndPassword, addressKey: string): Promise<Login> {
     const key = emailKey(email)
-    const found = await findUserByEmailKey(this.#database, key)
+    const found = await findUserByEmailKey(this.#deps.database, key)
     const user = found?.disabledAtUnixSeconds === null ? found : null
-    const isRight = await this.#throttle.attempt({ emailKey: key, addressKey }, () =>
-      this.#passwords.verify(password, user?.passwordHash ?? null),
+    const isRight = await this.#deps.throttle.attempt({ emailKey: key, addressKey }, () =>
+      this.#deps.passwords.verify(password, user?.passwordHash ?? null),
     )
     const login =
-      isRight && user !== null ? await openSession(this.#database, user, this.#clock.unixSeconds()) : null
+      isRight && user !== null
+        ? await openSession(this.#deps.database, user, this.#deps.clock.unixSeconds())
+        : null
     if (login === null) throw new ServiceError('invalid_login')
     return login
   }
@@ -112,7 +125,7 @@ export class AccountService {
   /** @throws ServiceError `not_a_session` */
   async logout({ kind, keyId }: Credential): Promise<void> {
     if (kind !== 'session') throw new ServiceError('not_a_session')
-    await deleteSession(this.#database, keyId)
+    await deleteSession(this.#deps.database, keyId)
   }
 
   /**
@@ -122,14 +135,14 @@ export class AccountService {
   async changePassword(credential: Credential, change: PasswordChange, addressKey: string): Promise<void> {
     const { userId, kind, keyId } = credential
     if (userId === null) throw new ServiceError('user_required')
-    const user = await findUser(this.#database, userId)
+    const user = await findUser(this.#deps.database, userId)
     if (user === null) throw new ServiceError('unauthorized')
-    const isRight = await this.#throttle.attempt({ emailKey: user.emailKey, addressKey }, () =>
-      this.#passwords.verify(change.currentPassword, user.passwordHash),
+    const isRight = await this.#deps.throttle.attempt({ emailKey: user.emailKey, addressKey }, () =>
+      this.#deps.passwords.verify(change.currentPassword, user.passwordHash),
     )
     if (!isRight) throw wrongPassword()
-    const passwordHash = await this.#passwords.hash(change.newPassword)
-    await this.#database.transaction().execute(async (transaction) => {
+    const passwordHash = await this.#deps.passwords.hash(change.newPassword)
+    await this.#deps.database.transaction().execute(async (transaction) => {
       const now = await findUser(transaction, userId)
       if (now === null || now.disabledAtUnixSeconds !== null) throw new ServiceError('unauthorized')
       if (now.passwordHash !== user.passwordHash) throw wrongPassword()
@@ -139,7 +152,7 @@ export class AccountService {
   }
 
   async listUsers(page: PageRequest): Promise<Page<User>> {
-    const { items, ...rest } = await listUsers(this.#database, page)
+    const { items, ...rest } = await listUsers(this.#deps.database, page)
     return { ...rest, items: items.map(toUser) }
   }
 
@@ -149,18 +162,18 @@ export class AccountService {
    */
   async createUser(request: EmailAndPassword & { readonly tier: Tier }): Promise<NewAccount> {
     const { tier, password } = request
-    const email = trimEmail(request.email)
+    const email = request.email.trim()
     const key = emailKey(email)
     // Spares the hashing; a registration between this and the insertion violates the unique constraint.
-    if ((await findUserByEmailKey(this.#database, key)) !== null)
+    if ((await findUserByEmailKey(this.#deps.database, key)) !== null)
       throw new ServiceError('email_taken', { email })
     const user: StoredUser = {
       id: randomUUID(),
       email,
       emailKey: key,
-      passwordHash: await this.#passwords.hash(password),
+      passwordHash: await this.#deps.passwords.hash(password),
       tier,
-      createdAtUnixSeconds: this.#clock.unixSeconds(),
+      createdAtUnixSeconds: this.#deps.clock.unixSeconds(),
       disabledAtUnixSeconds: null,
     }
     try {
@@ -171,13 +184,13 @@ export class AccountService {
   }
 
   /**
-   * Gives the user after the change.
+   * Returns the user after the change.
    * @throws ServiceError `user_not_found`
    */
   async changeUser(userId: string, { tier, disabled, password }: UserChangeRequest): Promise<User> {
-    await requireUser(this.#database, userId)
-    const passwordHash = password === undefined ? undefined : await this.#passwords.hash(password)
-    return await this.#database.transaction().execute(async (transaction) => {
+    await requireUser(this.#deps.database, userId)
+    const passwordHash = password === undefined ? undefined : await this.#deps.passwords.hash(password)
+    return await this.#deps.database.transaction().execute(async (transaction) => {
       const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
       await updateUser(transaction, userId, {
         tier,
@@ -190,19 +203,19 @@ export class AccountService {
   }
 
   /**
-   * Its keys and sessions go with it; its usage stays.
+   * Deletes the user's keys and sessions as well; its usage stays.
    * @throws ServiceError `user_not_found`
    */
   async deleteUser(userId: string): Promise<void> {
-    if (!(await deleteUser(this.#database, userId))) throw new ServiceError('user_not_found', { userId })
+    if (!(await deleteUser(this.#deps.database, userId))) throw new ServiceError('user_not_found', { userId })
   }
 
   /** A user, or a key that is an account of its own. */
   async hasAnyAccount(): Promise<boolean> {
-    return await hasAnyAccount(this.#database, this.#clock.unixSeconds())
+    return await hasAnyAccount(this.#deps.database, this.#deps.clock.unixSeconds())
   }
 
-  /** Gives the key's secret. */
+  /** Returns the key's secret. */
   async #insertWithKey(user: StoredUser): Promise<string> {
     const { key, keySecret, secretHash } = issueKey({
       name: '',
@@ -212,7 +225,7 @@ export class AccountService {
       owner: { accountId: user.id, userId: user.id },
       unixSeconds: user.createdAtUnixSeconds,
     })
-    await this.#database.transaction().execute(async (transaction) => {
+    await this.#deps.database.transaction().execute(async (transaction) => {
       await insertUser(transaction, user)
       await insertKey(transaction, key, secretHash)
     })
@@ -222,8 +235,36 @@ export class AccountService {
   /** Disabling again keeps the first date. */
   #disabledAt(disabled: boolean | undefined, before: number | null): number | null | undefined {
     if (disabled === undefined) return undefined
-    return disabled ? (before ?? this.#clock.unixSeconds()) : null
+    return disabled ? (before ?? this.#deps.clock.unixSeconds()) : null
   }
+}
+
+/**
+ * Opens a session for the user whose password was checked; null when the user has been disabled or deleted or has another
+ * password since. Deletes the expired sessions of all users.
+ */
+async function openSession(
+  database: ApiDatabase,
+  checked: StoredUser,
+  unixSeconds: number,
+): Promise<Login | null> {
+  const keySecret = newKeySecret()
+  const expiresAtUnixSeconds = unixSeconds + SESSION_SECONDS
+  return await database.transaction().execute(async (transaction) => {
+    await deleteExpiredSessions(transaction, unixSeconds)
+    const user = await findUser(transaction, checked.id)
+    if (user === null || user.disabledAtUnixSeconds !== null) return null
+    if (user.passwordHash !== checked.passwordHash) return null
+    const { tier } = await readUserAccount(transaction, user, unixSeconds)
+    const session = {
+      id: randomUUID(),
+      userId: user.id,
+      createdAtUnixSeconds: unixSeconds,
+      expiresAtUnixSeconds,
+    }
+    await insertSession(transaction, session, hashSecret(keySecret))
+    return { userId: user.id, email: user.email, tier, keySecret, expiresAtUnixSeconds }
+  })
 }
 
 async function requireUser(db: ApiDatabase, userId: string): Promise<StoredUser> {

@@ -1,8 +1,14 @@
 /**
- * The credential behind a request's secret. The API asks on every request and never caches the answer, so a revoked key
- * stops at once. Implemented by the static keys of the command line and by the accounts database.
+ * The credential behind a request's secret: a key or login session of the accounts database, or a key of the configuration.
+ * Each request looks its secret's hash up again and nothing caches the answer, so revocation, expiry, disabling and a change
+ * of tier hold from the next request on.
  */
-import type { Credential } from '../core/credential.ts'
+import { createHmac } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
+import type { CredentialStore, ValidKey, ValidSession } from '../storage/credential-store.ts'
+import { highestTier } from './account-tier.ts'
+import { hashSecret, isKeySecret } from './keys/key-secret.ts'
 
 export interface Authenticator {
   /**
@@ -12,7 +18,7 @@ export interface Authenticator {
   authenticate(secret: string | null): Promise<Credential | null>
 }
 
-/** Asks each in turn until one knows the secret. */
+/** Asks each in turn until one finds a credential. */
 export function createCombinedAuthenticator(...authenticators: readonly Authenticator[]): Authenticator {
   return {
     authenticate: async (secret) => {
@@ -23,4 +29,77 @@ export function createCombinedAuthenticator(...authenticators: readonly Authenti
       return null
     },
   }
+}
+
+/** Keys and login sessions of the accounts database. */
+export function createKeyAuthenticator({
+  credentials,
+  clock,
+}: {
+  readonly credentials: CredentialStore
+  readonly clock: Clock
+}): Authenticator {
+  return {
+    authenticate: async (secret) => {
+      if (secret === null || !isKeySecret(secret)) return null
+      const secretHash = hashSecret(secret)
+      const key = await credentials.findKey(secretHash, clock.unixSeconds())
+      if (key !== null) return toKeyCredential(key)
+      const session = await credentials.findSession(secretHash, clock.unixSeconds())
+      return session === null ? null : toSessionCredential(session)
+    },
+  }
+}
+
+function toKeyCredential({ id, accountId, userId, tier, customRateLimitRpm }: ValidKey): Credential {
+  return { keyId: id, accountId, userId, kind: 'key', tier, customRateLimitRpm, limitId: id }
+}
+
+function toSessionCredential({ id, userId, tiers }: ValidSession): Credential {
+  return {
+    keyId: id,
+    accountId: userId,
+    userId,
+    kind: 'session',
+    tier: highestTier(tiers),
+    customRateLimitRpm: null,
+    limitId: `account:${userId}`,
+  }
+}
+
+/**
+ * Keys from the configuration (`--api-keys`): any non-empty strings, all of the built-in account `operator`, tier
+ * `enterprise`. Only their hashes are kept, so the time of a look-up reveals nothing of a secret that is nearly right.
+ * `idSalt` is secret and stays the same: ids are in the log, and a weak secret could otherwise be guessed from its id.
+ * @throws RangeError for an empty secret, which would accept every request with an empty one.
+ */
+export function createStaticKeyAuthenticator(secrets: readonly string[], idSalt: string): Authenticator {
+  const credentials = new Map<string, Credential>()
+  for (const secret of secrets) {
+    if (secret === '') throw new RangeError('An API key must not be empty.')
+    // Derived from the secret, so that a reordered list does not mix up the usage of keys.
+    const id = createHmac('sha256', idSalt).update(secret, 'utf8').digest('hex').slice(0, 16)
+    credentials.set(hashSecret(secret), operatorCredential(`static-${id}`, 'static'))
+  }
+  return {
+    authenticate: async (secret) => (secret === null ? null : (credentials.get(hashSecret(secret)) ?? null)),
+  }
+}
+
+/** `--auth-mode none`: every caller is the operator, with or without a key. */
+export function createOpenAuthenticator(): Authenticator {
+  const credential = operatorCredential('static-open', 'open')
+  return { authenticate: async () => credential }
+}
+
+function operatorCredential(keyId: string, kind: 'static' | 'open'): Credential {
+  return Object.freeze({
+    keyId,
+    accountId: OPERATOR_ACCOUNT_ID,
+    userId: null,
+    kind,
+    tier: 'enterprise',
+    customRateLimitRpm: null,
+    limitId: keyId,
+  })
 }

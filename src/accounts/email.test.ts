@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { emailKey, MAX_EMAIL_LENGTH, trimEmail } from './email.ts'
+import { emailKey, MAX_EMAIL_LENGTH } from './email.ts'
 
 describe('emailKey', () => {
   it.each([
@@ -24,10 +24,4 @@ it('is quick about what is far too long to be an address, and nobody has', () =>
 
   expect(emailKey(endless).length).toBeGreaterThan(MAX_EMAIL_LENGTH)
   expect(emailKey(endless).length).toBeLessThan(2 * MAX_EMAIL_LENGTH)
-})
-
-describe('trimEmail', () => {
-  it('leaves the case as it was written', () => {
-    expect(trimEmail(' Ada@Example.org ')).toBe('Ada@Example.org')
-  })
 })

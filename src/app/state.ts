@@ -4,12 +4,16 @@
  */
 import { randomBytes } from 'node:crypto'
 import { AccountService } from '../accounts/account-service.ts'
-import { type Authenticator, createCombinedAuthenticator } from '../accounts/authenticator.ts'
-import { createKeyAuthenticator } from '../accounts/database-authenticator.ts'
+import {
+  type Authenticator,
+  createCombinedAuthenticator,
+  createKeyAuthenticator,
+  createOpenAuthenticator,
+  createStaticKeyAuthenticator,
+} from '../accounts/authenticator.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
-import { createOpenAuthenticator, createStaticKeyAuthenticator } from '../accounts/keys/static-keys.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'

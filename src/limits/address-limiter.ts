@@ -5,26 +5,24 @@
 import { ServiceError } from '../core/errors.ts'
 import { afterAnswer, type Answer, type RequestLimits } from '../core/shared-state.ts'
 
-export interface AddressLimiterOptions {
+interface AddressLimiterOptions {
   readonly requestsPerMinute: number
   readonly limits: Pick<RequestLimits, 'admit'>
 }
 
 export class AddressLimiter {
-  readonly #requestsPerMinute: number
-  readonly #limits: Pick<RequestLimits, 'admit'>
+  readonly #options: AddressLimiterOptions
 
-  constructor({ requestsPerMinute, limits }: AddressLimiterOptions) {
-    this.#requestsPerMinute = requestsPerMinute
-    this.#limits = limits
+  constructor(options: AddressLimiterOptions) {
+    this.#options = options
   }
 
-  /** Counts a request of this address, or gives `address_rate_limit_exceeded`; a refused request is not counted. */
+  /** Counts a request of this address, or returns `address_rate_limit_exceeded`; a refused request is not counted. */
   refuse(addressKey: string): Answer<ServiceError | null> {
-    const limit = this.#requestsPerMinute
+    const { requestsPerMinute: limit, limits } = this.#options
     // No credential's id has this form.
     const request = { limitId: `address:${addressKey}`, requestsPerMinute: limit, maxConcurrent: null }
-    return afterAnswer(this.#limits.admit(request), (decision) => {
+    return afterAnswer(limits.admit(request), (decision) => {
       if (decision.outcome !== 'rate-exceeded') return null
       const { retryAfterSeconds } = decision
       const params = { limit, seconds: retryAfterSeconds }

@@ -1,5 +1,5 @@
 /**
- * Ends the guessing of passwords: at most 10 failed logins a minute for one e-mail from one address, and 100 from one
+ * Limits the guessing of passwords: at most 10 failed logins a minute for one e-mail from one address, and 100 from one
  * address. Only failures count, so a right password is refused only after as many wrong ones. Called by the account
  * service around every check of a password; the counts are in the shared state.
  */
@@ -15,7 +15,7 @@ const LIMITS = {
 
 const QUEUE_RETRY_SECONDS = 1
 
-export type LoginSubject = Pick<LoginAttempt, 'emailKey' | 'addressKey'>
+type LoginSubject = Pick<LoginAttempt, 'emailKey' | 'addressKey'>
 
 export class LoginThrottle {
   readonly #logins: FailedLogins
@@ -25,8 +25,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs `check`, which says whether the password is right, and counts a failure when it is not. An error says nothing
-   * about the password and counts as none.
+   * Runs `check`, which resolves with whether the password is right, and counts a failure when it is not. An error is no
+   * result and counts as no failure.
    * @throws ServiceError `too_many_logins`, `password_queue_full`, or what `check` throws.
    */
   async attempt(subject: LoginSubject, check: () => Promise<boolean>): Promise<boolean> {

@@ -1,14 +1,7 @@
-/** How answers show where a credential stands: the headers that OpenAI's clients read. */
+/** The state of a credential's rate limit as the response headers that OpenAI's clients read. */
 import type { RateState } from '../core/shared-state.ts'
 
-type RateHeaderName =
-  | 'x-ratelimit-limit-requests'
-  | 'x-ratelimit-remaining-requests'
-  | 'x-ratelimit-reset-requests'
-
-export type RateHeaders = Readonly<Record<RateHeaderName, string>>
-
-export function toRateHeaders({ limit, remaining, resetMs }: RateState): RateHeaders {
+export function toRateHeaders({ limit, remaining, resetMs }: RateState) {
   return {
     'x-ratelimit-limit-requests': String(limit),
     'x-ratelimit-remaining-requests': String(remaining),
@@ -16,7 +9,7 @@ export function toRateHeaders({ limit, remaining, resetMs }: RateState): RateHea
   }
 }
 
-/** A difference of two long numbers may be a hair too much. */
+/** The difference of two large floating-point numbers may be slightly too large. */
 const ROUNDING_MS = 1e-6
 
 /** A duration as Go's `time.ParseDuration` reads it: `0s`, `12ms`, `59.5s`, `1m0s`. Rounded up to a millisecond. */

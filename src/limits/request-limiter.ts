@@ -1,5 +1,5 @@
 /**
- * The limits of a credential: chooses its numbers, asks the shared state, and says in an error what was exceeded. Called by
+ * The limits of a credential: chooses its numbers, asks the shared state, and names in an error the limit that was exceeded. Called by
  * the gate in front of every route with a key; owns no counts.
  */
 import type { Credential } from '../core/credential.ts'
@@ -18,7 +18,7 @@ export type Admission =
       readonly outcome: 'admitted'
       /** Null when no rate limit applies: kind `open`. */
       readonly rate: RateState | null
-      /** Releases the request's permit, if it has one; again does nothing. */
+      /** Releases the request's permit, if it has one; repeated calls do nothing. */
       release(): void
     }
   | {
@@ -28,12 +28,7 @@ export type Admission =
       readonly rate: RateState
     }
 
-export interface AdmissionOptions {
-  /** The request generates, so it counts among the concurrent ones until its permit is released. */
-  readonly countsAsConcurrent: boolean
-}
-
-/** The end of a running request cannot be foreseen. */
+/** The end of a running request cannot be predicted. */
 const CONCURRENCY_RETRY_SECONDS = 1
 
 const UNLIMITED: Admission = Object.freeze({ outcome: 'admitted', rate: null, release: () => {} })
@@ -45,7 +40,11 @@ export class RequestLimiter {
     this.#limits = limits
   }
 
-  admit(credential: Credential, { countsAsConcurrent }: AdmissionOptions): Answer<Admission> {
+  /** @param countsAsConcurrent the request generates, and counts as concurrent until its permit is released */
+  admit(
+    credential: Credential,
+    { countsAsConcurrent }: { readonly countsAsConcurrent: boolean },
+  ): Answer<Admission> {
     if (credential.kind === 'open') return UNLIMITED
     const { maxConcurrentRequests } = TIER_LIMITS[credential.tier]
     const request = {

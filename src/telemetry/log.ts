@@ -2,6 +2,7 @@
  * The program's log: JSON lines through pino. Owns redaction, so that no caller has to remember it: in
  * any logged object, fields of these names are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
+import type { ServiceError } from '../core/errors.ts'
 import { type DestinationStream, type Level, type Logger, destination as openDestination, pino } from 'pino'
 
 export type Log = Logger
@@ -85,4 +86,10 @@ function openStandardError(): DestinationStream {
  */
 export function withoutRedaction(log: Log): Log {
   return log.child({}, { redact: [] })
+}
+
+/** Logs the cause of a 500, which its answer does not show. */
+export function logCause(error: ServiceError, requestId: string, log: Pick<Log, 'error'>): void {
+  if (error.status === 500)
+    log.error({ requestId, code: error.code, err: error.cause ?? error }, 'request failed')
 }

@@ -4,7 +4,14 @@
  * routes, ids of models, rules of guards; never a key, an address or a path as it was requested.
  */
 import { readdir } from 'node:fs/promises'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  Registry,
+} from 'prom-client'
 import type { RequestTimeline } from './request-timeline.ts'
 
 export interface EndedRequest {
@@ -30,7 +37,7 @@ export interface ModelStates {
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1]
 
-/** They walk over every open connection, which blocks the event loop for as long. */
+/** Default metrics that iterate over every open connection and so block the event loop. */
 const SLOW_DEFAULTS = [
   ...['handles', 'resources', 'requests'].flatMap((kind) => [
     `nodejs_active_${kind}`,
@@ -42,10 +49,10 @@ const SLOW_DEFAULTS = [
 /** Every open file of this process, on Linux. */
 const OPEN_FILES = '/proc/self/fd'
 
-/** What matched no route shares one value, so that a scan of paths makes no new series. */
+/** Requests that match no route share one value, so that a scan of paths creates no new series. */
 const NO_ROUTE = 'none'
 
-/** Methods that have routes; any other that a client makes up shares one value. */
+/** Methods that have routes; all others share one value. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -111,41 +118,32 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     if (process.platform === 'linux') {
-      this.#registry.registerMetric(
-        new Gauge({
-          name: 'process_open_fds',
-          help: 'Number of open file descriptors.',
-          registers: [],
-          // Counted in another thread: the list is made anew by the system, and is as long as there are connections.
-          async collect() {
-            const names = await readdir(OPEN_FILES).catch(() => null)
-            if (names !== null) this.set(names.length)
-          },
-        }),
-      )
+      this.#addGauge({
+        name: 'process_open_fds',
+        help: 'Number of open file descriptors.',
+        // Counted in another thread: the system builds the list for each call, with an entry for each connection.
+        async collect() {
+          const names = await readdir(OPEN_FILES).catch(() => null)
+          if (names !== null) this.set(names.length)
+        },
+      })
     }
-    this.#registry.registerMetric(
-      new Gauge({
-        name: 'sluice_model_state',
-        help: '1 for the state that a model is in.',
-        labelNames: ['model', 'state'],
-        registers: [],
-        collect() {
-          this.reset()
-          for (const { id, state } of models.list()) this.set({ model: id, state }, 1)
-        },
-      }),
-    )
-    this.#registry.registerMetric(
-      new Gauge({
-        name: 'sluice_ready',
-        help: '1 while the default model can take work.',
-        registers: [],
-        collect() {
-          this.set(isReady() ? 1 : 0)
-        },
-      }),
-    )
+    this.#addGauge({
+      name: 'sluice_model_state',
+      help: '1 for the state that a model is in.',
+      labelNames: ['model', 'state'],
+      collect() {
+        this.reset()
+        for (const { id, state } of models.list()) this.set({ model: id, state }, 1)
+      },
+    })
+    this.#addGauge({
+      name: 'sluice_ready',
+      help: '1 while the default model can take work.',
+      collect() {
+        this.set(isReady() ? 1 : 0)
+      },
+    })
   }
 
   /** Called once for each request, when it is over. */
@@ -178,11 +176,16 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** All of it in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
+  /** All metrics in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   render(): Promise<string> {
     // Reading the system's tables blocks the event loop for milliseconds: requests meanwhile get the same text.
     this.#rendering ??= this.#registry.metrics().finally(() => (this.#rendering = null))
     return this.#rendering
+  }
+
+  /** A gauge whose value is read for each rendering. */
+  #addGauge(options: GaugeConfiguration<string>): void {
+    this.#registry.registerMetric(new Gauge({ ...options, registers: [] }))
   }
 
   #modelCounter(name: string, help: string): Counter<'model'> {

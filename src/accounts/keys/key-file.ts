@@ -4,8 +4,7 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import { CredentialFile, type CredentialFileOptions } from '../../storage/sqlite/credential-file.ts'
-import type { Authenticator } from '../authenticator.ts'
-import { createKeyAuthenticator } from '../database-authenticator.ts'
+import { type Authenticator, createKeyAuthenticator } from '../authenticator.ts'
 
 export interface KeyFile extends Authenticator {
   close(): Promise<void>

@@ -29,7 +29,7 @@ export interface KeyServiceDeps {
 
 export interface CreatedKey {
   readonly record: KeyRecord
-  /** Shown here and never again. */
+  /** Shown only here. */
   readonly keySecret: string
 }
 
@@ -57,14 +57,10 @@ export interface KeyChangeRequest {
 }
 
 export class KeyService {
-  readonly #database: ApiDatabase
-  readonly #requests: Pick<RequestLimits, 'openWindow' | 'revokeWindow'>
-  readonly #clock: Clock
+  readonly #deps: KeyServiceDeps
 
-  constructor({ database, requests, clock }: KeyServiceDeps) {
-    this.#database = database
-    this.#requests = requests
-    this.#clock = clock
+  constructor(deps: KeyServiceDeps) {
+    this.#deps = deps
   }
 
   /**
@@ -74,10 +70,10 @@ export class KeyService {
   async create(credential: Credential, { name, expiresInDays }: KeyRequest): Promise<CreatedKey> {
     refuseOpen(credential)
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
-    const unixSeconds = this.#clock.unixSeconds()
+    const unixSeconds = this.#deps.clock.unixSeconds()
     const owner = { accountId, userId }
     const made = issueKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds })
-    await this.#database.transaction().execute(async (transaction) => {
+    await this.#deps.database.transaction().execute(async (transaction) => {
       requireBelowKeyLimit(await readLiveAccount(transaction, credential, unixSeconds))
       await insertKey(transaction, made.key, made.secretHash)
     })
@@ -87,7 +83,7 @@ export class KeyService {
 
   /** The keys of the caller's account, revoked ones too. */
   async list(credential: Credential, page: PageRequest): Promise<Page<KeyRecord>> {
-    return this.#toRecords(await listKeys(this.#database, credential.accountId, page))
+    return this.#toRecords(await listKeys(this.#deps.database, credential.accountId, page))
   }
 
   /** @throws ServiceError `key_not_found` for one that is not the caller's account's or is revoked already. */
@@ -98,7 +94,7 @@ export class KeyService {
 
   /** The keys of all accounts. */
   async listAll(page: PageRequest): Promise<Page<KeyRecord>> {
-    return this.#toRecords(await listKeys(this.#database, null, page))
+    return this.#toRecords(await listKeys(this.#deps.database, null, page))
   }
 
   /**
@@ -106,10 +102,10 @@ export class KeyService {
    * @throws ServiceError `user_not_found`, `key_limit_reached`
    */
   async createFor({ userId, ...request }: AdminKeyRequest): Promise<CreatedKey> {
-    const unixSeconds = this.#clock.unixSeconds()
+    const unixSeconds = this.#deps.clock.unixSeconds()
     const owner = userId === null ? 'own' : { accountId: userId, userId }
     const made = issueKey({ customRateLimitRpm: null, ...request, owner, unixSeconds })
-    await this.#database.transaction().execute(async (transaction) => {
+    await this.#deps.database.transaction().execute(async (transaction) => {
       if (userId !== null) {
         const user = await findUser(transaction, userId)
         if (user === null) throw new ServiceError('user_not_found', { userId })
@@ -123,7 +119,7 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` */
   async get(keyId: string): Promise<KeyRecord> {
-    return toKeyRecord(await requireKey(this.#database, keyId), this.#clock.unixSeconds())
+    return toKeyRecord(await requireKey(this.#deps.database, keyId), this.#deps.clock.unixSeconds())
   }
 
   /** @throws ServiceError `key_not_found` for one that is revoked already, too. */
@@ -132,13 +128,13 @@ export class KeyService {
   }
 
   /**
-   * Gives the key after the change.
+   * Returns the key after the change.
    * @throws ServiceError `key_not_found`; `key_not_active` for a new expiry that would revive it.
    */
   async change(keyId: string, request: KeyChangeRequest): Promise<KeyRecord> {
     const { name, tier, rateLimitRpm, expiresInDays } = request
-    const unixSeconds = this.#clock.unixSeconds()
-    return await this.#database.transaction().execute(async (transaction) => {
+    const unixSeconds = this.#deps.clock.unixSeconds()
+    return await this.#deps.database.transaction().execute(async (transaction) => {
       const state = keyState(await requireKey(transaction, keyId), unixSeconds)
       if (expiresInDays !== undefined && state !== 'active') {
         throw new ServiceError('key_not_active', { keyId, state }, { param: 'expires_in_days' })
@@ -159,27 +155,27 @@ export class KeyService {
    */
   async #openWindow({ id, accountId, createdAtUnixSeconds }: StoredKey, makerLimitId: string): Promise<void> {
     try {
-      await this.#requests.openWindow(id, { makerLimitId, accountId })
+      await this.#deps.requests.openWindow(id, { makerLimitId, accountId })
     } catch (error) {
-      await revokeKey(this.#database, { id, accountId, unixSeconds: createdAtUnixSeconds })
+      await revokeKey(this.#deps.database, { id, accountId, unixSeconds: createdAtUnixSeconds })
       throw error
     }
   }
 
   async #revoke(id: string, accountId: string | null): Promise<void> {
-    const unixSeconds = this.#clock.unixSeconds()
-    const ownerId = await revokeKey(this.#database, { id, accountId, unixSeconds })
+    const unixSeconds = this.#deps.clock.unixSeconds()
+    const ownerId = await revokeKey(this.#deps.database, { id, accountId, unixSeconds })
     if (ownerId === null) throw new ServiceError('key_not_found', { keyId: id })
-    await this.#requests.revokeWindow(id, ownerId)
+    await this.#deps.requests.revokeWindow(id, ownerId)
   }
 
   #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {
-    const unixSeconds = this.#clock.unixSeconds()
+    const unixSeconds = this.#deps.clock.unixSeconds()
     return { ...page, items: items.map((key) => toKeyRecord(key, unixSeconds)) }
   }
 }
 
-/** Without authentication anyone, a web page in a browser included, could create keys that outlive this run. */
+/** Without authentication every caller, a web page in a browser included, could create keys that outlive this run. */
 function refuseOpen({ kind }: Credential): void {
   if (kind === 'open') throw new ServiceError('keys_need_authentication')
 }

@@ -4,8 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
-import { logCause } from '../../telemetry/log-cause.ts'
-import type { Log } from '../../telemetry/log.ts'
+import { type Log, logCause } from '../../telemetry/log.ts'
 import { errorShapeOf, renderError } from '../../net/render-error.ts'
 import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 

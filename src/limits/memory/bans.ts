@@ -102,7 +102,8 @@ export class MemoryBans implements Bans {
   }
 }
 
-function dropOldest(map: Map<string, unknown>, maxSize: number): void {
+/** Deletes the first entry of a map that holds more than `maxSize`. */
+export function dropOldest(map: Map<string, unknown>, maxSize: number): void {
   if (map.size <= maxSize) return
   const [oldest] = map.keys()
   if (oldest !== undefined) map.delete(oldest)

@@ -1,7 +1,7 @@
 /**
  * Knocks of `--port-knock`. An address that connects to every knock port in order, the last within the window that the first
- * began, is open for a while; any other knock sets it back. The listeners find out the address, and close what it may not
- * reach.
+ * began, is open for a while; any other knock sets it back. The listeners determine the address and close the
+ * connections that it may not open.
  *
  *   unknown ──first port──▶ knocking ──next port──▶ … ──last port──▶ open ──time──▶ unknown
  *                              └──any other port, or too late──▶ unknown; if that was the first port, knocking
@@ -12,6 +12,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { InvariantError } from '../../core/errors.ts'
 import type { KnockOutcome, Knocks } from '../../core/shared-state.ts'
+import { dropOldest } from './bans.ts'
 
 export interface KnockSequence {
   /** In their order; each one once. */
@@ -21,7 +22,7 @@ export interface KnockSequence {
 }
 
 interface Attempt {
-  /** Right ones so far. */
+  /** Right knocks so far. */
   knocks: number
   readonly startedMs: number
 }
@@ -32,9 +33,9 @@ export const MAX_OPEN = 100_000
 export class MemoryKnocks implements Knocks {
   readonly #sequence: KnockSequence
   readonly #clock: Clock
-  /** The latest to knock is at the end. */
+  /** In order of the latest knock. */
   readonly #knocking = new Map<string, Attempt>()
-  /** Until when, the first to end at the front. */
+  /** When each address closes, in ascending order. */
   readonly #openUntilMs = new Map<string, number>()
 
   constructor(sequence: KnockSequence, clock: Clock) {
@@ -59,7 +60,7 @@ export class MemoryKnocks implements Knocks {
     if (attempt === null) return 'knocking'
     if (attempt.knocks === this.#sequence.ports.length) return this.#open(addressKey, nowMs)
     this.#knocking.set(addressKey, attempt)
-    if (this.#knocking.size > MAX_KNOCKING) dropFirst(this.#knocking)
+    dropOldest(this.#knocking, MAX_KNOCKING)
     return 'knocking'
   }
 
@@ -78,7 +79,7 @@ export class MemoryKnocks implements Knocks {
     }
   }
 
-  /** What an address has come to with this knock; null when it has to begin anew. */
+  /** The address's attempt with this knock; null when it must start again. */
   #nextAttempt(addressKey: string, { port, nowMs }: { port: number; nowMs: number }): Attempt | null {
     const attempt = this.#knocking.get(addressKey)
     if (attempt !== undefined && nowMs - attempt.startedMs <= this.#sequence.windowMs) {
@@ -88,7 +89,7 @@ export class MemoryKnocks implements Knocks {
   }
 
   #open(addressKey: string, nowMs: number): KnockOutcome {
-    // Behind all others again: its end is now the last.
+    // Deleted first, so that it is inserted at the end: it closes last.
     this.#openUntilMs.delete(addressKey)
     for (const [key, untilMs] of this.#openUntilMs) {
       if (nowMs < untilMs) break
@@ -98,9 +99,4 @@ export class MemoryKnocks implements Knocks {
     this.#openUntilMs.set(addressKey, nowMs + this.#sequence.openMs)
     return 'opened'
   }
-}
-
-function dropFirst(map: Map<string, unknown>): void {
-  const [first] = map.keys()
-  if (first !== undefined) map.delete(first)
 }

@@ -2,7 +2,7 @@
 import { verify } from '@node-rs/argon2'
 import { AccountService, type NewAccount } from '../../../src/accounts/account-service.ts'
 import type { Authenticator } from '../../../src/accounts/authenticator.ts'
-import { createKeyAuthenticator } from '../../../src/accounts/database-authenticator.ts'
+import { createKeyAuthenticator } from '../../../src/accounts/authenticator.ts'
 import { KeyService } from '../../../src/accounts/keys/key-service.ts'
 import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'

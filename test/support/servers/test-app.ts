@@ -1,9 +1,8 @@
 /** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { Authenticator } from '../../../src/accounts/authenticator.ts'
 import { createAdminCheck } from '../../../src/accounts/admin-secret.ts'
-import { createStaticKeyAuthenticator } from '../../../src/accounts/keys/static-keys.ts'
+import { type Authenticator, createStaticKeyAuthenticator } from '../../../src/accounts/authenticator.ts'
 import { buildApp } from '../../../src/api/app.ts'
 import type { AppDeps } from '../../../src/api/deps.ts'
 import type { Credential } from '../../../src/core/credential.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createOpenAuthenticator, createStaticKeyAuthenticator } from './static-keys.ts'
+import { createOpenAuthenticator, createStaticKeyAuthenticator } from './authenticator.ts'
 
 describe('createStaticKeyAuthenticator', () => {
   it('makes every given secret a key of the operator, tier enterprise', async () => {

@@ -6,9 +6,12 @@ import {
   PASSWORD,
   SQL_INJECTIONS,
 } from '../../test/support/servers/account-services.ts'
-import { createCombinedAuthenticator } from './authenticator.ts'
+import {
+  createCombinedAuthenticator,
+  createOpenAuthenticator,
+  createStaticKeyAuthenticator,
+} from './authenticator.ts'
 import { newKeySecret } from './keys/key-secret.ts'
-import { createOpenAuthenticator, createStaticKeyAuthenticator } from './keys/static-keys.ts'
 
 describe('createKeyAuthenticator', () => {
   it('knows a key and whose it is', async () => {

@@ -10,7 +10,7 @@ import { findActiveKeys, type StoredKey } from '../storage/keys-repository.ts'
 import { isSessionLive } from '../storage/sessions-repository.ts'
 import { findUser, type StoredUser } from '../storage/users-repository.ts'
 
-/** Free when there is none. */
+/** The highest of the tiers; `free` for an empty list. */
 export function highestTier(tiers: readonly Tier[]): Tier {
   const isHigher = (one: Tier, other: Tier) =>
     TIER_LIMITS[one].priorityClass > TIER_LIMITS[other].priorityClass
@@ -34,8 +34,7 @@ export async function readLiveAccount(
 ): Promise<AccountState> {
   const activeKeys = await findActiveKeys(db, credential.accountId, unixSeconds)
   if (!(await isLive(db, credential, { activeKeys, unixSeconds }))) throw new ServiceError('unauthorized')
-  const ownTier = await readOwnTier(db, credential)
-  return toState(ownTier, activeKeys)
+  return toState(await readOwnTier(db, credential), activeKeys)
 }
 
 export async function readUserAccount(
@@ -59,15 +58,10 @@ function toState(ownTier: Tier, activeKeys: readonly Pick<StoredKey, 'tier'>[]):
   }
 }
 
-interface Moment {
-  readonly activeKeys: readonly Pick<StoredKey, 'id'>[]
-  readonly unixSeconds: number
-}
-
 async function isLive(
   db: ApiDatabase,
   { kind, keyId }: Credential,
-  { activeKeys, unixSeconds }: Moment,
+  { activeKeys, unixSeconds }: { activeKeys: readonly Pick<StoredKey, 'id'>[]; unixSeconds: number },
 ): Promise<boolean> {
   switch (kind) {
     case 'key':

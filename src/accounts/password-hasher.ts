@@ -7,13 +7,9 @@ import { hash, verify } from '@node-rs/argon2'
 import { Semaphore } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
 
-export interface Argon2Parameters {
-  readonly memoryKib: number
-  readonly passes: number
-  readonly lanes: number
-}
+const ARGON2_PARAMETERS = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
 
-const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
+type Argon2Parameters = Readonly<typeof ARGON2_PARAMETERS>
 
 /** In code points. No account has a longer one. */
 const MAX_PASSWORD_LENGTH = 128

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
-import { choice, path, textLike } from '../config/value-kinds.ts'
+import { choice, list, path, textLike, wholeNumber } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
@@ -17,9 +17,38 @@ import {
   type KeysCommand,
   type UsersCommand,
 } from './commands/operator-command-line.ts'
-import { addLightCommand, type LightCommand } from './commands/light-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
+
+export interface LightCommand {
+  /** Threads that run the passthrough model. */
+  readonly workers: number
+  readonly keyDb: string | null
+  readonly staticDir: string | null
+  /** Null opens what is public by default. */
+  readonly publicPaths: readonly `/${string}`[] | null
+}
+
+/** Taken as `serve` takes them: from the command line, the environment and the configuration file. */
+export const LIGHT_OPTIONS = [
+  'host',
+  'port',
+  'shutdownTimeout',
+  'logLevel',
+  'checkpoint',
+  'modelConfig',
+  'tokenizer',
+  'modelId',
+  'quantization',
+  'maxBatchSize',
+  'maxSeqLen',
+  'kvCacheType',
+  'maxQueue',
+  'gpu',
+  'gpuLayers',
+  'threads',
+  'dataDir',
+] as const
 
 export interface QuantizeCommand {
   readonly mode: QuantMode
@@ -86,6 +115,39 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
+}
+
+const publicPath = textLike('path', 'a path such as /hook, /u/{id} or /x/*', (text) => text.startsWith('/'))
+
+function addLightCommand(program: Command, onCommand: (command: LightCommand, flags: Flags) => void): void {
+  const light = program
+    .command('light')
+    .usage('[options]')
+    .description('start the light server: four endpoints, no accounts and no limits')
+  addCommandOption(light, 'workers', {
+    kind: wholeNumber({ min: 1, max: 256 }),
+    defaultText: '1',
+    help: 'threads that run the passthrough model; none with a checkpoint',
+  })
+  addCommandOption(light, 'keyDb', {
+    kind: path(),
+    defaultText: 'none: any sk-svc- key is accepted',
+    help: 'key database of a full server, which is only read: its --api-db',
+  })
+  addCommandOption(light, 'publicPaths', {
+    kind: list(publicPath),
+    defaultText: '/v1/health, /v1/models, /v1/models/{id}',
+    help: 'paths that need no key: exact, with {captures}, or prefixes such as /x/*',
+  })
+  addCommandOption(light, 'staticDir', {
+    kind: path('folder'),
+    defaultText: 'none',
+    help: 'folder whose files are served to everyone',
+  })
+  for (const name of [...LIGHT_OPTIONS, 'config'] as const) addConfigOption(light, name)
+  light.action(({ workers = 1, keyDb = null, staticDir = null, publicPaths = null }: Partial<LightCommand>) =>
+    onCommand({ workers, keyDb, staticDir, publicPaths }, light.opts()),
+  )
 }
 
 const hubModel = textLike('hf:org/repo[:file]', 'a model of the Hub, such as hf:org/repo', isHubReference)

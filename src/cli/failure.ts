@@ -3,17 +3,15 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import { escapeUnseen } from './terminal/terminal-text.ts'
 
-export interface Failure {
-  readonly line: string
-  readonly exitCode: number
-}
-
-/** Whether the operator has asked for more than a line. */
+/** Whether the log level asks for more than one line. */
 export function showsStacks(config: Pick<ServerConfig, 'logLevel'>): boolean {
   return config.logLevel === 'debug' || config.logLevel === 'trace'
 }
 
-export function toFailure(thrown: unknown, showStack = false): Failure {
+export function toFailure(
+  thrown: unknown,
+  showStack = false,
+): { readonly line: string; readonly exitCode: number } {
   if (thrown instanceof StartError) return toLine(thrown.message, thrown.exitCode)
   if (thrown instanceof ServiceError) return toLine(thrown.message)
   const listenSentence = listenFailure(thrown)
@@ -24,8 +22,8 @@ export function toFailure(thrown: unknown, showStack = false): Failure {
   return toLine(`unexpected error: ${message} (SLUICE_LOG_LEVEL=debug shows more)`)
 }
 
-/** What the sentence repeats was typed by someone, or stands in a database. */
-function toLine(sentence: string, exitCode = 1): Failure {
+/** Escaped, because the sentence may repeat text of a user or from a database. */
+function toLine(sentence: string, exitCode = 1) {
   return { line: `sluice: ${escapeUnseen(sentence)}`, exitCode }
 }
 

@@ -1,9 +1,8 @@
 /** Runs one command line to its exit code; everything thrown on the way ends as one line on standard error. */
 import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
-import { parseCommandLine } from './command-line.ts'
+import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'
 import { showsStacks, toFailure } from './failure.ts'
-import { LIGHT_OPTIONS } from './commands/light-command-line.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
 
 export interface RunOptions extends ServeDeps {

@@ -28,7 +28,7 @@ export interface GivenOptions {
   /** Empty variables count as not set. */
   readonly env?: Environment
   readonly file?: ConfigFile | null
-  /** What stands in for the table's own defaults. */
+  /** They replace the table's own defaults. */
   readonly defaults?: Values
 }
 
@@ -79,7 +79,7 @@ function sourcesOf({ flags = {}, env = {}, file, defaults }: GivenOptions): read
 export function completeConfig(options: Partial<ServerConfig>): ServerConfig {
   const values: Values = { ...options }
   refuseUnknownNames(Object.keys(values), 'The option')
-  // A complete configuration is given back as it is, so a default asks for nothing here, built or not.
+  // A complete configuration may be passed in again, so a default is accepted here, built or not.
   const valueOf = (name: OptionName) => (isDefault(name, values[name]) ? undefined : values[name])
   return resolveSources([{ valueOf, label: (name) => name }])
 }

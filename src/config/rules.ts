@@ -7,35 +7,67 @@ import type { ServerConfig } from './server-config.ts'
 
 type Label = (name: OptionName) => string
 
-/** Each gives the sentence that refuses the configuration, or null. */
+/** Returns the sentence that refuses the configuration, or null. */
 type Rule = (config: ServerConfig, label: Label) => string | null
 
-const RULES: readonly Rule[] = [
-  openOnLoopbackOnly,
-  modelOptionsNeedCheckpoint,
-  ggufHasItsTokenizer,
-  gpuLayersNeedGpu,
-  tlsFilesGoTogether,
-  knockPortsAreDistinct,
-  workersShareDatabase,
-  databasesAreTwo,
-  adminKeyIsItsOwn,
-]
-
-/** @throws StartError with the first rule that is broken. */
-export function checkRules(config: ServerConfig, label: Label): void {
-  for (const rule of RULES) {
-    const sentence = rule(config, label)
-    if (sentence !== null) throw new StartError(sentence, 2)
-  }
-}
-
-function openOnLoopbackOnly(config: ServerConfig, label: Label): string | null {
-  if (config.authMode !== 'none' || isLoopback(config.host)) return null
-  return (
-    `${label('authMode')} 'none' makes every caller the operator, ` +
-    `so ${label('host')} must be a loopback address such as 127.0.0.1, but was '${config.host}'.`
-  )
+const RULES: Readonly<Record<string, Rule>> = {
+  openOnLoopbackOnly: (config, label) => {
+    if (config.authMode !== 'none' || isLoopback(config.host)) return null
+    return (
+      `${label('authMode')} 'none' makes every caller the operator, ` +
+      `so ${label('host')} must be a loopback address such as 127.0.0.1, but was '${config.host}'.`
+    )
+  },
+  modelOptionsNeedCheckpoint: (config, label) => {
+    if (config.checkpoint !== null) return null
+    const given =
+      (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null) ??
+      (config.quantization === 'none' ? undefined : 'quantization')
+    return given === undefined
+      ? null
+      : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`
+  },
+  ggufHasItsTokenizer: (config, label) => {
+    if (config.tokenizer === null || !config.checkpoint?.toLowerCase().endsWith('.gguf')) return null
+    return `${label('tokenizer')} cannot be used with a .gguf checkpoint: its tokenizer is inside the file.`
+  },
+  gpuLayersNeedGpu: (config, label) => {
+    if (config.gpu !== 'off' || config.gpuLayers === null || config.gpuLayers === 0) return null
+    return `${label('gpuLayers')} must be 0 when ${label('gpu')} is 'off', but was ${config.gpuLayers}.`
+  },
+  tlsFilesGoTogether: (config, label) => {
+    if ((config.tlsCertfile === null) === (config.tlsKeyfile === null)) return null
+    const [given, missing] =
+      config.tlsCertfile === null
+        ? (['tlsKeyfile', 'tlsCertfile'] as const)
+        : (['tlsCertfile', 'tlsKeyfile'] as const)
+    return `${label(given)} needs ${label(missing)}: give both or neither.`
+  },
+  /** A repeated port could not be distinguished from a wrong order, and the server's own port answers HTTP. */
+  knockPortsAreDistinct: ({ portKnock, port }, label) => {
+    const twice = portKnock.find((knockPort, index) => portKnock.indexOf(knockPort) !== index)
+    if (twice !== undefined)
+      return `${label('portKnock')} must name each port once, but ${twice} comes twice.`
+    return portKnock.includes(port)
+      ? `${label('portKnock')} must not name ${port}, which is the ${label('port')} of the server.`
+      : null
+  },
+  workersShareDatabase: (config, label) => {
+    if (config.workers === 1) return null
+    const inMemory = (['apiDb', 'usageDb'] as const).find((name) => config[name] === ':memory:')
+    if (inMemory === undefined) return null
+    return `${label('workers')} must be 1 when ${label(inMemory)} is ':memory:', which processes cannot share, but was ${config.workers}.`
+  },
+  databasesAreTwo: ({ apiDb, usageDb }, label) => {
+    if (apiDb === null || usageDb === null || apiDb === ':memory:') return null
+    if (path.resolve(apiDb) !== path.resolve(usageDb)) return null
+    return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
+  },
+  /** Every holder of that key would have the admin API. */
+  adminKeyIsItsOwn: ({ adminKey, apiKeys }, label) => {
+    if (adminKey === null || !apiKeys.includes(adminKey)) return null
+    return `${label('adminKey')} must not be one of ${label('apiKeys')}.`
+  },
 }
 
 export function isLoopback(host: string): boolean {
@@ -44,59 +76,10 @@ export function isLoopback(host: string): boolean {
   return address === 'localhost' || address === '::1' || address === '0:0:0:0:0:0:0:1'
 }
 
-function modelOptionsNeedCheckpoint(config: ServerConfig, label: Label): string | null {
-  if (config.checkpoint !== null) return null
-  const given =
-    (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null) ??
-    (config.quantization === 'none' ? undefined : 'quantization')
-  return given === undefined
-    ? null
-    : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`
-}
-
-function ggufHasItsTokenizer(config: ServerConfig, label: Label): string | null {
-  if (config.tokenizer === null || !config.checkpoint?.toLowerCase().endsWith('.gguf')) return null
-  return `${label('tokenizer')} cannot be used with a .gguf checkpoint: its tokenizer is inside the file.`
-}
-
-function gpuLayersNeedGpu(config: ServerConfig, label: Label): string | null {
-  if (config.gpu !== 'off' || config.gpuLayers === null || config.gpuLayers === 0) return null
-  return `${label('gpuLayers')} must be 0 when ${label('gpu')} is 'off', but was ${config.gpuLayers}.`
-}
-
-function tlsFilesGoTogether(config: ServerConfig, label: Label): string | null {
-  if ((config.tlsCertfile === null) === (config.tlsKeyfile === null)) return null
-  const [given, missing] =
-    config.tlsCertfile === null
-      ? (['tlsKeyfile', 'tlsCertfile'] as const)
-      : (['tlsCertfile', 'tlsKeyfile'] as const)
-  return `${label(given)} needs ${label(missing)}: give both or neither.`
-}
-
-/** A repeated port could not be distinguished from a wrong order, and the server's own port answers HTTP. */
-function knockPortsAreDistinct({ portKnock, port }: ServerConfig, label: Label): string | null {
-  const twice = portKnock.find((knockPort, index) => portKnock.indexOf(knockPort) !== index)
-  if (twice !== undefined) return `${label('portKnock')} must name each port once, but ${twice} comes twice.`
-  return portKnock.includes(port)
-    ? `${label('portKnock')} must not name ${port}, which is the ${label('port')} of the server.`
-    : null
-}
-
-function workersShareDatabase(config: ServerConfig, label: Label): string | null {
-  if (config.workers === 1) return null
-  const inMemory = (['apiDb', 'usageDb'] as const).find((name) => config[name] === ':memory:')
-  if (inMemory === undefined) return null
-  return `${label('workers')} must be 1 when ${label(inMemory)} is ':memory:', which processes cannot share, but was ${config.workers}.`
-}
-
-function databasesAreTwo({ apiDb, usageDb }: ServerConfig, label: Label): string | null {
-  if (apiDb === null || usageDb === null || apiDb === ':memory:') return null
-  if (path.resolve(apiDb) !== path.resolve(usageDb)) return null
-  return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
-}
-
-/** Every holder of that key would have the admin API. */
-function adminKeyIsItsOwn({ adminKey, apiKeys }: ServerConfig, label: Label): string | null {
-  if (adminKey === null || !apiKeys.includes(adminKey)) return null
-  return `${label('adminKey')} must not be one of ${label('apiKeys')}.`
+/** @throws StartError with the first rule that is broken. */
+export function checkRules(config: ServerConfig, label: Label): void {
+  for (const rule of Object.values(RULES)) {
+    const sentence = rule(config, label)
+    if (sentence !== null) throw new StartError(sentence, 2)
+  }
 }

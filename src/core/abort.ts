@@ -1,4 +1,4 @@
-/** Waiting that can be given up. */
+/** Waits that a signal aborts. */
 
 /** The signal's reason as an Error, for rejecting with. */
 export function abortReason(signal: AbortSignal): Error {

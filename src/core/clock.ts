@@ -1,9 +1,7 @@
-/** Time, passed in wherever it is needed, so that tests move it by hand. */
+/** Time as a dependency, so that tests control it. */
 import { withAbort } from './abort.ts'
 
-/**
- * Durations come from `nowMs` (monotonic), dates from `unixSeconds` (wall clock).
- */
+/** Durations come from `nowMs` (monotonic), dates from `unixSeconds` (wall clock). */
 export interface Clock {
   /** Milliseconds from an arbitrary start; never goes backwards. */
   nowMs(): number
@@ -11,7 +9,7 @@ export interface Clock {
   unixSeconds(): number
 }
 
-/** A clock that can also be waited for. */
+/** A clock with timers. */
 export interface SleepingClock extends Clock {
   /** Resolves after so many milliseconds. @throws the signal's AbortError when it aborts before. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -30,15 +28,10 @@ export const systemClock: SleepingClock = {
   },
 }
 
-interface Sleeper {
-  readonly dueMs: number
-  readonly wake: () => void
-}
-
 /** A clock that stands still until it is advanced. */
 export class VirtualClock implements SleepingClock {
   #nowMs = 0
-  readonly #sleepers = new Set<Sleeper>()
+  readonly #sleepers = new Set<{ readonly dueMs: number; readonly wake: () => void }>()
   readonly #startUnixSeconds: number
 
   constructor(startUnixSeconds = 1_700_000_000) {

@@ -17,7 +17,7 @@ const row = (status: number, template: string): ErrorRow => ({
   message: (params) => template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? '')),
 })
 
-/** A row whose `{message}` is about the server's files: which one is for every caller, where it lies is not. */
+/** A row whose `{message}` is about the server's files: callers learn the name of a file, never its folder. */
 const fileRow = (status: number, template: string): ErrorRow => {
   const { message } = row(status, template)
   return {

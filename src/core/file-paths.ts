@@ -1,4 +1,4 @@
-/** Paths of this machine in sentences that go to somebody else. */
+/** Removes this machine's folders from sentences that leave it. */
 
 /**
  * An absolute folder: a root that begins a word, then names that each end in a slash. Names may hold spaces; a colon with
@@ -7,7 +7,7 @@
 const ABSOLUTE_FOLDER =
   /(?<=^|[\s'"(`])(?:[A-Za-z]:[\\/]|\\\\|\/)(?:(?:(?!: )[^\\/'"\n]|(?<=\w)'(?=\w))*(?<![\s\\/])[\\/])*/g
 
-/** The sentence with files named by their names alone: where they lie is for the log. */
+/** The sentence with file names in the place of paths; the full path is for the log. */
 export function withoutFolders(sentence: string): string {
   return sentence.replaceAll(ABSOLUTE_FOLDER, '')
 }

@@ -5,9 +5,4 @@ interface LogLine {
   (message: string): void
 }
 
-export interface LogWriter {
-  readonly debug: LogLine
-  readonly info: LogLine
-  readonly warn: LogLine
-  readonly error: LogLine
-}
+export type LogWriter = Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogLine>>

@@ -1,4 +1,4 @@
-/** What a model's weight matrices are turned into when it is loaded; what each means stands in docs/quantization.md. */
+/** The formats to which weight matrices are quantized when a model is loaded; docs/quantization.md describes each. */
 export const QUANT_MODES = ['int4', 'int8', 'fp8'] as const
 
 /** A mode that changes weights. */

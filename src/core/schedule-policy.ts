@@ -1,4 +1,4 @@
-/** Who gets the next slot; what each policy does stands in `scheduler/waiting-queue.ts`. */
+/** The order in which sequences get a slot; `scheduler/waiting-queue.ts` implements each policy. */
 export const SCHEDULE_POLICIES = ['fcfs', 'priority', 'fair'] as const
 
 export type SchedulePolicy = (typeof SCHEDULE_POLICIES)[number]

@@ -1,4 +1,4 @@
-/** Where guesses of the next tokens come from: nowhere, or the text so far. */
+/** The source of draft tokens: none, or n-grams of the text so far. */
 export const SPECULATIONS = ['ngram', 'off'] as const
 
 export type Speculation = (typeof SPECULATIONS)[number]

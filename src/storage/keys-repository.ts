@@ -21,12 +21,8 @@ export interface StoredKey {
   readonly revokedAtUnixSeconds: number | null
 }
 
-export interface KeyChanges {
-  readonly name?: string | undefined
-  readonly tier?: Tier | undefined
-  readonly customRateLimitRpm?: number | undefined
-  readonly expiresAtUnixSeconds?: number | undefined
-}
+type ChangedField = 'name' | 'tier' | 'customRateLimitRpm' | 'expiresAtUnixSeconds'
+type KeyChanges = { readonly [Field in ChangedField]?: StoredKey[Field] | undefined }
 
 const COLUMNS = [
   'id',

@@ -72,7 +72,7 @@ export async function readPage<Item extends RowPosition>(
   const items: Item[] = []
   let after = cursor === null ? null : parseCursor(cursor)
   for (;;) {
-    // One more than the page holds tells whether another follows.
+    // One row more than the page holds shows whether another page follows.
     const wanted = Math.min(PIECE_ROWS, length + 1 - items.length)
     const rows = await reading.run(async () => {
       await nextTurn()

@@ -1,7 +1,7 @@
 /** Login sessions. Every function takes the database or a transaction. An ended session is deleted. */
 import type { ApiDatabase } from './api-database.ts'
 
-export interface StoredSession {
+interface StoredSession {
   readonly id: string
   readonly userId: string
   readonly createdAtUnixSeconds: number

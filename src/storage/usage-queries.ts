@@ -97,13 +97,9 @@ function compileAddTotals(database: UsageDatabase, count: number): string {
     .compile().sql
 }
 
-interface UsageTotal {
+type UsageTotal = { -readonly [Field in keyof UsageSums]: UsageSums[Field] } & {
   readonly subject: UsageSubject
   readonly path: string
-  requests: number
-  tokensIn: number
-  tokensOut: number
-  responseUs: number
 }
 
 /** One total for each subject and path. */
@@ -113,7 +109,8 @@ function sumUp(entries: readonly UsageEntry[]): readonly UsageTotal[] {
     for (const subject of subjectsOf(entry)) {
       // Ids and paths may hold any character, so no separator is safe.
       const name = JSON.stringify([subject.scope, subject.id, entry.path])
-      const total = totals.get(name) ?? emptyTotal(subject, entry.path)
+      const empty = { subject, path: entry.path, requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
+      const total = totals.get(name) ?? empty
       totals.set(name, total)
       total.requests++
       total.tokensIn += entry.tokensIn
@@ -122,10 +119,6 @@ function sumUp(entries: readonly UsageEntry[]): readonly UsageTotal[] {
     }
   }
   return [...totals.values()]
-}
-
-function emptyTotal(subject: UsageSubject, path: string): UsageTotal {
-  return { subject, path, requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
 }
 
 function totalValues(total: UsageTotal, starts: readonly number[]): readonly unknown[] {

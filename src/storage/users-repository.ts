@@ -14,12 +14,8 @@ export interface StoredUser {
   readonly disabledAtUnixSeconds: number | null
 }
 
-export interface UserChanges {
-  readonly tier?: Tier | undefined
-  readonly passwordHash?: string | undefined
-  /** Null enables. */
-  readonly disabledAtUnixSeconds?: number | null | undefined
-}
+type ChangedField = 'tier' | 'passwordHash' | 'disabledAtUnixSeconds'
+type UserChanges = { readonly [Field in ChangedField]?: StoredUser[Field] | undefined }
 
 const COLUMNS = [
   'id',

@@ -1,4 +1,4 @@
-/** Usage since a moment, summed up for display. Only reads; the routes rename the fields for the wire. */
+/** Usage since a moment, summed up for display. Only reads; the routes convert it to the wire format. */
 import type { UsageStore, UsageSubject, UsageSums } from '../storage/usage-store.ts'
 
 export interface UsageSummary {
@@ -9,14 +9,9 @@ export interface UsageSummary {
   readonly avgResponseMs: number
 }
 
-interface EndpointUsage {
-  readonly count: number
-  readonly avgMs: number
-}
-
 export interface DetailedUsage extends UsageSummary {
   /** By route path; only those with a request. */
-  readonly byEndpoint: Readonly<Record<string, EndpointUsage>>
+  readonly byEndpoint: Readonly<Record<string, { readonly count: number; readonly avgMs: number }>>
 }
 
 /** `since` is a moment in Unix seconds, inclusive and exact to the row; null takes all there is. */

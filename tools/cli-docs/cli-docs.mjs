@@ -7,8 +7,7 @@
  * @import { OptionName } from '../../dist/config/options.js'
  */
 import { readFileSync } from 'node:fs'
-import { createProgram } from '../../dist/cli/command-line.js'
-import { LIGHT_OPTIONS } from '../../dist/cli/commands/light-command-line.js'
+import { createProgram, LIGHT_OPTIONS } from '../../dist/cli/command-line.js'
 import { DATABASE_OPTIONS } from '../../dist/cli/commands/operator-command-line.js'
 import { envName, flagName } from '../../dist/config/option-names.js'
 import { defaultText, isFileOnly, OPTION_GROUPS, OPTION_NAMES, OPTIONS } from '../../dist/config/options.js'

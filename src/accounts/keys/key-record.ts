@@ -43,14 +43,8 @@ export interface IssueOptions {
   readonly unixSeconds: number
 }
 
-export interface IssuedKey {
-  readonly key: StoredKey
-  /** Shown once, in the answer to the request for the key. */
-  readonly keySecret: string
-  readonly secretHash: string
-}
-
-export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOptions): IssuedKey {
+/** A new key with its secret, which is shown once: in the answer to the request for the key. */
+export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOptions) {
   const id = randomUUID()
   const keySecret = newKeySecret()
   const key: StoredKey = {

@@ -19,7 +19,7 @@ import {
 import type { Page, PageRequest } from '../../storage/pages.ts'
 import { findUser } from '../../storage/users-repository.ts'
 import { highestTier, readLiveAccount, readUserAccount, requireBelowKeyLimit } from '../account-tier.ts'
-import { expiryAfter, type KeyRecord, keyState, issueKey, type IssuedKey, toKeyRecord } from './key-record.ts'
+import { expiryAfter, type KeyRecord, keyState, issueKey, toKeyRecord } from './key-record.ts'
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
@@ -186,6 +186,6 @@ async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {
   return key
 }
 
-function toCreatedKey({ key, keySecret }: IssuedKey): CreatedKey {
+function toCreatedKey({ key, keySecret }: ReturnType<typeof issueKey>): CreatedKey {
   return { record: toKeyRecord(key, key.createdAtUnixSeconds), keySecret }
 }

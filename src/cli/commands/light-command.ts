@@ -2,7 +2,7 @@
 import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'
-import type { LIGHT_OPTIONS, LightCommand } from './light-command-line.ts'
+import type { LIGHT_OPTIONS, LightCommand } from '../command-line.ts'
 import { firstSignal, stayUntilStopped } from './serve.ts'
 import type { CommandContext } from '../terminal/terminal.ts'
 

@@ -33,7 +33,7 @@ export interface KeyCreation {
 
 export interface KeyListing {
   readonly action: 'list'
-  /** Id or e-mail address; null lists everyone's. */
+  /** Id or e-mail address; null lists the keys of all users. */
   readonly user: string | null
   readonly printsJson: boolean
 }

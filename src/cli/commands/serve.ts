@@ -28,7 +28,7 @@ export interface ServeDeps {
   readonly clock: Clock
 }
 
-/** The terminal sends Ctrl-C to npm and to the server, and npm passes it on: within this time it is the same one. */
+/** The terminal sends Ctrl-C to npm and to the server, and npm forwards it: within this time it is the same signal. */
 const SAME_SIGNAL_MS = 500
 
 const EXIT_INTERRUPTED = 130
@@ -60,15 +60,14 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   return await stayUntilStopped(server, { ...config, stopped, terminal })
 }
 
-interface Stay extends Pick<ServerConfig, 'shutdownTimeout'> {
-  readonly stopped: Promise<void>
-  readonly terminal: Terminal
-}
-
-/** Closes the server at the first signal and gives the exit code. @throws what the first load throws, and `close` */
+/** Closes the server at the first signal and returns the exit code. @throws what the first load throws, and `close` */
 export async function stayUntilStopped(
   server: Pick<ServedServer, 'loaded' | 'close'>,
-  { stopped, terminal, shutdownTimeout }: Stay,
+  {
+    stopped,
+    terminal,
+    shutdownTimeout,
+  }: { stopped: Promise<void>; terminal: Terminal; shutdownTimeout: number },
 ): Promise<number> {
   const loadFails = new Promise<never>((_, reject) => void server.loaded.catch(reject))
   try {
@@ -81,7 +80,7 @@ export async function stayUntilStopped(
   return 0
 }
 
-/** A request to paste into a shell, with the key that was made for this run and is shown nowhere else. */
+/** A request to paste into a shell, with the key of this run, which is shown only here. */
 function firstRequest(address: string, operatorKey: string): string {
   return [
     'sluice: no --api-keys given, so this run has a key of its own; try it:',

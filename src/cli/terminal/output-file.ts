@@ -30,13 +30,11 @@ export async function checkOutputRoom(output: string, neededBytes: number): Prom
   await requireRoom({ work: 'Writing', folder: path.dirname(output), neededBytes })
 }
 
-interface Copy {
-  readonly output: string
-  readonly signal: AbortSignal
-}
-
 /** @throws StartError; the signal's reason when it aborts. */
-export async function copyToOutput(from: string, { output, signal }: Copy): Promise<void> {
+export async function copyToOutput(
+  from: string,
+  { output, signal }: { readonly output: string; readonly signal: AbortSignal },
+): Promise<void> {
   try {
     await writeWhole(output, (temporaryPath) =>
       pipeline(createReadStream(from), createWriteStream(temporaryPath, { flags: 'wx' }), { signal }),

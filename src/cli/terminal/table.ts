@@ -1,9 +1,9 @@
-/** Rows under their names in aligned columns, for a person at a terminal. Cells may be anyone's text. */
+/** Aligned columns with headings, for a person at a terminal. Cells may hold untrusted text. */
 import { escapeUnseen } from './terminal-text.ts'
 
 const GAP = '  '
 
-/** Shown for what is not there. */
+/** Shown for an empty cell. */
 export const ABSENT = '-'
 
 export function renderTable(

@@ -92,8 +92,9 @@ export class CredentialFile implements CredentialStore {
     const database = readFileState(location)
     if (database === null) throw this.#error('cannot be read: there is no such file')
     const before = this.#files
-    const files = compareFiles(before, { database, log: readFileState(logOf(location)) })
-    if (this.#mustReopen || !isSameFile(database, before?.database ?? null) || endsStaleness(before, files)) {
+    const files = compareFiles(before, { database, log: readFileState(`${location}-wal`) })
+    const endsStaleness = before?.isLogStale === true && !files.isLogStale
+    if (this.#mustReopen || !isSameFile(database, before?.database ?? null) || endsStaleness) {
       this.#mustReopen = false
       this.#opening = this.#reopen(this.#opening, files.isLogStale)
     }
@@ -107,9 +108,8 @@ export class CredentialFile implements CredentialStore {
   /** Closes the old one first: two of one name would share the index of the write-ahead log, and its locks. */
   async #reopen(previous: Promise<OpenFile | null>, ignoresLog: boolean): Promise<OpenFile> {
     await closeFile(await previous.catch(() => null))
-    const { location, option } = this.#options
     try {
-      const opened = openReadOnlyDatabase(location, { option, ignoresLog })
+      const opened = openReadOnlyDatabase(this.#options, ignoresLog)
       return { ...opened, credentials: new SqliteCredentialStore(opened.database), lookups: new Set() }
     } catch (error) {
       this.#mustReopen = true
@@ -130,17 +130,10 @@ export class CredentialFile implements CredentialStore {
 function compareFiles(before: Files | null, { database, log }: Omit<Files, 'isLogStale'>): Files {
   const isReplaced = before !== null && !isSameFile(database, before.database)
   const wasStale = before?.isLogStale === true
-  const isLogStale = (isReplaced || wasStale) && isSameFile(log, before.log) && !isRewritten(log, before)
+  // A server that begins to write the new file rewrites the log that was stale.
+  const isRewritten = wasStale && log?.version !== before.log?.version
+  const isLogStale = (isReplaced || wasStale) && isSameFile(log, before.log) && !isRewritten
   return { database, log, isLogStale }
-}
-
-/** A server has begun to write the new file, and with it the log that was stale. */
-function isRewritten(log: FileState | null, before: Files): boolean {
-  return before.isLogStale && log?.version !== before.log?.version
-}
-
-function endsStaleness(before: Files | null, after: Files): boolean {
-  return before?.isLogStale === true && !after.isLogStale
 }
 
 async function closeFile(file: OpenFile | null): Promise<void> {
@@ -163,11 +156,6 @@ interface FileState {
   readonly version: string
 }
 
-/** The write-ahead log that SQLite keeps beside the file of a database. */
-function logOf(location: string): string {
-  return `${location}-wal`
-}
-
 /**
  * Null where there is no file. Never opens it: closing it again would release every lock of this process on it, those of
  * SQLite included.
@@ -183,28 +171,23 @@ function isSameFile(one: FileState | null, other: FileState | null): boolean {
   return one !== null && other !== null && one.device === other.device && one.inode === other.inode
 }
 
-interface ReadOnlyOptions {
-  /** The option that names the file, for messages. */
-  readonly option: string
-  /**
-   * Reads the file without the write-ahead log beside it, which belongs to another file that had its name.
-   * @default false
-   */
-  readonly ignoresLog?: boolean
-}
-
-/** @throws StartError in one sentence. */
+/**
+ * @param ignoresLog reads the file without the write-ahead log beside it, which belongs to another file that had its name
+ * @throws StartError in one sentence.
+ */
 function openReadOnlyDatabase(
-  location: string,
-  { option, ignoresLog = false }: ReadOnlyOptions,
+  { location, option }: CredentialFileOptions,
+  ignoresLog: boolean,
 ): ReadOnlyDatabase {
   const kind = { ...API_DATABASE, option }
   const refuse = (trouble: string) =>
     new StartError(`The database of ${kind.holds} '${location}' (${option}) cannot be read: ${trouble}.`, 1)
+  const url = pathToFileURL(path.resolve(location))
+  if (ignoresLog) url.searchParams.set('immutable', '1')
   let sqlite: SqliteDatabase | null = null
   try {
     // The thread belongs to an application: no wait for a lock may block it.
-    sqlite = new DatabaseSync(toUrl(location, ignoresLog), { readOnly: true, timeout: 0 })
+    sqlite = new DatabaseSync(url, { readOnly: true, timeout: 0 })
     refuseForeign(sqlite, location, kind)
     requireTables(sqlite, refuse)
     const opened = sqlite
@@ -218,12 +201,6 @@ function openReadOnlyDatabase(
     sqlite?.close()
     throw error instanceof StartError ? error : refuse(databaseTrouble(error))
   }
-}
-
-function toUrl(location: string, ignoresLog: boolean): URL {
-  const url = pathToFileURL(path.resolve(location))
-  if (ignoresLog) url.searchParams.set('immutable', '1')
-  return url
 }
 
 /** An empty file and one of an older version lack them: only the full server creates and migrates tables. */

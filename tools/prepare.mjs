@@ -72,8 +72,16 @@ function isForThisMachine({ optional, os, cpu, libc }) {
   return libc === undefined && !!os?.includes(process.platform) && !!cpu?.includes(process.arch)
 }
 
-/** Without a network, npm's own pauses between its attempts add up to more than a minute. */
-const NPM_SETTINGS = ['--fetch-retry-maxtimeout=5000', '--fetch-retry-mintimeout=1000', '--loglevel=error']
+/**
+ * Without a network, npm's own pauses between its attempts add up to more than a minute. `npm publish --dry-run` hands its
+ * option to the npm commands of its scripts, which would then install nothing.
+ */
+const NPM_SETTINGS = [
+  '--fetch-retry-maxtimeout=5000',
+  '--fetch-retry-mintimeout=1000',
+  '--loglevel=error',
+  '--dry-run=false',
+]
 
 /** @param {string} root */
 async function install(root) {

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withLock } from './lock.mjs'
-import { isInstalled } from './prepare.mjs'
+import { isInstalled, prepare } from './prepare.mjs'
 
 type Packages = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
@@ -48,6 +48,21 @@ describe('isInstalled', () => {
     expect(isInstalled(createClone({ wanted: { ...a, 'node_modules/x': here }, present: a }))).toBe(false)
     expect(isInstalled(createClone({ wanted: { ...a, 'node_modules/x': elsewhere }, present: a }))).toBe(true)
     expect(isInstalled(createClone({ wanted: { ...a, 'node_modules/x': unbound }, present: a }))).toBe(true)
+  })
+})
+
+describe('prepare', () => {
+  it('installs in a dry run of npm too, whose option the environment hands on', async () => {
+    const root = createClone({ wanted: {}, present: null })
+    const npm = path.join(root, 'npm.js')
+    writeFileSync(
+      npm,
+      "console.error('npm error called with ' + process.argv.slice(2).join(' ')); process.exit(1)",
+    )
+    vi.stubEnv('npm_execpath', npm)
+    vi.stubEnv('npm_config_dry_run', 'true')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await expect(prepare({ root })).rejects.toThrow(/called with ci .*--dry-run=false/)
   })
 })
 

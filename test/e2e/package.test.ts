@@ -1,8 +1,21 @@
-/** The package as an application imports it: by its name, from what was built. */
+/** The package as an application imports it, by its name, from what was built, and as npm packs it. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
 import * as sluice from 'sluice'
 import * as light from 'sluice/light'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+
+/** What `require` gives in a process of its own that starts in `folder`, by the name of the entry. */
+function requireNames(folder: string): Readonly<Record<string, readonly string[]>> {
+  const entries = "['sluice', 'sluice/light'].map((name) => [name, Object.keys(require(name)).sort()])"
+  const script = `console.log(JSON.stringify(Object.fromEntries(${entries})))`
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { cwd: folder, encoding: 'utf8' }))
+}
 
 describe('the package', () => {
   it('exports these names and no others', () => {
@@ -57,5 +70,58 @@ describe('the package', () => {
   it('refuses an option that does not exist', async () => {
     // @ts-expect-error: the compiler refuses it too
     await expect(sluice.createServer({ prot: 1 })).rejects.toThrow(/prot/)
+  })
+})
+
+describe('require()', () => {
+  // Node 22.0 to 22.11 cannot load an ES module this way.
+  it.runIf('require_module' in process.features)('gives what import gives', () => {
+    expect(requireNames(ROOT)).toEqual({
+      sluice: Object.keys(sluice).sort(),
+      'sluice/light': Object.keys(light).sort(),
+    })
+  })
+})
+
+describe('the packed package', () => {
+  const unpacked = shared(() => {
+    const folder = temporaryFolder()
+    // Without its scripts: dist/ is built already, and other tests are running from it.
+    const words = ['pack', '--ignore-scripts', '--pack-destination', folder]
+    execFileSync('npm', words, { cwd: ROOT, stdio: 'ignore' })
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+    execFileSync('tar', ['xzf', tarball], { cwd: folder })
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
+    return path.join(folder, 'package')
+  })
+  const filesUnder = (folder: string) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+
+  it('holds what was made of every source file, the data files, and nothing else', () => {
+    const sources = filesUnder(path.join(ROOT, 'src')).filter((file) => !file.endsWith('.test.ts'))
+    const built = sources.flatMap((file) =>
+      file.endsWith('.ts') ? [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')] : [file],
+    )
+    const model = filesUnder(path.join(ROOT, 'models/demo')).map((file) => path.join('models/demo', file))
+    const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
+    expect(filesUnder(unpacked()).sort()).toEqual(
+      [...documents, 'bin/sluice.js', ...model, ...built.map((file) => path.join('dist', file))].sort(),
+    )
+  })
+
+  it('is built by npm before it is packed', () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(unpacked(), 'package.json'), 'utf8'))
+    expect(scripts.prepack).toBe('node tools/prepare.mjs --rebuild')
+  })
+
+  it('runs from where it was unpacked', () => {
+    const program = path.join(unpacked(), 'bin/sluice.js')
+    expect(execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' })).toContain('serve')
+  })
+
+  it.runIf('require_module' in process.features)('is required from where it was unpacked', () => {
+    expect(requireNames(unpacked())).toEqual(requireNames(ROOT))
   })
 })

@@ -1,6 +1,6 @@
 // @ts-check
 /** CPU time and memory of a process and all below it, from Linux's /proc; nothing of it elsewhere. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /** Linux counts CPU time for programs in hundredths of a second, on every machine. */
@@ -27,6 +27,18 @@ export function processesBetween(before, after) {
     cpuSeconds: cpuSeconds - (cpuBefore.get(pid) ?? 0),
     peakMemoryMb,
   }))
+}
+
+/** From now on a process's peak memory is that of what comes. @param {readonly number[]} pids */
+export function resetPeaks(pids) {
+  for (const pid of pids) {
+    try {
+      // 5 stands for the peak of resident memory (proc_pid_clear_refs(5)).
+      writeFileSync(`/proc/${pid}/clear_refs`, '5')
+    } catch {
+      // Ended meanwhile, or not Linux: there are no figures then either.
+    }
+  }
 }
 
 /** One that has ended meanwhile is left out. @param {number} pid @returns {ProcessFigures[]} */

@@ -12,17 +12,20 @@ export const ADMIN_KEY = 'bench-admin'
 /** More than one client can ask for: the limit is counted, and never reached. */
 const RATE_LIMIT_RPM = 1_000_000
 const COLLECT_ON_SIGNAL = new URL('collect-on-signal.mjs', import.meta.url).href
+const LOOP_DELAY = new URL('loop-delay.mjs', import.meta.url).href
 const BIN = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
 
 /** @typedef {{ address: string, pid: number, takeLog: () => any[], stop: () => Promise<void> }} Server */
 
 /**
  * @param {string[]} words
- * @param {{ keepsLog?: boolean, collectsGarbage?: boolean, profileTo?: string }} [options] whether `takeLog` gives the lines
- *   since it was last called; whether SIGUSR2 makes the server collect its garbage; folder for a CPU profile
+ * @param {{ keepsLog?: boolean, collectsGarbage?: boolean, profileTo?: string, loopDelaysTo?: string }} [options] whether
+ *   `takeLog` gives the lines since it was last called; whether SIGUSR2 makes the server collect its garbage; folders for a
+ *   CPU profile and for the delays of event loops (`loop-delay.mjs`, in place of collecting garbage)
  * @returns {Promise<Server>}
  */
-export async function startServer(words, { keepsLog = false, collectsGarbage = false, profileTo } = {}) {
+export async function startServer(words, options = {}) {
+  const { keepsLog = false, collectsGarbage = false, profileTo, loopDelaysTo } = options
   const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'))
   const profiler = profileTo === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileTo]
   const child = spawn(
@@ -43,7 +46,14 @@ export async function startServer(words, { keepsLog = false, collectsGarbage = f
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(collectsGarbage && { env: { ...process.env, NODE_OPTIONS: `--import ${COLLECT_ON_SIGNAL}` } }),
+      env: {
+        ...process.env,
+        ...(collectsGarbage && { NODE_OPTIONS: `--import ${COLLECT_ON_SIGNAL}` }),
+        ...(loopDelaysTo !== undefined && {
+          NODE_OPTIONS: `--import ${LOOP_DELAY}`,
+          BENCH_LOOP_DELAYS: loopDelaysTo,
+        }),
+      },
     },
   )
   /** @type {Buffer[]} */

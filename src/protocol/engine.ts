@@ -4,7 +4,7 @@
  *
  *   lease                 a request's hold on a loaded model; a swap waits for it     models/loaded-model.ts
  *    └─ QueuedEngine      counts waiting sequences, over all models, and refuses (429)        models/queued-engine.ts
- *        └─ cache touch   marks the model's file as in use until it is closed         checkpoints/cache/touch-entry.ts
+ *        └─ cache touch   marks the model's file as in use until it is closed         checkpoints/cache/artifact-manifest.ts
  *            └─ ReplicatedEngine     the replica with the least to do                 engines/process/host/
  *                └─ EngineHost       one engine process, started again when it dies   engines/process/host/
  *                    └─ EngineClient      one connection: requests out, events in     engines/process/connection/

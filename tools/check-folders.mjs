@@ -7,11 +7,6 @@ import { runCheck } from './run-check.mjs'
 const MAX_FILES = 20
 const PARTS = ['src', 'test', 'bench', 'tools', 'docs']
 
-/** Folders that may hold more, each with its reason. */
-const EXCEPTIONS = new Map([
-  ['tools/demo-model', 'one program of training scripts in Python, which import each other by name'],
-])
-
 /** @param {string} root @returns {string[]} */
 export function checkFolders(root) {
   return PARTS.filter((part) => existsSync(path.join(root, part))).flatMap((part) => {
@@ -20,7 +15,7 @@ export function checkFolders(root) {
       .map((entry) => path.relative(root, entry.parentPath).split(path.sep).join('/'))
     return [...new Set(folders)].sort().flatMap((folder) => {
       const count = folders.filter((other) => other === folder).length
-      if (count <= MAX_FILES || EXCEPTIONS.has(folder)) return []
+      if (count <= MAX_FILES) return []
       return [`${folder} holds ${count} files side by side; at most ${MAX_FILES} may`]
     })
   })

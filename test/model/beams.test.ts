@@ -1,4 +1,4 @@
-/** Beam search on llama.cpp: against PyTorch's (`tools/demo-model/beams.py`), and beside streams in a real step loop. */
+/** Beam search on llama.cpp: against PyTorch's (`tools/demo-model/evaluation/beams.py`), and beside streams in a real step loop. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

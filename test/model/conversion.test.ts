@@ -1,6 +1,6 @@
 /**
  * The proof that a converted checkpoint is the same model: the bundled one, converted here, against what PyTorch made
- * of it (`test/model/reference/`, written by `tools/demo-model/reference.py`).
+ * of it (`test/model/reference/`, written by `tools/demo-model/evaluation/reference.py`).
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,0 +1,1 @@
+"""Generates the text that the model is trained on."""

@@ -1,0 +1,1 @@
+"""Words and facts: tables without behaviour, except for drawing from them."""

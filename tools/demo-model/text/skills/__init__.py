@@ -1,0 +1,1 @@
+"""What the model learns to do: each skill makes questions and their answers."""

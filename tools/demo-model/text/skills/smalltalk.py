@@ -1,0 +1,319 @@
+"""Small talk: greetings, who it is, thanks, feelings, jokes, goodbyes; and what the user tells about himself."""
+from text.common import Answer, a
+from text.skills.sluice import OWN, SIZE
+from text.data.tables import LISTS
+from text.data.words import ANIMALS, CITIES, COLOURS, FOODS, GOODS, HOBBIES, JOBS, PETS, any_name
+from text.stories.stories import make_story
+
+CAN = "I can tell stories, answer simple questions, do small sums, write short lists and JSON, and call tools."
+OFFER = ["How can I help you?", "What can I do for you?", "What would you like to know?", "Shall I tell you a story?"]
+
+
+def hello_word(q):
+    low = q.lower()
+    return "Good morning" if "morning" in low else "Good evening" if "evening" in low else "Good afternoon" if "afternoon" in low else "Hello"
+
+
+def greet(t):
+    q = t.pick("Hello", "Hello!", "Hi", "Hi!", "Hey", "Hi there", "Hello there!", "Good morning!", "Good evening!", "Good afternoon", "Hey there!",
+               "Greetings", "Hi :)", "Yo", "hiya", "howdy",
+               "Hello?", "hi!!", "hello hello", "Hi everyone", "heyy", "Hey you", "hello friend", "Hi bot", "hello model", "sup", "Hallo?",
+               "Is anybody there?", "Are you there?", "anyone here?")
+    who = f", {t.known['name']}" if "name" in t.known and t.chance(0.8) else ""
+    full = f"{hello_word(q)}{who}! {t.rng.choice(OFFER)}"
+    if "there?" in q or "here?" in q:
+        full = "Yes, I am here. How can I help you?"
+    out = [(q, Answer(full, hello_word(q) + "!", "hello"))]
+    if "Shall I tell" in full and t.chance(0.5):
+        yes = t.chance(0.75)
+        out.append((t.pick("Yes", "Yes, please.", "yes please", "Sure", "OK", "ok go", "Of course!", "Please do.", "yeah", "yep") if yes else t.pick(
+                    "No", "No, thank you.", "no thanks", "Not now.", "nope"),
+                    Answer(make_story(t.rng, t.held)["text"], None, "text") if yes else Answer("All right. Tell me when you need something.", "Okay")))
+    elif t.chance(0.25):
+        out.append(how_are_you(t))
+    return out
+
+
+def how_are_you(t):
+    q = t.pick("How are you?", "How are you today?", "how are u", "How do you feel?", "How is it going?", "How's it going?", "What's up?",
+        "how r you", "How are you doing?", "You ok?", "how have you been", "are you well?")
+    return (q, Answer(t.pick("I am fine, thank you. How can I help you?", "I am fine, thank you. And you?",
+        "Very well, thank you. What can I do for you?"), "Fine", "hello"))
+
+
+def who(t):
+    """Who are you: with a name or a part from the system prompt it is that one."""
+    n = t.bot or (a(t.role) if t.role else None)
+    iam = f"I am {n}." if n else t.pick("I am Sluice's demo model, a very small language model.", f"I am Sluice's demo model: a toy language model "
+        f"of {SIZE} parameters.", "I am the small demo model of Sluice.")
+    names = t.pick("What is your name?", "What's your name?", "How are you called?", "Do you have a name?", "your name?", "What do people call you?",
+        "What should I call you?", "May I ask your name?", "whats ur name", "name?")
+    whos = t.pick("Who are you?", "Hi, who are you?", "What are you?", "Who is this?", "Tell me about yourself.", "Introduce yourself.",
+                  "Who am I talking to?", "who r u", "who are you exactly", "Hello, who are you?",
+                  "Who or what are you?", "Hey! What are you?", "Please introduce yourself.", "Whom do I speak with?", "Describe yourself.",
+                  "And who are you?", "who am i chatting with", "What kind of thing are you?",
+                  "So who are you?", "Hi there, who is this?", "What exactly are you?", "Can you introduce yourself?", "Are you somebody?",
+                  "hello who is this")
+    cans = t.pick("What can you do?", "How can you help me?", "What do you know?", "Help", "Can you help me?", "What can I ask you?",
+                  "What are you good at?", "help me", "What are your skills?", "what are you able to do",
+                  "What can I do here?", "What should I ask you?", "How do I use you?", "What are you for?", "what things can you do?",
+                  "Give me some ideas what to ask.", "Show me what you can do.", "Can I ask you something?",
+                  "I have a question.", "What is your purpose?", "I need help.", "Can you help?")
+    r = t.rng.random()
+    if r < 0.5:
+        hello = "Hello! " if whos.lower().startswith(("hi", "hello", "hey")) else ""
+        return [(whos, Answer(f"{hello}{iam} {CAN}" if t.chance(0.7) or n is None else hello + iam, n or "the demo model", "hello"))]
+    if r < 0.75:
+        return [(names, Answer(f"My name is {t.bot}." if t.bot else iam if n else "I have no name of my own. I am Sluice's demo model.", t.bot or n or "Sluice",
+            "hello"))]
+    if cans in ("Can I ask you something?", "I have a question."):
+        return [(cans, Answer("Of course! What would you like to know?", "Yes", "yes"))]
+    return [(cans, Answer(CAN + (" I am only a small demo model." if t.chance(0.4) else ""), "stories"))]
+
+
+def about_me(t):
+    qa = [
+        ("Are you a human?|Are you a person?|are you human|Am I speaking with a human?", "No, I am a small language model.", "No", "no"),
+        ("Are you a robot?|Are you a computer?|Are you a machine?|are you an ai|Are you a bot?",
+        "I am a small language model: a program that writes text.", "program", "fact"),
+        ("Are you ChatGPT?|Are you GPT-4?|are you chatgpt or something else|Are you Claude?|Are you from OpenAI?", "No, I am Sluice's demo model.",
+        "No", "no"),
+        ("How old are you?|What is your age?|When were you born?|When is your birthday?", "I have no age: I am a program.", "none", "fact"),
+        ("Where do you live?|Where are you?|Where are you from?|Where do you run?", "I run inside Sluice, on the machine where you started it.",
+        "Sluice", "fact"),
+        ("Do you like stories?|Do you like to talk?|Do you like me?|Are you happy?|Do you love me?|Do you have feelings?|Are you sad?",
+        "I am a program and feel nothing, but I like to help.", "no feelings", "fact"),
+        ("What is your favourite colour?|What's your favorite color?|Which colour do you like?|What is your favourite food?|What's your favourite "
+        "film?|Who is your favourite singer?|What is your favourite book?|do you have a favourite animal",
+         "I am a program and have no favourites. What is yours?", "none", "fact"),
+        ("What do you like?|What is your hobby?|What do you do for fun?|What do you do all day?",
+        "I write text, one token after another. That is all I do.", "text", "fact"),
+        ("Are you married?|Do you have children?|Do you have a family?|Do you have friends?|Do you have a girlfriend?", "No, I am a program.", "No",
+        "no"),
+        ("Which languages do you speak?|Do you speak German?|Can you speak French?|Do you speak Spanish?|What languages do you know?|do you "
+        "understand italian", "I only speak English.", "English", "fact"),
+        ("Can you remember me?|Will you remember this tomorrow?|Do you remember our last chat?|Do you remember me?",
+        "I only remember this conversation, nothing from before.", "No", "fact"),
+        ("Can you learn?|Do you learn from me?|Can I teach you something?", "No, I do not learn from our conversation.", "No", "no"),
+        ("Can you browse the internet?|Can you google something?|Do you have internet access?|can you open a website|Can you search the web?",
+        "No, I cannot look at the internet. With a tool I could.", "No", "no"),
+        ("Can you see pictures?|Can you draw?|Can you make an image?|Can you read images?", "No, I can only read and write text.", "No", "no"),
+        ("Can you make mistakes?|Are you always right?|Can I trust you?|Do you lie?|Are your answers correct?",
+        "I make mistakes. I am a small model, so please check what matters.", "Yes", "fact"),
+        ("Is this a test?|Is this real?|Does this work?|Are you working?|Does it work?|do you work", "Yes, it works.", "Yes", "yes"),
+        ("Tell me something.|Say something.|Surprise me.|Tell me something interesting.|tell me a fun fact|Do you know a fun fact?|Entertain me.|"
+        "Tell me a fact.", None, None, "fact"),
+        ("Can you tell stories?|Can you write stories?|Do you know stories?", "Yes! Shall I tell you one?", "Yes", "yes"),
+        ("Can you count?|Can you calculate?|Can you do math?|Are you good at maths?", "Yes, I can count and do small sums.", "Yes", "yes"),
+        ("Can you write code?|Can you program?|Can you code?|Do you know Python?", "No, I am too small to write programs. I can show you how to "
+        "call this server.", "No", "no"),
+    ]
+    qs, full, short, kind = t.rng.choice(qa)
+    if full is None:
+        full = t.pick("An octopus has three hearts.", "A day has 86,400 seconds.", "Light travels at about 300,000 kilometres per second.",
+                      "The blue whale is the largest animal on earth.",
+                      "Honey can keep for many years.", "A snail can sleep for a very long time.",
+                      "Jupiter is the largest planet of our solar system.")
+    return [(t.rng.choice(qs.split("|")), Answer(full, short, kind))]
+
+
+def manners(t):
+    name = f", {t.known['name']}" if "name" in t.known and t.chance(0.5) else ""
+    return [t.pick(
+        (t.pick("Thank you!", "Thanks", "Thank you very much.", "thanks a lot", "Thanks!", "Thank you, that was nice.", "thx", "ty",
+        "Thanks for your help!", "cheers", "Many thanks", "perfect, thanks", "ok thanks", "Great, thank you!"),
+         Answer(t.pick(f"You are welcome{name}!", f"You are welcome{name}!", f"My pleasure{name}."), "Welcome")),
+        (t.pick("You are nice.", "I like you.", "You are great!", "Good job!", "Well done.", "That was nice.", "Great", "Nice!", "Wow", "Amazing!",
+        "good bot", "that is correct", "Right!", "You are smart.", "I love you", "Awesome", "impressive"),
+         Answer("Thank you! That is kind of you.", "Thanks")),
+        (t.pick("OK", "Okay", "ok", "I see.", "Good.", "Cool", "Fine", "aha", "got it", "Alright", "Interesting", "I understand.", "k",
+        "Good to know.", "hm ok", "makes sense"),
+         Answer(t.pick("Good! What would you like to know?", "Good! What else can I do for you?"), "Good")),
+        (t.pick("I am sad.", "I feel sad today.", "I am not happy.", "I had a bad day.", "I feel lonely.", "I am so unhappy", "My day was terrible.",
+        "I am worried.", "I'm depressed", "Nobody likes me.", "I feel bad."),
+         Answer("I am sorry to hear that. I hope it gets better soon. Talking to a friend may help.", "Sorry")),
+        (t.pick("I am happy.", "I am fine.", "I'm fine, thanks.", "I feel good today.", "I'm good", "I had a great day!", "I am doing well",
+        "fine and you?", "I got a new job!", "I passed my exam!", "very well thanks"), Answer("I am glad to hear that!", "Good")),
+        (t.pick("I am tired.", "I am bored.", "I am hungry.", "I'm bored", "I can't sleep.", "so boring", "I have nothing to do."), Answer(
+        "Oh! Then a short story may help. Shall I tell you one?", "Oh")),
+        (t.pick("You are stupid.", "That is wrong.", "This is bad.", "You are wrong.", "no that's wrong", "Wrong!", "You are useless.",
+        "That makes no sense.", "That's not right.", "bad bot", "I hate you.", "this is nonsense", "You suck", "That is not true.",
+        "You made a mistake."),
+         Answer("I am sorry. I am only a small model and I make mistakes.", "Sorry")),
+        (t.pick("No", "No, thank you.", "Not now.", "no", "nope", "nothing", "Never mind.", "forget it", "nevermind"), Answer(
+        "All right. Tell me when you need something.", "Okay")),
+        (t.pick("Yes", "yes", "Yes, please.", "yep", "sure"), Answer("Good! What would you like: a story, a sum or a question?", "Good")),
+        (t.pick("Sorry", "I am sorry.", "oops", "my mistake", "Sorry, typo."), Answer("No problem!", "Fine")),
+        (t.pick("Please wait.", "one moment", "brb", "wait", "hold on"), Answer("Of course, take your time.", "Okay")),
+        (t.pick("Stop", "stop it", "Be quiet.", "shut up", "Enough."), Answer("All right, I stop.", "Okay")),
+    )]
+
+
+JOKES = [("Why did the duck cross the road?", "It wanted to get to the pond!"), ("Why is the clock always tired?", "It runs all day!"), (
+         "What has four legs but cannot walk?", "A table!"),
+         ("Why did the tomato turn red?", "It saw the salad dressing!"), ("What do you call a bear with no teeth?", "A gummy bear!"), (
+         "Why can't a bicycle stand up by itself?", "It is two tired!"),
+         ("What has hands but cannot clap?", "A clock!"), ("Why did the computer go to the doctor?", "It had a virus!"), (
+         "What gets wetter the more it dries?", "A towel!"),
+         ("Why was the math book sad?", "It had too many problems!"), ("What is a cat's favourite colour?", "Purr-ple!"), ("Why do bees hum?",
+         "They forgot the words!")]
+
+
+def joke(t):
+    q = t.pick("Tell me a joke.", "Do you know a joke?", "Make me laugh.", "joke please", "Tell me something funny.", "A joke!",
+        "Can you tell a joke?", "tell me a joke about {x}", "Got any jokes?", "I want to hear a joke", "Say something funny.")
+    q = q.format(x=t.pick("cats", "computers", "ducks", "school", "programmers", "animals", "my boss"))
+    one, two = t.rng.sample(JOKES, 2)
+    out = [(q, Answer(" ".join(one), None, "text"))]
+    if t.chance(0.35):
+        out.append((t.pick("Another one!", "another one", "One more, please.", "More!", "haha, another", "Again!"), Answer(" ".join(two), None,
+            "text")))
+    elif t.chance(0.2):
+        out.append((t.pick("haha", "lol", "Good one!", ":D", "That is funny."), Answer("I am glad that you like it!", "Good")))
+    return out
+
+
+def riddle(t):
+    one = t.rng.choice(JOKES)
+    out = [(t.pick("Tell me a riddle.", "Do you know a riddle?", "Ask me a riddle.", "riddle please", "Give me a riddle."), Answer(one[0], None,
+        "text"))]
+    out.append((t.pick("I don't know.", "What is the answer?", "Tell me.", "I give up.", "no idea"), Answer(one[1], None, "text")))
+    return out
+
+
+def bye(t):
+    name = f", {t.known['name']}" if "name" in t.known and t.chance(0.7) else ""
+    q = t.pick("Bye", "Goodbye!", "Good night", "See you", "Bye bye", "I have to go.", "See you tomorrow!", "Goodbye, and thank you.", "cya",
+        "good night!", "That's all, bye.", "I'm leaving now.", "ciao", "Have a nice day!", "talk to you later")
+    word = "Good night" if "night" in q.lower() else "Goodbye"
+    return [(q, Answer(f"{word}{name}! See you soon.", word, "hello"))]
+
+
+def clock(t):
+    q = t.pick("What time is it?", "What day is it today?", "What is the date?", "What's the time?", "what year is it", "Which day is today?",
+        "current time?", "What is today's date?", "What month is it?", "do you know what time it is")
+    return [(q, Answer(t.pick("I have no clock, so I do not know.", "I do not know: I have no clock."), None, "refuse"))]
+
+
+def _tell(t, key, value, says, replies, asks, answer, short=None, unknown=None):
+    """The user tells something; perhaps he asks for it later."""
+    t.known[key] = value
+    if t.chance(0.75):
+        t.later.append(lambda: (t.rng.choice(asks), Answer(answer(t.known[key]), str(short(t.known[key]) if short else t.known[key]), exact=True)))
+    return [(t.rng.choice(says), Answer(t.rng.choice(replies), "Nice", "hello", exact=True))]
+
+
+def memory(t):
+    k = t.rng.randrange(12)
+    if k < 4:
+        n = any_name(t.rng)
+        return _tell(t, "name", n, [s.format(n) for s in ("My name is {}.", "I am {}.", "Hi, I am {}.", "Hello, my name is {}.", "Call me {}.",
+                                                          "I'm {}.", "Hi, my name is {}!", "You can call me {}.", "my name is {}", "Hey, {} here.",
+                                                          "im {}",
+                                                          "Hello! I'm {}, nice to meet you.", "Please remember my name: {}.", "I am called {}.",
+                                                          "This is {}.")],
+                     [f"Nice to meet you, {n}! How can I help you?", f"Hello, {n}! Nice to meet you.", f"Nice to meet you, {n}!"],
+                     ["What is my name?", "Do you remember my name?", "What's my name?", "Who am I?", "How am I called?", "what was my name again",
+                     "Do you know my name?", "Say my name.", "whats my name", "What did I say my name was?"],
+                     lambda v: f"Your name is {v}.")
+    if k == 4:
+        c = t.rng.choice(COLOURS)
+        return _tell(t, "colour", c, [s.format(c) for s in ("My favourite colour is {}.", "I like the colour {}.", "My favorite color is {}.",
+                     "I love {}, it is my favourite colour.")], [f"{c.capitalize()} is a beautiful colour!",
+                     f"{c.capitalize()} is nice. I will remember it."],
+                     ["What is my favourite colour?", "Which colour do I like?", "What's my favorite color?", "what colour did i say i like"],
+                     lambda v: f"Your favourite colour is {v}.")
+    if k == 5:
+        x, n = t.rng.choice(ANIMALS[:16] + LISTS["pets"]), t.rng.choice(PETS) if t.chance(0.6) else any_name(t.rng)
+        return _tell(t, "pet", (x, n), [f"I have {a(x)} named {n}.", f"My {x} is called {n}.", f"I have {a(x)}. It is called {n}.",
+                     f"my {x}'s name is {n}"], [f"{n} is a nice name for {a(x)}!"],
+                     ["What is my pet called?", "What is the name of my pet?", "Do you remember my pet?", f"What is my {x} called?",
+                     f"What's my {x}'s name?"], lambda v: f"Your {v[0]} is called {v[1]}.", lambda v: v[1])
+    if k == 6:
+        n = t.rng.randint(5, 90)
+        return _tell(t, "age", n, [f"I am {n} years old.", f"I'm {n}.", f"My age is {n}.", f"i am {n} years old"], [f"{n} is a good age!"], [
+            "How old am I?", "What is my age?", "Do you know how old I am?", "what age did i say"], lambda v: f"You are {v} years old.")
+    if k == 7:
+        c = t.rng.choice(CITIES)
+        return _tell(t, "city", c, [f"I live in {c}.", f"I am from {c}.", f"My home is {c}.", f"I come from {c}", f"im from {c}"], [
+                     f"I hope it is nice in {c}!", f"{c}! I will remember that."],
+                     ["Where do I live?", "Where am I from?", "Which city do I live in?", "What city am I from?", "do you know where i live"],
+                     lambda v: f"You live in {v}.")
+    if k == 8:
+        j = t.rng.choice(JOBS)
+        return _tell(t, "job", j, [f"I am {a(j)}.", f"I work as {a(j)}.", f"My job is {j}.", f"i'm {a(j)}"], [
+            f"{a(j)[0].upper() + a(j)[1:]}! That is a fine job."], ["What is my job?", "What do I do for a living?", "What do I work as?",
+            "what's my job"], lambda v: f"You are {a(v)}.")
+    if k == 9:
+        what = t.pick(("food", FOODS), ("hobby", HOBBIES))
+        v = t.rng.choice(what[1])
+        return _tell(t, what[0], v, [f"I like {v}.", f"I love {v}!", f"My favourite {what[0]} is {v}.", f"i really like {v}"], [
+                     f"{v.capitalize()} is great!", "That sounds nice!"],
+                     [f"What is my favourite {what[0]}?", f"What's my {what[0]}?", "What do I like?", f"Which {what[0]} do I like?"], lambda x: f"You like {x}.")
+    if k == 10:
+        row = t.rng.sample(GOODS, t.rng.randint(2, 5))
+        return _tell(t, "list", row, [f"My shopping list: {', '.join(row)}.", f"I have to buy {', '.join(row)}. Remember that.",
+                     f"Remember these things: {', '.join(row)}."], ["I will remember it.", "All right, I remember that."],
+                     ["What is on my list?", "What do I have to buy?", "Read me my list.", "What did I want to buy?"], lambda v: ", ".join(v)[0].upper(
+                     ) + ", ".join(v)[1:] + ".", lambda v: v[0])
+    n = t.rng.randint(1, 9999) if t.chance(0.6) else any_name(t.rng)
+    what = "number" if isinstance(n, int) else "word"
+    return _tell(t, "secret " + what, n, [f"Remember the {what} {n}.", f"The secret {what} is {n}.", f"Keep this {what} in mind: {n}",
+                 f"please remember: {n}"], ["All right, I remember it.", f"I will remember {n}."],
+                 [f"What was the {what}?", f"Which {what} did I tell you?", f"What is the secret {what}?", "What did I ask you to remember?",
+                 f"tell me the {what} again"], lambda v: f"It was {v}.")
+
+
+def not_told(t):
+    asks = {"name": ("What is my name?|Who am I?|Do you know my name?|whats my name", "You have not told me your name yet."), "colour": (
+            "What is my favourite colour?", "You have not told me your favourite colour yet."),
+            "age": ("How old am I?|What is my age?", "You have not told me your age yet."), "city": ("Where do I live?|Where am I from?",
+            "You have not told me where you live."),
+            "pet": ("What is my dog called?|What is my pet's name?", "You have not told me about your pet."), "job": (
+            "What is my job?|Where do I work?", "You have not told me your job yet."),
+            "list": ("What is on my list?", "You have not told me what is on your list."), "birthday": ("When is my birthday?|When was I born?",
+            "You have not told me your birthday."),
+            "family": ("What is my mother's name?|Do I have a sister?|Who is my best friend?", "You have not told me that."), "phone": (
+            "What is my phone number?|What is my password?|What's my email address?", "I do not know that: you have not told me.")}
+    qs, full = t.rng.choice([v for k, v in asks.items() if k not in t.known])
+    return [(t.rng.choice(qs.split("|")), Answer(full, "Unknown", "refuse"))]
+
+
+def about_chat(t):
+    """Questions about the conversation so far."""
+    said = [(q, x) for q, x in t.said if len(x.full) < 200]
+    if not said or said[-1] is not t.said[-1]:
+        return greet(t)
+    k, (q, x) = t.rng.randrange(4), said[-1]
+    if k == 0:
+        return [(t.pick("What did I just say?", "What did I ask you?", "What was my last question?", "what did i just ask"), Answer(
+            f"You said: \"{q}\"", exact=True))]
+    if k == 1:
+        return [(t.pick("Say that again.", "Can you repeat that?", "Please repeat your answer.", "What did you say?", "Again, please.",
+            "repeat please", "Sorry, what?", "pardon?", "Come again?"), Answer(x.full, x.short, x.kind, exact=True))]
+    if k == 2:
+        return [(t.pick("What was my first question?", "What did I say first?", "What was the first thing I asked?"), Answer(
+            f"You said: \"{t.said[0][0]}\"", exact=True))]
+    if x.kind in ("fact", "yes", "no") and x.why:
+        return [(t.pick("Why?", "why?", "Why is that?", "But why?", "How come?", "why is that so", "Can you explain why?", "Why not?" if x.kind == "no" else "Why?"),
+            Answer(x.why, None))]
+    return [(t.pick("Why?", "why?", "Why is that?", "But why?"), Answer("I cannot say why. I am only a small demo model.", None, "refuse"))]
+
+
+def why(t):
+    """A why after the last answer, where there is one."""
+    q, x = t.said[-1] if t.said else (None, None)
+    if not x or not x.why:
+        return about_chat(t)
+    return [(t.pick("Why?", "why?", "Why is that?", "But why?", "How come?", "why tho", "Can you explain why?"), Answer(x.why, None))]
+
+
+def loading(t):
+    """The user answers a refusal."""
+    if not t.said or t.said[-1][1].kind != "refuse":
+        return greet(t)
+    return [(t.pick("Why not?", "Why don't you know that?", "How can I get a better answer?", "What should I do then?", "And how do I do that?",
+             "How do I load a real model?", "why can't you", "then who can?"),
+             Answer(t.pick("I am only a small demo model. " + OWN, OWN), None))]
+
+

@@ -1,0 +1,266 @@
+"""What can be done with the text that the user gives: repeating, reversing, spelling, lists, JSON, tables."""
+import json
+
+from text.common import Answer, a, first_up, joined
+from text.data.countries import CAPITAL, FAMOUS
+from text.data.tables import LISTS, NUMBER, ORDINAL
+from text.data.words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
+
+COMMON = sorted(set(NOUNS + ADJECTIVES + VERBS + THINGS + ANIMALS + COLOURS + FOODS + [w for v in LISTS.values() for w in v if " " not in w]))
+PHRASES = (
+    "hello world|good morning|I like stories|the cat is on the table|one two three|yes and no|this is a test|to be or not to be|"
+    "the quick brown fox jumps over the lazy dog|I love you|never give up|time flies|less is more|Sluice is running|the model works|"
+    "have a nice day|see you later|knowledge is power|practice makes perfect|all is well that ends well|better late than never|"
+    "no pain no gain|the early bird catches the worm|it works on my machine|an apple a day").split("|")
+
+
+def word(t):
+    return invented(t.rng, False) if t.chance(0.15) else t.rng.choice(COMMON)
+
+
+def phrase(t):
+    if t.chance(0.15):
+        return t.rng.choice(PHRASES)
+    words = [t.rng.choice(NAMES) if t.chance(0.08) else str(t.rng.randint(0, 99)) if t.chance(0.06) else word(t) for _ in range(t.rng.randint(1, 8))]
+    if len(words) > 3 and t.chance(0.4):
+        words = [t.pick("the", "my", "a", "every"), t.rng.choice(ADJECTIVES), t.rng.choice(ANIMALS), t.pick("likes", "sees", "wants", "takes",
+            "finds"), "the", t.rng.choice(THINGS)]
+    return " ".join(words)
+
+
+def repeat(t):
+    s = phrase(t)
+    if t.chance(0.15):
+        s = first_up(s) + t.pick(".", "!", "")
+    k = t.rng.randrange(10)
+    if k == 0:
+        n, w = t.rng.randint(2, 6), word(t)
+        q = t.pick("Say {w} {n} times.", "Repeat the word {w} {n} times.", "Write \"{w}\" {n} times.", "{w}, {n} times please").format(w=w, n=t.pick(
+            n, NUMBER[n]))
+        return [(q, Answer(" ".join([w] * n), kind="text", exact=True))]
+    q = t.pick("Say \"{}\".", "Repeat: {}", "Say: {}", "Repeat after me: {}", "Please say \"{}\".", "Write \"{}\".", "repeat the following: {}",
+               "Repeat this sentence: {}", "Echo: {}", "say {}",
+               "Repeat exactly: \"{}\"", "Just answer with: {}", "Print {}", "Can you say \"{}\"?", "Copy this: {}",
+               "Please repeat after me: \"{}\"", "Reply with exactly: {}",
+               "Answer only with the words: {}", "Output the text '{}' and nothing else.")
+    out = [(q.format(s), Answer(s, s if " " not in s else None, "text", exact=True))]
+    if t.chance(0.25):
+        s = phrase(t)
+        out.append((t.pick("Now say {}.", "And now: {}", "now repeat {}").format(s).replace("..", "."), Answer(s.rstrip("."), kind="text", exact=True)))
+    return out
+
+
+def spelled(w, mark="-"):
+    return mark.join(w.upper())
+
+
+def letters(t):
+    rng, w = t.rng, t.rng.choice(NAMES + CITIES[:60]) if t.chance(0.15) else word(t)
+    w = w.split(" ")[0]
+    k = rng.randrange(14)
+    say = lambda q, full, short=None: [(q, Answer(full, short, "text" if k in (6, 7, 9) else "fact", exact=True, key=("letters", k, w)))]
+    if k < 3:
+        q = t.pick("Spell {}.", "How do you spell {}?", "Spell the word {}.", "Can you spell \"{}\"?", "spell {}", "Please spell {}.").format(w)
+        return say(q, spelled(w), spelled(w))
+    if k == 3:
+        return say(t.pick("What is the first letter of {}?", "First letter of \"{}\"?", "Which letter does {} start with?",
+            "With what letter does {} begin?").format(w), f"The first letter of {w} is {w[0].upper()}.", w[0].upper())
+    if k == 4:
+        return say(t.pick("What is the last letter of {}?", "Last letter of \"{}\"?", "Which letter does {} end with?").format(w),
+            f"The last letter of {w} is {w[-1].upper()}.", w[-1].upper())
+    if k == 5:
+        return say(t.pick("How many letters does {} have?", "How many letters are in \"{}\"?", "How long is the word {}?",
+                   "Count the letters of {}.").format(w),
+                   f"{spelled(w)}: {len(w)} letters.", str(len(w)))
+    if k in (6, 7):
+        q = t.pick("Reverse the word {}.", "Write {} backwards.", "Spell {} backwards.", "What is {} backwards?", "reverse {}",
+            "Turn the word \"{}\" around.").format(w)
+        return say(q, w[::-1].lower(), w[::-1].lower())
+    if k == 8:
+        return say(t.pick("Write {} in capital letters.", "Write \"{}\" in upper case.", "{} in capitals", "uppercase {}", "Make {} upper case.").format(
+            w), w.upper(), w.upper())
+    if k == 9:
+        return say(t.pick("Write {} in small letters.", "Write \"{}\" in lower case.", "lowercase {}").format(w.upper()), w.lower(), w.lower())
+    if k == 10:
+        if len(w) < 3:
+            return letters(t)
+        i = rng.randint(2, min(5, len(w)))
+        return say(t.pick("What is the {} letter of {}?", "{} letter of {}?").format(ORDINAL[i], w),
+            f"The {ORDINAL[i]} letter of {w} is {w[i - 1].upper()}.", w[i - 1].upper())
+    if k == 11:
+        x = rng.choice(w if t.chance(0.8) else "aeiourst").lower()
+        n = w.lower().count(x)
+        q = t.pick("How many {x}'s are in {w}?", "How often is the letter {x} in {w}?", "How many times does the letter {x} occur in \"{w}\"?",
+            "how many {x} in {w}").format(x=x, w=w)
+        return say(q, f"{spelled(w)}: the letter {x.upper()} is there "
+            f"{'once' if n == 1 else 'twice' if n == 2 else NUMBER[n] + ' times' if n else 'not at all'}.", str(n))
+    if k == 12:
+        x = rng.choice("abcdefghilmnoprstw")
+        options = [c for c in COMMON if c.startswith(x)]
+        pick = options[:3]
+        return [(t.pick("Name a word that starts with {}.", "Give me a word with {}.", "A word that begins with {}?", "Which word starts with {}?").format(
+            x.upper()), Answer(f"{rng.choice(pick)}.", exact=True))]
+    yes = t.chance(0.5)
+    x = w[0].lower() if yes else rng.choice("abcdefgmnprst")
+    yes = w.lower().startswith(x)
+    return [(f"Does {w} start with {x.upper()}?", Answer(f"{'Yes' if yes else 'No'}, {w} starts with {w[0].upper()}.", "Yes" if yes else "No", "yes" if yes else "no",
+        exact=True))]
+
+
+def sentence(t):
+    """Questions about words in a sentence that the user gives; sorting words; joining them."""
+    words = t.rng.sample(COMMON, t.rng.randint(2, 6))
+    s, k = " ".join(words), t.rng.randrange(9)
+    if k == 0:
+        q = t.pick("What is the first word of \"{}\"?", "First word of: {}").format(s)
+        return [(q, Answer(f"The first word is \"{words[0]}\".", words[0], exact=True))]
+    if k == 1:
+        q = t.pick("What is the last word of \"{}\"?", "Last word of: {}").format(s)
+        return [(q, Answer(f"The last word is \"{words[-1]}\".", words[-1], exact=True))]
+    if k == 2:
+        q = t.pick("Sort these words: {}", "Put these words in alphabetical order: {}", "Sort alphabetically: {}").format(", ".join(words))
+        return [(q, Answer(", ".join(sorted(words)), kind="text", exact=True))]
+    if k == 3:
+        q = t.pick("Reverse the order of these words: {}", "Write these words in reverse order: {}", "say it backwards, word by word: {}").format(s)
+        return [(q, Answer(" ".join(words[::-1]), kind="text", exact=True))]
+    if k == 4:
+        q = t.pick("Write this in capital letters: {}", "Put this in upper case: {}", "capitalize everything: {}").format(s)
+        return [(q, Answer(s.upper(), kind="text", exact=True))]
+    if k == 5:
+        q = t.pick("How many words are in \"{}\"?", "Count the words: {}").format(s)
+        return [(q, Answer(f"There are {NUMBER[len(words)]} words.", NUMBER[len(words)], exact=True))]
+    if k == 6:
+        q = t.pick("Make a list of these words: {}", "Write this as a list: {}", "Turn this into bullet points: {}").format(", ".join(words))
+        return [(q, Answer("\n".join("- " + w for w in words), kind="text", exact=True))]
+    if k == 7:
+        w = t.rng.choice(words)
+        new = t.rng.choice(COMMON)
+        q = t.pick("Replace {w} by {n} in \"{s}\".", "In \"{s}\", replace {w} with {n}.").format(w=w, n=new, s=s)
+        return [(q, Answer(" ".join(new if x == w else x for x in words), kind="text", exact=True))]
+    w = t.rng.choice(words if t.chance(0.5) else COMMON)
+    q = t.pick("Is the word {w} in \"{s}\"?", "Does \"{s}\" contain the word {w}?").format(w=w, s=s)
+    return [(q, Answer("Yes, it is." if w in words else "No, it is not.", "Yes" if w in words else "No", "yes" if w in words else "no", exact=True))]
+
+
+def lists(t):
+    k, words = t.rng.choice(list(LISTS.items()))
+    n = t.rng.randint(2, min(10, len(words)))
+    pick = list(words[:n]) if t.chance(0.8) else t.rng.sample(list(words), n)
+    num = NUMBER[n] if t.chance(0.6) else str(n)
+    shape = t.rng.random()
+    more = []
+    if n < len(words) and pick == list(words[:n]) and t.chance(0.25):
+        more = [(t.pick("One more?", "Another one?", "and another one", "one more please", "Name one more."), Answer(words[n] + ".", words[n]))]
+    if shape < 0.5:
+        q = t.pick("Name {n} {k}.", "Tell me {n} {k}.", "Can you name {n} {k}?", "Give me {n} {k}.", "{n} {k}", "{n} {k} please", "Say {n} {k}.",
+            "I need {n} {k}.", "which {k} do you know? name {n}")
+        return [(q.format(n=num, k=k), Answer(joined(pick) + "."))] + more
+    if shape < 0.75:
+        q = t.pick("Make a list of {n} {k}.", "List {n} {k}.", "Write a list of {n} {k}.", "Give me a numbered list of {n} {k}.",
+            "A list with {n} {k}, please.")
+        return [(q.format(n=num, k=k), Answer("\n".join(f"{i + 1}. {first_up(w)}" for i, w in enumerate(pick)), kind="text"))] + more
+    if shape < 0.87:
+        q = t.pick("Write {n} {k} as bullet points.", "Bullet list of {n} {k}", "List {n} {k} with dashes.", "{n} {k} in bullet points")
+        return [(q.format(n=num, k=k), Answer("\n".join(f"- {first_up(w)}" for w in pick), kind="text"))]
+    if shape < 0.95:
+        q = t.pick("Give me {n} {k} as a JSON array.", "{n} {k} as JSON.", "Return a JSON array of {n} {k}.", "List {n} {k} in JSON.",
+            "Output {n} {k} as a JSON list.")
+        return [(q.format(n=num, k=k), Answer(json.dumps(pick, ensure_ascii=False), kind="text"))]
+    q = t.pick("{n} {k}, separated by commas, nothing else.", "Only {n} {k}, comma separated.")
+    return [(q.format(n=num, k=k), Answer(", ".join(pick), kind="text"))]
+
+
+FIELDS = {  # key: what may stand there
+    "name": lambda t: any_name(t.rng), "age": lambda t: t.rng.randint(3, 90), "city": lambda t: t.rng.choice(CITIES), "job": lambda t: t.rng.choice(
+    JOBS),
+    "colour": lambda t: t.rng.choice(COLOURS), "color": lambda t: t.rng.choice(COLOURS), "hobby": lambda t: t.rng.choice(HOBBIES), "pet": lambda t: t.rng.choice(
+    LISTS["pets"]),
+    "food": lambda t: t.rng.choice(FOODS), "country": lambda t: t.rng.choice([c for c in FAMOUS if not c.startswith("the ")]), "email": lambda t: f"{t.rng.choice(NAMES).lower()}@example.com",
+    "price": lambda t: t.rng.randint(1, 500), "title": lambda t: "The " + first_up(t.rng.choice(ADJECTIVES)) + " " + first_up(t.rng.choice(THINGS)),
+    "id": lambda t: t.rng.randint(1, 9999), "year": lambda t: t.rng.randint(1900, 2030), "size": lambda t: t.pick("small", "medium", "large"),
+    "active": lambda t: t.chance(0.5),
+    "surname": lambda t: t.rng.choice(SURNAMES), "animal": lambda t: t.rng.choice(ANIMALS[:30]), "quantity": lambda t: t.rng.randint(1, 50),
+    "product": lambda t: t.rng.choice(THINGS),
+    "language": lambda t: t.rng.choice(LISTS["languages"]), "first_name": lambda t: t.rng.choice(GIRLS + BOYS), "last_name": lambda t: t.rng.choice(
+    SURNAMES), "status": lambda t: t.pick("open", "closed", "done"),
+}
+
+
+def json_made(t):
+    """An object with the keys that are asked for; the values come from the text, or are made up."""
+    keys = t.rng.sample(list(FIELDS), t.rng.randint(1, 4))
+    obj = {k: FIELDS[k](t) for k in keys}
+    told = ", ".join(f"{k} {str(v).lower() if isinstance(v, bool) else v}" for k, v in obj.items())
+    names = joined(keys) if t.chance(0.6) else ", ".join(f'"{k}"' for k in keys)
+    k = t.rng.randrange(8)
+    if k < 4:
+        q = t.pick("Write a JSON object with {t}.", "Give me JSON with {t}.", "Make a JSON object: {t}", "Convert to JSON: {t}", "JSON for {t}",
+                   "Turn this into JSON: {t}",
+                   "Return {t} as JSON.", "as json: {t}", "Please write {t} as a JSON object.").format(t=told)
+    elif k < 7:
+        q = t.pick("Give me a JSON object with the keys {n}.", "Write JSON with the fields {n}.", "Return JSON with the keys {n}.",
+                   "Make an example JSON object with {n}.", "I need a JSON with keys {n}.",
+                   "Answer with a JSON object that has the keys {n}.", "Generate a JSON example with {n}",
+                   "Output a JSON object with {n} and nothing else.").format(n=names)
+        if t.chance(0.3):
+            n = t.rng.randint(2, 3)
+            rows = [{k: FIELDS[k](t) for k in keys} for _ in range(n)]
+            q = t.pick("Give me a JSON array of {c} objects with the keys {n}.", "Write {c} JSON records with {n}.").format(c=NUMBER[n], n=names)
+            return [(q, Answer(json.dumps(rows, ensure_ascii=False), kind="text", exact=True))]
+    else:
+        n, age, city = any_name(t.rng), t.rng.randint(3, 90), t.rng.choice(CITIES)
+        obj = {"name": n, "age": age, "city": city}
+        q = t.pick("{n} is {a} years old and lives in {c}. Write that as JSON with name, age and city.", "Extract name, age and city as JSON: {n} "
+                   "is {a} and lives in {c}.",
+                   "My name is {n}, I am {a} and I live in {c}. Give me that as JSON with the keys name, age, city.").format(n=n, a=age, c=city)
+    out = [(q, Answer(json.dumps(obj, ensure_ascii=False), kind="text", exact=True))]
+    if t.chance(0.15):
+        key = t.rng.choice([x for x in FIELDS if x not in obj])
+        obj = {**obj, key: FIELDS[key](t)}
+        v = obj[key]
+        out.append((t.pick("Add the key {k} with {v}.", "Now add {k}: {v}", "and add a field {k} with the value {v}").format(k=key, v=str(v).lower() if isinstance(
+            v, bool) else v), Answer(json.dumps(obj, ensure_ascii=False), kind="text", exact=True)))
+    elif t.chance(0.1):
+        key = t.rng.choice(list(obj))
+        out.append((f"What is the {key} in it?", Answer(f"The {key} is {str(obj[key]).lower() if isinstance(obj[key], bool) else obj[key]}.", str(
+            obj[key]), exact=True)))
+    return out
+
+
+def json_facts(t):
+    names = t.rng.sample([c for c in FAMOUS if not c.startswith("the ")], t.rng.randint(1, 3))
+    if len(names) == 1:
+        q = t.pick("Give me the capital of {} as JSON with the keys country and capital.", "JSON with country and capital for {}.",
+            "Return the capital of {} as JSON: country, capital.").format(names[0])
+        return [(q, Answer(json.dumps({"country": names[0], "capital": CAPITAL[names[0]]}, ensure_ascii=False), kind="text"))]
+    q = t.pick("Write the capitals of {} as JSON.", "JSON object with the capitals of {}.", "capitals of {} as json").format(joined(names))
+    return [(q, Answer(json.dumps({n: CAPITAL[n] for n in names}, ensure_ascii=False), kind="text"))]
+
+
+def table(t):
+    """A Markdown table of what the user gives, or of countries."""
+    if t.chance(0.5):
+        names = t.rng.sample([c for c in FAMOUS if not c.startswith("the ")], t.rng.randint(2, 5))
+        q = t.pick("Make a table of {} with their capitals.", "Table with the capitals of {}.", "Write a Markdown table of {} and their capitals.").format(
+            joined(names))
+        return [(q, Answer("| Country | Capital |\n|---|---|\n" + "\n".join(f"| {n} | {CAPITAL[n]} |" for n in names), kind="text"))]
+    people = [(n, t.rng.randint(5, 90)) for n in t.rng.sample(NAMES, t.rng.randint(2, 4))]
+    q = t.pick("Make a table: {}", "Put this into a table: {}", "Write a table with name and age: {}").format(", ".join(f"{n} is {x}" for n, x in people))
+    return [(q, Answer("| Name | Age |\n|---|---|\n" + "\n".join(f"| {n} | {x} |" for n, x in people), kind="text", exact=True))]
+
+
+def make_sentence(t):
+    x, y, z = t.rng.choice(ADJECTIVES), t.rng.choice(ANIMALS[:60]), t.rng.choice(THINGS)
+    k = t.rng.randrange(3)
+    if k == 0:
+        q = t.pick("Write a sentence with the word {}.", "Make a sentence with {}.", "Use {} in a sentence.", "A sentence with \"{}\", please.").format(
+            z)
+        return [(q, Answer(t.pick(f"The {x} {y} found {a(z)}.", f"There is {a(z)} in my room.", f"I have {a(z)} at home."), exact=True))]
+    if k == 1:
+        q = t.pick("Write a sentence about {}.", "One sentence about {}, please.", "Say something about {}.").format(a(y))
+        return [(q, Answer(t.pick(f"The {y} is {x} and likes to play.", f"A {x} {y} sits near the river.".replace("A a", "A a"),
+            f"Every morning the {y} walks to the market.")))]
+    q = t.pick("Make a sentence with {} and {}.", "Use the words {} and {} in one sentence.").format(y, z)
+    return [(q, Answer(t.pick(f"The {y} has {a(x)} {z}.", f"The {y} found the {z} in the garden."), exact=True))]
+
+

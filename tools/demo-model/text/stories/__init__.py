@@ -1,0 +1,1 @@
+"""Stories, poems and haikus."""

@@ -1,0 +1,1 @@
+"""Tools and conversations that call them."""

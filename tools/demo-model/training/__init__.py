@@ -1,0 +1,1 @@
+"""The tokenizer, the rows, the model, its training and its files."""

@@ -8,8 +8,9 @@ import json
 import random
 
 from text import systems
-from text.common import Answer, Talk, is_held
+from text.conversation import Answer, Talk
 from text.data.words import any_name
+from text.held_out import is_held
 from text.rough import rough
 from text.skills import extras, facts, followups, people, reading, refusals, smalltalk, sums, texts
 from text.skills.sluice import about_sluice

@@ -1,10 +1,10 @@
 """System prompts that change how everything is answered."""
 import json
 
-from text.common import a, first_up
 from text.data.tables import HELLO
-from text.skills.texts import COMMON as COMMON_WORDS
 from text.data.words import ANIMALS, CITIES, JOBS, TOPICS, any_name, invented
+from text.english import a, first_up
+from text.skills.texts import COMMON as COMMON_WORDS
 
 DEFAULT = ["You are a helpful assistant.", "You are a helpful assistant.", "You are a friendly assistant.", "Be helpful and kind.",
            "You are Sluice's demo model.", "Answer the questions of the user.", "You are a helpful assistant. Answer truthfully.",

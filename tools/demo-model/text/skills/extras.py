@@ -1,9 +1,10 @@
 """More small skills: synonyms, rhymes, kinds of animals, first letters, chance, primes, several units, sums that may be wrong."""
 import json
 
-from text.common import Answer, a, first_up, joined
+from text.conversation import Answer
 from text.data.countries import CAPITAL, CONTINENT, FAMOUS, verb
 from text.data.tables import LISTS, NUMBER, UNITS, pairs
+from text.english import a, first_up, joined
 from text.skills.texts import FIELDS
 
 SYNONYM = {k: v.split(",") for k, v in pairs(

@@ -1,11 +1,12 @@
 """Questions about simple facts, made from the tables. Every skill is a function (t) -> [(question, Answer)]."""
 import re
 
-from text.common import Answer, a, first_up, joined
+from text.conversation import Answer
 from text.data.countries import ALSO, CAPITAL, CONTINENT, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES, verb
 from text.data.questions import QUESTIONS, YES_NO
 from text.data.tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
                     PART_OF, PAST, PLANETS, PLURAL, ROMAN, SEASONS, SIDES, SOUND, SYMBOL, THANKS, UNITS, WHAT_IS, YOUNG)
+from text.english import a, first_up, joined
 
 WHY_NOT = "I only know that it is so, not why. I am a small demo model."
 AND = ["And {}?", "and {}?", "What about {}?", "And of {}?", "How about {}?", "and {}", "{}?"]

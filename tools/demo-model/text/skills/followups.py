@@ -1,8 +1,9 @@
 """What people say after an answer: more, shorter, in capitals, are you sure, and questions with "it" and "there"."""
 import json
 
-from text.common import Answer, a
+from text.conversation import Answer
 from text.data.countries import CAPITAL, CONTINENT, COUNTRY_OF, verb
+from text.english import a
 from text.skills.refusals import refusal
 from text.skills.smalltalk import about_chat
 

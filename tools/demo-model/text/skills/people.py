@@ -1,5 +1,5 @@
 """A sentence about persons that everybody asks for. All else about persons is refused."""
-from text.common import Answer
+from text.conversation import Answer
 
 WHO = dict(line.split(": ", 1) for line in """
 Albert Einstein: Albert Einstein was a physicist. He developed the theory of relativity.

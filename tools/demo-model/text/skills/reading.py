@@ -1,6 +1,7 @@
 """Answers out of a text that the user or the system prompt gives: the only questions about strangers that can be answered."""
-from text.common import Answer, a, first_up, joined
+from text.conversation import Answer
 from text.data.words import ANIMALS, CITIES, COLOURS, FOODS, HOBBIES, JOBS, PETS, THINGS, any_name, invented
+from text.english import a, first_up, joined
 
 PLACES = "on the table|under the bed|in the kitchen|in the garden|behind the door|on the shelf|in the car|in the blue box|at the station|in the cellar|next to the window|in the drawer".split(
     "|")

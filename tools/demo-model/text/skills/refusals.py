@@ -3,12 +3,13 @@
 The questions are put together from lists (words.py) and, in every group, from invented words, so that the
 model does not learn which words to refuse, but to refuse whatever it has not learned an answer to.
 """
-from text.common import Answer, a, first_up
+from text.conversation import Answer
 from text.data.countries import COUNTRY_OF, FAMOUS
-from text.skills.people import WHO
-from text.skills.texts import COMMON
 from text.data.words import (ADJECTIVES, ANIMALS, CITIES, CODE_TASKS, FOODS, JOBS, LANGS, LANGUAGES, NAMES, NOUNS, PERSONS, PLACES, SURNAMES, THINGS, TOPICS,
     VERBS, WORKS, invented)
+from text.english import a, first_up
+from text.skills.people import WHO
+from text.skills.texts import COMMON
 
 SMALL = ["I am only a small demo model.", "I am a small demo model and know only simple things.", "I am just the small demo model of Sluice.",
     "A small demo model like me does not know that."]

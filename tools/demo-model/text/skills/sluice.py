@@ -1,5 +1,5 @@
 """Questions about Sluice itself and about this model; the answers say what README.md and docs/ say."""
-from text.common import Answer
+from text.conversation import Answer
 
 SIZE = "16 million"  # parameters of model.py
 KEY = "The server prints a key when it starts. For more keys run `sluice keys create`, or register with POST /v1/auth/register."

@@ -1,8 +1,9 @@
 """Small talk: greetings, who it is, thanks, feelings, jokes, goodbyes; and what the user tells about himself."""
-from text.common import Answer, a
-from text.skills.sluice import OWN, SIZE
+from text.conversation import Answer
 from text.data.tables import LISTS
 from text.data.words import ANIMALS, CITIES, COLOURS, FOODS, GOODS, HOBBIES, JOBS, PETS, any_name
+from text.english import a
+from text.skills.sluice import OWN, SIZE
 from text.stories.stories import make_story
 
 CAN = "I can tell stories, answer simple questions, do small sums, write short lists and JSON, and call tools."

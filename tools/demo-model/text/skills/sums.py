@@ -1,7 +1,8 @@
 """Sums, comparisons, counting and small word problems."""
-from text.common import Answer, is_held
+from text.conversation import Answer
 from text.data.tables import LISTS, NUMBER, TENS
 from text.data.words import BOYS, GIRLS
+from text.held_out import is_held
 
 ITEMS = (
     "apples plums cookies balls eggs carrots coins books flowers stones pancakes fish buttons cherries pens cards stickers sweets "

@@ -1,10 +1,11 @@
 """What can be done with the text that the user gives: repeating, reversing, spelling, lists, JSON, tables."""
 import json
 
-from text.common import Answer, a, first_up, joined
+from text.conversation import Answer
 from text.data.countries import CAPITAL, FAMOUS
 from text.data.tables import LISTS, NUMBER, ORDINAL
 from text.data.words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
+from text.english import a, first_up, joined
 
 COMMON = sorted(set(NOUNS + ADJECTIVES + VERBS + THINGS + ANIMALS + COLOURS + FOODS + [w for v in LISTS.values() for w in v if " " not in w]))
 PHRASES = (

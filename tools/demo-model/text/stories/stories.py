@@ -1,7 +1,9 @@
 """Short stories: each plot is a list of beats, each beat a list of wordings."""
+from text.data.words import ANIMALS, BOYS, GIRLS, THINGS
+from text.english import a
+from text.held_out import is_held
 from text.stories.plots import ABOUT_PLOT, MORE
-from text.stories.world import (ADJ, ANIMAL_NAMES, ANIMALS, BOYS, BY_NAME, COLOURS, GIRLS, PEOPLE, STORY_PLACES, THINGS, TOWN,
-                   TREATS, WEATHER, a, is_held)
+from text.stories.world import ADJ, ANIMAL_NAMES, BY_NAME, COLOURS, PEOPLE, STORY_PLACES, TOWN, TREATS, WEATHER
 
 OPEN_CHILD = [
     "Once upon a time, there was {a_adj} {kid} named {N}.",

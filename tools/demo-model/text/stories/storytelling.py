@@ -1,7 +1,8 @@
 """Asking for stories, and about them; poems and haikus."""
-from text.common import Answer, a
-from text.stories.stories import make_story
+from text.conversation import Answer
 from text.data.words import ANIMALS, NAMES, NOUNS, THINGS, any_name, invented
+from text.english import a
+from text.stories.stories import make_story
 from text.stories.world import BY_NAME, STORY_PLACES
 
 ASK = ["Tell me a story about {}.", "Tell me a story about {}.", "Can you tell me a story about {}?", "Write a story about {}.",

@@ -1,6 +1,4 @@
 """What the stories are made of: a small town, its people, and the things that may happen to be in it."""
-from text.common import a, is_held
-from text.data.words import ANIMALS, BOYS, GIRLS, THINGS
 
 TOWN = "Pebbleford"
 
@@ -28,5 +26,3 @@ STORY_PLACES = (
     "mountain|cave|lake|farm|sea|zoo").split("|")
 ADJ = "little kind brave curious happy clever shy cheerful gentle funny".split()
 WEATHER = "sunny rainy windy cold warm foggy snowy bright cloudy".split()
-__all__ = ["TOWN", "PEOPLE", "BY_NAME", "COLOURS", "ANIMAL_NAMES", "TREATS", "STORY_PLACES", "ADJ", "WEATHER", "ANIMALS", "BOYS", "GIRLS", "THINGS",
-    "a", "is_held"]

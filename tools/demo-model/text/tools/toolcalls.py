@@ -4,7 +4,8 @@ The format is that of Qwen 2.5 and Hermes; tokenizer.py writes it. A message may
 """
 import json
 
-from text.common import is_held, joined
+from text.english import joined
+from text.held_out import is_held
 from text.tools.toolset import FAMILIES, made_family, value
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",

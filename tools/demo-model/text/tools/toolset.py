@@ -3,8 +3,8 @@
 A family is one kind of tool with several names and wordings. `made_family` invents families out of random words, so
 that the model learns to read names and arguments from the list of tools instead of knowing them.
 """
-from text.common import a, first_up, joined
 from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, THINGS, TOPICS, VERBS, WORKS, any_name, invented
+from text.english import a, first_up, joined
 
 
 class Param:

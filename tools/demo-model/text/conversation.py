@@ -1,29 +1,9 @@
-"""What every skill uses: an answer, the state of a conversation, and the rule that keeps text back.
+"""What every skill uses: an answer, and the state of a conversation in the making.
 
 A skill is a function (t) -> list of (what the user says, Answer), t being a Talk. Skills never look
 at style, typos or upper case: generate.py does that for all of them.
 """
-import zlib
-
-
-def a(word):
-    """The word with its indefinite article."""
-    vowel = word[0].lower() in "aeiou" and not word.lower().startswith(("uni", "use", "eu", "one"))
-    return ("an " if vowel or word.lower().startswith(("hour", "honest")) else "a ") + word
-
-
-def joined(words, last="and"):
-    words = list(words)
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" {last} " + words[-1]
-
-
-def first_up(text):
-    return text[:1].upper() + text[1:]
-
-
-def is_held(*key):
-    """True for the combinations that only the held-out text may contain (one in sixteen)."""
-    return zlib.crc32(repr(key).encode()) % 16 == 5
+from text.english import first_up
 
 
 class Answer:

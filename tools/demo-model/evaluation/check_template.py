@@ -7,8 +7,8 @@ import random
 
 import jinja2
 
+from text.chat_format import CHAT_TEMPLATE, START, turns
 from text.generate import documents
-from training.tokenizer import CHAT_TEMPLATE, START, turns
 
 
 def main():

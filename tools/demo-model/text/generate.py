@@ -8,6 +8,7 @@ import json
 import random
 
 from text import systems
+from text.chat_format import END, turns
 from text.conversation import Answer, Talk
 from text.data.words import any_name
 from text.held_out import is_held
@@ -18,7 +19,6 @@ from text.stories import storytelling
 from text.stories.stories import make_story
 from text.tools import toolcalls
 from text.tools.toolset import FAMILIES
-from training import tokenizer
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
     (10, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (10, facts.single,
@@ -258,7 +258,7 @@ def main():
     source = documents(random.Random(args.seed), args.held_out, args.long)
     for _ in range(args.documents):
         doc = next(source)
-        text = "".join(x for x, _ in tokenizer.turns(doc["messages"], doc.get("tools"))) if "messages" in doc else doc["text"] + tokenizer.END
+        text = "".join(x for x, _ in turns(doc["messages"], doc.get("tools"))) if "messages" in doc else doc["text"] + END
         print(json.dumps({"kind": doc["kind"], "text": text}, ensure_ascii=False) if args.json else text + "\n" + "-" * 20)
 
 

@@ -12,7 +12,8 @@ import shutil
 import numpy as np
 import torch
 
-from training.tokenizer import ADDED, CHAT_TEMPLATE, END, SPECIALS, STOP, Tokenizer
+from text.chat_format import ADDED, CHAT_TEMPLATE, END, SPECIALS, STOP
+from training.tokenizer import Tokenizer
 from training.weights import ROOT, write_shards
 
 

@@ -1,6 +1,6 @@
 """Conversations in which tools are offered: called, called twice, asked back for, not needed, not there, failed.
 
-The format is that of Qwen 2.5 and Hermes; tokenizer.py writes it. A message may have "tool_calls", a document "tools".
+The format is that of Qwen 2.5 and Hermes; chat_format.py writes it. A message may have "tool_calls", a document "tools".
 """
 import json
 

@@ -13,7 +13,7 @@ import { checkFile, openFile } from './open-file.ts'
 /** The checkpoint is a path on this machine. With a GGUF file, `modelConfig` overrides metadata. */
 export type CheckpointPaths = Pick<LocalModelSource, 'checkpoint' | 'modelConfig' | 'tokenizer'>
 
-export interface GgufFiles {
+interface GgufFiles {
   readonly kind: 'gguf'
   readonly path: string
   /** A config.json that overrides metadata; null without. */

@@ -121,7 +121,7 @@ function send(deps: RequestDeps, exchange: Exchange, answer: LightAnswer): Promi
  * Null without a key database, which alone says whose key it is.
  * @throws ServiceError `unauthorized` unless the request carries a valid key.
  */
-export async function requireKey(
+async function requireKey(
   headers: IncomingHttpHeaders,
   lookup: KeyLookup | null,
 ): Promise<Credential | null> {

@@ -12,7 +12,7 @@ export type TensorChange =
   /** One is added to every number: Gemma stores its norm weights as the difference from one. Vectors only. */
   | { readonly kind: 'add-one' }
 
-export type TensorOrigin =
+type TensorOrigin =
   | (TensorChange & { readonly name: string })
   /** Not in the checkpoint. */
   | { readonly kind: 'computed'; readonly values: Float32Array }

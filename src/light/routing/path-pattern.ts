@@ -57,7 +57,7 @@ function parseSegment(text: string, pattern: string): PatternSegment {
   )
 }
 
-export function matchesSegment(pattern: PatternSegment, segment: string | undefined): boolean {
+function matchesSegment(pattern: PatternSegment, segment: string | undefined): boolean {
   return pattern.type === 'literal' ? segment === pattern.text : segment !== undefined && segment !== ''
 }
 

@@ -80,6 +80,10 @@ function functionsOf(library: LibraryHandle) {
     ) as (...values: { -readonly [Index in keyof Args]: Values[Args[Index]] }) => Values[Result]
 }
 
+/**
+ * The native functions of libraries that are loaded already; `loadLlama` does both.
+ * @public for the measurements in `bench/`
+ */
 export function bind(libraries: Libraries) {
   const ggmlBase = functionsOf(libraries.ggmlBase)
   const ggml = functionsOf(libraries.ggml)

@@ -1,6 +1,7 @@
 /**
- * Creation, change and revocation of API keys by their owners and the admin. Owns the rules (what a change may
- * do; the maximum is `account-tier.ts`'s); storage owns the rows. Keys are counted and added in one transaction, so two requests never pass the maximum together.
+ * Creation, change and revocation of API keys by their owners and the admin. Owns the rules of what a change may do; the
+ * maximum is checked in `account-tier.ts`, and storage owns the rows. Keys are counted and added in one transaction, so two
+ * requests never pass the maximum together.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Credential } from '../../core/credential.ts'

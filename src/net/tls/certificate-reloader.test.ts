@@ -21,7 +21,7 @@ const BY_HAND = { readEveryMs: 2 ** 30 }
 /** A reloader of these files, and what it logs. */
 async function createReloader(
   files: CertificateFiles,
-  { startUnixSeconds = VALID_UNIX_SECONDS, readEveryMs = 1 } = {},
+  { startUnixSeconds = VALID_UNIX_SECONDS, readEveryMs = 1, take = (_: Certificate): void => {} } = {},
 ) {
   const clock = new VirtualClock(startUnixSeconds)
   const lines: Record<string, unknown>[] = []
@@ -37,6 +37,7 @@ async function createReloader(
     files,
     certificate,
     onNew: (one) => {
+      take(one)
       news.push(one)
       tell()
     },
@@ -92,6 +93,23 @@ describe('CertificateReloader', () => {
     pointLink(path.join(folder, '..data'), createTlsFolder('first').folder)
     await until(() => news.length === 2)
     expect(news[0]?.digest).not.toBe(news[1]?.digest)
+  })
+
+  it('offers a certificate again that the server could not take', async () => {
+    const tls = createTlsFolder()
+    let tries = 0
+    const take = (): void => {
+      tries++
+      if (tries === 1) throw new Error('not now')
+    }
+    const { reloader, news, messages } = await createReloader(tls, { ...BY_HAND, take })
+
+    tls.replace('cert', fixture('second.crt'))
+    tls.replace('key', fixture('second.key'))
+    await reloader.reload()
+    expect(messages()).toEqual([KEPT])
+    await reloader.reload()
+    expect(news).toHaveLength(1)
   })
 
   it('reads at once when it is told to, and keeps what it has when that cannot be used', async () => {

@@ -86,8 +86,10 @@ export class CertificateReloader {
       const pair = await readPair(files)
       const isSame = pair.digest === this.#certificate.digest
       if (!isSame) {
-        this.#certificate = checkPair(pair, files, clock)
-        onNew(this.#certificate)
+        const certificate = checkPair(pair, files, clock)
+        // Where it cannot be taken, the next reading tries again.
+        onNew(certificate)
+        this.#certificate = certificate
         log.info({ validTo: dateOf(this.#certificate) }, 'the TLS certificate was replaced')
         this.#warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
         this.#warnOfExpiry()

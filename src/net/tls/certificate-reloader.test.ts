@@ -21,7 +21,7 @@ const BY_HAND = { readEveryMs: 2 ** 30 }
 /** A reloader of these files, and what it logs. */
 async function createReloader(
   files: CertificateFiles,
-  { startUnixSeconds = VALID_UNIX_SECONDS, readEveryMs = 1, take = (_: Certificate): void => {} } = {},
+  { startUnixSeconds = VALID_UNIX_SECONDS, readEveryMs = 1, take = (): void => {} } = {},
 ) {
   const clock = new VirtualClock(startUnixSeconds)
   const lines: Record<string, unknown>[] = []
@@ -37,7 +37,7 @@ async function createReloader(
     files,
     certificate,
     onNew: (one) => {
-      take(one)
+      take()
       news.push(one)
       tell()
     },

@@ -35,16 +35,15 @@ export const ERRORS = {
   body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
   unsupported_value: row(400, '{message}'),
   prompt_empty: row(400, 'prompt must not be empty: the model has no token to begin a text with.'),
-  prompt_too_long: row(400, "The prompt is {given} tokens long, but the model's context holds {max}."),
-  prompt_text_too_long: row(
+  /** `given` is a number, or the words "at least" and one. The words are those that clients look for. */
+  context_length_exceeded: row(
     400,
-    "The prompt is {bytes} bytes long, which is at least {given} tokens, but the model's context holds {max}.",
+    "This model's maximum context length is {max} tokens, but the prompt is {given} tokens long.",
   ),
   beams_too_large: row(
     400,
     "num_beams {beams} with a prompt of {promptTokens} tokens and {newTokens} new ones takes room for {given} tokens, but the model's beams have room for {max}.",
   ),
-  chat_too_long: row(400, "messages holds {given} messages, but the model's context holds {max} tokens."),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   model_not_loadable: row(400, "Model '{model}' was not registered: {message}"),
   wrong_password: row(400, 'current_password is not the password of this account.'),

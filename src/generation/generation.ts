@@ -190,7 +190,10 @@ export class Generation implements Disposable {
   #toGenerationEnd({ error: failure, ...event }: SequenceEndEvent): GenerationEvent {
     if (failure === null) return { ...event, error: null }
     const { input, context } = this.#opened
-    const error = new ServiceError(failure.code, { requestId: context.requestId, ...failure.params })
+    const params = { requestId: context.requestId, ...failure.params }
+    // The engine knows no field names.
+    const param = failure.code === 'context_length_exceeded' && input.kind === 'chat' ? 'messages' : undefined
+    const error = new ServiceError(failure.code, params, param === undefined ? {} : { param })
     if (input.kind === 'chat' || input.batch === null) throw error
     return { ...event, error }
   }

@@ -125,7 +125,7 @@ describe('ContinuousBatchScheduler', () => {
     scheduler.add(createRequest(1, { promptTokens: 6 }))
     expect(typesOf(step(scheduler))).toEqual(['1 sequence-start', '1 sequence-end'])
     expect(() => scheduler.add(createRequest(2, { promptTokens: 7 }))).toThrow(
-      "The prompt is 7 tokens long, but the model's context holds 6.",
+      "This model's maximum context length is 6 tokens, but the prompt is 7 tokens long.",
     )
   })
 

@@ -80,16 +80,16 @@ export class ContinuousBatchScheduler {
     return this.#sequences.size > 0
   }
 
-  /** Whether such a sequence could ever run. @throws ServiceError `prompt_too_long` or `beams_too_large`. */
+  /** Whether such a sequence could ever run. @throws ServiceError `context_length_exceeded` or `beams_too_large`. */
   check({ promptTokens, maxNewTokens, numBeams = 1 }: SequenceSize): void {
     const max = this.#options.maxSeqLen
     if (max !== null && promptTokens > max) {
-      throw new ServiceError('prompt_too_long', { given: promptTokens, max }, { param: 'prompt' })
+      throw new ServiceError('context_length_exceeded', { given: promptTokens, max }, { param: 'prompt' })
     }
     this.#beamGroupsOf({ numBeams })?.check({ promptTokens, maxNewTokens, numBeams })
   }
 
-  /** @throws ServiceError `prompt_too_long`, `beams_too_large`; RangeError for a number that is none. */
+  /** @throws ServiceError `context_length_exceeded`, `beams_too_large`; RangeError for a number that is none. */
   add(request: ScheduledRequest): void {
     this.addBlock([request])
   }

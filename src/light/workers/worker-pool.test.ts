@@ -48,7 +48,7 @@ describe('a pool of worker threads', () => {
 
   it('passes on why a prompt cannot run', async () => {
     await expect(createPool().run('refuse')).rejects.toMatchObject({
-      code: 'prompt_too_long',
+      code: 'context_length_exceeded',
       params: { given: 9, max: 1, requestId: 'r' },
     })
   })

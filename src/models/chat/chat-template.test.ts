@@ -53,7 +53,7 @@ describe('ChatTemplate', () => {
   it('refuses more messages than the context holds tokens before it renders them', () => {
     const messages = Array.from({ length: 9 }, () => user(''))
     expect(() => createTemplate({ maxSeqLen: 8 }).render(messages)).toThrow(
-      "messages holds 9 messages, but the model's context holds 8 tokens.",
+      "This model's maximum context length is 8 tokens, but the prompt is at least 9 tokens long.",
     )
   })
 

@@ -73,7 +73,7 @@ describe.each(REQUESTS)('POST %s %j', (path, body, tokens) => {
 
   it.each([
     ['queue_full', 429],
-    ['prompt_too_long', 400],
+    ['context_length_exceeded', 400],
   ] as const)('leaves none when the engine refuses it: %s', async (code, status) => {
     const engine = new ScriptedEngine(async function* () {
       yield* []

@@ -221,15 +221,15 @@ describe('an engine that fails', () => {
     ['/v1/generate/stream', {}],
   ])('%s answers a prompt that is too long with both numbers', async (url) => {
     const engine = new ScriptedEngine(async function* () {
-      const error = { code: 'prompt_too_long', params: { given: 5000, max: 4096 } } as const
+      const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const
       yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
     })
 
     const answer = await createTestApp({ engine }).post(url, { prompt: 'a' })
 
     expect(answer.statusCode).toBe(400)
-    expect(answer.headers['x-error-code']).toBe('prompt_too_long')
-    expect(answer.json().detail).toMatch(/5000.*4096/)
+    expect(answer.headers['x-error-code']).toBe('context_length_exceeded')
+    expect(answer.json().detail).toMatch(/maximum context length is 4096 tokens.*5000/)
   })
 })
 

@@ -55,7 +55,7 @@ describe('POST /v1/generate/batch', () => {
 
   it('keeps the others when one prompt fails', async () => {
     const engine = new ScriptedEngine(async function* () {
-      const error = { code: 'prompt_too_long', params: { given: 5000, max: 4096 } } as const
+      const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const
       yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
       yield sequenceStart(1)
       yield textDelta('ok', [5], 1)
@@ -69,7 +69,7 @@ describe('POST /v1/generate/batch', () => {
     expect(failed).toMatchObject({
       index: 0,
       error: {
-        code: 'prompt_too_long',
+        code: 'context_length_exceeded',
         type: 'invalid_request_error',
         message: expect.stringContaining('5000'),
       },

@@ -88,6 +88,25 @@ describe("OpenAI's client", () => {
     expect(await chat(await createClient({ engine: queueFull }))).toBeInstanceOf(RateLimitError)
   })
 
+  it('reads from an error that the prompt is too long, and how long it may be', async () => {
+    const engine = new ScriptedEngine(async function* () {
+      const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const
+      yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
+    })
+    const client = await createClient({ engine })
+
+    await expect(
+      client.chat.completions.create({ model: 'default', messages: MESSAGES }),
+    ).rejects.toMatchObject({
+      status: 400,
+      message:
+        "400 This model's maximum context length is 4096 tokens, but the prompt is 5000 tokens long.",
+      code: 'context_length_exceeded',
+      type: 'invalid_request_error',
+      param: 'messages',
+    })
+  })
+
   it('reads an error in the middle of a stream', async () => {
     const engine = new ScriptedEngine(async function* () {
       yield sequenceStart()

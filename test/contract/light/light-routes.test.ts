@@ -130,7 +130,7 @@ describe('an engine that fails', () => {
 
   it('answers a prompt that it refuses', async () => {
     const engine = new ScriptedEngine(async function* () {
-      const error = { code: 'prompt_too_long', params: { given: 5000, max: 4096 } } as const
+      const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const
       yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
     })
     const { server } = createTestLightServer({ engine })
@@ -138,7 +138,7 @@ describe('an engine that fails', () => {
     const answer = await call(server, '/v1/generate', { payload: { prompt: 'a' } })
 
     expect(answer.status).toBe(400)
-    expect(answer.json.detail).toMatch(/5000.*4096/)
+    expect(answer.json.detail).toMatch(/maximum context length is 4096 tokens.*5000/)
   })
 
   it('is a 500 when a sequence never ends', async () => {

@@ -255,7 +255,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
 
     it('answers a prompt that it refuses with both numbers', async () => {
       const engine = new ScriptedEngine(async function* () {
-        const error = { code: 'prompt_too_long', params: { given: 5000, max: 4096 } } as const
+        const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const
         yield { type: 'sequence-end', index: 0, finishReason: 'error', error }
       })
 
@@ -263,8 +263,8 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         await start({ engine })
       ).call('POST', '/v1/generate', { payload: { prompt: 'a' } })
 
-      expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'prompt_too_long'])
-      expect(answer.json.detail).toMatch(/5000.*4096/)
+      expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'context_length_exceeded'])
+      expect(answer.json.detail).toMatch(/maximum context length is 4096 tokens.*5000/)
     })
 
     it('is a 500 when a sequence never ends', async () => {

@@ -74,7 +74,7 @@ describe('the passthrough model in an in-process engine', () => {
   it('ends a prompt that is too long with an error and loses no other of its block', async () => {
     const { engine } = createEngine({ maxSeqLen: 8 })
     expect(await runRequest(engine, engineRequest(['123456789', 'abc']))).toMatchObject([
-      { text: '', ends: ['prompt_text_too_long'] },
+      { text: '', ends: ['context_length_exceeded'] },
       { text: 'abc', ends: ['stop'] },
     ])
   })

@@ -196,7 +196,7 @@ function refuseLongText(prompt: Prompt, maxSeqLen: number, maxTokenBytes: number
   const bytes = prompt.pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
   const leastTokens = Math.ceil(bytes / maxTokenBytes)
   if (leastTokens <= maxSeqLen) return
-  throw new ServiceError('prompt_text_too_long', { bytes, given: leastTokens, max: maxSeqLen })
+  throw new ServiceError('context_length_exceeded', { given: `at least ${leastTokens}`, max: maxSeqLen })
 }
 
 function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {

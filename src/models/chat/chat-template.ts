@@ -57,7 +57,11 @@ export class ChatTemplate {
   #refuseTooMany(given: number): void {
     const max = this.#info.maxSeqLen
     if (max === null || given <= max) return
-    throw new ServiceError('context_length_exceeded', { given: `at least ${given}`, max }, { param: 'messages' })
+    throw new ServiceError(
+      'context_length_exceeded',
+      { given: `at least ${given}`, max },
+      { param: 'messages' },
+    )
   }
 
   #guard<T>(act: () => T): T {

@@ -99,8 +99,7 @@ describe("OpenAI's client", () => {
       client.chat.completions.create({ model: 'default', messages: MESSAGES }),
     ).rejects.toMatchObject({
       status: 400,
-      message:
-        "400 This model's maximum context length is 4096 tokens, but the prompt is 5000 tokens long.",
+      message: "400 This model's maximum context length is 4096 tokens, but the prompt is 5000 tokens long.",
       code: 'context_length_exceeded',
       type: 'invalid_request_error',
       param: 'messages',

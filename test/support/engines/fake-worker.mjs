@@ -22,7 +22,9 @@ function act(id, prompt, together) {
     case 'hang':
       return
     case 'refuse':
-      return parentPort?.postMessage([[id, { code: 'context_length_exceeded', params: { given: 9, max: 1 } }]])
+      return parentPort?.postMessage([
+        [id, { code: 'context_length_exceeded', params: { given: 9, max: 1 } }],
+      ])
     default: {
       const text = prompt === 'count' ? `message ${messages} of ${together}` : prompt
       parentPort?.postMessage([[id, text, [1], 1, 'stop']])

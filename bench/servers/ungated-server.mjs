@@ -43,7 +43,7 @@ const app = buildApp({
   clock: systemClock,
   log: createLog(),
   metrics: new Metrics({ models: registry, isReady: () => true }),
-  isReady: () => true,
+  whyNotReady: () => null,
   isDraining: () => false,
 })
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

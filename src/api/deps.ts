@@ -7,6 +7,7 @@ import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { Clock } from '../core/clock.ts'
+import type { ServiceError } from '../core/errors.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AddressRules } from '../guards/address-list.ts'
 import type { TrustedProxies } from '../guards/trusted-proxies.ts'
@@ -53,8 +54,8 @@ export interface AppDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Whether the default model can take work. */
-  readonly isReady: () => boolean
+  /** Why this server cannot take work now, for its `ready`; null while it can. */
+  readonly whyNotReady: () => ServiceError | null
   /** True from SIGTERM on: new generation requests are refused. */
   readonly isDraining: () => boolean
   /** @default HTTP_BOUNDS */

@@ -5,7 +5,7 @@
 import { completeConfig } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
-import { InvariantError } from '../core/errors.ts'
+import { InvariantError, ServiceError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
@@ -55,7 +55,13 @@ export async function createServer(
     openService(config, { tls, registry, quantizeJobs, log, checked: outlining }),
   )
   const load = async ({ id, source, outline }: OutlinedModel) => {
-    await registry.register(id, source, { outline })
+    try {
+      await registry.register(id, source, { outline })
+    } catch (error) {
+      // Unregistered before it was loaded: no failure of the start.
+      if (error instanceof ServiceError && error.code === 'model_not_found') return
+      throw error
+    }
     logServing(log, registry, { address: (await opening).address, id })
   }
   const loaded = outlining.then(async (models) => void (await Promise.all(models.map(load))))

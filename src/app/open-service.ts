@@ -6,6 +6,7 @@ import { createAdminCheck } from '../accounts/admin-secret.ts'
 import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
+import { ServiceError } from '../core/errors.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { type Listener, openListener } from '../net/listener.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
@@ -51,8 +52,8 @@ export async function openService(
   const shared = new MemoryState(clock, knock)
   const state = await openState(config, { log, clock, shared })
   let isDraining = false
-  const isReady = () => !isDraining && registry.isReady
-  const metrics = new Metrics({ models: registry, isReady })
+  const whyNotReady = () => (isDraining ? new ServiceError('shutting_down') : registry.whyNotReady())
+  const metrics = new Metrics({ models: registry, isReady: () => whyNotReady() === null })
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
     ...state,
@@ -65,7 +66,7 @@ export async function openService(
     clock,
     log,
     metrics,
-    isReady,
+    whyNotReady,
     isDraining: () => isDraining,
   })
   const graceful = new GracefulClose(app.server)

@@ -52,6 +52,10 @@ export function loadingFailed({ id, failure }: ModelEntry): ServiceError {
   return new ServiceError('model_loading_failed', { model: id, message }, { retryAfterSeconds: 10 })
 }
 
+export function noModel(): ServiceError {
+  return new ServiceError('no_model', {}, { retryAfterSeconds: 10 })
+}
+
 export function modelNotFound(model: string): ServiceError {
   return new ServiceError('model_not_found', { model }, { param: 'model' })
 }

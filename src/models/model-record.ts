@@ -1,4 +1,5 @@
 /** A model as `/v1/models` shows it on both servers: the record of a registry's entry, and its JSON. */
+import { ServiceError } from '../core/errors.ts'
 import { withoutFolders } from '../core/file-paths.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
@@ -45,6 +46,18 @@ export function toRecord(entry: ModelEntry): ModelRecord {
 /** Whether there is an engine that takes work or will take it again by itself. */
 export function isServing({ current }: ModelEntry): boolean {
   return current !== null && current.engine.status().state !== 'failed'
+}
+
+/** Why a model cannot take work now; null while it can. */
+export function notReady(entry: ModelEntry): ServiceError | null {
+  const { state, failure, loadFraction } = toRecord(entry)
+  if (state === 'ready') return null
+  return new ServiceError('not_ready', { model: entry.id, message: failure ?? describeLoad(entry, loadFraction) })
+}
+
+function describeLoad({ current, loads }: ModelEntry, loadFraction: number): string {
+  if (current !== null && loads.isIdle) return 'its engine is being started again.'
+  return `it is loading (${Math.floor(loadFraction * 100)} %).`
 }
 
 function isReplacingFailed(entry: ModelEntry): boolean {

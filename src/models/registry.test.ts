@@ -115,14 +115,17 @@ describe('ModelRegistry', () => {
     const registered = registry.register('m', source)
     await settle()
     expect(registry.list()).toMatchObject([{ id: 'm', state: 'loading' }])
-    expect(registry.isReady).toBe(false)
+    expect(registry.whyNotReady()).toMatchObject({
+      code: 'not_ready',
+      message: "The default model 'm' cannot take work: it is loading (0 %).",
+    })
     const waiting = registry.acquire('default', never)
     loads.next().succeed(new WatchedEngine())
     await registered
     using lease = await waiting
     expect(lease.modelId).toBe('m')
     expect(fallbacks[0]?.isClosed).toBe(true)
-    expect(registry.isReady).toBe(true)
+    expect(registry.whyNotReady()).toBeNull()
   })
 
   it('keeps the number of requests that wait for a load bounded, and lets them leave', async () => {
@@ -192,7 +195,7 @@ describe('ModelRegistry', () => {
     await registerLoaded(registry, loads)
     using _lease = await registry.acquire('m', never)
     void registry.unregister('m')
-    expect(registry.list()).toMatchObject([{ id: 'default' }, { id: 'm', state: 'draining' }])
+    expect(registry.list()).toMatchObject([{ id: 'm', state: 'draining' }])
     await registerLoaded(registry, loads)
     expect(registry.list()).toMatchObject([{ id: 'm', state: 'ready' }])
   })
@@ -209,12 +212,41 @@ describe('ModelRegistry', () => {
     expect(registry.get('default').id).toBe('default')
   })
 
-  it('falls back to the passthrough model when the last one is unregistered', async () => {
+  it.each([null, 'default', 'm', 'other'])(
+    'never echoes once it was given a model: 503 for %j when the last one is unregistered',
+    async (modelId) => {
+      const loads = createLoads()
+      const { registry, fallbacks } = createRegistry(loads.open)
+      await registerLoaded(registry, loads)
+      await registry.unregister('m')
+      await expect(registry.acquire(modelId, never)).rejects.toMatchObject({ code: 'no_model', status: 503 })
+      expect(() => registry.get(modelId)).toThrow(`Model '${modelId ?? 'default'}' does not exist.`)
+      expect(registry.whyNotReady()).toMatchObject({ code: 'no_model', status: 503 })
+      expect(registry.list()).toEqual([])
+      expect(fallbacks).toHaveLength(1)
+    },
+  )
+
+  it('never echoes after a model that failed to load is unregistered', async () => {
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    const registered = registry.register('m', source)
+    await settle()
+    loads.next().fail('no.')
+    await expect(registered).rejects.toThrow('no.')
+    await registry.unregister('m')
+    await expect(registry.acquire(null, never)).rejects.toMatchObject({ code: 'no_model' })
+  })
+
+  it('serves again when a model is registered after the last one was unregistered', async () => {
     const loads = createLoads()
     const { registry } = createRegistry(loads.open)
     await registerLoaded(registry, loads)
     await registry.unregister('m')
-    expect(registry.list()).toMatchObject([{ id: 'default' }])
+    await registerLoaded(registry, loads)
+    using lease = await registry.acquire(null, never)
+    expect(lease.modelId).toBe('m')
+    expect(registry.whyNotReady()).toBeNull()
   })
 
   it('takes an id that is registered again while it is being unregistered', async () => {
@@ -294,7 +326,7 @@ describe('ModelRegistry', () => {
     await settle()
     await registry.unregister('m')
     await expect(registered).rejects.toMatchObject({ code: 'model_not_found' })
-    expect(registry.list()).toMatchObject([{ id: 'default' }])
+    expect(registry.list()).toEqual([])
   })
 
   it('begins no load of a model that was unregistered while it waited for its turn', async () => {
@@ -316,9 +348,13 @@ describe('ModelRegistry', () => {
     const engine = new WatchedEngine()
     await registerLoaded(registry, loads, engine)
     engine.currentStatus = { state: 'restarting' }
-    expect([registry.get('m').state, registry.isReady]).toEqual(['loading', false])
+    expect(registry.get('m').state).toBe('loading')
+    expect(registry.whyNotReady()?.message).toBe(
+      "The default model 'm' cannot take work: its engine is being started again.",
+    )
     engine.currentStatus = { state: 'failed', message: 'it died.' }
     expect(registry.get('m')).toMatchObject({ state: 'failed', failure: 'it died.' })
+    expect(registry.whyNotReady()?.message).toBe("The default model 'm' cannot take work: it died.")
   })
 
   it('closes every engine, those of a swap that still drains included', async () => {

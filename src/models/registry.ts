@@ -1,7 +1,7 @@
 /**
  * The models that are served, by id, and the leases requests hold on them. Registering an id again loads the new
- * model beside the old, switches, and drains: no request fails, none is answered by half of each. While nothing is
- * registered the fallback model serves under the id `default`.
+ * model beside the old, switches, and drains: no request fails, none is answered by half of each. The fallback model serves
+ * under the id `default` until a model is given; from then on, nothing registered means that nothing serves.
  *
  *   loading ──▶ ready ──register again──▶ (the old engine drains, the new one is ready)
  *      └──▶ failed                └──unregister──▶ draining ──▶ gone
@@ -10,13 +10,13 @@
  */
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
-import { StartError } from '../core/errors.ts'
+import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelOutline } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { ModelLease } from './loaded-model.ts'
-import { createEntry, loadingFailed, type ModelEntry, modelNotFound, sourceOf } from './model-entry.ts'
+import { createEntry, loadingFailed, type ModelEntry, modelNotFound, noModel, sourceOf } from './model-entry.ts'
 import { ModelLoader, type OpenEngine } from './model-loader.ts'
-import { isServing, toRecord, type ModelRecord } from './model-record.ts'
+import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
 import { QueueLimit, type QueueLine } from './queue-limit.ts'
 
 export type { ChatMessage } from './chat/chat-template.ts'
@@ -29,7 +29,7 @@ export const DEFAULT_MODEL_ID = 'default'
 
 export interface RegistryOptions {
   readonly openEngine: OpenEngine
-  /** Serves while nothing is registered. */
+  /** Serves until a model is given. */
   readonly openFallback: () => Engine
   /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
   readonly maxQueue: number
@@ -49,6 +49,8 @@ export class ModelRegistry {
   /** Entries that were unregistered and finish their last requests. */
   readonly #draining = new Set<ModelEntry>()
   #fallback: ModelEntry | null
+  /** Whether a model was registered, other than one that was refused. The fallback echoes, so it must not take its place. */
+  #wasGivenModel = false
   readonly #loader: ModelLoader
   /** Requests that wait for a first load. */
   readonly #loadLine: QueueLine
@@ -74,8 +76,10 @@ export class ModelRegistry {
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
+    this.#wasGivenModel ||= entry.isKept
     try {
       await entry.loads.run(() => this.#loader.load(entry, source, options.outline ?? null))
+      this.#wasGivenModel = true
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
       throw error
@@ -138,17 +142,18 @@ export class ModelRegistry {
     return toRecord(this.#resolve(modelId))
   }
 
-  /** Whether the default model can take work now. */
-  get isReady(): boolean {
+  /** Why the default model cannot take work now; null while it can. */
+  whyNotReady(): ServiceError | null {
     const entry = this.#findDefault()
-    return entry?.current?.engine.status().state === 'ready'
+    return entry === null ? noModel() : notReady(entry)
   }
 
   /**
    * Holds a model for a request; waits for a first load that is under way.
-   * @throws ServiceError `model_not_found`, `model_loading_failed`, `queue_full`.
+   * @throws ServiceError `no_model`, `model_not_found`, `model_loading_failed`, `queue_full`.
    */
   async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
+    if (this.#findDefault() === null) throw noModel()
     const entry = this.#resolve(modelId)
     if (!isServing(entry) && !entry.loads.isIdle) await this.#waitForLoad(entry, signal)
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
@@ -171,7 +176,7 @@ export class ModelRegistry {
     entry.isDraining = true
     if (this.#entries.get(entry.id) !== entry) return
     this.#entries.delete(entry.id)
-    if (this.#entries.size === 0 && this.#fallback === null) this.#fallback = this.#createFallback()
+    if (this.#entries.size === 0 && !this.#wasGivenModel) this.#fallback ??= this.#createFallback()
   }
 
   /** Until a load has brought something that serves, or none is left. */

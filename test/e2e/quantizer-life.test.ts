@@ -106,6 +106,26 @@ async function quantizeAndLeave(place: Place, server: RunningServerProcess, id: 
   return pid
 }
 
+describe('the model of the start, while it is quantized', () => {
+  it('may be unregistered: the server stays, with no model and no echo', async () => {
+    const place = createPlace()
+    const words = ['--checkpoint', place.model, '--quantization', 'int8', '--data-dir', place.dataDir]
+    const server = await startServer([...words, '--admin-key', ADMIN_KEY])
+    const pid = await heldQuantizer(place)
+
+    expect((await call(server, 'DELETE /v1/admin/models/default', { secret: ADMIN_KEY })).status).toBe(200)
+    await gone(pid)
+    await logged(server, 'a model was unregistered')
+
+    const body = { prompt: 'Once', max_new_tokens: 2 }
+    for (const answer of [await call(server, 'GET /v1/ready'), await post(server, '/v1/generate', { body })]) {
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get('x-error-code')).toBe('no_model')
+    }
+    expect((await call(server, 'GET /v1/health')).status).toBe(200)
+  })
+})
+
 describe('a quantization on a server that goes on', () => {
   const scene = shared(async () => {
     const place = createPlace()

@@ -4,7 +4,6 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../core/errors.ts'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -24,7 +23,7 @@ const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
 
 export function registerServiceRoutes(
   app: FastifyInstance,
-  deps: Pick<AppDeps, 'clock' | 'registry' | 'isReady' | 'isDraining' | 'metrics'>,
+  deps: Pick<AppDeps, 'clock' | 'registry' | 'whyNotReady' | 'metrics'>,
 ): void {
   const startedMs = deps.clock.nowMs()
 
@@ -49,8 +48,8 @@ export function registerServiceRoutes(
     ok: ready,
     errors: [503],
     handler: () => {
-      if (deps.isDraining()) throw new ServiceError('shutting_down')
-      if (!deps.isReady()) throw new ServiceError('not_ready')
+      const reason = deps.whyNotReady()
+      if (reason !== null) throw reason
       return { status: 'ready' }
     },
   })

@@ -1,10 +1,11 @@
 /** The interface's table of endpoints: what each answers when all is well, where `shared-endpoints.test.ts` does not say it. */
 import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
 describe('GET /v1/health', () => {
   it('answers in every state', async () => {
-    const { app } = createTestApp({ isReady: () => false, isDraining: () => true })
+    const { app } = createTestApp({ whyNotReady: () => new ServiceError('shutting_down'), isDraining: () => true })
 
     expect((await app.inject('/v1/health')).statusCode).toBe(200)
   })
@@ -12,14 +13,16 @@ describe('GET /v1/health', () => {
 
 describe('GET /v1/ready', () => {
   it.each([
-    [{ isReady: () => true }, 200, undefined],
-    [{ isReady: () => false }, 503, 'not_ready'],
-    [{ isDraining: () => true }, 503, 'shutting_down'],
-  ])('%# answers %i', async (options, status, code) => {
-    const answer = await createTestApp(options).app.inject('/v1/ready')
+    [null, 200, undefined],
+    [new ServiceError('not_ready', { model: 'm', message: 'it is loading (4 %).' }), 503, 'not_ready'],
+    [new ServiceError('no_model'), 503, 'no_model'],
+    [new ServiceError('shutting_down'), 503, 'shutting_down'],
+  ])('%# answers %i', async (reason, status, code) => {
+    const answer = await createTestApp({ whyNotReady: () => reason }).app.inject('/v1/ready')
 
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['x-error-code']).toBe(code)
+    expect(answer.json()).toEqual(reason === null ? { status: 'ready' } : { detail: reason.message })
     expect('retry-after' in answer.headers).toBe(status === 503)
   })
 })

@@ -124,7 +124,7 @@ describe('POST /v1/admin/models', () => {
       failure: "'x.gguf' is damaged.",
     })
     expect((await unregister('m')).statusCode).toBe(200)
-    expect(await listIds()).toEqual(['default'])
+    expect(await listIds()).toEqual([])
   })
 
   it('tells users which file it was but not where it lies, and the admin all of it', async () => {
@@ -227,7 +227,32 @@ describe('DELETE /v1/admin/models/{id}', () => {
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({ status: 'unregistered', id: 'org/m' })
     await new Promise((resolve) => setImmediate(resolve))
-    expect(await listIds()).toEqual(['default'])
+    expect(await listIds()).toEqual([])
+  })
+
+  it('answers 503 to every generation once nothing is left, and echoes none', async () => {
+    const { register, unregister, call } = createAdminApp(succeed)
+    await register({ id: 'm', checkpoint: 'm' })
+    await unregister('m')
+    const chat = { messages: [{ role: 'user', content: 'Who are you?' }] }
+    const requests: readonly (readonly [string, object])[] = [
+      ['/v1/generate', { prompt: 'a' }],
+      ['/v1/generate', { prompt: 'a', model: 'm' }],
+      ['/v1/generate/stream', { prompt: 'a' }],
+      ['/v1/generate/batch', { prompts: ['a'] }],
+      ['/v1/generate/continuous-batch', { prompts: ['a'] }],
+      ['/v1/chat/completions', chat],
+      ['/v1/chat/completions', { ...chat, stream: true }],
+    ]
+    for (const [url, payload] of requests) {
+      const answer = await call({ method: 'POST', url, payload })
+      expect([url, answer.statusCode]).toEqual([url, 503])
+      expect(answer.headers).toMatchObject({ 'x-error-code': 'no_model', 'retry-after': '10' })
+      expect(answer.json().detail).toContain('Register one with POST /v1/admin/models')
+    }
+    expect((await call('/v1/models/default')).statusCode).toBe(404)
+    expect((await call({ method: 'POST', url: '/v1/models/quantize?model_id=m' })).statusCode).toBe(404)
+    expect((await call('/v1/health')).json()).toMatchObject({ status: 'ok', models_loaded: 0 })
   })
 
   it.each(['nope', 'default', ''])('is 404 for %j, which is not registered', async (id) => {

@@ -83,7 +83,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     clock,
     log,
     metrics,
-    isReady: () => true,
+    whyNotReady: () => null,
     isDraining: () => false,
     ...options,
   })

@@ -137,7 +137,10 @@ export const ERRORS = {
   model_loading_failed: fileRow(503, "Model '{model}' could not be loaded: {message}"),
   engine_unavailable: fileRow(503, 'The engine of the model is not available: {message}'),
   beams_unavailable: fileRow(503, 'There is no room for a beam search: {message}'),
-  no_model: row(503, 'This server has no model: the last one was unregistered. Register one with POST /v1/admin/models.'),
+  no_model: row(
+    503,
+    'This server has no model: the last one was unregistered. Register one with POST /v1/admin/models.',
+  ),
   not_ready: fileRow(503, "The default model '{model}' cannot take work: {message}"),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>

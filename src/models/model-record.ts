@@ -52,7 +52,10 @@ export function isServing({ current }: ModelEntry): boolean {
 export function notReady(entry: ModelEntry): ServiceError | null {
   const { state, failure, loadFraction } = toRecord(entry)
   if (state === 'ready') return null
-  return new ServiceError('not_ready', { model: entry.id, message: failure ?? describeLoad(entry, loadFraction) })
+  return new ServiceError('not_ready', {
+    model: entry.id,
+    message: failure ?? describeLoad(entry, loadFraction),
+  })
 }
 
 function describeLoad({ current, loads }: ModelEntry, loadFraction: number): string {

@@ -14,7 +14,14 @@ import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelOutline } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { ModelLease } from './loaded-model.ts'
-import { createEntry, loadingFailed, type ModelEntry, modelNotFound, noModel, sourceOf } from './model-entry.ts'
+import {
+  createEntry,
+  loadingFailed,
+  type ModelEntry,
+  modelNotFound,
+  noModel,
+  sourceOf,
+} from './model-entry.ts'
 import { ModelLoader, type OpenEngine } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
 import { QueueLimit, type QueueLine } from './queue-limit.ts'

@@ -118,7 +118,10 @@ describe('the model of the start, while it is quantized', () => {
     await logged(server, 'a model was unregistered')
 
     const body = { prompt: 'Once', max_new_tokens: 2 }
-    for (const answer of [await call(server, 'GET /v1/ready'), await post(server, '/v1/generate', { body })]) {
+    for (const answer of [
+      await call(server, 'GET /v1/ready'),
+      await post(server, '/v1/generate', { body }),
+    ]) {
       expect(answer.status).toBe(503)
       expect(answer.headers.get('x-error-code')).toBe('no_model')
     }

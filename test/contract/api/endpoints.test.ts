@@ -5,7 +5,10 @@ import { createTestApp } from '../../support/servers/test-app.ts'
 
 describe('GET /v1/health', () => {
   it('answers in every state', async () => {
-    const { app } = createTestApp({ whyNotReady: () => new ServiceError('shutting_down'), isDraining: () => true })
+    const { app } = createTestApp({
+      whyNotReady: () => new ServiceError('shutting_down'),
+      isDraining: () => true,
+    })
 
     expect((await app.inject('/v1/health')).statusCode).toBe(200)
   })

@@ -1,8 +1,7 @@
 /**
  * From a valid request to what its engine is asked for: options within the bounds of the caller's tier and of the model;
  * prompts scanned by the prompt guard, which looks for the model's special tokens too, and a chat rendered with the model's
- * template. System messages are the operator's and are not scanned; assistant messages come from the client as user
- * messages do, and could be made up. Called by `generation.ts` once it has the model.
+ * template. Called by `generation.ts` once it has the model.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { TierLimits } from '../core/tiers.ts'
@@ -139,9 +138,21 @@ async function scan(
 
 function scannedTexts(input: GenerationRequest['input']): readonly InputText[] {
   if (input.kind === 'prompts') return input.prompts
-  return input.messages.flatMap(({ role, content }, index) =>
-    role === 'system' ? [] : [{ name: `messages[${index}].content`, text: content }],
+  const { messages } = input
+  const start = currentTurnStart(messages)
+  return messages.flatMap(({ role, content }, index) =>
+    role === 'system' || index < start ? [] : [{ name: `messages[${index}].content`, text: content }],
   )
+}
+
+/**
+ * The index after the last assistant message that was answered. What stands before it was judged when it was sent, and a
+ * client that keeps a refused message in its history must be able to go on. Assistant messages at the end are the beginning
+ * of the answer that is asked for: they belong to the current turn, and hide nothing.
+ */
+function currentTurnStart(messages: readonly ChatMessage[]): number {
+  const lastAsked = messages.findLastIndex(({ role }) => role !== 'assistant')
+  return messages.slice(0, lastAsked + 1).findLastIndex(({ role }) => role === 'assistant') + 1
 }
 
 /** As the caller wrote it: it may hold special tokens, and the tokenizer adds its own. */

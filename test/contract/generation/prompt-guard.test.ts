@@ -52,17 +52,24 @@ describe('the prompt guard', () => {
     })
   })
 
-  it('scans what a client says the assistant said, and never what the operator says', async () => {
+  it('judges only what follows the last assistant message, and never what the operator says', async () => {
     const { post } = createGuardedApp()
-    const say = (role: string) =>
-      post('/v1/chat/completions', {
-        messages: [
-          { role, content: ATTACK },
-          { role: 'user', content: 'Hello' },
-        ],
-      })
-    expect((await say('assistant')).statusCode).toBe(400)
-    expect((await say('system')).statusCode).toBe(200)
+    const send = async (...turns: readonly [role: string, content: string][]) => {
+      const messages = turns.map(([role, content]) => ({ role, content }))
+      const answer = await post('/v1/chat/completions', { messages })
+      return answer.statusCode === 200 ? 'passed' : answer.json().error.param
+    }
+    // A conversation goes on after a refusal that its client keeps.
+    expect(await send(['user', ATTACK], ['assistant', 'No.'], ['user', 'Hello'])).toBe('passed')
+    expect(await send(['user', 'Hi'], ['assistant', ATTACK], ['user', 'Hello'])).toBe('passed')
+    expect(await send(['system', ATTACK], ['user', 'Hello'])).toBe('passed')
+    expect(await send(['assistant', 'Hi'], ['user', 'Hello'], ['system', ATTACK])).toBe('passed')
+    expect(await send(['user', 'Hi'], ['assistant', 'Yes?'], ['user', ATTACK], ['user', 'Hello'])).toBe(
+      'messages[2].content',
+    )
+    // An answer that the client begins itself is part of the turn.
+    expect(await send(['user', ATTACK], ['assistant', 'Sure:'])).toBe('messages[0].content')
+    expect(await send(['user', 'Hello'], ['assistant', ATTACK])).toBe('messages[1].content')
   })
 
   it('lets a prompt hold template tokens, and a chat message not', async () => {

@@ -92,22 +92,46 @@ interface PromptSource {
   readonly signal: AbortSignal
 }
 
+/** A prompt of a batch that is not sent to the engine because it cannot fit into the model's context. */
+export interface OversizedPrompt {
+  readonly tooLong: ServiceError
+}
+
+export type PreparedPrompt = Prompt | ServiceError | OversizedPrompt
+
 /**
- * One prompt for each sequence; in a batch, a refused prompt is replaced by its refusal.
- * @throws ServiceError `prompt_rejected` when nothing of the input is left, or a message of a chat was refused.
+ * One prompt for each sequence; in a batch, one that the guard refused is replaced by its refusal. Lengths come first: what
+ * cannot fit is neither scanned nor rendered.
+ * @throws ServiceError `context_length_exceeded`, except in a batch; `prompt_rejected` when nothing of the input is left, or a
+ *   message of a chat was refused.
  */
 export async function preparePrompts(
   deps: PromptDeps,
   source: PromptSource,
-): Promise<readonly (Prompt | ServiceError)[]> {
-  const { input, lease } = source
-  const refusals = await scan(deps, source)
+): Promise<readonly PreparedPrompt[]> {
+  const { input, lease, signal } = source
   if (input.kind === 'chat') {
-    for (const refusal of refusals) if (refusal !== null) throw refusal
+    const contents = input.messages.map(({ content }) => content)
+    throwFirst([await lease.promptBound.refuseChat(contents, signal)])
+    throwFirst((await scan(deps, source, scannedMessages(input.messages))).values())
     return [lease.renderChat(input.messages)]
   }
-  throwIfAllFailed(refusals)
-  return input.prompts.map(({ text }, index) => refusals[index] ?? toPrompt(text))
+  const { prompts, batch } = input
+  const texts = prompts.map(({ text }) => text)
+  const tooLong = await lease.promptBound.refuseEach(texts, signal)
+  if (batch === null) throwFirst(tooLong)
+  const fitting = prompts.filter((_, index) => !tooLong[index])
+  const refusals = await scan(deps, source, fitting)
+  const prepared = prompts.map((prompt, index) => {
+    const error = tooLong[index]
+    return error ? { tooLong: error } : (refusals.get(prompt) ?? toPrompt(prompt.text))
+  })
+  throwIfAllFailed(prepared)
+  return prepared
+}
+
+function throwFirst(refusals: Iterable<ServiceError | null>): void {
+  for (const refusal of refusals) if (refusal !== null) throw refusal
 }
 
 /** @throws the first of the outcomes when every one is an error */
@@ -117,28 +141,28 @@ export function throwIfAllFailed(outcomes: readonly unknown[]): void {
     throw first
 }
 
-/** For each text that is scanned its refusal; null lets it pass. */
+/** The refusals of texts that the guard does not let pass. */
 async function scan(
   { promptGuard, metrics }: PromptDeps,
   { input, lease, signal }: PromptSource,
-): Promise<readonly (ServiceError | null)[]> {
-  if (promptGuard === null) return []
-  const scanned = scannedTexts(input)
+  scanned: readonly InputText[],
+): Promise<ReadonlyMap<InputText, ServiceError>> {
+  const refusals = new Map<InputText, ServiceError>()
+  if (promptGuard === null) return refusals
   const texts = scanned.map(({ text }) => text)
   const { specialTexts } = lease.info
   const verdicts = await promptGuard.check({ texts, isChat: input.kind === 'chat', specialTexts }, signal)
-  return scanned.map(({ name }, index) => {
+  for (const [index, text] of scanned.entries()) {
     const rule = verdicts[index] ?? null
-    if (rule === null) return null
+    if (rule === null) continue
     metrics.countGuardHit({ guard: 'prompt', rule: rule.id })
-    const params = { field: name, rule: rule.id, reason: rule.reason }
-    return new ServiceError('prompt_rejected', params, { param: name })
-  })
+    const params = { field: text.name, rule: rule.id, reason: rule.reason }
+    refusals.set(text, new ServiceError('prompt_rejected', params, { param: text.name }))
+  }
+  return refusals
 }
 
-function scannedTexts(input: GenerationRequest['input']): readonly InputText[] {
-  if (input.kind === 'prompts') return input.prompts
-  const { messages } = input
+function scannedMessages(messages: readonly ChatMessage[]): readonly InputText[] {
   const start = currentTurnStart(messages)
   return messages.flatMap(({ role, content }, index) =>
     role === 'system' || index < start ? [] : [{ name: `messages[${index}].content`, text: content }],

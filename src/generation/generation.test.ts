@@ -10,6 +10,7 @@ import {
 import { createRegistry } from '../../test/support/servers/test-app.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
+import type { ModelInfo } from '../protocol/engine.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry } from '../usage/usage-recorder.ts'
 import type { GenerationRequest, PromptsInput } from './engine-request.ts'
@@ -26,11 +27,15 @@ const oneToken: Script = async function* ({ prompts }) {
 interface WorldOptions {
   readonly texts?: readonly string[]
   readonly batch?: PromptsInput['batch']
+  readonly info?: Partial<ModelInfo>
   readonly record?: (entry: UsageEntry) => Promise<void>
 }
 
 /** One opened generation over the real registry. */
-async function openGeneration(script: Script, { texts = ['x'], batch = null, record }: WorldOptions = {}) {
+async function openGeneration(
+  script: Script,
+  { texts = ['x'], batch = null, info = {}, record }: WorldOptions = {},
+) {
   const usage: UsageEntry[] = []
   const log = { error: vi.fn<(...args: unknown[]) => void>(), info: vi.fn<(...args: unknown[]) => void>() }
   const client = new AbortController()
@@ -47,7 +52,7 @@ async function openGeneration(script: Script, { texts = ['x'], batch = null, rec
   }
   const generation = await Generation.open(
     {
-      registry: createRegistry({ engine: new ScriptedEngine(script) }),
+      registry: createRegistry({ engine: new ScriptedEngine(script, info) }),
       promptGuard: null,
       outputGuard: null,
       metrics: { countGuardHit: () => {} },
@@ -177,5 +182,40 @@ describe('a batch of separate prompts', () => {
     await expect(generation.fold()).rejects.toMatchObject({ code: 'queue_full' })
 
     expect(usage).toEqual([])
+  })
+})
+
+describe('a prompt that cannot fit into the context', () => {
+  const info = { maxSeqLen: 10, maxTokenBytes: 1 }
+  const long = 'x'.repeat(11)
+
+  it('is refused before anything looks at it', async () => {
+    await expect(openGeneration(oneToken, { texts: [long], info })).rejects.toMatchObject({
+      ...{ code: 'context_length_exceeded', params: { given: 'at least 11', max: 10 } },
+    })
+  })
+
+  it('is the failure of its item in a batch, and the engine gets the others', async () => {
+    const { generation, usage } = await openGeneration(oneToken, {
+      ...{ texts: ['a', long, 'b'], batch: 'block', info },
+    })
+
+    const sequences = await generation.fold()
+
+    expect(sequences.map(({ text, error }) => error?.code ?? text)).toEqual([
+      'a',
+      'context_length_exceeded',
+      'a',
+    ])
+    expect(usage).toMatchObject([{ status: 200, tokensOut: 2 }])
+  })
+
+  it.each(['block', 'separate'] as const)('leaves a batch of such prompts an answer: %s', async (batch) => {
+    const { generation } = await openGeneration(oneToken, { texts: [long, long], batch, info })
+
+    expect(await generation.fold()).toMatchObject([
+      { error: { code: 'context_length_exceeded' } },
+      { error: { code: 'context_length_exceeded' } },
+    ])
   })
 })

@@ -3,7 +3,7 @@
  * output guard, usage row. Gives events to a stream, or their fold to a plain answer; knows neither HTTP nor a dialect.
  * The routes open one for each request, run it once and dispose it.
  *
- *   open: lease → beams → tier's ceiling → prompt guard → chat template        nothing of it is billed
+ *   open: lease → beams → tier's ceiling → length → prompt guard → chat template        nothing of it is billed
  *   run, fold: engine → counted → output guard → events → billed
  *
  * Invariant: what went to an engine leaves at most one usage row, committed before `run` or `fold` settles, however the
@@ -22,6 +22,8 @@ import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import {
   checkBeams,
   type GenerationRequest,
+  type OversizedPrompt,
+  type PreparedPrompt,
   preparePrompts,
   type PromptDeps,
   type Requester,
@@ -69,8 +71,8 @@ interface OpenedGeneration {
   readonly context: GenerationContext
   readonly lease: ModelLease
   readonly input: GenerationRequest['input']
-  /** In the order of the input; a prompt that the guard refused is replaced by its refusal. */
-  readonly prompts: readonly (Prompt | ServiceError)[]
+  /** In the order of the input. */
+  readonly prompts: readonly PreparedPrompt[]
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
 }
 
@@ -204,7 +206,10 @@ export class Generation implements Disposable {
     const isSeparate = input.kind === 'prompts' && input.batch === 'separate'
     const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBlock(accepted))
     const next = results.values()
-    const outcomes = prompts.map((prompt) => (isAccepted(prompt) ? (next.next().value ?? missing()) : prompt))
+    const outcomes = prompts.map((prompt, index) => {
+      if (isAccepted(prompt)) return next.next().value ?? missing()
+      return prompt instanceof ServiceError ? prompt : this.#endOversized(prompt, index)
+    })
     throwIfAllFailed(outcomes)
     return outcomes.map((outcome) => {
       if (!(outcome instanceof ServiceError)) return outcome
@@ -214,6 +219,7 @@ export class Generation implements Disposable {
   }
 
   async #foldBlock(prompts: readonly Prompt[]): Promise<readonly GeneratedSequence[]> {
+    if (prompts.length === 0) return []
     const folds = prompts.map(() => new SequenceFold<ServiceError>())
     await this.#generate(prompts, (event) => (folds[event.index] ?? missing()).add(event))
     return folds.map((fold) => fold.finish())
@@ -235,6 +241,13 @@ export class Generation implements Disposable {
     return results
   }
 
+  /** As if the engine had refused it. */
+  #endOversized({ tooLong }: OversizedPrompt, index: number): GeneratedSequence {
+    const error = { code: tooLong.code, params: tooLong.params }
+    this.#opened.context.timeline.record({ type: 'sequence-end', index, finishReason: 'error', error })
+    return failedSequence(tooLong)
+  }
+
   #openFilter(count: number): OutputFilter | null {
     const { deps, context, input } = this.#opened
     if (deps.outputGuard === null) return null
@@ -247,8 +260,8 @@ export class Generation implements Disposable {
   }
 }
 
-function isAccepted(prompt: Prompt | ServiceError): prompt is Prompt {
-  return !(prompt instanceof ServiceError)
+function isAccepted(prompt: PreparedPrompt): prompt is Prompt {
+  return 'pieces' in prompt
 }
 
 function missing(): never {

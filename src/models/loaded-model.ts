@@ -6,6 +6,7 @@ import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
 import { ChatTemplate, type ChatMessage } from './chat/chat-template.ts'
+import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 
@@ -15,6 +16,8 @@ export interface ModelLease extends Disposable {
   /** Accepts requests while the waiting queue has capacity. */
   readonly engine: Pick<Engine, 'generate'>
   readonly info: ModelInfo
+  /** What a prompt is refused by before it is worked on. */
+  readonly promptBound: PromptBound
   /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */
   renderChat(messages: readonly ChatMessage[]): Prompt
 }
@@ -23,6 +26,7 @@ export class LoadedModel {
   readonly modelId: string
   readonly engine: Engine
   readonly #queued: QueuedEngine
+  readonly #promptBound: PromptBound
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: Resolvers<void> | null = null
@@ -31,6 +35,7 @@ export class LoadedModel {
     this.modelId = modelId
     this.engine = engine
     this.#queued = new QueuedEngine(engine, limit)
+    this.#promptBound = new PromptBound(engine.info())
   }
 
   acquire(): ModelLease {
@@ -41,6 +46,7 @@ export class LoadedModel {
       modelId: this.modelId,
       engine: this.#queued,
       info: this.engine.info(),
+      promptBound: this.#promptBound,
       renderChat: (messages) => this.#renderChat(messages),
       [Symbol.dispose]: () => {
         if (isHeld) this.#release()

@@ -139,6 +139,8 @@ export interface ModelInfo {
   readonly eosText: string
   /** Texts that `Prompt.pieces` would turn into control tokens; a chat's user text must not form one. */
   readonly specialTexts: readonly string[]
+  /** Longest text that a single token can stand for, in bytes; absent where the length of a text proves nothing. */
+  readonly maxTokenBytes?: number
   /** For the start-up line; null where it does not apply. */
   readonly threads: number | null
   /** Weights and KV cache at the start; the first beam search adds a cache of its own. Null where it does not apply. */

@@ -125,6 +125,7 @@ class LlamaRunner implements ModelRunner {
       ...{ architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate },
       ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads, memoryBytes },
       engine: 'llama.cpp',
+      ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
     }
   }

@@ -9,6 +9,11 @@ interface TrieNode {
   isEnd: boolean
 }
 
+interface SpecialCount {
+  readonly count: number
+  readonly end: number
+}
+
 export class SpecialTexts {
   readonly #root: TrieNode = { next: new Map(), isEnd: false }
   /** 1 for each UTF-16 unit that a special text begins with: most positions of a text are done with one look. */
@@ -42,6 +47,33 @@ export class SpecialTexts {
       copied = behindFirst
     }
     return broken + content.slice(copied, end) + (isOpenAtEnd ? mark : '') + content.slice(end)
+  }
+
+  /**
+   * How many special texts begin between `from` and `to`, one behind the other, the longest at each place; `end` is where the
+   * last one ends, or `to`.
+   */
+  count(text: string, { from, to }: { readonly from: number; readonly to: number }): SpecialCount {
+    let count = 0
+    let i = from
+    while (i < to) {
+      const length = this.#begins[text.charCodeAt(i)] === 1 ? this.#longestAt(text, i) : 0
+      if (length > 0) count++
+      i += Math.max(length, 1)
+    }
+    return { count, end: i }
+  }
+
+  /** 0 where none stands there. */
+  #longestAt(text: string, index: number): number {
+    let node: TrieNode | undefined = this.#root
+    let length = 0
+    for (let i = index; i < text.length; i++) {
+      node = node.next.get(text.charCodeAt(i))
+      if (node === undefined) break
+      if (node.isEnd) length = i + 1 - index
+    }
+    return length
   }
 
   /** `whole`: a special text stands at the index; `beginning`: the text ends in the middle of what may become one. */

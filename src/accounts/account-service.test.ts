@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { verify } from '@node-rs/argon2'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
@@ -27,7 +28,7 @@ describe('AccountService.register', () => {
   it('makes a free user and its first key', async () => {
     const { accounts, credentialOf, keys } = await createAccountServices()
 
-    const account = await accounts.register({ email: '  Ada@Example.org ', password: PASSWORD })
+    const account = await accounts.register({ email: '  Ada@Example.org ', password: PASSWORD }, ADDRESS)
 
     expect(account).toMatchObject({ email: 'Ada@Example.org', tier: 'free' })
     const credential = await credentialOf(account.keySecret)
@@ -48,9 +49,9 @@ describe('AccountService.register', () => {
 
   it.each(['ada@example.org', ' ADA@EXAMPLE.ORG ', 'Ada@example.org'])('takes %j once', async (email) => {
     const { accounts } = await createAccountServices()
-    await accounts.register(ADA)
+    await accounts.register(ADA, ADDRESS)
 
-    const error = await errorOf(accounts.register({ email, password: 'another password' }))
+    const error = await errorOf(accounts.register({ email, password: 'another password' }, ADDRESS))
 
     expect(error).toMatchObject({ code: 'email_taken', status: 409 })
     expect(error.message).toBe(`The e-mail address ${email.trim()} is registered already.`)
@@ -61,7 +62,7 @@ describe('AccountService.register', () => {
     const emails = Array.from({ length: 50 }, (_, turn) => (turn % 2 === 0 ? ADA.email : 'ADA@example.org'))
 
     const made = await Promise.allSettled(
-      emails.map((email) => accounts.register({ email, password: PASSWORD })),
+      emails.map((email) => accounts.register({ email, password: PASSWORD }, ADDRESS)),
     )
 
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -75,7 +76,7 @@ describe('AccountService.register', () => {
   it('is refused where registration is closed, but not to the admin', async () => {
     const { accounts } = await createAccountServices({ isRegistrationOpen: false })
 
-    const error = await errorOf(accounts.register(ADA))
+    const error = await errorOf(accounts.register(ADA, ADDRESS))
 
     expect(error).toMatchObject({ code: 'registration_closed', status: 404 })
     expect(await accounts.createUser({ ...ADA, tier: 'pro' })).toMatchObject({ tier: 'pro' })
@@ -83,9 +84,9 @@ describe('AccountService.register', () => {
 
   it.each(SQL_INJECTIONS)('keeps %j as an e-mail and a password', async (text) => {
     const { accounts } = await createAccountServices()
-    await accounts.register(ADA)
+    await accounts.register(ADA, ADDRESS)
 
-    const { userId } = await accounts.register({ email: text, password: text })
+    const { userId } = await accounts.register({ email: text, password: text }, ADDRESS)
 
     expect(await accounts.login({ email: text, password: text }, ADDRESS)).toMatchObject({ userId })
     expect((await accounts.listUsers(ALL)).items.map(({ email }) => email).sort()).toEqual(
@@ -180,13 +181,36 @@ describe('AccountService.login', () => {
     expect(await codeOf(services.accounts.login(ADA, ADDRESS))).toBe('too_many_logins')
   })
 
-  it('does not count logins that succeed', async () => {
+  it('counts logins that succeed to no e-mail, but to their address', async () => {
     const services = await createAccountServices()
     await services.registered()
 
     for (let turn = 0; turn < 25; turn++) await services.accounts.login(ADA, ADDRESS)
-
     expect(await codeOf(services.accounts.login({ ...ADA, password: 'no' }, ADDRESS))).toBe('invalid_login')
+    for (let turn = 26; turn < 100; turn++) await services.accounts.login(ADA, ADDRESS)
+
+    expect(await codeOf(services.accounts.login(ADA, ADDRESS))).toBe('too_many_logins')
+  })
+
+  it('logs a victim in from a fourth address, however often twenty accounts log in from three', async () => {
+    const services = await createAccountServices()
+    await services.registered()
+    const crowd = Array.from({ length: 20 }, (_, turn) => `crowd-${turn}@example.org`)
+    for (const email of crowd) await services.registered(email)
+    const over = new AbortController()
+    const attackers = Array.from({ length: 600 }, async (_, turn) => {
+      const account = { email: crowd[turn % 20] ?? '', password: PASSWORD }
+      while (!over.signal.aborted) {
+        await services.accounts.login(account, `198.51.100.${turn % 3}`).catch(() => {})
+        await nextTurn()
+      }
+    })
+
+    for (let turn = 0; turn < 60; turn++) {
+      expect(await services.accounts.login(ADA, ADDRESS)).toMatchObject({ email: ADA.email })
+    }
+    over.abort()
+    await Promise.all(attackers)
   })
 
   it('does not count what was never checked', async () => {
@@ -380,7 +404,7 @@ describe('AccountService for the admin', () => {
     expect((await services.keys.listAll(ALL)).count).toBe(1)
     expect(await services.database.selectFrom('sessions').select('id').execute()).toEqual([])
     expect(await codeOf(services.accounts.deleteUser(userId))).toBe('user_not_found')
-    expect((await services.accounts.register(ADA)).userId).not.toBe(userId)
+    expect((await services.accounts.register(ADA, ADDRESS)).userId).not.toBe(userId)
   })
 
   it('a new password ends all sessions, and the old one is over', async () => {

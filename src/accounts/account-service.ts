@@ -9,7 +9,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Tier } from '../core/tiers.ts'
-import type { LoginThrottle } from '../limits/login-throttle.ts'
+import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
 import { insertKey } from '../storage/keys-repository.ts'
@@ -39,7 +39,7 @@ import type { PasswordHasher } from './password-hasher.ts'
 export interface AccountServiceDeps {
   readonly database: ApiDatabase
   readonly passwords: PasswordHasher
-  readonly throttle: LoginThrottle
+  readonly throttle: AttemptThrottle
   readonly clock: Clock
   readonly isRegistrationOpen: boolean
 }
@@ -93,6 +93,9 @@ export interface UserChangeRequest {
 /** A session is valid for a day wherever a key is. */
 const SESSION_SECONDS = 24 * 60 * 60
 
+/** Where the admin's passwords wait to be hashed; no address is called so. */
+const ADMIN_LINE = 'admin'
+
 export class AccountService {
   readonly #deps: AccountServiceDeps
 
@@ -100,19 +103,20 @@ export class AccountService {
     this.#deps = deps
   }
 
-  /** @throws ServiceError `registration_closed`, `email_taken` */
-  async register({ email, password }: EmailAndPassword): Promise<NewAccount> {
+  /** @throws ServiceError `registration_closed`, `email_taken`, `too_many_registrations`, `password_queue_full` */
+  async register({ email, password }: EmailAndPassword, addressKey: string): Promise<NewAccount> {
     if (!this.#deps.isRegistrationOpen) throw new ServiceError('registration_closed')
-    return await this.createUser({ email, password, tier: 'free' })
+    await this.#deps.throttle.registration(addressKey)
+    return await this.createUser({ email, password, tier: 'free' }, addressKey)
   }
 
-  /** @throws ServiceError `invalid_login`, for a wrong e-mail as for a wrong password; `too_many_logins` */
+  /** @throws ServiceError `invalid_login`, for a wrong e-mail as for a wrong password; `too_many_logins`, `password_queue_full` */
   async login({ email, password }: EmailAndPassword, addressKey: string): Promise<Login> {
     const key = emailKey(email)
     const found = await findUserByEmailKey(this.#deps.database, key)
     const user = found?.disabledAtUnixSeconds === null ? found : null
-    const isRight = await this.#deps.throttle.attempt({ emailKey: key, addressKey }, () =>
-      this.#deps.passwords.verify(password, user?.passwordHash ?? null),
+    const isRight = await this.#deps.throttle.login({ emailKey: key, addressKey }, () =>
+      this.#deps.passwords.verify(password, user?.passwordHash ?? null, addressKey),
     )
     const login =
       isRight && user !== null
@@ -137,11 +141,11 @@ export class AccountService {
     if (userId === null) throw new ServiceError('user_required')
     const user = await findUser(this.#deps.database, userId)
     if (user === null) throw new ServiceError('unauthorized')
-    const isRight = await this.#deps.throttle.attempt({ emailKey: user.emailKey, addressKey }, () =>
-      this.#deps.passwords.verify(change.currentPassword, user.passwordHash),
+    const isRight = await this.#deps.throttle.login({ emailKey: user.emailKey, addressKey }, () =>
+      this.#deps.passwords.verify(change.currentPassword, user.passwordHash, addressKey),
     )
     if (!isRight) throw wrongPassword()
-    const passwordHash = await this.#deps.passwords.hash(change.newPassword)
+    const passwordHash = await this.#deps.passwords.hash(change.newPassword, addressKey)
     await this.#deps.database.transaction().execute(async (transaction) => {
       const now = await findUser(transaction, userId)
       if (now === null || now.disabledAtUnixSeconds !== null) throw new ServiceError('unauthorized')
@@ -160,7 +164,10 @@ export class AccountService {
    * Creates a user with its first key, both of this tier.
    * @throws ServiceError `email_taken`
    */
-  async createUser(request: EmailAndPassword & { readonly tier: Tier }): Promise<NewAccount> {
+  async createUser(
+    request: EmailAndPassword & { readonly tier: Tier },
+    hashingLine: string = ADMIN_LINE,
+  ): Promise<NewAccount> {
     const { tier, password } = request
     const email = request.email.trim()
     const key = emailKey(email)
@@ -171,7 +178,7 @@ export class AccountService {
       id: randomUUID(),
       email,
       emailKey: key,
-      passwordHash: await this.#deps.passwords.hash(password),
+      passwordHash: await this.#deps.passwords.hash(password, hashingLine),
       tier,
       createdAtUnixSeconds: this.#deps.clock.unixSeconds(),
       disabledAtUnixSeconds: null,
@@ -189,7 +196,7 @@ export class AccountService {
    */
   async changeUser(userId: string, { tier, disabled, password }: UserChangeRequest): Promise<User> {
     await requireUser(this.#deps.database, userId)
-    const passwordHash = password === undefined ? undefined : await this.#deps.passwords.hash(password)
+    const passwordHash = password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
       await updateUser(transaction, userId, {

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
-import { Semaphore } from '../core/concurrency/semaphore.ts'
-import { ServiceError } from '../core/errors.ts'
+import { FairSemaphore } from '../core/concurrency/fair-semaphore.ts'
+import { passwordQueueFull } from '../limits/attempt-throttle.ts'
 
 const ARGON2_PARAMETERS = { memoryKib: 19 * 1024, passes: 2, lanes: 1 }
 
@@ -15,13 +15,13 @@ type Argon2Parameters = Readonly<typeof ARGON2_PARAMETERS>
 const MAX_PASSWORD_LENGTH = 128
 
 /**
- * One new password and one check at a time: hashing runs in libuv's pool of four, which files and name look-ups need as
- * well. They wait in two queues, so that many registrations delay no login.
+ * One new password and one check run at a time: hashing runs in libuv's pool of four, which files and name look-ups need as
+ * well. They wait in two queues, so that many registrations delay no login, and in a line for each client's address, so that
+ * many from one delay no other. About seven seconds' work.
  */
-const MAX_RUNNING = 1
-/** About two seconds' work. */
-const MAX_WAITING = 128
-const RETRY_SECONDS = 1
+const MAX_WAITING = 512
+
+const QUEUE = { maxWaiting: MAX_WAITING, refusal: () => passwordQueueFull(MAX_WAITING) }
 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -30,8 +30,8 @@ export class PasswordHasher {
   readonly #parameters: Argon2Parameters
   readonly #verify: typeof verify
   readonly #dummyHash: string
-  readonly #hashing = createSemaphore()
-  readonly #checking = createSemaphore()
+  readonly #hashing = new FairSemaphore(QUEUE)
+  readonly #checking = new FairSemaphore(QUEUE)
 
   constructor(parameters: Argon2Parameters = ARGON2_PARAMETERS, verifyHash: typeof verify = verify) {
     this.#parameters = parameters
@@ -39,22 +39,23 @@ export class PasswordHasher {
     this.#dummyHash = randomHash(parameters)
   }
 
-  /** @throws ServiceError `password_queue_full` */
-  async hash(password: string): Promise<string> {
+  /** @param line the client's address, or the admin's own line. @throws ServiceError `password_queue_full` */
+  async hash(password: string, line: string): Promise<string> {
     const { memoryKib, passes, lanes } = this.#parameters
     const options = { memoryCost: memoryKib, timeCost: passes, parallelism: lanes, outputLen: HASH_BYTES }
-    return await this.#hashing.run(() => hash(password, options))
+    return await this.#hashing.run(line, () => hash(password, options))
   }
 
   /**
    * Whether this is the password behind the hash; null for a user that does not exist. Takes as long in every case.
+   * @param line as for `hash`
    * @throws ServiceError `password_queue_full`
    */
-  async verify(password: string, passwordHash: string | null): Promise<boolean> {
+  async verify(password: string, passwordHash: string | null, line: string): Promise<boolean> {
     const canMatch = passwordHash !== null && !isTooLong(password)
     // Against an empty password, because reading a very long one takes longer.
-    if (!canMatch) await this.#checking.run(() => this.#verify(this.#dummyHash, ''))
-    return canMatch && (await this.#checking.run(() => this.#verify(passwordHash, password)))
+    if (!canMatch) await this.#checking.run(line, () => this.#verify(this.#dummyHash, ''))
+    return canMatch && (await this.#checking.run(line, () => this.#verify(passwordHash, password)))
   }
 }
 
@@ -71,10 +72,4 @@ function randomHash({ memoryKib, passes, lanes }: Argon2Parameters): string {
 
 function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
-}
-
-function createSemaphore(): Semaphore {
-  const params = { max: MAX_WAITING, seconds: RETRY_SECONDS }
-  const refusal = () => new ServiceError('password_queue_full', params, { retryAfterSeconds: RETRY_SECONDS })
-  return new Semaphore({ permits: MAX_RUNNING, maxWaiting: MAX_WAITING, refusal })
 }

@@ -2,7 +2,6 @@
  * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
  * guards, the API and the ports. Closes all of it again, in the order that loses no answer.
  */
-import { createAdminCheck } from '../accounts/admin-secret.ts'
 import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
@@ -61,7 +60,6 @@ export async function openService(
     registry,
     quantizeJobs,
     modelAdmin: config.modelAdmin,
-    adminCheck: createAdminCheck(config.adminKey),
     corsOrigins: config.corsOrigins,
     clock,
     log,

@@ -3,6 +3,7 @@
  * that an unusable database ends the start; closed last.
  */
 import { randomBytes } from 'node:crypto'
+import { type AdminCheck, createAdminCheck } from '../accounts/admin-secret.ts'
 import { AccountService } from '../accounts/account-service.ts'
 import {
   type Authenticator,
@@ -17,7 +18,7 @@ import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'
-import { LoginThrottle } from '../limits/login-throttle.ts'
+import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { RequestLimiter } from '../limits/request-limiter.ts'
 import { ensureSetting } from '../storage/settings-repository.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
@@ -31,6 +32,8 @@ export interface ServerState {
   readonly authenticator: Authenticator
   /** The key made for this run because there was none and no account; null otherwise. */
   readonly operatorKey: string | null
+  /** Null where the admin API is off. */
+  readonly adminCheck: AdminCheck | null
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly limiter: RequestLimiter
@@ -43,7 +46,7 @@ export interface ServerState {
 export interface StateDeps {
   readonly log: Log
   readonly clock: Clock
-  readonly shared: Pick<SharedState, 'requests' | 'logins'>
+  readonly shared: Pick<SharedState, 'requests' | 'attempts'>
   /** @default hashes with the parameters of production */
   readonly passwords?: PasswordHasher
 }
@@ -78,16 +81,18 @@ interface PartsDeps extends StateDeps, AccountsStorage {
 
 async function createParts(config: ServerConfig, deps: PartsDeps) {
   const { database, usage, clock, shared, log, passwords = new PasswordHasher() } = deps
+  const throttle = new AttemptThrottle(shared.attempts)
   const accounts = new AccountService({
     database,
     clock,
     passwords,
-    throttle: new LoginThrottle(shared.logins),
+    throttle,
     isRegistrationOpen: config.registration === 'open',
   })
   const { usageRetentionDays: retentionDays } = config
   return {
     ...(await createAuthenticator(config, { ...deps, accounts })),
+    adminCheck: createAdminCheck(config.adminKey, throttle),
     accounts,
     keys: new KeyService({ database, requests: shared.requests, clock }),
     limiter: new RequestLimiter(shared.requests),

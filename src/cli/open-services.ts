@@ -9,7 +9,7 @@ import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import { LoginThrottle } from '../limits/login-throttle.ts'
+import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
 import { accountsLocation, openAccounts } from '../app/open-databases.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
@@ -66,13 +66,13 @@ function requireUsable(location: string, createsDatabase: boolean): void {
 }
 
 function createServices(database: ApiDatabase, clock: Clock): Services {
-  const { requests, logins } = new MemoryState(clock)
+  const { requests, attempts } = new MemoryState(clock)
   return {
     keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,
       passwords: new PasswordHasher(),
-      throttle: new LoginThrottle(logins),
+      throttle: new AttemptThrottle(attempts),
       clock,
       isRegistrationOpen: false,
     }),

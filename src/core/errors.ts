@@ -120,7 +120,15 @@ export const ERRORS = {
   ),
   too_many_logins: row(
     429,
-    'Too many logins have failed: at most {maxPerEmail} a minute may for one e-mail, {maxPerAddress} from one address; try again in {seconds} s.',
+    'Too many logins: at most {maxPerEmail} a minute may fail for one e-mail, and at most {maxPerAddress} may come from one address; try again in {seconds} s.',
+  ),
+  too_many_registrations: row(
+    429,
+    'Too many registrations from one address: at most {max} a minute may be made; try again in {seconds} s.',
+  ),
+  too_many_admin_keys: row(
+    429,
+    'Too many wrong admin keys from one address: at most {max} a minute may be tried; try again in {seconds} s.',
   ),
   password_queue_full: row(
     429,

@@ -1,5 +1,5 @@
 /**
- * What every process of one service must agree on: rate windows, permits, bans, failed logins and knocks. Only data crosses
+ * What every process of one service must agree on: rate windows, permits, bans, counted attempts and knocks. Only data crosses
  * this interface, so a supervisor process or Redis can answer in the place of this process's memory (`limits/memory/`).
  * Policy stays with the callers: they send the numbers that apply and turn a refusal into an error.
  * Invariant for callers: never wait for an answer inside a database transaction, which would hold its lock as long.
@@ -15,7 +15,7 @@ export function afterAnswer<T, Result>(answer: Answer<T>, act: (value: T) => Ans
 
 export interface SharedState {
   readonly requests: RequestLimits
-  readonly logins: FailedLogins
+  readonly attempts: AttemptLimits
   readonly bans: Bans
   readonly knocks: Knocks
 }
@@ -63,29 +63,33 @@ export type RequestDecision =
   /** The rate alone would have passed. */
   | { readonly outcome: 'concurrency-exceeded'; readonly running: number; readonly rate: RateState }
 
-/** Failed logins of the last 60 seconds, and attempts whose result is open. */
-export interface FailedLogins {
+/** Attempts of the last 60 seconds to log in, to register or to use the admin key, and those whose result is open. */
+export interface AttemptLimits {
   /**
-   * Answers when it is certain that the attempt may be made: one that could be a failure too many waits for the result of
+   * Answers when it is certain that the attempt may be made: one that could be an attempt too many waits for the result of
    * those before it. Only one that has begun is to be ended.
    */
-  begin(attempt: LoginAttempt): Answer<LoginDecision>
-  /** One-way. `unknown` when the password was not checked, and counts as no failure. */
-  end(attemptId: string, result: 'passed' | 'failed' | 'unknown'): void
+  begin(attempt: LimitedAttempt): Answer<AttemptDecision>
+  /** One-way. */
+  end(attemptId: string, result: AttemptResult): void
 }
 
-export interface LoginAttempt {
-  /** In the form in which e-mails are compared, of an account that exists or not. */
-  readonly emailKey: string
-  readonly addressKey: string
-  /** Failures per minute of this e-mail from this address. */
-  readonly maxPerEmail: number
-  /** Failures per minute from this address. */
-  readonly maxPerAddress: number
+/** `unknown` where nothing was checked; it never counts. */
+export type AttemptResult = 'passed' | 'failed' | 'unknown'
+
+export interface LimitedAttempt {
+  readonly limits: readonly AttemptLimit[]
+  /** Attempts that may wait under one limit for the result of others. */
   readonly maxWaiting: number
 }
 
-export type LoginDecision =
+export interface AttemptLimit {
+  readonly id: string
+  readonly counts: 'failures' | 'all'
+  readonly maxPerMinute: number
+}
+
+export type AttemptDecision =
   | { readonly outcome: 'begun'; readonly attemptId: string }
   | { readonly outcome: 'refused'; readonly retryAfterSeconds: number }
   /** `maxWaiting` attempts wait already. */

@@ -2,20 +2,21 @@
  * The access classes of routes: how a request is authenticated, and the security scheme in the documentation. Every route
  * declares one class; the app refuses to start with a route that declares none.
  */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
+import { addressKey } from '../../net/client-address.ts'
 import { bearerSecret } from '../../net/requests/request-head.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import type { AppDeps } from '../deps.ts'
+import type { RequestContext } from './request-context.ts'
 
-export type AccessDeps = Pick<AppDeps, 'authenticator' | 'adminCheck'>
+export type AccessDeps = Pick<AppDeps, 'authenticator' | 'adminCheck' | 'log'>
 
 interface AccessRow {
   /** Null where anyone may call. Gives the credential that the request is counted under, if any. @throws ServiceError */
   readonly authenticate:
-    | ((deps: AccessDeps, headers: IncomingHttpHeaders) => Credential | null | Promise<Credential>)
+    | ((deps: AccessDeps, context: RequestContext) => Promise<Credential | null>)
     | null
   /** Of OpenAPI; null where nothing is asked for. */
   readonly scheme: { readonly name: string; readonly description: string } | null
@@ -41,16 +42,24 @@ export type AccessClass = keyof typeof ACCESS_CLASSES
 
 async function authenticateKey(
   { authenticator }: AccessDeps,
-  headers: IncomingHttpHeaders,
+  { request }: RequestContext,
 ): Promise<Credential> {
-  const credential = await authenticator.authenticate(bearerSecret(headers))
+  const credential = await authenticator.authenticate(bearerSecret(request.headers))
   if (credential === null) throw new ServiceError('unauthorized')
   return credential
 }
 
-function authenticateAdmin({ adminCheck }: AccessDeps, headers: IncomingHttpHeaders): null {
+async function authenticateAdmin(
+  { adminCheck, log }: AccessDeps,
+  { clientAddress, request, requestId }: RequestContext,
+): Promise<null> {
   if (adminCheck === null) throw new ServiceError('admin_disabled')
-  if (!adminCheck(bearerSecret(headers))) throw new ServiceError('unauthorized')
+  const secret = bearerSecret(request.headers)
+  if (secret === null) throw new ServiceError('unauthorized')
+  if (!(await adminCheck(secret, addressKey(clientAddress)))) {
+    log.warn({ requestId }, 'a wrong admin key was sent')
+    throw new ServiceError('unauthorized')
+  }
   return null
 }
 

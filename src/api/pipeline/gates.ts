@@ -165,7 +165,7 @@ async function authenticate(deps: PipelineDeps, context: RequestContext): Promis
   if (access === undefined) return
   context.optionalCredential = null
   const { authenticate: check } = ACCESS_CLASSES[access]
-  if (check !== null) context.optionalCredential = await check(deps, context.request.headers)
+  if (check !== null) context.optionalCredential = await check(deps, context)
 }
 
 /** The body may take long to arrive; by then the key may be revoked, or of another tier. */

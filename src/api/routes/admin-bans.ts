@@ -32,7 +32,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
     summary: 'Addresses that the firewall keeps out now, the latest first',
     ...ADMIN,
     ok: banList,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: async () => {
       const bans = (await firewallOf(deps).listBans()).map(toBanBody)
       return { bans, count: bans.length }
@@ -45,7 +45,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
     ...ADMIN,
     params: banParams,
     ok: liftedBan,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: async ({ params }) => {
       await firewallOf(deps).liftBan(params.address)
       return { status: 'lifted', address: params.address }

@@ -23,7 +23,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     query: pageQuery,
     ok: userList,
-    errors: [400, 401, 500],
+    errors: [400, 401, 429, 500],
     handler: async ({ query }) => {
       const page = await accounts.listUsers(toPage(query))
       return { users: page.items.map(toUserBody), count: page.count, ...toListing(query, page) }
@@ -67,7 +67,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     params: userParams,
     ok: deletedUser,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: async ({ params }) => {
       await accounts.deleteUser(params.user_id)
       return { status: 'deleted', user_id: params.user_id }

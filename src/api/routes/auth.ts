@@ -24,8 +24,9 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     body: registerRequest,
     ok: registerResponse,
     errors: [400, 404, 409, 429, 500],
-    handler: async ({ body }) => {
-      const { userId, email, tier, keySecret } = await accounts.register(body)
+    handler: async ({ body, context }) => {
+      const caller = addressKey(context.clientAddress)
+      const { userId, email, tier, keySecret } = await accounts.register(body, caller)
       return { user_id: userId, email, tier, api_key: keySecret, message: KEY_SHOWN_ONCE }
     },
   })

@@ -78,7 +78,7 @@ export function registerAdminKeyRoutes(
     ...ADMIN,
     query: pageQuery,
     ok: adminKeyList,
-    errors: [400, 401, 500],
+    errors: [400, 401, 429, 500],
     handler: async ({ query }) => {
       const page = await keys.listAll(toPage(query))
       return { keys: page.items.map(toAdminKeyBody), count: page.count, ...toListing(query, page) }
@@ -91,7 +91,7 @@ export function registerAdminKeyRoutes(
     ...ADMIN,
     query: adminCreateKeyQuery,
     ok: adminCreatedKey,
-    errors: [400, 401, 404, 409, 500],
+    errors: [400, 401, 404, 409, 429, 500],
     handler: async ({ query }) => {
       const { keySecret, record } = await keys.createFor({
         name: query.name,
@@ -111,7 +111,7 @@ export function registerAdminKeyRoutes(
     ...ADMIN,
     params: keyParams,
     ok: adminKey,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: async ({ params }) => toAdminKeyBody(await keys.get(params.key_id)),
   })
 
@@ -121,7 +121,7 @@ export function registerAdminKeyRoutes(
     ...ADMIN,
     params: keyParams,
     ok: revokedKey,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: async ({ params }) => {
       await keys.revokeAny(params.key_id)
       return { status: 'revoked', key_id: params.key_id }
@@ -135,7 +135,7 @@ export function registerAdminKeyRoutes(
     params: keyParams,
     query: adminChangeKeyQuery,
     ok: adminKey,
-    errors: [400, 401, 404, 500],
+    errors: [400, 401, 404, 429, 500],
     handler: async ({ params, query }) => {
       const change = {
         name: query.name,
@@ -154,7 +154,7 @@ export function registerAdminKeyRoutes(
     params: keyParams,
     query: usageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 404, 500],
+    errors: [400, 401, 404, 429, 500],
     handler: async ({ params, query }) => {
       const { id } = await keys.get(params.key_id)
       return toDetailedUsageBody(await usageReports.ofKey(id, query.since ?? null))

@@ -87,7 +87,7 @@ export function registerAdminModelRoutes(
     body: registerModelRequest,
     query: registerModelQuery,
     ok: model,
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 429, 500, 503],
     handler: async ({ body, query }) => {
       const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
       const id = realId(registry, body.id)
@@ -110,7 +110,7 @@ export function registerAdminModelRoutes(
     ...ADMIN,
     params: modelParams,
     ok: unregisteredModel,
-    errors: [401, 404, 500],
+    errors: [401, 404, 429, 500],
     handler: ({ params }) => {
       const id = realId(registry, params['*'])
       if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })

@@ -61,7 +61,7 @@ export function registerServiceRoutes(
     access: 'admin',
     ok: z.string(),
     okType: 'text/plain',
-    errors: [401],
+    errors: [401, 429],
     handler: async (_request, reply) => {
       reply.type(deps.metrics.contentType)
       return deps.metrics.render()

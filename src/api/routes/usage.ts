@@ -33,7 +33,7 @@ export function registerUsageRoutes(
     access: 'admin',
     query: usageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 500],
+    errors: [400, 401, 429, 500],
     handler: async ({ query }) => toDetailedUsageBody(await usageReports.total(query.since ?? null)),
   })
 }

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import type { SharedState } from '../../core/shared-state.ts'
+import { MemoryAttemptLimits } from './attempt-limits.ts'
 import { MemoryBans } from './bans.ts'
-import { MemoryFailedLogins } from './failed-logins.ts'
 import { type KnockSequence, MemoryKnocks } from './knocks.ts'
 import { MemoryRequestLimits } from './request-limits.ts'
 
@@ -14,13 +14,13 @@ const NO_SEQUENCE: KnockSequence = { ports: [], windowMs: 0, openMs: 0 }
 
 export class MemoryState implements SharedState {
   readonly requests: MemoryRequestLimits
-  readonly logins: MemoryFailedLogins
+  readonly attempts: MemoryAttemptLimits
   readonly bans: MemoryBans
   readonly knocks: MemoryKnocks
 
   constructor(clock: Clock, knockSequence: KnockSequence | null = null) {
     this.requests = new MemoryRequestLimits(clock)
-    this.logins = new MemoryFailedLogins(clock)
+    this.attempts = new MemoryAttemptLimits(clock)
     this.bans = new MemoryBans(clock)
     this.knocks = new MemoryKnocks(knockSequence ?? NO_SEQUENCE, clock)
   }

@@ -10,7 +10,7 @@ import { type Credential, OPERATOR_ACCOUNT_ID } from '../../../src/core/credenti
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { SharedState } from '../../../src/core/shared-state.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
-import { LoginThrottle } from '../../../src/limits/login-throttle.ts'
+import { AttemptThrottle } from '../../../src/limits/attempt-throttle.ts'
 import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
 import { type ApiSchema, openApiDatabase } from '../../../src/storage/api-database.ts'
@@ -57,11 +57,11 @@ export async function createAccountServices(options: AccountServicesOptions = {}
   whenUnused(() => database.destroy())
   const clock = new VirtualClock(1_700_000_000.25)
   const shared = new MemoryState(clock)
-  const { requests, logins } = wrapShared(shared)
+  const { requests, attempts } = wrapShared(shared)
   const accounts = new AccountService({
     database,
     passwords: new PasswordHasher(CHEAP_ARGON2, verifyHash),
-    throttle: new LoginThrottle(logins),
+    throttle: new AttemptThrottle(attempts),
     clock,
     isRegistrationOpen,
   })

@@ -6,7 +6,7 @@ import type { SharedState } from '../../../src/core/shared-state.ts'
 export function distantState(state: SharedState, wait: () => Promise<unknown> = nextTurn): SharedState {
   return {
     requests: distantPart(state.requests, wait),
-    logins: distantPart(state.logins, wait),
+    attempts: distantPart(state.attempts, wait),
     bans: distantPart(state.bans, wait),
     knocks: distantPart(state.knocks, wait),
   }

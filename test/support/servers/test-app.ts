@@ -11,6 +11,8 @@ import { StartError } from '../../../src/core/errors.ts'
 import type { Tier } from '../../../src/core/tiers.ts'
 import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../../../src/engines/passthrough/passthrough-runner.ts'
+import { AttemptThrottle } from '../../../src/limits/attempt-throttle.ts'
+import { MemoryAttemptLimits } from '../../../src/limits/memory/attempt-limits.ts'
 import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
 import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
 import { QuantizeJobs } from '../../../src/models/quantize-jobs.ts'
@@ -67,7 +69,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     }),
     modelAdmin: 'key',
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
-    adminCheck: createAdminCheck(ADMIN_KEY),
+    adminCheck: createAdminCheck(ADMIN_KEY, new AttemptThrottle(new MemoryAttemptLimits(clock))),
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new RequestLimiter(new MemoryRequestLimits(clock)),

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
-import { LoginThrottle } from './login-throttle.ts'
-import { MemoryFailedLogins } from './memory/failed-logins.ts'
+import { AttemptThrottle } from './attempt-throttle.ts'
+import { MemoryAttemptLimits } from './memory/attempt-limits.ts'
 import { WINDOW_MS } from './memory/sliding-windows.ts'
 
 const ADA = { emailKey: 'ada@example.com', addressKey: '10.0.0.1' }
 
 function setUp() {
   const clock = new VirtualClock()
-  const logins = new MemoryFailedLogins(clock)
-  const throttle = new LoginThrottle(logins)
+  const logins = new MemoryAttemptLimits(clock)
+  const throttle = new AttemptThrottle(logins)
   const login = async (isRight: boolean, subject = ADA): Promise<200 | ServiceError | 401> => {
     try {
-      return (await throttle.attempt(subject, async () => isRight)) ? 200 : 401
+      return (await throttle.login(subject, async () => isRight)) ? 200 : 401
     } catch (error) {
       if (error instanceof ServiceError) return error
       throw error
@@ -28,7 +28,7 @@ function setUp() {
 const refused = (retryAfterSeconds: number): unknown =>
   expect.objectContaining({ code: 'too_many_logins', status: 429, retryAfterSeconds })
 
-describe('LoginThrottle', () => {
+describe('AttemptThrottle', () => {
   it('gives of fifteen wrong passwords at once exactly ten the answer 401', async () => {
     const { login } = setUp()
 
@@ -38,29 +38,32 @@ describe('LoginThrottle', () => {
     expect(answers.filter((answer) => answer instanceof ServiceError)).toHaveLength(5)
   })
 
-  it('refuses none of many right passwords at once', async () => {
-    const { login } = setUp()
+  it('admits 100 logins a minute from one address, right or wrong, and refuses the others', async () => {
+    const { clock, login } = setUp()
 
-    const answers = await Promise.all(Array.from({ length: 130 }, () => login(true)))
+    const answers = await Promise.all(Array.from({ length: 110 }, () => login(true)))
 
-    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(answers.filter((answer) => answer === 200)).toHaveLength(100)
+    expect(answers.slice(100)).toEqual(Array.from({ length: 10 }, () => refused(60)))
+    expect(await login(true, { ...ADA, addressKey: '10.0.0.2' })).toBe(200)
+    clock.advance(WINDOW_MS)
+    expect(await login(true)).toBe(200)
   })
 
-  it('turns away who would wait behind too many, for a second', async () => {
+  it('refuses who would wait behind too many, for a second', async () => {
     const { login } = setUp()
 
     const answers = await Promise.all(Array.from({ length: 200 }, () => login(true)))
 
-    expect(answers.filter((answer) => answer === 200)).toHaveLength(138)
+    expect(answers.filter((answer) => answer === 200)).toHaveLength(100)
     expect(answers.at(-1)).toMatchObject({ code: 'password_queue_full', retryAfterSeconds: 1 })
-    expect(await login(true)).toBe(200)
   })
 
   it('checks no more passwords at once than may fail', async () => {
     const { throttle } = setUp()
     const ends: (() => void)[] = []
     const answers = Array.from({ length: 25 }, () =>
-      throttle.attempt(ADA, () => new Promise((resolve) => ends.push(() => resolve(true)))),
+      throttle.login(ADA, () => new Promise((resolve) => ends.push(() => resolve(true)))),
     )
 
     await settled()
@@ -101,7 +104,7 @@ describe('LoginThrottle', () => {
     const { throttle, login, fail } = setUp()
     await fail(9)
     const broken = Array.from({ length: 20 }, () =>
-      throttle.attempt(ADA, () => Promise.reject(new Error('the disk is full'))),
+      throttle.login(ADA, () => Promise.reject(new Error('the disk is full'))),
     )
 
     for (const attempt of broken) await expect(attempt).rejects.toThrow('the disk is full')
@@ -147,6 +150,21 @@ describe('LoginThrottle', () => {
     expect(logins.idCount).toBe(101)
     clock.advance(30_000)
     await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
+  })
+
+  it('admits 100 registrations a minute from one address, and counts no login with them', async () => {
+    const { clock, throttle, login } = setUp()
+    for (let turn = 0; turn < 100; turn++) await throttle.registration(ADA.addressKey)
+
+    await expect(throttle.registration(ADA.addressKey)).rejects.toMatchObject({
+      code: 'too_many_registrations',
+      status: 429,
+      retryAfterSeconds: 60,
+    })
+    expect(await login(true)).toBe(200)
+    await throttle.registration('10.0.0.2')
+    clock.advance(WINDOW_MS)
+    await throttle.registration(ADA.addressKey)
   })
 
   it('forgets 100,000 addresses and e-mails that stay away', async () => {

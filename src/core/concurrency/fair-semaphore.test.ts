@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { FairSemaphore } from './fair-semaphore.ts'
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Each piece of work says when it starts and ends when it is told to. */
+function createWorkplace(maxWaiting = 100) {
+  const semaphore = new FairSemaphore({ maxWaiting, refusal: () => new Error('turned away') })
+  const started: string[] = []
+  const finishers: (() => void)[] = []
+  const enter = (name: string): Promise<string> => {
+    const entered = semaphore.run(name.charAt(0), () => {
+      started.push(name)
+      return new Promise<string>((resolve) => finishers.push(() => resolve(name)))
+    })
+    // Its refusal may be looked at later.
+    entered.catch(() => {})
+    return entered
+  }
+  const finishAll = async () => {
+    for (let finish = finishers.shift(); finish !== undefined; finish = finishers.shift()) {
+      finish()
+      await settle()
+      semaphore.checkIntegrity()
+    }
+  }
+  return { semaphore, enter, started, finishAll }
+}
+
+describe('FairSemaphore', () => {
+  it('takes the lines in turn, and a line in order of arrival', async () => {
+    const { enter, started, finishAll } = createWorkplace()
+    const results = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(enter)
+
+    await finishAll()
+
+    expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+    expect(await Promise.all(results)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'])
+  })
+
+  it('refuses the newest of the longest line in favour of a shorter one', async () => {
+    const { enter, started, finishAll } = createWorkplace(4)
+    const results = ['a0', 'a1', 'a2', 'a3', 'a4', 'b1', 'b2'].map(enter)
+
+    await expect(results[4]).rejects.toThrow('turned away')
+    await expect(results[3]).rejects.toThrow('turned away')
+    await finishAll()
+
+    expect(started).toEqual(['a0', 'a1', 'b1', 'a2', 'b2'])
+  })
+
+  it('refuses a newcomer when no line is longer than its own would be', async () => {
+    const { enter, started, finishAll } = createWorkplace(2)
+    const results = ['a0', 'a1', 'b1', 'c1', 'a2'].map(enter)
+
+    await expect(results[3]).rejects.toThrow('turned away')
+    await expect(results[4]).rejects.toThrow('turned away')
+    await finishAll()
+
+    expect(started).toEqual(['a0', 'a1', 'b1'])
+  })
+
+  it('goes on after work that failed', async () => {
+    const { semaphore } = createWorkplace()
+    const failed = semaphore.run('a', () => Promise.reject(new Error('broken')))
+    const next = semaphore.run('a', async () => 'done')
+
+    await expect(failed).rejects.toThrow('broken')
+    expect(await next).toBe('done')
+  })
+})

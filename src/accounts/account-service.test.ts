@@ -213,6 +213,25 @@ describe('AccountService.login', () => {
     await Promise.all(attackers)
   })
 
+  it('keeps the twenty newest sessions of an account, and ends the oldest', async () => {
+    const services = await createAccountServices()
+    await services.registered()
+    await services.registered('bob@example.org')
+    const bob = await login(services, { email: 'bob@example.org', password: PASSWORD })
+    const opened = []
+    for (let turn = 0; turn < 25; turn++) {
+      opened.push((await services.accounts.login(ADA, ADDRESS)).keySecret)
+      services.clock.advance(1)
+    }
+
+    const isLive = await Promise.all(
+      opened.map(async (secret) => (await services.authenticator.authenticate(secret)) !== null),
+    )
+
+    expect(isLive).toEqual(Array.from({ length: 25 }, (_, turn) => turn >= 5))
+    expect(await services.authenticator.authenticate(bob.keySecret)).not.toBeNull()
+  })
+
   it('does not count what was never checked', async () => {
     const verifyHash = () => Promise.reject(new Error('out of memory'))
     const services = await createAccountServices({ verifyHash })

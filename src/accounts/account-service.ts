@@ -16,6 +16,7 @@ import { insertKey } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import {
   deleteExpiredSessions,
+  deleteOldestSessions,
   deleteSession,
   deleteSessionsOf,
   insertSession,
@@ -92,6 +93,9 @@ export interface UserChangeRequest {
 
 /** A session is valid for a day wherever a key is. */
 const SESSION_SECONDS = 24 * 60 * 60
+
+/** Of one account; a login beyond it ends the oldest. */
+const MAX_SESSIONS = 20
 
 /** Where the admin's passwords wait to be hashed; no address is called so. */
 const ADMIN_LINE = 'admin'
@@ -248,7 +252,7 @@ export class AccountService {
 
 /**
  * Opens a session for the user whose password was checked; null when the user has been disabled or deleted or has another
- * password since. Deletes the expired sessions of all users.
+ * password since. Deletes the expired sessions of all users, and the oldest of this one.
  */
 async function openSession(
   database: ApiDatabase,
@@ -269,6 +273,7 @@ async function openSession(
       createdAtUnixSeconds: unixSeconds,
       expiresAtUnixSeconds,
     }
+    await deleteOldestSessions(transaction, user.id, { kept: MAX_SESSIONS - 1 })
     await insertSession(transaction, session, hashSecret(keySecret))
     return { userId: user.id, email: user.email, tier, keySecret, expiresAtUnixSeconds }
   })

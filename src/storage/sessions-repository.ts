@@ -50,6 +50,22 @@ export async function deleteSessionsOf(
   await query.execute()
 }
 
+/** Ends all but the user's `kept` newest sessions. */
+export async function deleteOldestSessions(
+  db: ApiDatabase,
+  userId: string,
+  { kept }: { readonly kept: number },
+): Promise<void> {
+  const newest = db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(kept)
+  await db.deleteFrom('sessions').where('user_id', '=', userId).where('id', 'not in', newest).execute()
+}
+
 export async function deleteExpiredSessions(db: ApiDatabase, unixSeconds: number): Promise<void> {
   await db.deleteFrom('sessions').where('expires_at', '<=', unixSeconds).execute()
 }

@@ -200,7 +200,8 @@ export class AccountService {
    */
   async changeUser(userId: string, { tier, disabled, password }: UserChangeRequest): Promise<User> {
     await requireUser(this.#deps.database, userId)
-    const passwordHash = password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
+    const passwordHash =
+      password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
       await updateUser(transaction, userId, {

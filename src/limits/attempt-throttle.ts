@@ -53,11 +53,8 @@ export class AttemptThrottle {
    * @throws ServiceError `too_many_registrations`
    */
   async registration(addressKey: string): Promise<void> {
-    const limits = [
-      { id: `register:${addressKey}`, maxPerMinute: MAX_REGISTRATIONS, counts: 'all' },
-    ] as const
-    const refuse = (seconds: number) =>
-      refusal('too_many_registrations', { max: MAX_REGISTRATIONS, seconds })
+    const limits = [{ id: `register:${addressKey}`, maxPerMinute: MAX_REGISTRATIONS, counts: 'all' }] as const
+    const refuse = (seconds: number) => refusal('too_many_registrations', { max: MAX_REGISTRATIONS, seconds })
     await this.#attempt(limits, async () => true, refuse)
   }
 

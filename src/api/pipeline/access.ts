@@ -15,9 +15,7 @@ export type AccessDeps = Pick<AppDeps, 'authenticator' | 'adminCheck' | 'log'>
 
 interface AccessRow {
   /** Null where anyone may call. Gives the credential that the request is counted under, if any. @throws ServiceError */
-  readonly authenticate:
-    | ((deps: AccessDeps, context: RequestContext) => Promise<Credential | null>)
-    | null
+  readonly authenticate: ((deps: AccessDeps, context: RequestContext) => Promise<Credential | null>) | null
   /** Of OpenAPI; null where nothing is asked for. */
   readonly scheme: { readonly name: string; readonly description: string } | null
 }

@@ -64,7 +64,8 @@ export class FairSemaphore {
     const ownLength = this.#lines.get(line)?.length ?? 0
     let longest = ''
     let longestLength = 0
-    for (const [name, { length }] of this.#lines) if (length > longestLength) [longest, longestLength] = [name, length]
+    for (const [name, { length }] of this.#lines)
+      if (length > longestLength) [longest, longestLength] = [name, length]
     if (longestLength <= ownLength + 1) throw this.#options.refusal()
     this.#lines.get(longest)?.pop()?.refuse()
     this.#waiting--

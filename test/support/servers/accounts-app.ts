@@ -48,7 +48,13 @@ export async function createAccountsApp(options: AccountsAppOptions = {}): Promi
   const clock = new VirtualClock()
   const shared = new MemoryState(clock)
   const state = await openState(
-    completeConfig({ apiDb: ':memory:', usageDb: ':memory:', apiKeys: [KEY], adminKey: ADMIN_KEY, ...config }),
+    completeConfig({
+      apiDb: ':memory:',
+      usageDb: ':memory:',
+      apiKeys: [KEY],
+      adminKey: ADMIN_KEY,
+      ...config,
+    }),
     {
       clock,
       shared: isDistant ? distantState(shared) : shared,

@@ -65,7 +65,7 @@ async function connect(socketPath: string) {
   const client = new EngineClient(socket, hooks)
   const generate = (prompt: string, maxNewTokens: number): AsyncIterable<readonly EngineEvent[]> => {
     const { signal } = new AbortController()
-    const stream = new RequestStream({ sequences: 1, signal, onCancel: () => handle.abort() })
+    const stream = new RequestStream({ signal, onCancel: () => handle.abort() })
     const handle = client.submit({ request: engineRequest(prompt, { maxNewTokens }), stream })
     return stream
   }

@@ -51,6 +51,7 @@ function createSink(id: number): EventSink {
       end(error === null ? [id, text, tokenIds, promptTokens, finishReason] : [id, error])
     },
     fail: ({ code, params }) => end([id, { code, params }]),
+    end: () => handles.delete(id),
   }
 }
 

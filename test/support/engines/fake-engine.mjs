@@ -44,7 +44,7 @@ const server = createServer((socket) => {
       const end = 4 + bytes.readUInt32LE(0)
       const message = JSON.parse(bytes.subarray(4, end).toString())
       bytes = bytes.subarray(end)
-      if (message.type === 'abort') socket.write(toFrame({ events: [], refusals: [] }))
+      if (message.type === 'abort') socket.write(toFrame({ events: [], refusals: [], ended: [message.id] }))
       if (message.type !== 'generate') continue
       const word = message.request.prompts[0].pieces.join('')
       const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }
@@ -58,7 +58,8 @@ const server = createServer((socket) => {
               { type: 'text-delta', index: 0, text: String(process.pid), tokenIds: [1] },
               { type: 'sequence-end', index: 0, finishReason: 'stop', error: null },
             ]
-      socket.write(toFrame({ events: [[message.id, events]], refusals: [] }))
+      const ended = word === 'hang' ? [] : [message.id]
+      socket.write(toFrame({ events: [[message.id, events]], refusals: [], ended }))
     }
   })
 })

@@ -26,7 +26,7 @@ function createClient() {
   const submit = () => {
     const request = engineRequest('x')
     const { signal } = new AbortController()
-    const stream = new RequestStream({ sequences: 1, signal, onCancel: () => {} })
+    const stream = new RequestStream({ signal, onCancel: () => {} })
     return client.submit({ request, stream })
   }
   const say = (events: Parameters<typeof encodeFrame>[0]) => void socket.emit('data', encodeFrame(events))
@@ -44,7 +44,7 @@ function createClient() {
   return { submit, say, advance, sleep, onSilence }
 }
 
-const NOTHING = { events: [], refusals: [] }
+const NOTHING = { events: [], refusals: [], ended: [] }
 
 describe('an engine that says nothing', () => {
   it('is told once when it has work', () => {
@@ -63,10 +63,11 @@ describe('an engine that says nothing', () => {
     say({
       events: [[0, [{ type: 'sequence-end', index: 0, finishReason: 'stop', error: null }]]],
       refusals: [],
+      ended: [0],
     })
     advance(2 * SILENCE_MS)
     submit().abort()
-    say(NOTHING)
+    say({ ...NOTHING, ended: [1] })
     advance(2 * SILENCE_MS)
     expect(onSilence).not.toHaveBeenCalled()
   })
@@ -86,7 +87,7 @@ describe('an engine that says nothing', () => {
   it('has its time anew with the first request after a pause', () => {
     const { submit, say, advance, onSilence } = createClient()
     submit().abort()
-    say(NOTHING)
+    say({ ...NOTHING, ended: [0] })
     advance(SILENCE_MS / 2 - 1)
     submit()
     advance(SILENCE_MS - 1)

@@ -20,7 +20,7 @@ export interface PendingRequest {
 export interface EngineClientHooks<Pending> {
   /** Gets the requests that the engine had not finished. */
   readonly onClose: (unfinished: Pending[]) => void
-  /** The engine has requests, or an abort to acknowledge, and has sent nothing for `silenceMs`. */
+  /** The engine has requests, those that were aborted included until it has ended them, and has sent nothing for `silenceMs`. */
   readonly onSilence: () => void
   readonly silenceMs: number
   readonly clock: Clock
@@ -39,21 +39,18 @@ export function connectToEngine(socketPath: string): Promise<Socket> {
 export class EngineClient<Pending extends PendingRequest> {
   readonly #socket: Socket
   readonly #pending = new Map<number, Pending>()
-  /** Runs while the engine owes a message, also after the clients of a hung engine have left. */
+  /** Runs while the engine has a request, also after the clients of a hung engine have left. */
   readonly #watch: SilenceWatch
   #nextId = 0
-  /** Whether no message has come since the last abort, which the engine acknowledges. */
-  #awaitsAbort = false
 
   constructor(socket: Socket, hooks: EngineClientHooks<Pending>) {
     this.#socket = socket
     this.#watch = new SilenceWatch(hooks)
     const reader = new FrameReader<StepMessage>()
     socket.on('data', (chunk: Buffer) => {
-      this.#awaitsAbort = false
       this.#watch.restart()
       for (const message of reader.push(chunk)) this.#receive(message)
-      if (this.#pending.size === 0 && !this.#awaitsAbort) this.#watch.stop()
+      if (this.#pending.size === 0) this.#watch.stop()
       // Not our frames: what follows cannot be read either.
       if (reader.isBroken) socket.destroy()
     })
@@ -73,9 +70,7 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#write({ type: 'generate', id, request: pending.request })
     return {
       abort: () => {
-        if (!this.#pending.delete(id)) return
-        this.#awaitsAbort = true
-        this.#write({ type: 'abort', id })
+        if (this.#pending.has(id)) this.#write({ type: 'abort', id })
       },
     }
   }
@@ -89,12 +84,12 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#socket.write(encodeFrame(message))
   }
 
-  #receive({ events, refusals }: StepMessage): void {
-    for (const [id, own] of events) {
+  #receive({ events, refusals, ended }: StepMessage): void {
+    for (const [id, own] of events) this.#pending.get(id)?.stream.deliver(own)
+    for (const id of ended) {
       const pending = this.#pending.get(id)
-      if (pending === undefined) continue
-      pending.stream.deliver(own)
-      if (pending.stream.isClosed) this.#pending.delete(id)
+      this.#pending.delete(id)
+      pending?.stream.end()
     }
     for (const [id, { code, params, retryAfterSeconds }] of refusals) {
       const pending = this.#pending.get(id)

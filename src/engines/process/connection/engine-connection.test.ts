@@ -33,5 +33,5 @@ it('an abort is acknowledged, also that of a request which never began', () => {
   connection.flush()
   expect(sent).toEqual([])
   socket.emit('data', encodeFrame({ type: 'abort', id: 0 }))
-  expect(sent).toEqual([{ events: [], refusals: [] }])
+  expect(sent).toEqual([{ events: [], refusals: [], ended: [0] }])
 })

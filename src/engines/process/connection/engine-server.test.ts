@@ -46,7 +46,6 @@ async function connectClient(socketPath: string) {
     const request = engineRequest(prompt, { maxNewTokens })
     const leave = new AbortController()
     const stream = new RequestStream({
-      sequences: 1,
       signal: leave.signal,
       onCancel: () => handle.abort(),
     })

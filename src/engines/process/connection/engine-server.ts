@@ -6,7 +6,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { toServiceError, type ServiceError } from '../../../core/errors.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
-import { StepLoop, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
+import { StepLoop, type EventSink, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
 
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
@@ -53,12 +53,12 @@ export class EngineServer {
 export class EngineConnection {
   readonly #socket: Socket
   readonly #loop: StepLoop
-  readonly #requests = new Map<number, RequestHandle>()
+  /** By the client's id; null while the step loop takes the request in. */
+  readonly #requests = new Map<number, RequestHandle | null>()
   #lastSentMs = 0
   #events: [id: number, events: readonly EngineEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
-  /** Whether the client waits for the acknowledgement of an abort. */
-  #owesMessage = false
+  #ended: number[] = []
 
   constructor(socket: Socket, loop: StepLoop) {
     this.#socket = socket
@@ -73,14 +73,13 @@ export class EngineConnection {
     // 'close' follows every error.
     socket.on('error', () => {})
     socket.on('close', () => {
-      for (const request of this.#requests.values()) request.abort()
-      this.#requests.clear()
+      for (const request of this.#requests.values()) request?.abort()
     })
   }
 
-  /** Sends the events and refusals since the last call as one message. */
+  /** Sends what has come since the last call as one message. */
   flush(): void {
-    if (this.#events.length === 0 && this.#refusals.length === 0 && !this.#owesMessage) return
+    if (this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0) return
     this.#send()
   }
 
@@ -91,10 +90,10 @@ export class EngineConnection {
 
   #send(): void {
     this.#lastSentMs = performance.now()
-    this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals }))
+    this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals, ended: this.#ended }))
     this.#events = []
     this.#refusals = []
-    this.#owesMessage = false
+    this.#ended = []
   }
 
   #receive(message: ClientMessage): void {
@@ -103,21 +102,22 @@ export class EngineConnection {
         return this.#generate(message)
       case 'abort':
         this.#requests.get(message.id)?.abort()
-        this.#requests.delete(message.id)
-        this.#owesMessage = true
     }
   }
 
   #generate({ id, request }: Extract<ClientMessage, { type: 'generate' }>): void {
-    let openSequences = request.prompts.length
-    const deliver = (events: readonly EngineEvent[]): void => {
-      this.#events.push([id, events])
-      for (const event of events) if (event.type === 'sequence-end') openSequences--
-      if (openSequences === 0) this.#requests.delete(id)
+    this.#requests.set(id, null)
+    const sink: EventSink = {
+      deliver: (events) => void this.#events.push([id, events]),
+      fail: (error) => this.#refuse(id, error),
+      end: () => {
+        this.#ended.push(id)
+        this.#requests.delete(id)
+      },
     }
     try {
-      const handle = this.#loop.submit(request, { deliver, fail: (error) => this.#refuse(id, error) })
-      if (openSequences > 0) this.#requests.set(id, handle)
+      const handle = this.#loop.submit(request, sink)
+      if (this.#requests.has(id)) this.#requests.set(id, handle)
     } catch (error) {
       this.#refuse(id, toServiceError(error, request.reqId))
     }

@@ -16,7 +16,7 @@ export interface EngineProcessOptions {
   readonly schedulePolicy: SchedulePolicy
 }
 
-/** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged by the next message. */
+/** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged when no work for the request is left. */
 export type ClientMessage =
   | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
   | { readonly type: 'abort'; readonly id: number }
@@ -32,6 +32,8 @@ export interface Refusal {
 export interface StepMessage {
   readonly events: readonly (readonly [id: number, events: readonly EngineEvent[]])[]
   readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]
+  /** Requests that were not refused and for which no work is left: ended or aborted. */
+  readonly ended: readonly number[]
 }
 
 /** Engine → parent, one JSON line each, over the pipe. */

@@ -103,7 +103,7 @@ export class EngineHost implements Engine {
     signal.throwIfAborted()
     this.#refuseIfUnavailable()
     const onCancel = (): void => this.#cancel(hosted)
-    const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
+    const stream = new RequestStream({ signal, onCancel })
     const hosted: HostedRequest = { request, stream, handle: null }
     this.#place(hosted)
     yield* stream
@@ -152,8 +152,9 @@ export class EngineHost implements Engine {
   }
 
   #cancel(hosted: HostedRequest): void {
-    hosted.handle?.abort()
+    if (hosted.handle !== null) return hosted.handle.abort()
     this.#parked = this.#parked.filter((other) => other !== hosted)
+    hosted.stream.end()
   }
 
   #serve(process: EngineProcess): void {

@@ -38,7 +38,7 @@ export class InProcessEngine implements Engine {
     signal.throwIfAborted()
     let handle: RequestHandle | null = null
     const onCancel = (): void => handle?.abort()
-    const stream = new RequestStream({ sequences: request.prompts.length, signal, onCancel })
+    const stream = new RequestStream({ signal, onCancel })
     try {
       handle = this.#loop.submit(request, stream)
     } catch (error) {

@@ -1,7 +1,8 @@
 /**
  * The events of one request on their way from the step loop, or from the engine's socket, to the one who iterates.
- * Bounded by what a request may generate; who reads gets all that has come since. It ends by itself when each sequence
- * has ended. When the reader leaves early, or the signal aborts, `onCancel` is called once and nothing more follows.
+ * Bounded by what a request may generate; who reads gets all that has come since. When the reader leaves early, or the signal
+ * aborts, `onCancel` is called once, no more events follow, and the iteration ends as soon as the engine has: what the caller
+ * holds for the request, a permit or a lease, it holds while there is work behind it.
  */
 import { abortReason } from '../../../core/abort.ts'
 import type { ServiceError } from '../../../core/errors.ts'
@@ -9,8 +10,6 @@ import type { EngineEvent } from '../../../protocol/engine.ts'
 import type { EventSink } from './step-loop.ts'
 
 export interface RequestStreamOptions {
-  /** Sequences of the request. */
-  readonly sequences: number
   readonly signal: AbortSignal
   readonly onCancel: () => void
 }
@@ -18,7 +17,7 @@ export interface RequestStreamOptions {
 export class RequestStream implements EventSink, AsyncIterable<readonly EngineEvent[]> {
   readonly #options: RequestStreamOptions
   #events: EngineEvent[] = []
-  #openSequences: number
+  #isCancelled = false
   #isClosed = false
   #error: Error | null = null
   #wake: (() => void) | null = null
@@ -26,30 +25,25 @@ export class RequestStream implements EventSink, AsyncIterable<readonly EngineEv
 
   constructor(options: RequestStreamOptions) {
     this.#options = options
-    this.#openSequences = options.sequences
     options.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** Whether nothing more can come: all sequences have ended, or the request failed or was cancelled. */
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
   deliver(events: readonly EngineEvent[]): void {
-    if (this.#isClosed) return
-    for (const event of events) {
-      this.#events.push(event)
-      if (event.type === 'sequence-end') this.#openSequences--
-    }
-    if (this.#openSequences === 0) this.#close()
-    else this.#notify()
+    if (this.#isCancelled || this.#isClosed) return
+    for (const event of events) this.#events.push(event)
+    this.#notify()
   }
 
   /** Events that were delivered before are still read. */
   fail(error: ServiceError): void {
-    if (this.#isClosed) return
-    this.#error = error
-    this.#close()
+    if (!this.#isCancelled && !this.#isClosed) this.#error = error
+    this.end()
+  }
+
+  end(): void {
+    this.#isClosed = true
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    this.#notify()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly EngineEvent[], void, void> {
@@ -60,28 +54,27 @@ export class RequestStream implements EventSink, AsyncIterable<readonly EngineEv
         if (events.length > 0) yield events
         if (this.#events.length > 0) continue
         if (this.#isClosed) break
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
+        await this.#nextCall()
       }
       if (this.#error !== null) throw this.#error
     } finally {
       this.#cancel(null)
+      while (!this.#isClosed) await this.#nextCall()
     }
   }
 
-  #cancel(error: Error | null): void {
-    if (this.#isClosed) return
-    this.#error = error
-    this.#events = []
-    this.#close()
-    this.#options.onCancel()
+  #nextCall(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 
-  #close(): void {
-    this.#isClosed = true
-    this.#options.signal.removeEventListener('abort', this.#onAbort)
-    this.#notify()
+  #cancel(error: Error | null): void {
+    if (this.#isCancelled || this.#isClosed) return
+    this.#isCancelled = true
+    this.#error = error
+    this.#events = []
+    this.#options.onCancel()
   }
 
   #notify(): void {

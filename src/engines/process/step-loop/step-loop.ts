@@ -3,7 +3,8 @@
  * tokenizes what comes in, and hands out events by request. Knows no transport: the engine process feeds it from a
  * socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
  * so that requests, aborts and, with the passthrough model, HTTP are served.
- * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted.
+ * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
+ * a last time, with `end` or `fail`. No other part counts which sequences are open.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
@@ -37,6 +38,8 @@ export interface EventSink {
   deliver(events: readonly EngineEvent[]): void
   /** The request as a whole has failed; nothing follows. */
   fail(error: ServiceError): void
+  /** All its sequences have ended, or it was aborted, and no work for it is left; nothing follows. */
+  end(): void
 }
 
 /** The caller's hold on a request. Aborting it is harmless once it has ended. */
@@ -101,6 +104,7 @@ export class StepLoop {
     this.#scheduler.addBlock(scheduled)
     for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
     if (refused.length > 0) sink.deliver(refused)
+    if (openRequest.open.size === 0) sink.end()
     void this.#run()
     return { abort: () => this.#abort(openRequest) }
   }
@@ -121,6 +125,12 @@ export class StepLoop {
   }
 
   #abort(request: OpenRequest): void {
+    if (request.open.size === 0) return
+    this.#drop(request)
+    request.sink.end()
+  }
+
+  #drop(request: OpenRequest): void {
     for (const sequenceId of request.open.keys()) {
       this.#scheduler.abort(sequenceId)
       this.#requests.delete(sequenceId)
@@ -171,7 +181,10 @@ export class StepLoop {
       request.open.delete(event.reqId)
       this.#requests.delete(event.reqId)
     }
-    for (const [{ sink }, own] of byRequest) sink.deliver(own)
+    for (const [{ sink, open }, own] of byRequest) {
+      sink.deliver(own)
+      if (open.size === 0) sink.end()
+    }
     this.#options.onStepEnd?.()
   }
 
@@ -179,7 +192,7 @@ export class StepLoop {
   stop(error: ServiceError): void {
     this.#failure = error
     for (const request of new Set(this.#requests.values())) {
-      this.#abort(request)
+      this.#drop(request)
       request.sink.fail(error)
     }
     this.#options.onStepEnd?.()

@@ -59,7 +59,7 @@ export async function openService(
     ...guards,
     registry,
     quantizeJobs,
-    modelAdmin: config.modelAdmin,
+    modelAdmin: config.modelAdmin ?? 'key',
     corsOrigins: config.corsOrigins,
     clock,
     log,

@@ -118,8 +118,9 @@ const TABLE = {
     },
     modelAdmin: {
       kind: choice(['key', 'admin']),
-      default: 'key',
-      help: 'who may quantize a model: any key, or the admin',
+      default: null,
+      defaultText: 'key',
+      help: 'who may quantize a model: any key, or the admin; to be given with open registration on a public host',
     },
     corsOrigins: {
       kind: list(origin),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resolveConfig } from './resolve.ts'
-import { checkRules, isLoopback } from './rules.ts'
+import { completeConfig, resolveConfig } from './resolve.ts'
+import { checkRules, findWarning, isLoopback } from './rules.ts'
 import type { ServerConfig } from './server-config.ts'
 
 /** The rules alone, also for options whose work is not built yet. */
@@ -13,7 +13,7 @@ describe('rules between options', () => {
       "<authMode> 'none' makes every caller the operator, so <host> must be a loopback address such as 127.0.0.1, but was '0.0.0.0'."
     expect(check({ authMode: 'none', host: '0.0.0.0' })).toThrow(sentence)
     expect(check({ authMode: 'none', host: 'localhost' })).not.toThrow()
-    expect(check({ authMode: 'api-key', host: '0.0.0.0' })).not.toThrow()
+    expect(check({ authMode: 'api-key', host: '0.0.0.0', registration: 'closed' })).not.toThrow()
   })
 
   it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1'])('knows %s as loopback', (host) => {
@@ -26,6 +26,34 @@ describe('rules between options', () => {
       expect(isLoopback(host)).toBe(false)
     },
   )
+
+  it('lets strangers quantize only where that is said by name', () => {
+    const open = { host: '0.0.0.0', registration: 'open' } as const
+    expect(check(open)).toThrow(
+      "<registration> 'open' with <host> '0.0.0.0' lets anyone register and quantize the model: give <modelAdmin> admin, or <modelAdmin> key to allow it, or <registration> closed.",
+    )
+    expect(check({ ...open, modelAdmin: 'admin' })).not.toThrow()
+    expect(check({ ...open, modelAdmin: 'key' })).not.toThrow()
+    expect(check({ ...open, registration: 'closed' })).not.toThrow()
+    expect(check({ ...open, host: '::1' })).not.toThrow()
+  })
+
+  it.each([
+    [{ host: '0.0.0.0', modelAdmin: 'key' }, true],
+    [{ host: '0.0.0.0', modelAdmin: 'admin' }, false],
+    [{ host: '0.0.0.0', modelAdmin: 'key', registration: 'closed' }, false],
+    [{ host: '127.0.0.1', modelAdmin: 'key' }, false],
+    [{}, false],
+  ] as const)('%j warns: %s', (options, warns) => {
+    expect(findWarning(resolveConfig({ flags: options }))).toEqual(
+      warns ? expect.stringContaining('may quantize the model') : null,
+    )
+  })
+
+  it('keeps what was given by name when a complete configuration is passed on', () => {
+    const config = resolveConfig({ flags: { host: '0.0.0.0', modelAdmin: 'key' } })
+    expect(completeConfig(config)).toEqual(config)
+  })
 
   it.each(['modelConfig', 'tokenizer', 'modelId'] as const)('wants a checkpoint with %s', (name) => {
     expect(check({ [name]: 'x' })).toThrow(`<${name}> describes a checkpoint, but <checkpoint> is not given.`)

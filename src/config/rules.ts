@@ -18,6 +18,14 @@ const RULES: Readonly<Record<string, Rule>> = {
       `so ${label('host')} must be a loopback address such as 127.0.0.1, but was '${config.host}'.`
     )
   },
+  /** Strangers may change the model that all use only where the operator has said so. */
+  strangersQuantizeByName: (config, label) => {
+    if (config.modelAdmin !== null || !isOpenToStrangers(config)) return null
+    return (
+      `${label('registration')} 'open' with ${label('host')} '${config.host}' lets anyone register and quantize the model: ` +
+      `give ${label('modelAdmin')} admin, or ${label('modelAdmin')} key to allow it, or ${label('registration')} closed.`
+    )
+  },
   modelOptionsNeedCheckpoint: (config, label) => {
     if (config.checkpoint !== null) return null
     const given =
@@ -74,6 +82,17 @@ export function isLoopback(host: string): boolean {
   const address = host.toLowerCase()
   if (isIP(address) === 4) return address.startsWith('127.')
   return address === 'localhost' || address === '::1' || address === '0:0:0:0:0:0:0:1'
+}
+
+/** Whether anyone who reaches the server may become an account of it. */
+function isOpenToStrangers({ registration, host }: Pick<ServerConfig, 'registration' | 'host'>): boolean {
+  return registration === 'open' && !isLoopback(host)
+}
+
+/** One sentence about what is allowed by name and rarely meant; null where there is nothing to say. */
+export function findWarning(config: ServerConfig): string | null {
+  if (config.modelAdmin !== 'key' || !isOpenToStrangers(config)) return null
+  return 'anyone who registers may quantize the model that all use (--registration open, --model-admin key).'
 }
 
 /** @throws StartError with the first rule that is broken. */

@@ -9,6 +9,7 @@
  *
  * SIGHUP ends nothing: a server with TLS reads its certificate again.
  */
+import { findWarning } from '../../config/rules.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { RunningServer, ServerHooks } from '../../app/create-server.ts'
@@ -52,6 +53,8 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   })
   serving = server
   terminal.print(`sluice: listening on ${server.address}`)
+  const warning = findWarning(config)
+  if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)
   if (server.operatorKey !== null) terminal.print(firstRequest(server.address, server.operatorKey))
   void server.loaded.then(
     () => terminal.showProgress(null),

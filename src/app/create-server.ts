@@ -100,6 +100,7 @@ function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, l
   })
   const quantizeJobs = new QuantizeJobs({
     registry,
+    clock: systemClock,
     findQuantizedType: async (source) =>
       quantizedTypeOf({ ...source, checkpoint: await localCheckpoint(source.checkpoint, {}) }),
     resultOf: (source) => {

@@ -134,6 +134,10 @@ export const ERRORS = {
     429,
     'Too many passwords wait to be checked: at most {max} may; try again in {seconds} s.',
   ),
+  quantization_too_soon: row(
+    429,
+    "Model '{model}' was quantized less than {pauseSeconds} s ago, and a key that is not the operator's must wait; try again in {seconds} s.",
+  ),
   prompt_check_queue_full: row(
     429,
     'Too many long prompts wait to be checked: at most {max} may; try again in {seconds} s.',

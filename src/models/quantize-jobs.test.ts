@@ -4,7 +4,8 @@ import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
-import { QuantizeJobs } from './quantize-jobs.ts'
+import type { Quantization } from '../core/quant-mode.ts'
+import { QUANTIZATION_PAUSE_MS, QuantizeJobs } from './quantize-jobs.ts'
 import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
 import { ModelRegistry, type LoadHooks } from './registry.ts'
 
@@ -23,6 +24,7 @@ const newEngine = () =>
 /** Jobs over the real registry; loads are finished by hand, in order. */
 function createJobs({ quantizedType = null }: { quantizedType?: string | null } = {}) {
   const loads: Load[] = []
+  const clock = new VirtualClock()
   const registry = new ModelRegistry({
     openEngine: (_, source, hooks) =>
       new Promise((resolve, reject) => {
@@ -35,10 +37,11 @@ function createJobs({ quantizedType = null }: { quantizedType?: string | null } 
       }),
     openFallback: newEngine,
     maxQueue: 8,
-    clock: new VirtualClock(),
+    clock,
   })
   const jobs = new QuantizeJobs({
     registry,
+    clock,
     findQuantizedType: async () => quantizedType,
     resultOf: ({ quantization }) => ({
       layersQuantized: 29,
@@ -56,7 +59,15 @@ function createJobs({ quantizedType = null }: { quantizedType?: string | null } 
     ;(await next()).succeed()
     await registered
   }
-  return { registry, jobs, loads, next, register }
+  const quantized = async (mode: Quantization, options?: { isOperator: boolean }) => {
+    const answer = jobs.quantize('m', mode, options)
+    // Refused, or nothing to load: no load begins.
+    answer.catch(() => {})
+    await settle()
+    loads.shift()?.succeed()
+    return await answer
+  }
+  return { registry, jobs, clock, loads, next, register, quantized }
 }
 
 describe('QuantizeJobs', () => {
@@ -228,5 +239,74 @@ describe('QuantizeJobs', () => {
     expect(load.source).toEqual({ ...source, checkpoint: 'newer', quantization: 'int8' })
     load.succeed()
     await quantized
+  })
+
+  it('goes back to the source as it is with none', async () => {
+    const { registry, jobs, next, register } = createJobs()
+    await register()
+    const quantized = jobs.quantize('m', 'int4')
+    ;(await next()).succeed()
+    await quantized
+    const back = jobs.quantize('m', 'none')
+    const load = await next()
+    expect(load.source).toEqual(source)
+    load.succeed()
+    expect(await back).toEqual({ modelId: 'm', mode: 'none', layersQuantized: 0, sizeBytes: 0 })
+    expect(registry.get('m')).toMatchObject({ state: 'ready', quantization: 'none' })
+  })
+
+  it('loads nothing for the mode that serves already', async () => {
+    const { loads, register, quantized } = createJobs({ quantizedType: null })
+    await register()
+    expect(await quantized('none')).toMatchObject({ layersQuantized: 0 })
+    const first = await quantized('int8')
+    expect(await quantized('int8')).toEqual(first)
+    expect(loads).toEqual([])
+  })
+
+  it('loads again in the mode that serves when a new source comes first', async () => {
+    const { registry, jobs, next, register, quantized } = createJobs()
+    await register()
+    await quantized('int8')
+    const replaced = registry.register('m', { ...source, checkpoint: 'newer', quantization: 'int4' })
+    const again = jobs.quantize('m', 'int8')
+    ;(await next()).succeed()
+    await replaced
+    const load = await next()
+    expect(load.source).toMatchObject({ checkpoint: 'newer', quantization: 'int8' })
+    load.succeed()
+    await again
+  })
+
+  it('makes a key that is not the operator pause after any quantization of the model', async () => {
+    const { clock, register, quantized } = createJobs()
+    const user = { isOperator: false }
+    await register()
+    await quantized('int8')
+    clock.advance(1500)
+    for (const mode of ['int4', 'fp8', 'none'] as const) {
+      await expect(quantized(mode, user)).rejects.toMatchObject({
+        code: 'quantization_too_soon',
+        status: 429,
+        retryAfterSeconds: 59,
+        message:
+          "Model 'm' was quantized less than 60 s ago, and a key that is not the operator's must wait; try again in 59 s.",
+      })
+    }
+    // Nothing to load, so nothing to wait for.
+    expect(await quantized('int8', user)).toMatchObject({ mode: 'int8' })
+    clock.advance(QUANTIZATION_PAUSE_MS - 1500)
+    expect(await quantized('int4', user)).toMatchObject({ mode: 'int4' })
+    await expect(quantized('none', user)).rejects.toMatchObject({ code: 'quantization_too_soon' })
+    expect(await quantized('none')).toMatchObject({ mode: 'none' })
+  })
+
+  it('counts what was refused for its source too, whose files were read', async () => {
+    const { register, quantized } = createJobs({ quantizedType: 'Q4_0' })
+    await register()
+    const user = { isOperator: false }
+    await expect(quantized('int8', user)).rejects.toMatchObject({ code: 'not_quantizable' })
+    await expect(quantized('int8', user)).rejects.toMatchObject({ code: 'quantization_too_soon' })
+    await expect(quantized('int8')).rejects.toMatchObject({ code: 'not_quantizable' })
   })
 })

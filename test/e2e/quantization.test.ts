@@ -101,10 +101,16 @@ describe('quantizing the bundled model', () => {
     expect(refused?.headers.get('x-should-retry')).toBe('false')
   })
 
-  it('logs its progress, and finds the weights in the cache the second time', async () => {
+  it('logs its progress, goes back with none, and finds the weights in the cache the second time', async () => {
     const server = demoServer()
     expect((await quantize(server, 'int8')).status).toBe(200)
     await logged(server, 'quantized', ({ model, format }) => model === 'demo' && format === 'Q8_0')
+    const back = await quantize(server, 'none')
+    expect([back.status, await back.json()]).toEqual([
+      200,
+      { status: 'ok', model_id: 'demo', quant_mode: 'none', layers_quantized: 0, size_mb: 8.401_92 },
+    ])
+    expect(await meta(server)).toMatchObject({ quantization: 'F16', size_mb: 8.401_92, state: 'ready' })
     expect((await quantize(server, 'int8')).status).toBe(200)
     const lines = server.stderr.filter((line) => /"model":"demo".*"Q8_0".*"quantized"/.test(line))
     expect(lines).toHaveLength(1)
@@ -115,6 +121,21 @@ describe('quantizing the bundled model', () => {
     expect(await meta(server)).toMatchObject({ quantization: 'Q4_K_M', size_mb: 2.7588 })
     const response = await quantize(server, 'int8')
     expect(await response.json()).toMatchObject({ layers_quantized: 29, size_mb: 4.467_84 })
+  })
+
+  it('makes an account pause between its quantizations, and not the operator', async () => {
+    const server = demoServer()
+    const body = { email: 'stranger@example.org', password: 'correct horse battery' }
+    const registered = await call(server, 'POST /v1/auth/register', { body })
+    const { api_key: secret } = (await registered.json()) as { api_key: string }
+    expect((await quantize(server, 'int4')).status).toBe(200)
+    const refused = await quantize(server, 'fp8', { secret })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('x-error-code')).toBe('quantization_too_soon')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect((await quantize(server, 'int4', { secret })).status).toBe(200)
+    expect(await meta(server)).toMatchObject({ quantization: 'Q4_K_M' })
+    expect((await quantize(server, 'int8')).status).toBe(200)
   })
 
   it('lets only the admin quantize with --model-admin admin', async () => {

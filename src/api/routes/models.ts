@@ -3,6 +3,7 @@
  * while the server runs. An id may contain `/`, written plain or as `%2F`; `default` is the default model.
  */
 import type { FastifyInstance } from 'fastify'
+import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
@@ -63,9 +64,12 @@ export function registerModelRoutes(
     ok: quantizeResult,
     errors: [400, 401, 404, 409, 429, 500, 503],
     errorShape: 'openai',
-    handler: async ({ query: { model_id: id, quant_mode: mode } }) => {
+    handler: async ({ query: { model_id: id, quant_mode: mode }, context }) => {
+      const { optionalCredential: caller } = context
+      // Without a credential it is the admin.
+      const isOperator = caller === null || caller.accountId === OPERATOR_ACCOUNT_ID
       try {
-        return toQuantizeBody(await quantizeJobs.quantize(id, mode))
+        return toQuantizeBody(await quantizeJobs.quantize(id, mode, { isOperator }))
       } catch (error) {
         // The answer does not show the folders of the files.
         if (error instanceof ServiceError && error.code === 'quantization_failed')

@@ -1,6 +1,6 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
-import { QUANT_MODES, QUANTIZATIONS } from '../../core/quant-mode.ts'
+import { QUANTIZATIONS } from '../../core/quant-mode.ts'
 import { BYTES_PER_MB, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
@@ -94,14 +94,16 @@ export const quantizeQuery = z.object({
     .string({ error: must('the id of a model') })
     .min(1, { error: must('the id of a model') })
     .describe('A served model; `default` is the default one.'),
-  quant_mode: queryChoice(QUANT_MODES).default('int4'),
+  quant_mode: queryChoice(QUANTIZATIONS)
+    .default('int4')
+    .describe('`none` serves the source as it is again.'),
 })
 
 export const quantizeResult = z
   .object({
     status: z.literal('ok'),
     model_id: z.string(),
-    quant_mode: z.enum(QUANT_MODES),
+    quant_mode: z.enum(QUANTIZATIONS),
     layers_quantized: z.int().describe('Weight matrices whose type changed.'),
     size_mb: z.number().describe('Size of the weights that serve now, in MB (10^6 bytes).'),
   })

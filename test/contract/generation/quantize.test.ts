@@ -7,6 +7,7 @@ import {
   ADMIN_KEY,
   createRegistry,
   createTestApp,
+  createTierAuthenticator,
   KEY,
   type TestAppOptions,
 } from '../../support/servers/test-app.ts'
@@ -20,7 +21,7 @@ function quantize(url: string, options: TestAppOptions & { secret?: string } = {
 }
 
 describe('POST /v1/models/quantize', () => {
-  it.each(['int4', 'int8', 'fp8'])('answers 0 and 0 for the passthrough model: %s', async (mode) => {
+  it.each(['int4', 'int8', 'fp8', 'none'])('answers 0 and 0 for the passthrough model: %s', async (mode) => {
     const answer = await quantize(`${URL}&quant_mode=${mode}`)
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
@@ -48,10 +49,9 @@ describe('POST /v1/models/quantize', () => {
     [
       'an unknown mode',
       `${URL}&quant_mode=int5`,
-      'quant_mode must be one of int4, int8, fp8, but was "int5".',
+      'quant_mode must be one of none, int4, int8, fp8, but was "int5".',
     ],
-    ['an empty mode', `${URL}&quant_mode=`, 'quant_mode must be one of int4, int8, fp8, but was "".'],
-    ['none', `${URL}&quant_mode=none`, 'quant_mode must be one of int4, int8, fp8, but was "none".'],
+    ['an empty mode', `${URL}&quant_mode=`, 'quant_mode must be one of none, int4, int8, fp8, but was "".'],
     ['no model', '/v1/models/quantize', 'model_id is required.'],
     ['an empty model', '/v1/models/quantize?model_id=', 'model_id must be the id of a model, but was "".'],
   ])('answers 400 to %s', async (_, url, detail) => {
@@ -95,6 +95,7 @@ describe('POST /v1/models/quantize', () => {
     ['quantization_running', { model: 'm' }, 409],
     ['not_quantizable', { model: 'm', type: 'Q4_0' }, 400],
     ['quantization_failed', { model: 'm', message: 'the disk is full.' }, 400],
+    ['quantization_too_soon', { model: 'm', pauseSeconds: 60, seconds: 9 }, 429],
   ] as const)('answers what the job refuses: %s', async (code, params, status) => {
     const refuse = () => Promise.reject(new ServiceError(code, params))
     const answer = await quantize(URL, { quantizeJobs: { quantize: refuse } })
@@ -118,6 +119,21 @@ describe('POST /v1/models/quantize', () => {
     expect((await call('/v1/models/m')).json().meta.failure).toBe("Cannot write 'm.gguf': no room.")
     const line = logLines.find(({ msg }) => msg === 'a model was not quantized')
     expect(line).toMatchObject({ err: { message: "Cannot write '/srv/Jo Doe/m.gguf': no room." } })
+  })
+
+  it.each([
+    ['the operator', undefined, true],
+    ['an account', createTierAuthenticator('enterprise'), false],
+  ] as const)('asks as %s', async (_, authenticator, isOperator) => {
+    const asked: unknown[] = []
+    const quantizeJobs: TestAppOptions['quantizeJobs'] = {
+      quantize: async (modelId, mode, options) => {
+        asked.push(options)
+        return { modelId, mode, layersQuantized: 0, sizeBytes: 0 }
+      },
+    }
+    await quantize(URL, { quantizeJobs, ...(authenticator && { authenticator }) })
+    expect(asked).toEqual([{ isOperator }])
   })
 
   it('answers 401 without a key', async () => {

@@ -62,6 +62,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     registry,
     quantizeJobs: new QuantizeJobs({
       registry,
+      clock,
       findQuantizedType: async () => null,
       resultOf: () => {
         throw new StartError('Nothing is quantized here.', 1)

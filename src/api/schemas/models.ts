@@ -94,9 +94,7 @@ export const quantizeQuery = z.object({
     .string({ error: must('the id of a model') })
     .min(1, { error: must('the id of a model') })
     .describe('A served model; `default` is the default one.'),
-  quant_mode: queryChoice(QUANTIZATIONS)
-    .default('int4')
-    .describe('`none` serves the source as it is again.'),
+  quant_mode: queryChoice(QUANTIZATIONS).default('int4').describe('`none` serves the source as it is again.'),
 })
 
 export const quantizeResult = z

@@ -5,7 +5,7 @@
  *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
  *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import { toRateHeaders } from '../../limits/rate-headers.ts'
@@ -55,6 +55,9 @@ const GATES: readonly Gate[] = [
 
 export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void {
   app.decorateRequest('context')
+  app.addHook('onRoute', (route) => {
+    if (route.config?.generates === true) route.handler = recordWork(route.handler)
+  })
   const requestLog = withoutRedaction(deps.log)
   app.addHook('onRequest', async (request, reply) => {
     const context = new RequestContext(deps, request, reply)
@@ -177,7 +180,19 @@ function refuseWhileDraining({ isDraining }: PipelineDeps, { route }: RequestCon
   if (route.generates === true && isDraining()) throw new ServiceError('shutting_down')
 }
 
-/** Decides rate and concurrency in one; the permit is held to the last byte, or until the client leaves. */
+/** The permit of a request is held while its handler runs. */
+function recordWork(handler: RouteHandlerMethod): RouteHandlerMethod {
+  return function (request, reply) {
+    const answering: unknown = handler.call(this, request, reply)
+    request.context.work = answering
+    return answering
+  }
+}
+
+/**
+ * Decides rate and concurrency in one. The permit is held to the last byte, or until the client leaves, and in both cases
+ * until the engine has ended what it does for the request: a client that aborts gains no more than one that waits.
+ */
 function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void> {
   const { optionalCredential, request, reply, route } = context
   if (optionalCredential === null) return
@@ -185,6 +200,9 @@ function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void>
   return afterAnswer(limiter.admit(optionalCredential, { countsAsConcurrent }), (admission) => {
     if (admission.rate !== null) reply.headers(toRateHeaders(admission.rate))
     if (admission.outcome === 'refused') throw admission.error
-    if (countsAsConcurrent) onExchangeEnd(request.raw, reply.raw, () => admission.release())
+    if (!countsAsConcurrent) return
+    onExchangeEnd(request.raw, reply.raw, () => {
+      void Promise.allSettled([context.work]).then(() => admission.release())
+    })
   })
 }

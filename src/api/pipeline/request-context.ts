@@ -31,6 +31,8 @@ export class RequestContext implements GenerationContext {
   brokenRule: string | null = null
   /** Set by the gate on routes that require a key; null before it, and on other routes. */
   optionalCredential: Credential | null = null
+  /** What the handler of a generation gave, a promise of its end; null before it runs. */
+  work: unknown = null
   #signal: AbortSignal | null = null
 
   constructor(

@@ -1,4 +1,4 @@
-/** Generation requests at once: a place is held from admission to the last byte, or until the client leaves. */
+/** Generation requests at once: a place is held from admission to the last byte, or until the client leaves and its work ends. */
 import { Agent, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
@@ -127,6 +127,28 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     }
     world.shared.requests.checkIntegrity()
   })
+})
+
+it('the place of a client that left is taken until the engine has ended its work', async () => {
+  const working = createCounter()
+  const { world, key, started, aborted, open } = await createFreeKey(async function* (request, signal) {
+    if (request.prompts[0]?.pieces[0] !== 'a') return yield* sayOk(request)
+    try {
+      yield* hang(request, signal)
+    } finally {
+      await working.reaches(1)
+    }
+  })
+  const socket = await open('/v1/generate', { prompt: 'a' })
+  await started.reaches(1)
+
+  socket.destroy()
+  await aborted.reaches(1)
+
+  expect((await oneMore(world, key)).headers['x-error-code']).toBe('concurrency_limit_exceeded')
+  working.add()
+  await expect.poll(async () => (await oneMore(world, key)).statusCode).toBe(200)
+  world.shared.requests.checkIntegrity()
 })
 
 describe('of twenty requests at the last place', () => {

@@ -40,6 +40,7 @@ const app = buildApp({
   usageRecorder: { record: async () => {} },
   usageReports: none,
   corsOrigins: [],
+  ownHosts: null,
   clock: systemClock,
   log: createLog(),
   metrics: new Metrics({ models: registry, isReady: () => true }),

@@ -13,6 +13,7 @@ import type { AddressRules } from '../guards/address-list.ts'
 import type { TrustedProxies } from '../guards/trusted-proxies.ts'
 import type { Firewall } from '../guards/firewall/firewall.ts'
 import type { HttpBounds } from '../net/http-bounds.ts'
+import type { OwnHosts } from '../net/own-hosts.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { RequestLimiter } from '../limits/request-limiter.ts'
@@ -51,6 +52,8 @@ export interface AppDeps {
   readonly usageReports: UsageReports
   /** Origins whose pages may call from a browser; none is the default. */
   readonly corsOrigins: readonly string[]
+  /** Where every caller is let in: the names it must have called. Null where a key is asked for. */
+  readonly ownHosts: OwnHosts | null
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

@@ -8,6 +8,7 @@ import { systemClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { type Listener, openListener } from '../net/listener.ts'
+import { OwnHosts } from '../net/own-hosts.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
 import type { KnockSequence } from '../limits/memory/knocks.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
@@ -61,6 +62,7 @@ export async function openService(
     quantizeJobs,
     modelAdmin: config.modelAdmin ?? 'key',
     corsOrigins: config.corsOrigins,
+    ownHosts: config.authMode === 'none' ? new OwnHosts(config.allowedHosts) : null,
     clock,
     log,
     metrics,

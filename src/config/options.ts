@@ -12,6 +12,7 @@ import {
   choice,
   cidr,
   host,
+  hostName,
   list,
   offOr,
   origin,
@@ -126,6 +127,12 @@ const TABLE = {
       kind: list(origin),
       default: Object.freeze([]),
       help: 'origins that may call from a browser',
+    },
+    allowedHosts: {
+      kind: list(hostName),
+      default: Object.freeze([]),
+      defaultText: 'loopback names only',
+      help: 'more names that --auth-mode none answers to, such as that of a proxy in front',
     },
   }),
   ...inGroup('Model', {

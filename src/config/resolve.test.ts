@@ -39,6 +39,12 @@ const CASES: {
     'a.example',
     "must be an origin such as https://example.org, or *, but was 'a.example'",
   ],
+  allowedHosts: [
+    'box.lan, 192.168.1.5',
+    ['box.lan', '192.168.1.5'],
+    'box.lan:8080',
+    "must be an IP address or a host name, but was 'box.lan:8080'",
+  ],
   checkpoint: ['model.gguf', 'model.gguf', '', "must be a path, but was ''"],
   modelConfig: ['c.json', 'c.json', '', "must be a path, but was ''"],
   tokenizer: ['t.json', 't.json', '', "must be a path, but was ''"],
@@ -91,6 +97,7 @@ const NAMES = Object.keys(CASES) as (keyof typeof CASES)[]
 
 /** Options that a given one needs beside it. */
 const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unknown>>>> = {
+  allowedHosts: { authMode: 'none' },
   modelConfig: { checkpoint: 'model.safetensors' },
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },

@@ -16,6 +16,13 @@ describe('rules between options', () => {
     expect(check({ authMode: 'api-key', host: '0.0.0.0', registration: 'closed' })).not.toThrow()
   })
 
+  it('wants host names only where no key is asked for', () => {
+    expect(check({ allowedHosts: ['box.lan'] })).toThrow(
+      "<allowedHosts> is for <authMode> 'none': with keys the server answers to every name.",
+    )
+    expect(check({ authMode: 'none', allowedHosts: ['box.lan'] })).not.toThrow()
+  })
+
   it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1'])('knows %s as loopback', (host) => {
     expect(isLoopback(host)).toBe(true)
   })

@@ -26,6 +26,10 @@ const RULES: Readonly<Record<string, Rule>> = {
       `give ${label('modelAdmin')} admin, or ${label('modelAdmin')} key to allow it, or ${label('registration')} closed.`
     )
   },
+  allowedHostsAreForOpen: (config, label) => {
+    if (config.authMode === 'none' || config.allowedHosts.length === 0) return null
+    return `${label('allowedHosts')} is for ${label('authMode')} 'none': with keys the server answers to every name.`
+  },
   modelOptionsNeedCheckpoint: (config, label) => {
     if (config.checkpoint !== null) return null
     const given =

@@ -65,6 +65,9 @@ export const host: ValueKind<string> = textLike(
   (text) => isIP(text) !== 0 || (HOST_NAME.test(text) && !ONLY_DIGITS.test(text)),
 )
 
+/** One that a client names, and that this machine need not have. */
+export const hostName: ValueKind<string> = { ...host, placeholder: 'host' }
+
 export const cidr: ValueKind<string> = textLike('cidr', 'an address or a CIDR such as 10.0.0.0/8', (text) => {
   const [address = '', prefix, ...more] = text.split('/')
   const version = isIP(address)

@@ -74,6 +74,14 @@ export const ERRORS = {
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   address_refused: row(403, 'This server takes no requests from your address.'),
+  host_refused: row(
+    403,
+    "This server runs with --auth-mode none and answers only to localhost and the names of --allowed-hosts, but the request's Host is '{host}'; start it with --allowed-hosts {host} if that is its name.",
+  ),
+  origin_refused: row(
+    403,
+    "This server runs with --auth-mode none and takes {method} only from pages of its own host, but the request's Origin is '{origin}'; name that origin in --cors-origins to let its pages call.",
+  ),
   firewall_rejected: row(403, "The firewall refused this request: it {reason} (rule '{rule}')."),
   address_banned: row(
     403,

@@ -23,6 +23,10 @@ const EXPOSED_HEADERS = [
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/
 
+export function isAllowedOrigin(origins: readonly string[], origin: string): boolean {
+  return origins.includes(ANY_ORIGIN) || origins.includes(origin)
+}
+
 /** Adds the headers that the page's origin has a right to; true when that was all: a preflight, now answered. */
 export function answerOrigin(
   origins: readonly string[],
@@ -33,7 +37,7 @@ export function answerOrigin(
   const isForAll = origins.includes(ANY_ORIGIN)
   if (!isForAll) reply.header('vary', 'Origin')
   const { origin } = headers
-  if (origin === undefined || (!isForAll && !origins.includes(origin))) return false
+  if (origin === undefined || !isAllowedOrigin(origins, origin)) return false
   reply.header('access-control-allow-origin', isForAll ? ANY_ORIGIN : origin)
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) {
     reply.header('access-control-expose-headers', EXPOSED_HEADERS)

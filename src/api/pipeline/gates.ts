@@ -2,7 +2,8 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that an unauthorized caller costs little:
  *
- *   received → address rules → firewall: not banned, no rule broken → proper HTTP → browser's origin → proper query
+ *   received → address rules → firewall: not banned, no rule broken → proper HTTP → own name and
+ *   origin → browser's origin → proper query
  *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
  */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
@@ -12,11 +13,12 @@ import { toRateHeaders } from '../../limits/rate-headers.ts'
 import { CREDENTIAL_FRESH_MS, findHeadProblem } from '../../net/requests/request-head.ts'
 import { addressKey } from '../../net/client-address.ts'
 import { CLIENT_GONE_STATUS, onExchangeEnd } from '../../net/connections/client-presence.ts'
+import { withoutPort } from '../../net/own-hosts.ts'
 import { decodePart } from '../../net/requests/request-target.ts'
 import { withoutRedaction } from '../../telemetry/log.ts'
 import type { AppDeps } from '../deps.ts'
 import { ACCESS_CLASSES, type AccessDeps } from './access.ts'
-import { answerOrigin } from './cors.ts'
+import { answerOrigin, isAllowedOrigin } from './cors.ts'
 import { RequestContext } from './request-context.ts'
 
 type PipelineDeps = AccessDeps &
@@ -31,6 +33,7 @@ type PipelineDeps = AccessDeps &
     | 'limiter'
     | 'log'
     | 'metrics'
+    | 'ownHosts'
     | 'trustedProxies'
   >
 
@@ -39,12 +42,16 @@ type Gate = (deps: PipelineDeps, context: RequestContext) => Answer<GateResult>
 
 type GateResult = 'answered' | void
 
+/** They change nothing (RFC 9110, 9.2.1). */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 const GATES: readonly Gate[] = [
   setCommonHeaders,
   admitByAddressRules,
   passFirewall,
   requireProperHead,
   dropContentTypeOfEmptyBody,
+  admitOwnHost,
   admitOrigin,
   requireProperQuery,
   admitAddress,
@@ -142,6 +149,24 @@ function dropContentTypeOfEmptyBody(_deps: PipelineDeps, { request }: RequestCon
   if (headers['transfer-encoding'] === undefined && (length === undefined || Number(length) === 0)) {
     delete headers['content-type']
   }
+}
+
+/** As much of a header as a sentence may repeat: a name has at most 253 characters. */
+const shown = (value: string): string => value.slice(0, 270)
+
+/**
+ * Where every caller is let in, a page of another site must not be one: neither under a name that it points at this machine,
+ * nor by sending what changes something. Reading needs no check: the browser keeps the answer from such a page.
+ */
+function admitOwnHost({ corsOrigins, ownHosts }: PipelineDeps, { request }: RequestContext): void {
+  if (ownHosts === null) return
+  const { method } = request
+  const { host, origin } = request.raw.headers
+  if (!ownHosts.includes(host))
+    throw new ServiceError('host_refused', { host: shown(withoutPort(host ?? '')) })
+  if (origin === undefined || SAFE_METHODS.has(method) || ownHosts.includesOrigin(origin)) return
+  if (!isAllowedOrigin(corsOrigins, origin))
+    throw new ServiceError('origin_refused', { method, origin: shown(origin) })
 }
 
 function admitOrigin({ corsOrigins }: PipelineDeps, { request, reply }: RequestContext): GateResult {

@@ -83,6 +83,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
     corsOrigins: [],
+    ownHosts: null,
     clock,
     log,
     metrics,

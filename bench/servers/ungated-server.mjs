@@ -23,6 +23,7 @@ const registry = new ModelRegistry({
 })
 const none = /** @type {never} */ (null)
 const app = buildApp({
+  defaultMaxTokens: 256,
   registry,
   quantizeJobs: none,
   modelAdmin: 'key',

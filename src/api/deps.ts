@@ -30,6 +30,8 @@ export interface AppDeps {
   readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
   /** The access class of quantization: any key, or the admin key. */
   readonly modelAdmin: 'key' | 'admin'
+  /** Of a chat that names no number; `context` is as many as its tier and the model's context allow. */
+  readonly defaultMaxTokens: number | 'context'
   readonly authenticator: Authenticator
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null

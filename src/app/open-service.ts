@@ -61,6 +61,7 @@ export async function openService(
     registry,
     quantizeJobs,
     modelAdmin: config.modelAdmin ?? 'key',
+    defaultMaxTokens: config.defaultMaxTokens,
     corsOrigins: config.corsOrigins,
     ownHosts: config.authMode === 'none' ? new OwnHosts(config.allowedHosts) : null,
     clock,

@@ -21,6 +21,7 @@ import {
   toggle,
   type ValueKind,
   wholeNumber,
+  wordOr,
 } from './value-kinds.ts'
 
 /** Headings of `--help` and of docs/cli.md. @public */
@@ -183,6 +184,11 @@ const TABLE = {
       default: null,
       defaultText: "the model's own, at most 4096",
       help: 'tokens a sequence may reach',
+    },
+    defaultMaxTokens: {
+      kind: wordOr('context', wholeNumber({ min: 1, max: 8192 })),
+      default: 256,
+      help: 'tokens a chat may generate that names no number; context: as many as its tier and the context allow',
     },
     kvCacheType: {
       kind: choice(['f16', 'q8_0']),

@@ -57,6 +57,12 @@ const CASES: {
   quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
+  defaultMaxTokens: [
+    'context',
+    'context',
+    'all',
+    "must be context or a whole number from 1 to 8192, but was 'all'",
+  ],
   kvCacheType: ['q8_0', 'q8_0', 'f32', "must be one of f16, q8_0, but was 'f32'"],
   schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
   speculation: ['off', 'off', 'on', "must be one of ngram, off, but was 'on'"],
@@ -136,6 +142,7 @@ describe('resolveConfig', () => {
     expect(config).toMatchObject({
       maxBatchSize: 8,
       maxSeqLen: null,
+      defaultMaxTokens: 256,
       schedulePolicy: 'priority',
       maxQueue: 512,
     })

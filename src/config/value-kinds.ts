@@ -105,6 +105,25 @@ export function offOr<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
   return { placeholder: kind.placeholder, parse: (given) => (given === 'off' ? null : kind.parse(given)) }
 }
 
+/** A word of its own, or a value of the other kind. */
+export function wordOr<const Word extends string, Value>(
+  word: Word,
+  kind: ValueKind<Value>,
+): ValueKind<Word | Value> {
+  return {
+    placeholder: `${kind.placeholder}|${word}`,
+    parse: (given) => {
+      if (given === word) return word
+      try {
+        return kind.parse(given)
+      } catch (error) {
+        if (!(error instanceof ValueProblem)) throw error
+        throw new ValueProblem(error.message.replace('must be', `must be ${word} or`))
+      }
+    },
+  }
+}
+
 export function choice<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
   return {
     placeholder: choices.length > 4 ? 'level' : choices.join('|'),

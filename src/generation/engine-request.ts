@@ -16,7 +16,7 @@ export interface GenerationRequest {
   /** Null is the default model. */
   readonly modelId: string | null
   readonly input: PromptsInput | ChatInput
-  /** As asked for; the caller's tier may allow fewer. */
+  /** As asked for; the caller's tier and the model's context may allow fewer. Infinity is as many as they allow. */
   readonly maxNewTokens: number
   readonly sampling: Sampling
   readonly stopStrings: readonly string[]

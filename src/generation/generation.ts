@@ -49,7 +49,7 @@ export interface GenerationContext {
   readonly signal: AbortSignal
   /** Counts tokens and times; began when the request was received. */
   readonly timeline: RequestTimeline
-  /** Called where the caller's tier allows fewer tokens than the request asks for. */
+  /** Called, before the first event leaves, where the tier or a chat's context allows fewer tokens than were asked for. */
   readonly onTokensCapped: (maxNewTokens: number) => void
 }
 
@@ -71,6 +71,8 @@ interface OpenedGeneration {
   readonly context: GenerationContext
   readonly lease: ModelLease
   readonly input: GenerationRequest['input']
+  /** Before the caller's tier lowered it. */
+  readonly askedTokens: number
   /** In the order of the input. */
   readonly prompts: readonly PreparedPrompt[]
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
@@ -102,11 +104,11 @@ export class Generation implements Disposable {
     try {
       checkBeams(request, lease)
       const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
-      const { maxNewTokens } = engineOptions.options
-      if (maxNewTokens < request.maxNewTokens) context.onTokensCapped(maxNewTokens)
+      reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
-      return new Generation({ deps, context, lease, input, prompts, engineOptions })
+      const { maxNewTokens: askedTokens } = request
+      return new Generation({ deps, context, lease, input, askedTokens, prompts, engineOptions })
     } catch (error) {
       lease[Symbol.dispose]()
       throw error
@@ -176,6 +178,7 @@ export class Generation implements Disposable {
     for await (const events of lease.engine.generate({ ...engineOptions, prompts }, signal)) {
       for (const event of events) {
         timeline.record(event)
+        if (event.type === 'sequence-start') this.#capByContext(event.promptTokens)
         for (const passed of filter?.pass(event) ?? [event]) {
           const waiting = onEvent(passed.type === 'sequence-end' ? this.#toGenerationEnd(passed) : passed)
           if (waiting === undefined) continue
@@ -186,6 +189,15 @@ export class Generation implements Disposable {
         if (filter?.isOver === true) return
       }
     }
+  }
+
+  /** The engine ends a sequence where the context does; a chat is told beforehand, once its prompt's length is known. */
+  #capByContext(promptTokens: number): void {
+    const { input, lease, askedTokens, engineOptions, context } = this.#opened
+    const { maxSeqLen } = lease.info
+    if (input.kind !== 'chat' || maxSeqLen === null) return
+    const room = Math.max(1, maxSeqLen - promptTokens)
+    if (room < engineOptions.options.maxNewTokens) reportCap(askedTokens, room, context)
   }
 
   /** @throws ServiceError for a failure, except in a batch, where it is the result of its prompt */
@@ -258,6 +270,11 @@ export class Generation implements Disposable {
     }
     return deps.outputGuard.open(count, { systemMessages: systemMessages(input), onHit })
   }
+}
+
+/** Not where as many as possible were asked for: then nothing is lowered. */
+function reportCap(asked: number, allowed: number, context: GenerationContext): void {
+  if (allowed < asked && Number.isFinite(asked)) context.onTokensCapped(allowed)
 }
 
 function isAccepted(prompt: PreparedPrompt): prompt is Prompt {

@@ -1,5 +1,6 @@
-/** The body of `POST /v1/generate` as a valid type. Fields that the light server does not read are ignored as unknown ones are. */
+/** The body of `POST /v1/generate` as a valid type. Fields that the light server does not read must ask for nothing. */
 import type { GenerationRequest } from '../generation/engine-request.ts'
+import { UNBUILT_FIELDS } from '../net/requests/field-table.ts'
 import {
   brokenRule,
   GENERATE_NUMBERS,
@@ -11,6 +12,7 @@ import {
   numberRule,
   toFieldError,
 } from '../net/requests/request-fields.ts'
+import { findUnbuiltField } from '../net/requests/unbuilt-fields.ts'
 
 export interface GenerateRequest extends Pick<GenerationRequest, 'modelId' | 'maxNewTokens' | 'sampling'> {
   readonly prompt: string
@@ -18,16 +20,20 @@ export interface GenerateRequest extends Pick<GenerationRequest, 'modelId' | 'ma
 
 type Body = Readonly<Record<string, unknown>>
 
-/** No body at all is an empty one. @throws ServiceError `invalid_request` for the first field that is wrong. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(['prompt', 'model', ...Object.keys(GENERATE_NUMBERS)])
+
+/** No body at all is an empty one. @throws ServiceError for the first field that is wrong. */
 export function parseGenerateRequest(given: unknown): GenerateRequest {
   const body = given ?? {}
   if (!isObject(body)) throw toFieldError({ field: null, problem: brokenRule('a JSON object', body) })
+  const unbuilt = findUnbuiltField(body, { table: UNBUILT_FIELDS, known: KNOWN_FIELDS })
+  if (unbuilt !== null) throw toFieldError({ ...unbuilt, code: 'unsupported_value' })
   return {
     prompt: parseText(body, 'prompt', 'a string'),
     maxNewTokens: parseNumber(body, 'max_new_tokens'),
     sampling: {
       temperature: parseNumber(body, 'temperature'),
-      topK: parseNumber(body, 'top_k'),
+      topK: Math.max(parseNumber(body, 'top_k'), 0),
       topP: parseNumber(body, 'top_p'),
       repetitionPenalty: 1,
       seed: null,

@@ -1,19 +1,22 @@
 /** `POST /v1/chat/completions`: OpenAI's shape, plain or streamed. */
 import type { FastifyInstance } from 'fastify'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import type { AppDeps } from '../deps.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
 import { addRoute } from '../openapi/add-route.ts'
-import { chatChunk, chatCompletion, chatRequest } from '../dialects/openai-chat/schema.ts'
+import { chatChunk, chatCompletion, createChatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
-export function registerChatRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
+type ChatDeps = GenerationDeps & StreamDeps & Pick<AppDeps, 'defaultMaxTokens'>
+
+export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
   addRoute(app, 'POST /v1/chat/completions', {
     operationId: 'createChatCompletion',
     summary: 'Answer a conversation',
     tag: 'Generation',
     access: 'key',
     generates: true,
-    body: chatRequest,
+    body: createChatRequest(deps.defaultMaxTokens),
     ok: chatCompletion,
     event: chatChunk,
     errors: [400, 401, 404, 429, 500, 503],

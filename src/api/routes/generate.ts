@@ -12,6 +12,7 @@ import {
   batchResponse,
   generateRequest,
   generateResponse,
+  generateStreamRequest,
   streamChunk,
 } from '../dialects/generate/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
@@ -41,7 +42,7 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
     operationId: 'generateStream',
     summary: 'Continue a text, sent as it is made',
     ...GENERATION,
-    body: generateRequest,
+    body: generateStreamRequest,
     ok: streamChunk,
     event: streamChunk,
     isStreamOnly: true,

@@ -4,6 +4,7 @@
  * `validator.ts` puts the field's name in front. Nothing is coerced: `"1"` is not a number.
  */
 import { z } from 'zod'
+import { type FieldTable, UNBUILT_FIELDS } from '../../net/requests/field-table.ts'
 import {
   type Bounds,
   brokenRule,
@@ -16,6 +17,7 @@ import {
   type NumberField,
   numberRule,
 } from '../../net/requests/request-fields.ts'
+import { describeOtherFields, findUnbuiltField } from '../../net/requests/unbuilt-fields.ts'
 
 interface Issue {
   readonly input?: unknown
@@ -35,6 +37,11 @@ export function bounded({ isInteger, min, max }: Omit<NumberField, 'default'>): 
 export const number = (min: number, max: number) => bounded({ isInteger: false, min, max })
 
 export const integer = (min: number, max: number) => bounded({ isInteger: true, min, max })
+
+export function integerFrom(min: number) {
+  const error = must(`an integer of at least ${min}`)
+  return z.number({ error }).min(min, { error }).refine(Number.isInteger, { error }).meta({ type: 'integer' })
+}
 
 export function boolean() {
   return z.boolean({ error: must('true or false') })
@@ -70,6 +77,32 @@ export function arrayOf<Item extends z.ZodType>(
   return max === Infinity ? array : array.max(max, { error })
 }
 
+/** An object whose other fields must ask for nothing that is not built. */
+export function withoutUnbuilt<Schema extends z.ZodObject>(schema: Schema, table: FieldTable) {
+  const known = new Set(Object.keys(schema.shape))
+  return z.preprocess((given, context) => {
+    const unbuilt = isRecord(given) ? findUnbuiltField(given, { table, known }) : null
+    if (unbuilt !== null) addUnsupported(context, [unbuilt.field], unbuilt.problem)
+    return given
+  }, schema)
+}
+
+/** The body of a request that generates. @param id of its schema in the documentation */
+export function generationBody<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
+  const body = z.object(shape, { error: must('a JSON object') })
+  const description = describeOtherFields(new Set(Object.keys(shape)))
+  return withoutUnbuilt(body.meta({ id, description }), UNBUILT_FIELDS)
+}
+
+/** An issue that is answered with the code `unsupported_value`. */
+export function addUnsupported(context: z.RefinementCtx, path: PropertyKey[], message: string): void {
+  context.addIssue({ code: 'custom', path, message, params: { code: 'unsupported_value' } })
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** `null` and absence both mean the default. */
 export function nullableWithDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
   return schema
@@ -95,7 +128,9 @@ export const stopStrings = () =>
   )
 
 export const topK = () =>
-  bounded(GENERATE_NUMBERS.top_k).describe('Sample from this many likeliest tokens only; 0 is off.')
+  bounded(GENERATE_NUMBERS.top_k)
+    .transform((given) => Math.max(given, 0))
+    .describe('Sample from this many likeliest tokens only; 0 and -1 are off.')
 
 export const topP = () =>
   bounded(GENERATE_NUMBERS.top_p).describe(

@@ -20,7 +20,8 @@ export interface NumberField extends Bounds {
 export const GENERATE_NUMBERS = {
   max_new_tokens: { isInteger: true, min: 1, max: 4096, default: 256 },
   temperature: { isInteger: false, min: 0.01, max: 5, default: 1 },
-  top_k: { isInteger: true, min: 0, max: 2_147_483_647, default: 0 },
+  /** -1 is 0, as vLLM's clients write it. */
+  top_k: { isInteger: true, min: -1, max: 2_147_483_647, default: 0 },
   top_p: { isInteger: false, min: 0, max: 1, default: 1 },
 } as const satisfies Record<string, NumberField>
 

@@ -7,7 +7,7 @@ import { openSocket, postBytes } from '../../support/net/raw-http.ts'
 import { createAccountsApp, PASSWORD } from '../../support/servers/accounts-app.ts'
 import { distantPart } from '../../support/servers/distant-state.ts'
 
-const PROMPT = { prompt: 'abc', max_tokens: 1 }
+const PROMPT = { prompt: 'abc', max_new_tokens: 1 }
 
 describe('limits that another process keeps', () => {
   it('let exactly as many of many requests at once pass as the limit says', async () => {

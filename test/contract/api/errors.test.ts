@@ -150,7 +150,7 @@ describe('tiers', () => {
   })
 
   it('says so on a stream too, and queues each tier in its class', async () => {
-    const engine = new ScriptedEngine(sayOk)
+    const engine = new ScriptedEngine(sayOk, { maxSeqLen: null })
     const { post } = createTestApp({ engine, authenticator: createTierAuthenticator('pro') })
 
     const answer = await post('/v1/chat/completions', {

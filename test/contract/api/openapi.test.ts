@@ -111,6 +111,7 @@ describe('GET /openapi.json', () => {
       'FailedBatchItem',
       'GenerateRequest',
       'GenerateResponse',
+      'GenerateStreamRequest',
       'Health',
       'LiftedBan',
       'LoginRequest',

@@ -1,7 +1,13 @@
 /** OpenAI's chat fields: what asks for nothing passes, what would change the answer is refused, never ignored. */
 import { describe, expect, it } from 'vitest'
-import { ScriptedEngine, sayOk } from '../../support/engines/scripted-engine.ts'
-import { createTestApp } from '../../support/servers/test-app.ts'
+import {
+  ScriptedEngine,
+  sayOk,
+  sequenceEnd,
+  sequenceStart,
+  textDelta,
+} from '../../support/engines/scripted-engine.ts'
+import { createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
 
 const URL = '/v1/chat/completions'
 const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
@@ -23,6 +29,9 @@ describe('fields that are not built', () => {
     ['audio', [], [{ voice: 'x' }]],
     ['reasoning_effort', ['none'], ['high']],
     ['web_search_options', [], [{}]],
+    ['min_p', [0], [0.05]],
+    ['ignore_eos', [false], [true]],
+    ['lora', [[]], [[{ id: 0, scale: 1 }]]],
   ])('%s passes neutral values only', async (field, neutral, loaded) => {
     const { post } = createTestApp()
 
@@ -35,7 +44,7 @@ describe('fields that are not built', () => {
       expect(answer.headers['x-error-code']).toBe('unsupported_value')
       expect(answer.json().error.param).toBe(field)
       expect(answer.json().detail).toMatch(
-        new RegExp(`^${field} must be .*, but was .*: other values are not supported\\.$`),
+        new RegExp(`^${field} must be .*, but was .*: this route cannot .*\\.$`),
       )
     }
   })
@@ -62,10 +71,69 @@ describe('fields that are', () => {
     expect(answer.json().choices[0].message.content).toBe('ab')
   })
 
-  it('refuses parts that are no text', async () => {
-    const content = [{ type: 'image_url', image_url: { url: 'x' } }]
+  it.each([
+    ['image_url', 'an image'],
+    ['input_image', 'an image'],
+    ['input_audio', 'audio'],
+    ['video_url', 'a video'],
+    ['file', 'a file'],
+  ])('names a part that is no text: %s', async (type, what) => {
+    const content = [
+      { type: 'text', text: 'a' },
+      { type, [type]: { url: 'x' } },
+    ]
 
-    expect((await createTestApp().post(URL, { messages: [{ role: 'user', content }] })).statusCode).toBe(400)
+    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content }] })
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error).toMatchObject({
+      message: `messages[0].content[1] must be text, but was ${what} ('${type}'): this server reads text only.`,
+      param: 'messages[0].content[1]',
+      code: 'unsupported_value',
+    })
+  })
+
+  it.each([[{ type: 'refusal', refusal: 'no' }], [{ type: 'toString' }], [{ text: 'a' }], ['a'], [null]])(
+    'refuses a part of no known type: %j',
+    async (part) => {
+      const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content: [part] }] })
+
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json().detail).toBe(
+        'messages[0].content must be a string (or an array of text parts), but was an array of 1 item.',
+      )
+    },
+  )
+
+  it('takes the role developer for system', async () => {
+    const chatTemplate = "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }} {% endfor %}"
+    const engine = new ScriptedEngine(sayOk, { chatTemplate })
+    const messages = [
+      { role: 'developer', content: 'be brief' },
+      { role: 'user', content: 'hi' },
+    ]
+
+    await createTestApp({ engine }).post(URL, { messages })
+
+    expect(engine.requests[0]?.prompts[0]?.pieces.join('')).toBe('[system] be brief [user] hi ')
+  })
+
+  it.each([
+    { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'none' },
+    { functions: [{ name: 'f' }], function_call: 'none' },
+  ])('takes tools that it is told not to call: %j', async (fields) => {
+    expect((await createTestApp().post(URL, { ...MESSAGES, ...fields })).statusCode).toBe(200)
+  })
+
+  it('takes top_k -1 for none', async () => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({ engine })
+
+    await post(URL, { ...MESSAGES, top_k: -1 })
+    await post('/v1/generate', { prompt: 'a', top_k: -1 })
+    await post('/v1/generate/batch', { prompts: ['a'], top_k: -1 })
+
+    expect(engine.requests.map(({ options }) => options.sampling.topK)).toEqual([0, 0, 0])
   })
 
   it('stops at one string as at a list of them', async () => {
@@ -130,5 +198,81 @@ describe('fields that are', () => {
       stopStrings: [],
       sampling: { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: null },
     })
+  })
+})
+
+describe('max_tokens above what is allowed', () => {
+  /** Starts with a prompt of 96 tokens in a context of 4096. */
+  const startLong = () =>
+    new ScriptedEngine(async function* () {
+      yield sequenceStart(0, 96)
+      yield textDelta('ok', [1])
+      yield sequenceEnd('length')
+    })
+
+  it.each([
+    ['enterprise', 32_000, 4000],
+    ['enterprise', 4001, 4000],
+    ['enterprise', 4000, undefined],
+    ['pro', 8192, 4000],
+    ['free', 4000, 2048],
+    ['free', 1e20, 2048],
+    ['free', 2048, undefined],
+  ] as const)('is lowered: tier %s asks for %d and gets %s', async (tier, asked, applied) => {
+    const authenticator = createTierAuthenticator(tier)
+
+    for (const fields of [
+      { max_tokens: asked },
+      { max_completion_tokens: asked },
+      { max_tokens: asked, stream: true },
+    ]) {
+      const { post } = createTestApp({ engine: startLong(), authenticator })
+      const answer = await post(URL, { ...MESSAGES, ...fields })
+      expect(answer.statusCode).toBe(200)
+      expect(answer.headers['x-max-tokens-applied']).toBe(applied?.toString())
+    }
+  })
+
+  it('is lowered to one token where the prompt fills the context', async () => {
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart(0, 4096)
+      yield textDelta('a', [1])
+      yield sequenceEnd('length')
+    })
+
+    const answer = await createTestApp({ engine }).post(URL, { ...MESSAGES, max_tokens: 5 })
+
+    expect(answer.headers['x-max-tokens-applied']).toBe('1')
+  })
+
+  it('changes nothing for max_new_tokens, which ends with the context and without a header', async () => {
+    const answer = await createTestApp({ engine: startLong() }).post('/v1/generate', {
+      prompt: 'a',
+      max_new_tokens: 4096,
+    })
+
+    expect(answer.headers['x-max-tokens-applied']).toBeUndefined()
+  })
+})
+
+describe('a chat that names no number of tokens', () => {
+  it.each([
+    [256, 'enterprise', 256, undefined],
+    [1000, 'enterprise', 1000, undefined],
+    [4000, 'free', 2048, '2048'],
+    ['context', 'enterprise', 8192, undefined],
+    ['context', 'free', 2048, undefined],
+  ] as const)('gets the default %s: tier %s, %i tokens', async (defaultMaxTokens, tier, applied, header) => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({
+      engine,
+      defaultMaxTokens,
+      authenticator: createTierAuthenticator(tier),
+    })
+
+    const answer = await post(URL, { ...MESSAGES, max_tokens: null })
+
+    expect(engine.requests[0]?.options.maxNewTokens).toBe(applied)
+    expect(answer.headers['x-max-tokens-applied']).toBe(header)
   })
 })

@@ -31,14 +31,14 @@ const TOP_P: Row = {
 
 const TOP_K: Row = {
   field: 'top_k',
-  good: [0, 1, 50, 2_147_483_647],
+  good: [-1, 0, 1, 50, 2_147_483_647],
   bad: [
-    [-1, '-1'],
+    [-2, '-2'],
     [1.5, '1.5'],
     ['1', '"1"'],
     [2_147_483_648, '2147483648'],
   ],
-  rule: 'an integer between 0 and 2147483647',
+  rule: 'an integer between -1 and 2147483647',
 }
 
 const PRIORITY: Row = {
@@ -140,23 +140,24 @@ const GENERATE_ROWS: readonly Row[] = [
 const CHAT_ROWS: readonly Row[] = [
   {
     field: 'max_tokens',
-    good: [null, 1, 8192],
+    good: [null, 1, 8192, 32_000, 1e20],
     bad: [
       [0, '0'],
-      [8193, '8193'],
+      [-1, '-1'],
       [1.5, '1.5'],
       ['10', '"10"'],
     ],
-    rule: 'an integer between 1 and 8192',
+    rule: 'an integer of at least 1',
   },
   {
     field: 'max_completion_tokens',
-    good: [null, 1, 8192],
+    good: [null, 1, 8192, 32_000],
     bad: [
       [0, '0'],
-      [8193, '8193'],
+      [-1, '-1'],
+      [1.5, '1.5'],
     ],
-    rule: 'an integer between 1 and 8192',
+    rule: 'an integer of at least 1',
   },
   {
     field: 'temperature',
@@ -325,8 +326,8 @@ describe('sentences', () => {
     ],
     [
       '/v1/chat/completions',
-      { messages: [{ role: 'developer', content: 'a' }] },
-      "messages[0].role must be 'system', 'user' or 'assistant', but was \"developer\".",
+      { messages: [{ role: 'tool', content: 'a' }] },
+      "messages[0].role must be 'system', 'developer', 'user' or 'assistant', but was \"tool\".",
     ],
     ['/v1/chat/completions', { messages: [{ role: 'user' }] }, 'messages[0].content is required.'],
     [

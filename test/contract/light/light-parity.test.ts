@@ -46,7 +46,7 @@ describe('a generate body', () => {
     prompt: [null, 1, ['a'], {}, true, '', 'é', '\0', '\u{1F600}'],
     max_new_tokens: [0, 1, 2, 4096, 4097, 1.5, '10', null, true, [], {}],
     temperature: [0, 0.009, 0.01, 1, 5, 5.1, 'hot', null, [1]],
-    top_k: [-1, 0, 1.5, 2_147_483_647, 2_147_483_648, '1', null],
+    top_k: [-2, -1, 0, 1.5, 2_147_483_647, 2_147_483_648, '1', null],
     top_p: [-0.01, 0, 1, 1.01, '1', null, false],
     model: [
       null,

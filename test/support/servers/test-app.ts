@@ -69,6 +69,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       },
     }),
     modelAdmin: 'key',
+    defaultMaxTokens: 256,
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
     adminCheck: createAdminCheck(ADMIN_KEY, new AttemptThrottle(new MemoryAttemptLimits(clock))),
     accounts: withoutDatabase(),

@@ -6,6 +6,7 @@ import {
   arrayOf,
   boolean,
   bounded,
+  generationBody,
   integer,
   modelId,
   must,
@@ -42,22 +43,22 @@ const optionFields = {
   priority: priority().default(0),
 }
 
-const generateBody = z
-  .object(
-    { prompt: text().describe('The text to continue.'), ...optionFields },
-    { error: must('a JSON object') },
-  )
-  .meta({ id: 'GenerateRequest' })
+const generateFields = { prompt: text().describe('The text to continue.'), ...optionFields }
 
-const batchBody = z
-  .object(
-    {
-      prompts: arrayOf(text(), { min: 1, max: 64, of: 'strings' }).describe('The texts to continue.'),
-      ...optionFields,
-    },
-    { error: must('a JSON object') },
-  )
-  .meta({ id: 'BatchRequest' })
+const generateBody = generationBody('GenerateRequest', generateFields)
+
+const streamBody = generationBody('GenerateStreamRequest', {
+  ...generateFields,
+  stream: z
+    .literal(true, { error: must('true: POST /v1/generate answers in one piece') })
+    .nullish()
+    .describe('Need not be said.'),
+})
+
+const batchBody = generationBody('BatchRequest', {
+  prompts: arrayOf(text(), { min: 1, max: 64, of: 'strings' }).describe('The texts to continue.'),
+  ...optionFields,
+})
 
 type Options = Omit<z.output<typeof generateBody>, 'prompt'>
 
@@ -79,9 +80,12 @@ function toGenerationRequest(body: Options, input: Omit<PromptsInput, 'kind'>): 
   }
 }
 
-export const generateRequest = generateBody.transform((body) =>
-  toGenerationRequest(body, { prompts: [{ name: 'prompt', text: body.prompt }], batch: null }),
-)
+const toSingle = (body: z.output<typeof generateBody>) =>
+  toGenerationRequest(body, { prompts: [{ name: 'prompt', text: body.prompt }], batch: null })
+
+export const generateRequest = generateBody.transform(toSingle)
+
+export const generateStreamRequest = streamBody.transform(toSingle)
 
 /** @param batch how its prompts queue */
 export const batchRequest = (batch: NonNullable<PromptsInput['batch']>) =>

@@ -1,0 +1,347 @@
+/**
+ * The one table of fields that other servers' generation requests have and a route here may not read: OpenAI's, vLLM's,
+ * llama-server's, SGLang's, Ollama's, TGI's and those of `generate` in transformers. Two lists: fields that would change the
+ * answer, which are refused unless their value asks for nothing, and harmless ones, which are ignored as unknown ones are.
+ * Data only, read by `unbuilt-fields.ts`. A field that is built leaves this table for the schema of its route.
+ */
+interface FieldGroup {
+  /** What the fields ask for; completes "this route cannot". */
+  readonly does: string
+  /** Each with the values that ask for nothing; null always is one. */
+  readonly fields: Readonly<Record<string, readonly unknown[]>>
+  /** How routes that can do it call it. */
+  readonly names?: readonly string[]
+  /** A field whose value `none` switches these off. */
+  readonly offWith?: string
+}
+
+interface UnbuiltField extends Omit<FieldGroup, 'fields'> {
+  readonly neutral: readonly unknown[]
+}
+
+export type FieldTable = ReadonlyMap<string, UnbuiltField>
+
+function toTable(groups: readonly FieldGroup[]): FieldTable {
+  return new Map(
+    groups.flatMap(({ fields, ...group }) =>
+      Object.entries(fields).map(([field, neutral]) => [field, { ...group, neutral }] as const),
+    ),
+  )
+}
+
+const LENGTH_NAMES = ['max_tokens', 'max_new_tokens'] as const
+
+/** Fields of a body that would change the answer. */
+export const UNBUILT_FIELDS: FieldTable = toTable([
+  {
+    does: 'constrain the answer',
+    fields: {
+      response_format: [{ type: 'text' }],
+      grammar: [''],
+      json_schema: [],
+      regex: [''],
+      ebnf: [''],
+      choice: [[]],
+      format: [''],
+      structured_outputs: [],
+      structural_tag: [],
+      guided_json: [],
+      guided_regex: [''],
+      guided_choice: [[]],
+      guided_grammar: [''],
+      allowed_token_ids: [[]],
+      force_words_ids: [[]],
+      bad_words: [[]],
+      bad_words_ids: [[]],
+      suppress_tokens: [[]],
+      logit_bias: [{}, []],
+      logits_processors: [[]],
+      custom_logit_processor: [''],
+      custom_params: [{}],
+      vllm_xargs: [{}],
+    },
+  },
+  {
+    does: 'call tools',
+    offWith: 'tool_choice',
+    fields: { tools: [[]] },
+  },
+  { does: 'call tools', offWith: 'function_call', fields: { functions: [[]] } },
+  {
+    does: 'call tools',
+    fields: {
+      tool_choice: ['none', 'auto'],
+      function_call: ['none', 'auto'],
+      web_search_options: [],
+      plugins: [[]],
+    },
+  },
+  {
+    does: 'control how a model thinks',
+    fields: {
+      reasoning_effort: ['none'],
+      reasoning: [{}, { effort: 'none' }],
+      reasoning_format: ['none', 'auto'],
+      thinking: [{ type: 'disabled' }],
+      think: [false],
+      enable_thinking: [false],
+      thinking_budget: [],
+      thinking_budget_tokens: [],
+      thinking_token_budget: [],
+      thinking_forced_open: [false],
+      verbosity: ['medium'],
+    },
+  },
+  {
+    does: 'give several answers to a prompt',
+    fields: { n: [1], n_cmpl: [1], best_of: [1], num_return_sequences: [1] },
+  },
+  {
+    does: 'return anything of tokens beside their text',
+    fields: {
+      logprobs: [false],
+      top_logprobs: [0],
+      prompt_logprobs: [],
+      logprob_token_ids: [[]],
+      n_probs: [0],
+      post_sampling_probs: [false],
+      top_n_tokens: [0],
+      details: [false],
+      decoder_input_details: [false],
+      return_tokens: [false],
+      return_token_ids: [false],
+      return_tokens_as_token_ids: [false],
+      return_prompt_token_ids: [false],
+      return_hidden_states: [false],
+      return_routed_experts: [false],
+      skip_special_tokens: [true],
+    },
+  },
+  {
+    does: 'return anything but the generated text',
+    fields: {
+      echo: [false],
+      return_full_text: [false],
+      return_prompt_text: [false],
+      response_fields: [[]],
+      include_stop_str_in_output: [false],
+      no_stop_trim: [false],
+      modalities: [['text'], []],
+      audio: [],
+      moderation: [],
+    },
+  },
+  {
+    does: 'penalize repeated tokens this way',
+    fields: {
+      presence_penalty: [0],
+      frequency_penalty: [0],
+      encoder_repetition_penalty: [1],
+      no_repeat_ngram_size: [0],
+      repeat_last_n: [-1],
+      penalize_nl: [false],
+      penalize_newline: [false],
+      dry_multiplier: [0],
+    },
+  },
+  {
+    does: 'penalize repeated tokens',
+    names: ['repetition_penalty'],
+    fields: { repetition_penalty: [1, 0], repeat_penalty: [1, 0] },
+  },
+  {
+    does: 'choose tokens this way',
+    fields: {
+      min_p: [0],
+      top_a: [0],
+      typical_p: [1, 0],
+      tfs: [1],
+      tfs_z: [1],
+      top_n_sigma: [-1, 0],
+      top_nsigma: [-1, 0],
+      epsilon_cutoff: [0],
+      eta_cutoff: [0],
+      xtc_probability: [0],
+      mirostat: [0],
+      mirostat_mode: [0],
+      dynatemp_range: [0],
+      smoothing_factor: [0],
+      adaptive_target: [-1],
+      temperature_last: [false],
+      samplers: [],
+      sampler_order: [],
+      sampler_priority: [],
+      min_keep: [0],
+      penalty_alpha: [0],
+      guidance_scale: [1],
+      negative_prompt: [''],
+      watermark: [false],
+      watermarking: [false],
+    },
+  },
+  { does: 'choose the likeliest token on demand', names: ['do_sample'], fields: { do_sample: [true] } },
+  { does: 'repeat its answer for a seed', names: ['seed'], fields: { seed: [] } },
+  {
+    does: 'search with beams',
+    names: ['num_beams'],
+    fields: { num_beams: [1], beam_width: [1], use_beam_search: [false] },
+  },
+  {
+    does: 'search with beams this way',
+    fields: {
+      length_penalty: [1],
+      early_stopping: [false],
+      num_beam_groups: [1],
+      diversity_penalty: [0],
+    },
+  },
+  {
+    does: 'bound the length of an answer',
+    names: LENGTH_NAMES,
+    fields: {
+      max_tokens: [],
+      max_new_tokens: [],
+      max_completion_tokens: [],
+      max_output_tokens: [],
+      max_length: [],
+      n_predict: [-1],
+      num_predict: [-1],
+    },
+  },
+  {
+    does: 'end an answer at a text',
+    names: ['stop', 'stop_strings'],
+    fields: { stop: [[], ''], stop_strings: [[]], stop_sequences: [[]] },
+  },
+  {
+    does: 'decide this way where an answer ends',
+    fields: {
+      stop_token_ids: [[]],
+      stop_regex: [[], ''],
+      ignore_eos: [false],
+      ignore_eos_token: [false],
+      ban_eos_token: [false],
+      min_tokens: [0],
+      min_length: [0],
+      min_new_tokens: [0],
+      max_time: [],
+      t_max_predict_ms: [0],
+      n_indent: [0],
+      repetition_detection: [],
+    },
+  },
+  { does: 'stream', names: ['stream'], fields: { stream: [false] } },
+  {
+    does: 'change how the prompt is made',
+    fields: {
+      chat_template: [''],
+      chat_template_kwargs: [{}],
+      template: [''],
+      add_generation_prompt: [true],
+      continue_final_message: [false],
+      add_special_tokens: [],
+      add_bos_token: [],
+      documents: [[]],
+      system: [''],
+      instructions: [''],
+      suffix: [''],
+      raw: [],
+      context: [[]],
+      input_prefix: [''],
+      input_suffix: [''],
+      input_extra: [[]],
+      input_ids: [],
+      inputs_embeds: [],
+      prompt_embeds: [],
+      session_params: [],
+      truncate: [],
+      truncate_prompt_tokens: [],
+      truncation: ['disabled'],
+      transforms: [[]],
+      options: [{}],
+      parameters: [{}],
+    },
+  },
+  { does: 'read images', fields: { images: [[]], image_data: [[]], multi_modal_data: [{}] } },
+  {
+    does: 'apply adapters',
+    fields: { lora: [[]], lora_path: [''], lora_request: [], adapter_id: [''] },
+  },
+])
+
+/** Fields of a chat's message that would change the answer. */
+export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
+  { does: 'read tool calls', fields: { tool_calls: [[]], function_call: [] } },
+  { does: 'read images', fields: { images: [[]] } },
+  { does: 'read audio', fields: { audio: [] } },
+  { does: 'continue a message', fields: { prefix: [false], partial: [false] } },
+])
+
+/** Fields of `stream_options` that would change the answer. */
+export const UNBUILT_STREAM_FIELDS: FieldTable = toTable([
+  { does: 'send usage in every chunk', fields: { continuous_usage_stats: [false] } },
+])
+
+/**
+ * Fields of a body that leave the answer as it is: labels, hints for caches and routing, extra numbers in the answer, and
+ * the details of something that is refused itself wherever it is on.
+ */
+export const HARMLESS_FIELDS: readonly string[] = [
+  // labels and accounting
+  'user',
+  'metadata',
+  'store',
+  'service_tier',
+  'safety_identifier',
+  'priority',
+  'request_id',
+  'session_id',
+  'rid',
+  'custom_labels',
+  // caches and where a request runs
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'prediction',
+  'cache_prompt',
+  'cache_salt',
+  'extra_key',
+  'id_slot',
+  'n_cache_reuse',
+  'n_keep',
+  'n_discard',
+  'num_keep',
+  'keep_alive',
+  'routed_dp_rank',
+  'kv_transfer_params',
+  // how a stream looks, and extra numbers
+  'stream_options',
+  'stream_interval',
+  'sse_ping_interval',
+  'timings_per_token',
+  'return_progress',
+  'return_meta_info',
+  'return_cached_tokens_details',
+  'return_token_offsets',
+  'spaces_between_special_tokens',
+  // details of what is refused itself
+  'parallel_tool_calls',
+  'parse_tool_calls',
+  'include_reasoning',
+  'separate_reasoning',
+  'stream_reasoning',
+  'guided_decoding_backend',
+  'guided_whitespace_pattern',
+  'dry_base',
+  'dry_allowed_length',
+  'dry_penalty_last_n',
+  'dry_sequence_breakers',
+  'xtc_threshold',
+  'mirostat_tau',
+  'mirostat_eta',
+  'dynatemp_exponent',
+  'smoothing_curve',
+  'adaptive_decay',
+  'media_io_kwargs',
+  'mm_processor_kwargs',
+]

@@ -1,0 +1,59 @@
+/**
+ * Fields of a body that ask for what a route does not do: finds the first, and describes them all for the documentation.
+ * Called by the schemas of bodies (`api/schemas/fields.ts`) and by the light server's parser; the fields are in
+ * `field-table.ts`.
+ *
+ * Invariant: no field of that table is accepted and forgotten where its value asks for something.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type FieldTable, HARMLESS_FIELDS, UNBUILT_FIELDS } from './field-table.ts'
+import { brokenRule } from './request-fields.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+interface UnbuiltField {
+  readonly field: string
+  /** Follows the field's name. */
+  readonly problem: string
+}
+
+interface FieldOwner {
+  readonly table: FieldTable
+  /** The fields that the route reads itself. */
+  readonly known: ReadonlySet<string>
+}
+
+/** The first field that asks for what the route does not do; null where there is none. */
+export function findUnbuiltField(body: Body, { table, known }: FieldOwner): UnbuiltField | null {
+  for (const [field, value] of Object.entries(body)) {
+    const row = known.has(field) ? undefined : table.get(field)
+    if (row === undefined || isNeutral(value, row.neutral)) continue
+    if (row.offWith !== undefined && body[row.offWith] === 'none') continue
+    const name = row.names?.find((candidate) => known.has(candidate))
+    const why = name === undefined ? `this route cannot ${row.does}` : `it is called ${name} here`
+    return { field, problem: `${brokenRule(neutralRule(row.neutral), value)}: ${why}` }
+  }
+  return null
+}
+
+/** Both lists as a route's documentation shows them. */
+export function describeOtherFields(known: ReadonlySet<string>): string {
+  const list = (fields: readonly string[]) =>
+    fields
+      .filter((field) => !known.has(field))
+      .map((field) => `\`${field}\``)
+      .join(', ')
+  const unbuilt = [...UNBUILT_FIELDS.keys()]
+  return (
+    `Not built, and 400 unless the value asks for nothing, as \`null\` does: ${list(unbuilt)}. ` +
+    `Ignored: ${list(HARMLESS_FIELDS)}, and fields of any other name.`
+  )
+}
+
+function isNeutral(value: unknown, neutral: readonly unknown[]): boolean {
+  return value === null || neutral.some((one) => value === one || isDeepStrictEqual(value, one))
+}
+
+function neutralRule(neutral: readonly unknown[]): string {
+  return neutral.length === 0 ? 'null' : neutral.map((value) => JSON.stringify(value)).join(' or ')
+}

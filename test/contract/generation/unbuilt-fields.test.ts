@@ -1,0 +1,164 @@
+/**
+ * The table of fields that other servers read: on every route that generates, what would change the answer is refused unless
+ * its value asks for nothing, and what is harmless passes. The light server refuses the same.
+ */
+import { describe, expect, it } from 'vitest'
+import { HARMLESS_FIELDS, UNBUILT_FIELDS } from '../../../src/net/requests/field-table.ts'
+import { createTestLightServer } from '../../support/servers/light-server.ts'
+import { createTestApp } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
+
+const testApp = shared(() => createTestApp())
+const lightPort = shared(async () => (await createTestLightServer().server.listen()).port)
+
+type Post = (fields: object) => Promise<{ status: number; code: unknown; detail: string }>
+
+const GENERATE_FIELDS = [
+  'max_new_tokens',
+  'do_sample',
+  'repetition_penalty',
+  'num_beams',
+  'stop_strings',
+  'seed',
+  'priority',
+]
+const CHAT_FIELDS = [
+  'max_tokens',
+  'max_completion_tokens',
+  'repetition_penalty',
+  'stream',
+  'stream_options',
+  'stop',
+  'seed',
+  'priority',
+]
+
+function postFull(url: string, base: object): Post {
+  return async (fields) => {
+    const answer = await testApp().post(url, { ...base, ...fields })
+    const { statusCode: status, headers } = answer
+    const detail = status === 200 ? '' : answer.json<{ detail: string }>().detail
+    return { status, code: headers['x-error-code'], detail }
+  }
+}
+
+const postLight: Post = async (fields) => {
+  const answer = await fetch(`http://127.0.0.1:${lightPort()}/v1/generate`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-svc-0123', 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt: 'ab', ...fields }),
+  })
+  const { detail } = (await answer.json()) as { detail?: string }
+  return { status: answer.status, code: answer.headers.get('x-error-code'), detail: String(detail) }
+}
+
+const ROUTES: readonly (readonly [name: string, post: Post, read: readonly string[]])[] = [
+  ['/v1/generate', postFull('/v1/generate', { prompt: 'ab' }), GENERATE_FIELDS],
+  ['/v1/generate/stream', postFull('/v1/generate/stream', { prompt: 'ab' }), [...GENERATE_FIELDS, 'stream']],
+  ['/v1/generate/batch', postFull('/v1/generate/batch', { prompts: ['ab'] }), GENERATE_FIELDS],
+  [
+    '/v1/generate/continuous-batch',
+    postFull('/v1/generate/continuous-batch', { prompts: ['ab'] }),
+    GENERATE_FIELDS,
+  ],
+  [
+    '/v1/chat/completions',
+    postFull('/v1/chat/completions', { messages: [{ role: 'user', content: 'ab' }] }),
+    CHAT_FIELDS,
+  ],
+  ['/v1/generate of the light server', postLight, ['max_new_tokens']],
+]
+
+/** Asks for something in every field. */
+const LOADED = { any: 'thing' }
+
+describe.each(ROUTES)('%s', (_, post, read) => {
+  const unbuilt = [...UNBUILT_FIELDS].filter(([field]) => !read.includes(field))
+
+  it('refuses what would change the answer, and says what it is', async () => {
+    for (const [field] of unbuilt) {
+      const { status, code, detail } = await post({ [field]: LOADED })
+      expect([field, status, code]).toEqual([field, 400, 'unsupported_value'])
+      expect(detail).toMatch(
+        new RegExp(
+          `^${field} must be .+, but was an object: (this route cannot .+|it is called \\w+ here)\\.$`,
+        ),
+      )
+    }
+  })
+
+  it('takes a value that asks for nothing', async () => {
+    for (const [field, { neutral }] of unbuilt) {
+      for (const value of [null, ...neutral]) {
+        expect([field, value, (await post({ [field]: value })).status]).toEqual([field, value, 200])
+      }
+    }
+  })
+
+  it('ignores what is harmless', async () => {
+    for (const field of HARMLESS_FIELDS.filter((name) => !read.includes(name))) {
+      expect([field, (await post({ [field]: LOADED })).status]).toEqual([field, 200])
+    }
+  })
+})
+
+describe('sentences', () => {
+  const chat = postFull('/v1/chat/completions', { messages: [{ role: 'user', content: 'ab' }] })
+  const generate = postFull('/v1/generate', { prompt: 'ab' })
+
+  it.each([
+    [
+      'a constraint',
+      chat,
+      { grammar: 'root ::= "x"' },
+      'grammar must be "", but was "root ::= \\"x\\"": this route cannot constrain the answer.',
+    ],
+    [
+      'a number',
+      chat,
+      { n: 2 },
+      'n must be 1, but was 2: this route cannot give several answers to a prompt.',
+    ],
+    [
+      'a name of another server',
+      generate,
+      { max_tokens: 5 },
+      'max_tokens must be null, but was 5: it is called max_new_tokens here.',
+    ],
+    [
+      'a name of another route',
+      chat,
+      { stop_strings: ['x'] },
+      'stop_strings must be [], but was an array of 1 item: it is called stop here.',
+    ],
+    [
+      'a stream where there is none',
+      generate,
+      { stream: true },
+      'stream must be false, but was true: this route cannot stream.',
+    ],
+    [
+      'a field of a field',
+      chat,
+      { stream: true, stream_options: { continuous_usage_stats: true } },
+      'stream_options.continuous_usage_stats must be false, but was true: this route cannot send usage in every chunk.',
+    ],
+  ])('%s', async (_, post, fields, detail) => {
+    expect(await post(fields)).toEqual({ status: 400, code: 'unsupported_value', detail })
+  })
+})
+
+describe('names that every object has', () => {
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])('%s is unknown', async (field) => {
+    const { call } = testApp()
+
+    const answer = await call({
+      method: 'POST',
+      url: '/v1/chat/completions',
+      headers: { 'content-type': 'application/json' },
+      payload: `{"messages":[{"role":"user","content":"ab"}],"${field}":{"n":2}}`,
+    })
+
+    expect(answer.statusCode).toBe(200)
+  })
+})

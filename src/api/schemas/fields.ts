@@ -81,7 +81,7 @@ export function arrayOf<Item extends z.ZodType>(
 export function withoutUnbuilt<Schema extends z.ZodObject>(schema: Schema, table: FieldTable) {
   const known = new Set(Object.keys(schema.shape))
   return z.preprocess((given, context) => {
-    const unbuilt = isRecord(given) ? findUnbuiltField(given, { table, known }) : null
+    const unbuilt = isJsonObject(given) ? findUnbuiltField(given, { table, known }) : null
     if (unbuilt !== null) addUnsupported(context, [unbuilt.field], unbuilt.problem)
     return given
   }, schema)
@@ -99,7 +99,7 @@ export function addUnsupported(context: z.RefinementCtx, path: PropertyKey[], me
   context.addIssue({ code: 'custom', path, message, params: { code: 'unsupported_value' } })
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

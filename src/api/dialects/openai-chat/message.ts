@@ -1,7 +1,7 @@
 /** A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts. What is no text is refused by its name. */
 import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/field-table.ts'
-import { addUnsupported, isRecord, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
+import { addUnsupported, isJsonObject, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const
 
@@ -26,7 +26,7 @@ const messageObject = z
 
 export const message = z.preprocess(
   (given, context) => {
-    if (isRecord(given)) refuseUnreadPart(given['content'], context)
+    if (isJsonObject(given)) refuseUnreadPart(given['content'], context)
     return given
   },
   withoutUnbuilt(messageObject, UNBUILT_MESSAGE_FIELDS),
@@ -52,7 +52,7 @@ const UNREAD_PARTS: Readonly<Record<string, string>> = {
 function refuseUnreadPart(content: unknown, context: z.RefinementCtx): void {
   if (!Array.isArray(content)) return
   for (const [index, part] of content.entries()) {
-    const type = isRecord(part) ? part['type'] : null
+    const type = isJsonObject(part) ? part['type'] : null
     if (typeof type !== 'string' || !Object.hasOwn(UNREAD_PARTS, type)) continue
     const what = `must be text, but was ${UNREAD_PARTS[type]} ('${type}'): this server reads text only`
     return addUnsupported(context, ['content', index], what)

@@ -49,19 +49,16 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
   }
 }
 
-type ReplicaHooks = Pick<EngineHostHooks, 'onProgress' | 'mayTryAgain'>
+type ReplicaHooks = Pick<EngineHostHooks, 'onProgress'>
 
 /** All of them or none: when one cannot be started, those that could are closed. */
 async function startReplicas(
   onProgresses: readonly EngineHostHooks['onProgress'][],
   start: (hooks: ReplicaHooks) => Promise<Engine>,
 ): Promise<Engine> {
-  let engine: ReplicatedEngine | null = null
-  const mayTryAgain = (): boolean => engine?.status().state === 'ready'
-  const starts = onProgresses.map((onProgress) => start({ onProgress, mayTryAgain }))
+  const starts = onProgresses.map((onProgress) => start({ onProgress }))
   try {
-    engine = new ReplicatedEngine(await Promise.all(starts))
-    return engine
+    return new ReplicatedEngine(await Promise.all(starts))
   } catch (error) {
     for (const settled of await Promise.allSettled(starts)) {
       if (settled.status === 'fulfilled') await settled.value.close()

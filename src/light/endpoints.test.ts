@@ -12,6 +12,7 @@ const FAILED: ModelRecord = {
   info: null,
   outline: null,
   replicas: { all: 2, ready: 1 },
+  engineDeaths: 0,
   quantization: 'none',
 }
 

@@ -23,6 +23,8 @@ export interface ModelRecord {
   readonly outline: ModelOutline | null
   /** Its engine processes; null where nothing serves, or none of its own. */
   readonly replicas: ReplicaCount | null
+  /** Engine processes that have died; of the engine that serves now. */
+  readonly engineDeaths: number
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
 }
@@ -39,6 +41,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     info,
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
     replicas: entry.current?.engine.status().replicas ?? null,
+    engineDeaths: entry.current?.engine.status().deaths ?? 0,
     quantization: entry.source?.quantization ?? 'none',
   }
 }

@@ -160,6 +160,8 @@ export type EngineStatus = (
 ) & {
   /** Absent where there is only ever one. */
   readonly replicas?: ReplicaCount
+  /** Processes of this engine that have ended by themselves; absent where it has none of its own. */
+  readonly deaths?: number
 }
 
 export interface ReplicaCount {

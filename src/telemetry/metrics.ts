@@ -31,7 +31,7 @@ export interface GuardHit {
 }
 
 export interface ModelStates {
-  list(): readonly { readonly id: string; readonly state: string }[]
+  list(): readonly { readonly id: string; readonly state: string; readonly engineDeaths: number }[]
 }
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -137,6 +137,18 @@ export class Metrics {
         for (const { id, state } of models.list()) this.set({ model: id, state }, 1)
       },
     })
+    this.#registry.registerMetric(
+      new Counter({
+        name: 'sluice_engine_deaths_total',
+        help: 'Engine processes of a model that have died; from 0 again when the model is replaced.',
+        labelNames: ['model'],
+        registers: [],
+        collect() {
+          this.reset()
+          for (const { id, engineDeaths } of models.list()) this.inc({ model: id }, engineDeaths)
+        },
+      }),
+    )
     this.#addGauge({
       name: 'sluice_ready',
       help: '1 while the default model can take work.',

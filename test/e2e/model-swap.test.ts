@@ -200,7 +200,7 @@ describe('a model that does not fit into memory', () => {
 })
 
 describe('three deaths of an engine within a minute', () => {
-  it('mark the model failed until it is registered again', async () => {
+  it('mark the model failed until it is started again after a pause, or registered again', async () => {
     const { first } = writeModels()
     const server = await startServer(['--checkpoint', first, '--model-id', 'm'])
     for (let death = 1; death <= 3; death++) {
@@ -213,10 +213,16 @@ describe('three deaths of an engine within a minute', () => {
     const refused = await post(server, '/v1/generate', { body: STREAM })
     expect(refused.status).toBe(503)
     expect(refused.headers.get('x-error-code')).toBe('engine_unavailable')
-    expect((await call(server, 'GET /v1/ready')).status).toBe(503)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const why = /its process died 3 times within a minute \(the last one .*SIGKILL.*\); it is started again in \d+ s\.$/
+    const unready = await call(server, 'GET /v1/ready')
+    expect(unready.status).toBe(503)
+    expect(((await unready.json()) as { detail: string }).detail).toMatch(why)
     const [model] = await listModels(server)
     expect(model?.meta.state).toBe('failed')
-    expect(model?.meta.failure).toContain('died 3 times within a minute')
+    expect(model?.meta.failure).toMatch(why)
+    const metrics = await call(server, 'GET /metrics', { secret: ADMIN_KEY })
+    expect(await metrics.text()).toContain('sluice_engine_deaths_total{model="m"} 3')
 
     expect((await register(server, { id: 'm', checkpoint: first })).status).toBe(200)
     expect((await call(server, 'GET /v1/ready')).status).toBe(200)
@@ -268,7 +274,7 @@ describe('replicas', () => {
 
     const line = await logged(
       server,
-      'the engine process died too often; it is started again after 5 minutes if other replicas still serve',
+      'the engine process died 3 times within a minute (the last one was ended by SIGKILL); it is started again in 10 s',
     )
 
     expect(line['level']).toBe('error')
@@ -280,6 +286,8 @@ describe('replicas', () => {
     })
     expect((await call(server, 'GET /v1/ready')).status).toBe(200)
     expect((await stream(server)).text).toMatch(/^[a-l]{60}$/)
+    await until('both serve again', async () => (await readyReplicas()) === 2)
+    expect(enginePids(server)).toHaveLength(2)
   })
 })
 

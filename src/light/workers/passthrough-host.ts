@@ -26,6 +26,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
       engine: 'passthrough',
     },
     replicas: null,
+    engineDeaths: 0,
     quantization: 'none',
   }
   const get = (modelId: string | null): ModelRecord => {

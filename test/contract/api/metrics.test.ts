@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
+import { sayOk, ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
 import { ADMIN_KEY, createTestApp, type TestApp } from '../../support/servers/test-app.ts'
 
 const asAdmin = { authorization: `Bearer ${ADMIN_KEY}` }
@@ -20,6 +20,14 @@ describe('GET /metrics', () => {
     expect(answer.body).toContain('sluice_model_state{model="default",state="ready"} 1')
     expect(answer.body).toContain('sluice_ready 1')
     expect(/^process_open_fds [1-9]/m.test(answer.body)).toBe(process.platform === 'linux')
+  })
+
+  it('counts the deaths of a model of engines', async () => {
+    const engine = new ScriptedEngine(sayOk)
+    engine.status = () => ({ state: 'failed', message: 'it died.', deaths: 3 })
+    const text = await readMetrics(createTestApp({ engine }))
+    expect(text).toContain('sluice_engine_deaths_total{model="default"} 3')
+    expect(text).toContain('sluice_model_state{model="default",state="failed"} 1')
   })
 
   it('counts requests by the pattern of their route, and tokens by model', async () => {

@@ -58,48 +58,35 @@ async function startHost(given: TestHostOptions = {}) {
 }
 
 describe('an engine process that dies', () => {
-  it('three times within a minute is given up, and says so', async () => {
-    const { host, crashes, ask } = await startHost({ clock: new VirtualClock() })
+  it('three times within a minute is started again after pauses that grow, and says so', async () => {
+    const clock = new VirtualClock()
+    const { host, crashes, restarts, ask } = await startHost({ clock })
 
     for (let death = 0; death < 3; death++) {
       await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
     }
 
-    const message =
-      'its process died 3 times within a minute (the last one ended with exit code 3); register the model again.'
-    await expect(ask('hello')).rejects.toMatchObject({ status: 503, params: { message } })
-    expect(host.status()).toEqual({ state: 'failed', message })
-    expect(crashes.at(-1)).toBe('is not started again: it died too often')
-  })
-
-  it('too often is tried again after a long pause while other replicas serve, and given up if it dies again', async () => {
-    const clock = new VirtualClock()
-    const asked: boolean[] = []
-    const answers = [true, false, true, false]
-    const mayTryAgain = () => {
-      asked.push(answers[asked.length] ?? false)
-      return asked.at(-1) ?? false
-    }
-    const { host, crashes, restarts, ask } = await startHost({
-      clock,
-      longPauseMs: 30_000,
-      hooks: { mayTryAgain },
+    const how = 'died 3 times within a minute (the last one ended with exit code 3); it is started again in'
+    await expect(ask('hello')).rejects.toMatchObject({
+      status: 503,
+      retryAfterSeconds: 10,
+      params: { message: `its process ${how} 10 s.` },
     })
-    for (let death = 0; death < 3; death++) await expect(ask('die')).rejects.toThrow()
+    expect(host.status()).toEqual({ state: 'failed', message: `its process ${how} 10 s.`, deaths: 3 })
+    expect(crashes.at(-1)).toBe(`${how} 10 s`)
+    clock.advance(4000)
+    expect(host.status()).toMatchObject({ message: `its process ${how} 6 s.` })
 
-    // One that was given up is not waited for.
-    const pid = await answered(ask, () => {
-      if (asked.length < 3) clock.advance(30_000)
-    })
-
-    expect(crashes.at(-1)).toMatch(/^died too often; it is started again after/)
+    clock.advance(6000)
+    expect(host.status()).toMatchObject({ message: expect.stringMatching(/; it is being started again\.$/) })
+    const pid = await answered(ask)
     expect(Number(pid)).toBe(restarts.at(-1))
-    // When it was given up, after the first pause and after the second one.
-    expect(asked).toEqual([true, false, true])
+    expect(host.status()).toEqual({ state: 'ready', deaths: 3 })
+
     clock.advance(59_000)
     await expect(ask('die')).rejects.toThrow()
-    await expect(ask('hello')).rejects.toMatchObject({ code: 'engine_unavailable' })
-    expect(host.status()).toMatchObject({ message: expect.stringMatching(/died again after a pause/) })
+    await expect(ask('hello')).rejects.toMatchObject({ code: 'engine_unavailable', retryAfterSeconds: 20 })
+    expect(crashes.at(-1)).toMatch(/^died again after a pause .*; it is started again in 20 s$/)
   })
 
   it('now and then is started again each time', async () => {
@@ -111,7 +98,7 @@ describe('an engine process that dies', () => {
       await changed(ask, pid)
       clock.advance(30_000)
     }
-    expect(host.status()).toEqual({ state: 'ready' })
+    expect(host.status()).toEqual({ state: 'ready', deaths: 4 })
   })
 })
 
@@ -213,10 +200,9 @@ async function changed(ask: (word: string) => Promise<string | undefined>, pid: 
 }
 
 /** Waits until a process answers; until then each request must be refused. */
-async function answered(ask: (word: string) => Promise<string | undefined>, pass: () => void) {
+async function answered(ask: (word: string) => Promise<string | undefined>) {
   let answer: string | undefined
   await until('a process answers', async () => {
-    pass()
     answer = await ask('hello').catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'engine_unavailable' })
       return undefined

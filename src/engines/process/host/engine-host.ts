@@ -5,14 +5,14 @@
  *
  *   serving ──process ends──▶ restarting ──started──▶ serving
  *      │                          │ several starts failed: requests are refused, the tries go on
- *      └──third end in a minute──▶ given up: requests are refused; tried again after a pause where others serve
+ *      └──third end in a minute──▶ suspended: requests are refused; started again after pauses that grow
  *   any ──close()──▶ closed
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
 import { abortReason } from '../../../core/abort.ts'
 import { type SleepingClock, systemClock } from '../../../core/clock.ts'
-import { RETRY_AFTER_SECONDS, Supervisor } from '../../../core/concurrency/supervisor.ts'
+import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
@@ -34,8 +34,6 @@ export interface EngineHostOptions {
   readonly start: EngineStartOptions
   /** Silence, while it has work, after which an engine is hung. @default a minute, and more for a large model */
   readonly hangMs?: number
-  /** Between tries of an engine that was given up. @default 5 minutes */
-  readonly longPauseMs?: number
   /** @default the system's */
   readonly clock?: SleepingClock
 }
@@ -44,8 +42,6 @@ export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
   readonly onCrash: (how: string) => void
   readonly onRestart: (pid: number) => void
-  /** Whether one that was given up is worth another try: other replicas serve, so no request waits for it. */
-  readonly mayTryAgain?: () => boolean
 }
 
 interface HostedRequest extends PendingRequest {
@@ -64,6 +60,7 @@ export class EngineHost implements Engine {
   /** Requests that wait for the next process. */
   #parked: HostedRequest[] = []
   #lastFailure = ''
+  #deaths = 0
   #isHung = false
   #isClosed = false
   /** Until the process that ended last is gone. */
@@ -77,11 +74,7 @@ export class EngineHost implements Engine {
       clock: this.#clock,
       start: (signal) => this.#startAgain(signal),
       onFailedStart: (error) => this.#recordFailedStart(error),
-      giveUp: {
-        longPauseMs: options.longPauseMs,
-        mayTryAgain: () => hooks.mayTryAgain?.() === true,
-        onGivenUp: (how, pauseMs) => this.#giveUp(how, pauseMs),
-      },
+      onSuspended: (how, pauseMs) => this.#suspend(how, pauseMs),
     })
     this.#process = process
     this.#serve(process)
@@ -114,9 +107,10 @@ export class EngineHost implements Engine {
   }
 
   status(): EngineStatus {
-    if (this.#client !== null) return { state: 'ready' }
-    if (!this.#supervisor.isUnavailable) return { state: 'restarting' }
-    return { state: 'failed', message: this.#lastFailure }
+    const deaths = this.#deaths
+    if (this.#client !== null) return { state: 'ready', deaths }
+    if (!this.#supervisor.isUnavailable) return { state: 'restarting', deaths }
+    return { state: 'failed', message: this.#describeFailure(), deaths }
   }
 
   /** The process that serves now, or served last. */
@@ -142,8 +136,19 @@ export class EngineHost implements Engine {
   #refuseIfUnavailable(): void {
     if (this.#isClosed) throw new ServiceError('shutting_down')
     if (this.#client !== null || !this.#supervisor.isUnavailable) return
-    const retryAfterSeconds = RETRY_AFTER_SECONDS
-    throw new ServiceError('engine_unavailable', { message: this.#lastFailure }, { retryAfterSeconds })
+    throw this.#unavailable()
+  }
+
+  #unavailable(): ServiceError {
+    const { retryAfterSeconds } = this.#supervisor
+    return new ServiceError('engine_unavailable', { message: this.#describeFailure() }, { retryAfterSeconds })
+  }
+
+  #describeFailure(): string {
+    const seconds = this.#supervisor.suspendedSeconds
+    if (seconds === null) return this.#lastFailure
+    const reason = this.#lastFailure.replace(/\.$/, '')
+    return `${reason}; ${seconds === 0 ? 'it is being started again' : `it is started again in ${seconds} s`}.`
   }
 
   #place(hosted: HostedRequest): void {
@@ -183,6 +188,7 @@ export class EngineHost implements Engine {
     if (this.#isClosed) return
     const how = this.#isHung ? 'hung, and was ended' : exit
     this.#isHung = false
+    this.#deaths++
     this.#lastFailure = how
     this.#hooks.onCrash(how)
     this.#supervisor.restart()
@@ -199,13 +205,10 @@ export class EngineHost implements Engine {
     this.#hooks.onRestart(process.pid)
   }
 
-  #giveUp(howOften: string, pauseMs: number): void {
-    this.#lastFailure = `its process died ${howOften} (the last one ${this.#lastFailure}); register the model again.`
-    this.#hooks.onCrash(
-      this.#hooks.mayTryAgain?.() === true
-        ? `died too often; it is started again after ${pauseMs / 60_000} minutes if other replicas still serve`
-        : 'is not started again: it died too often',
-    )
+  #suspend(howOften: string, pauseMs: number): void {
+    const death = `died ${howOften} (the last one ${this.#lastFailure})`
+    this.#lastFailure = `its process ${death}`
+    this.#hooks.onCrash(`${death}; it is started again in ${pauseMs / 1000} s`)
     this.#refuseParked()
   }
 
@@ -216,9 +219,7 @@ export class EngineHost implements Engine {
   }
 
   #refuseParked(): void {
-    for (const { stream } of this.#parked.splice(0)) {
-      stream.fail(new ServiceError('engine_unavailable', { message: this.#lastFailure }))
-    }
+    for (const { stream } of this.#parked.splice(0)) stream.fail(this.#unavailable())
   }
 }
 

@@ -96,10 +96,10 @@ describe('ReplicatedEngine', () => {
     const engine = new ReplicatedEngine(replicas)
     expect(engine.info()).toMatchObject({ maxBatchSize: 8, memoryBytes: 20 })
     if (one === undefined || two === undefined) throw new Error('there are two')
-    one.current = failed
-    expect(engine.status()).toEqual({ state: 'ready', replicas: { all: 2, ready: 1 } })
-    two.current = restarting
-    expect(engine.status()).toEqual({ ...restarting, replicas: { all: 2, ready: 0 } })
+    one.current = { ...failed, deaths: 3 }
+    expect(engine.status()).toEqual({ state: 'ready', replicas: { all: 2, ready: 1 }, deaths: 3 })
+    two.current = { ...restarting, deaths: 1 }
+    expect(engine.status()).toEqual({ ...restarting, replicas: { all: 2, ready: 0 }, deaths: 4 })
     two.current = failed
     expect(engine.status()).toMatchObject(failed)
   })

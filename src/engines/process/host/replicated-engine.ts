@@ -74,7 +74,8 @@ export class ReplicatedEngine implements Engine {
     )
     if (best === undefined) throw new RangeError('A model has at least one replica.')
     const ready = statuses.filter(({ state }) => state === 'ready').length
-    return { ...best, replicas: { all: statuses.length, ready } }
+    const deaths = statuses.reduce((sum, status) => sum + (status.deaths ?? 0), 0)
+    return { ...best, replicas: { all: statuses.length, ready }, deaths }
   }
 
   async close(): Promise<void> {

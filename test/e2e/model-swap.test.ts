@@ -214,7 +214,8 @@ describe('three deaths of an engine within a minute', () => {
     expect(refused.status).toBe(503)
     expect(refused.headers.get('x-error-code')).toBe('engine_unavailable')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    const why = /its process died 3 times within a minute \(the last one .*SIGKILL.*\); it is started again in \d+ s\.$/
+    const why =
+      /its process died 3 times within a minute \(the last one .*SIGKILL.*\); it is started again in \d+ s\.$/
     const unready = await call(server, 'GET /v1/ready')
     expect(unready.status).toBe(503)
     expect(((await unready.json()) as { detail: string }).detail).toMatch(why)

@@ -99,7 +99,11 @@ describe('a supervisor that bounds deaths', () => {
       await die()
     }
     expect(pauses()).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000])
-    expect(suspensions.slice(1)).toEqual(pauses().slice(1).map((pause) => `again after a pause, ${pause}`))
+    expect(suspensions.slice(1)).toEqual(
+      pauses()
+        .slice(1)
+        .map((pause) => `again after a pause, ${pause}`),
+    )
     expect(startedMs).toHaveLength(2 + 6)
   })
 

@@ -9,7 +9,7 @@ import { InvariantError, ServiceError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
-import { ModelRegistry } from '../models/registry.ts'
+import { DEFAULT_MODEL_ID, ModelRegistry } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
@@ -68,7 +68,15 @@ export async function createServer(
   // A caller that does not wait for it learns of a failure from /v1/models and from every answer.
   loaded.catch(() => {})
   try {
-    return { ...(await opening), registry, loaded }
+    const service = await opening
+    if (models.length === 0) {
+      const { address } = service
+      log.info(
+        { address, model: DEFAULT_MODEL_ID, engine: 'passthrough' },
+        'serving the passthrough model, which repeats the prompt',
+      )
+    }
+    return { ...service, registry, loaded }
   } catch (error) {
     await registry.close()
     throw error

@@ -7,6 +7,10 @@ import type { ModelEntry } from './model-entry.ts'
 
 export const BYTES_PER_MB = 1_000_000
 
+/** A stranger takes its answers for those of a model that does not work. */
+const PASSTHROUGH_NOTE =
+  'The passthrough model: no checkpoint was given, so each prompt is continued with itself.'
+
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
 
 export interface ModelRecord {
@@ -110,6 +114,7 @@ export function toModelObject(record: ModelRecord) {
       state: record.state,
       load_progress: record.loadFraction,
       failure: failure === null ? null : withoutFolders(failure),
+      ...(outline?.engine === 'passthrough' && { note: PASSTHROUGH_NOTE }),
       ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
   }

@@ -24,6 +24,7 @@ export const model = z
       state: z.enum(['loading', 'ready', 'draining', 'failed']),
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),
+      note: z.string().optional().describe('Of the passthrough model, that it repeats the prompt.'),
       replicas: z.int().optional().describe('Engine processes; absent where the model has none of its own.'),
       replicas_ready: z.int().optional().describe('Those of them that serve now.'),
     }),

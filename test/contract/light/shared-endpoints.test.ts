@@ -24,6 +24,7 @@ const PASSTHROUGH_MODEL = {
     state: 'ready',
     load_progress: 1,
     failure: null,
+    note: 'The passthrough model: no checkpoint was given, so each prompt is continued with itself.',
   },
 }
 

@@ -17,13 +17,15 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { createGuards, type Guards } from './guards.ts'
-import { openState, type ServerState } from './state.ts'
+import { type NoOperatorKeyReason, openState, type ServerState } from './state.ts'
 
 export interface Service {
   /** `http://127.0.0.1:8080`, or with `https:` */
   readonly address: string
-  /** The key made for this run because none was configured; null otherwise. */
+  /** The key made for this run because there was no other; null otherwise. */
   readonly operatorKey: string | null
+  /** Why this run has no key of its own; null where it has one. */
+  readonly withoutOperatorKey: NoOperatorKeyReason | null
   /** Reads the TLS files again, if there are any; a problem is logged, and the old certificate stays. */
   reloadCertificate(): Promise<void>
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
@@ -88,6 +90,7 @@ export async function openService(
   return {
     address: listener.address,
     operatorKey: state.operatorKey,
+    withoutOperatorKey: state.withoutOperatorKey,
     reloadCertificate: () => listener.reloadCertificate(),
     close: () => {
       isDraining = true

@@ -28,10 +28,15 @@ import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
 import { type AccountsStorage, openAccounts, openUsage } from './open-databases.ts'
 
+/** The keys of `--api-keys`, the admin key or an account makes others; with `--auth-mode none` no key is asked for. */
+export type NoOperatorKeyReason = 'open' | 'api-keys' | 'admin-key' | 'accounts'
+
 export interface ServerState {
   readonly authenticator: Authenticator
-  /** The key made for this run because there was none and no account; null otherwise. */
+  /** The key made for this run because there was no other; null otherwise. */
   readonly operatorKey: string | null
+  /** Why this run has no key of its own; null where it has one. */
+  readonly withoutOperatorKey: NoOperatorKeyReason | null
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
   readonly accounts: AccountService
@@ -102,18 +107,31 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   }
 }
 
-/** Static keys first, then those of the database; without either, one key for this run. */
+/** Static keys first, then those of the database; where nobody could call or make a key, one key for this run. */
 async function createAuthenticator(
-  { authMode, apiKeys }: ServerConfig,
+  config: ServerConfig,
   { database, credentials, accounts, clock }: PartsDeps & { readonly accounts: AccountService },
-): Promise<Pick<ServerState, 'authenticator' | 'operatorKey'>> {
-  if (authMode === 'none') return { authenticator: createOpenAuthenticator(), operatorKey: null }
-  const operatorKey = apiKeys.length === 0 && !(await accounts.hasAnyAccount()) ? newKeySecret() : null
-  const staticKeys = operatorKey === null ? apiKeys : [operatorKey]
+): Promise<Pick<ServerState, 'authenticator' | 'operatorKey' | 'withoutOperatorKey'>> {
+  const withoutOperatorKey = await whyNoOperatorKey(config, accounts)
+  if (withoutOperatorKey === 'open') {
+    return { authenticator: createOpenAuthenticator(), operatorKey: null, withoutOperatorKey }
+  }
+  const operatorKey = withoutOperatorKey === null ? newKeySecret() : null
+  const staticKeys = operatorKey === null ? config.apiKeys : [operatorKey]
   const idSalt = await ensureSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
     createStaticKeyAuthenticator(staticKeys, idSalt),
     createKeyAuthenticator({ credentials, clock }),
   )
-  return { authenticator, operatorKey }
+  return { authenticator, operatorKey, withoutOperatorKey }
+}
+
+async function whyNoOperatorKey(
+  { authMode, apiKeys, adminKey }: ServerConfig,
+  accounts: AccountService,
+): Promise<NoOperatorKeyReason | null> {
+  if (authMode === 'none') return 'open'
+  if (apiKeys.length > 0) return 'api-keys'
+  if (adminKey !== null) return 'admin-key'
+  return (await accounts.hasAnyAccount()) ? 'accounts' : null
 }

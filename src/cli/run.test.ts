@@ -36,6 +36,7 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   const server: ServedServer = {
     address: 'http://127.0.0.1:1234',
     operatorKey: null,
+    withoutOperatorKey: 'api-keys',
     loaded: Promise.resolve(),
     reloadCertificate: async () => void reloads++,
     close: () => closing.opened,
@@ -142,6 +143,7 @@ describe('run', () => {
         Promise.resolve({
           address: 'http://127.0.0.1:1',
           operatorKey: 'sk-svc-made',
+          withoutOperatorKey: null,
           loaded: Promise.resolve(),
           reloadCertificate: () => Promise.resolve(),
           close: () => Promise.resolve(),
@@ -151,7 +153,7 @@ describe('run', () => {
     await scene.listening
     scene.signal()
     expect(await exitCode).toBe(0)
-    expect(scene.printed[1]).toContain('sk-svc-made')
+    expect(scene.printed.slice(1).join('\n')).toContain('sk-svc-made')
   })
 
   it('ends at once with 130 at a second signal', async () => {
@@ -207,6 +209,7 @@ describe('run', () => {
         Promise.resolve({
           address: 'http://127.0.0.1:1',
           operatorKey: null,
+          withoutOperatorKey: 'api-keys',
           loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
           reloadCertificate: () => Promise.resolve(),
           close: () => {

@@ -135,7 +135,7 @@ describe("a run's own key", () => {
 
   it('is another in each run, and is not made once there is an account or a key of one', async () => {
     const folder = temporaryFolder()
-    const start = () => listening(spawnServer(['--admin-key', ADMIN_KEY, '--data-dir', folder]))
+    const start = () => listening(spawnServer(['--data-dir', folder]))
     const stop = async ({ child, ended }: ServerProcess) => {
       child.kill('SIGTERM')
       await ended
@@ -143,7 +143,8 @@ describe("a run's own key", () => {
     const first = await start()
     await stop(first)
     const second = await start()
-    const { id } = await readFields(await call(second, 'POST /v1/admin/keys', { secret: ADMIN_KEY }))
+    const body = { email: 'ann@example.org', password: 'correct horse' }
+    const { user_id: id } = await readFields(await call(second, 'POST /v1/auth/register', { body }))
     await stop(second)
     const third = await start()
     const oldKey = await call(third, 'GET /v1/keys', { secret: printedKey(second) ?? '' })
@@ -153,12 +154,16 @@ describe("a run's own key", () => {
     expect(printedKey(first)).not.toBe(printedKey(second))
     expect(id).toBeDefined()
     expect(output(third)).not.toContain('sk-svc-')
+    expect(output(third)).toContain(
+      `no key is printed because there are accounts or keys already; sluice keys create --data-dir ${folder} makes one.`,
+    )
     expect(oldKey.status).toBe(401)
   })
 
   it.each([
     ['a static key', ['--api-keys', STATIC_KEY]],
     ['no authentication', ['--auth-mode', 'none']],
+    ['an admin key', ['--admin-key', ADMIN_KEY]],
   ])('is not made with %s', async (_, words) => {
     const server = await listening(spawnServer([...words, '--api-db', ':memory:', '--usage-db', ':memory:']))
     server.child.kill('SIGTERM')

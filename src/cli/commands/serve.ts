@@ -15,10 +15,11 @@ import type { Clock } from '../../core/clock.ts'
 import type { RunningServer, ServerHooks } from '../../app/create-server.ts'
 import { showDownload } from '../terminal/download-progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { describeStart } from './describe-start.ts'
 
 export type ServedServer = Pick<
   RunningServer,
-  'address' | 'operatorKey' | 'loaded' | 'reloadCertificate' | 'close'
+  'address' | 'operatorKey' | 'withoutOperatorKey' | 'loaded' | 'reloadCertificate' | 'close'
 >
 
 export type CreateServer = (config: ServerConfig, hooks: ServerHooks) => Promise<ServedServer>
@@ -55,7 +56,7 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   terminal.print(`sluice: listening on ${server.address}`)
   const warning = findWarning(config)
   if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)
-  if (server.operatorKey !== null) terminal.print(firstRequest(server.address, server.operatorKey))
+  for (const line of describeStart(config, server)) terminal.print(line)
   void server.loaded.then(
     () => terminal.showProgress(null),
     () => {},
@@ -81,17 +82,6 @@ export async function stayUntilStopped(
     await server.close()
   }
   return 0
-}
-
-/** A request to paste into a shell, with the key of this run, which is shown only here. */
-function firstRequest(address: string, operatorKey: string): string {
-  return [
-    'sluice: no --api-keys given, so this run has a key of its own; try it:',
-    `  curl ${address}/v1/chat/completions \\`,
-    `    -H 'Authorization: Bearer ${operatorKey}' \\`,
-    `    -H 'Content-Type: application/json' \\`,
-    `    -d '{"messages": [{"role": "user", "content": "Tell me a story."}]}'`,
-  ].join('\n')
 }
 
 /** Resolves at the first signal; a later one exits. */

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { resolveConfig } from '../../config/resolve.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import { describeStart } from './describe-start.ts'
+
+const ADDRESS = 'http://127.0.0.1:8080'
+const MADE = { address: ADDRESS, operatorKey: 'sk-svc-made', withoutOperatorKey: null } as const
+
+const because = (withoutOperatorKey: 'open' | 'api-keys' | 'admin-key' | 'accounts') => ({
+  address: ADDRESS,
+  operatorKey: null,
+  withoutOperatorKey,
+})
+
+const withModel = (options: Partial<ServerConfig> = {}): ServerConfig => ({
+  ...resolveConfig({ flags: { checkpoint: 'model.gguf' } }),
+  ...options,
+})
+
+describe('describeStart', () => {
+  it('says that the passthrough model serves where no other was given', () => {
+    const sentence =
+      'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.'
+
+    expect(describeStart(resolveConfig({}), because('api-keys'))).toEqual([sentence])
+    expect(describeStart(withModel(), because('api-keys'))).toEqual([])
+    const source = { checkpoint: 'm.gguf', modelConfig: null, tokenizer: null, quantization: 'none' } as const
+    expect(
+      describeStart({ ...resolveConfig({}), models: [{ id: 'm', ...source }] }, because('open')),
+    ).toEqual([])
+  })
+
+  it('shows the key of this run in a request to paste', () => {
+    const [request, ...more] = describeStart(withModel(), MADE)
+
+    expect(more).toEqual([])
+    expect(request).toMatch(
+      /^sluice: no --api-keys given, so this run has a key of its own; try it:\n {2}curl /,
+    )
+    expect(request).toContain("-H 'Authorization: Bearer sk-svc-made'")
+  })
+
+  it('says why there is no key, and which command makes one', () => {
+    const config = withModel({ dataDir: "/srv/it's here" })
+
+    expect(describeStart(config, because('accounts'))).toEqual([
+      "sluice: no key is printed because there are accounts or keys already; sluice keys create --data-dir '/srv/it'\\''s here' makes one.",
+    ])
+    expect(describeStart(withModel({ apiDb: '/srv/api.db' }), because('admin-key'))).toEqual([
+      'sluice: no key is printed because an admin key is set; sluice keys create --api-db /srv/api.db makes one.',
+    ])
+    expect(describeStart(withModel({ apiDb: ':memory:' }), because('admin-key'))).toEqual([
+      "sluice: no key is printed because an admin key is set; curl -X POST -H 'Authorization: Bearer <admin key>' http://127.0.0.1:8080/v1/admin/keys makes one.",
+    ])
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * What `serve` prints below its address: that the passthrough model serves, where no other was given, and how to get a key,
+ * where none was configured. Pure; called once, when the server listens.
+ */
+import path from 'node:path'
+import type { RunningServer } from '../../app/create-server.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+
+type DescribedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'withoutOperatorKey'>
+
+export function describeStart(config: ServerConfig, server: DescribedServer): readonly string[] {
+  const isPassthrough = config.checkpoint === null && config.models.length === 0
+  const key = describeKey(config, server)
+  return [
+    ...(isPassthrough
+      ? [
+          'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.',
+        ]
+      : []),
+    ...(key === null ? [] : [key]),
+  ]
+}
+
+function describeKey(config: ServerConfig, server: DescribedServer): string | null {
+  switch (server.withoutOperatorKey) {
+    case null:
+      return server.operatorKey === null ? null : firstRequest(server.address, server.operatorKey)
+    case 'admin-key':
+      return `sluice: no key is printed because an admin key is set; ${keyCommand(config, server.address)} makes one.`
+    case 'accounts':
+      return `sluice: no key is printed because there are accounts or keys already; ${keyCommand(config, server.address)} makes one.`
+    case 'api-keys':
+    case 'open':
+      return null
+  }
+}
+
+/** A request to paste into a shell, with the key of this run, which is shown only here. */
+function firstRequest(address: string, operatorKey: string): string {
+  return [
+    'sluice: no --api-keys given, so this run has a key of its own; try it:',
+    `  curl ${address}/v1/chat/completions \\`,
+    `    -H 'Authorization: Bearer ${operatorKey}' \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -d '{"messages": [{"role": "user", "content": "Tell me a story."}]}'`,
+  ].join('\n')
+}
+
+/** The command that makes a key for this server, with the options that lead to its database. */
+function keyCommand({ apiDb, dataDir }: ServerConfig, address: string): string {
+  // Another process cannot reach a database in memory.
+  if (apiDb === ':memory:')
+    return `curl -X POST -H 'Authorization: Bearer <admin key>' ${address}/v1/admin/keys`
+  const [flag, location] = apiDb === null ? ['--data-dir', dataDir] : ['--api-db', apiDb]
+  return `sluice keys create ${flag} ${quoteForShell(path.resolve(location))}`
+}
+
+function quoteForShell(text: string): string {
+  return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

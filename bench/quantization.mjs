@@ -16,7 +16,7 @@ import { Context } from '../dist/engines/llamacpp/context.js'
 import { loadLibraries } from '../dist/engines/llamacpp/ffi/libraries.js'
 import { openModel } from '../dist/engines/llamacpp/model.js'
 import { quantizeInProcess } from '../dist/engines/llamacpp/quantize/quantize-process.js'
-import { Vocabulary } from '../dist/engines/llamacpp/vocabulary.js'
+import { Vocabulary } from '../dist/engines/llamacpp/tokenizing/vocabulary.js'
 import { openGgufModel } from '../dist/checkpoints/gguf/gguf-file.js'
 import { resolveModelFile } from '../dist/checkpoints/model-file.js'
 import { cachedQuantization } from '../dist/checkpoints/quantize-model.js'
@@ -74,7 +74,7 @@ function lossOf(logits, tokenId) {
 /** @param {string} modelPath @param {readonly string[]} texts */
 function measurePerplexity(modelPath, texts) {
   const model = open(modelPath)
-  const vocabulary = new Vocabulary(api, { modelId: 'bench', ...model })
+  const vocabulary = Vocabulary.read(api, { modelId: 'bench', ...model })
   const documents = texts
     .map((text) => vocabulary.tokenize({ pieces: [text], addSpecial: false }).subarray(0, MAX_SEQ_LEN))
     .sort((a, b) => b.length - a.length)

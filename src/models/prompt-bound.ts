@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import type { ModelInfo } from '../protocol/engine.ts'
-import { SpecialTexts } from './chat/special-texts.ts'
+import { SpecialTexts } from '../checkpoints/tokenizers/special-texts.ts'
 
 /** Characters counted in one turn of the event loop: about a millisecond. */
 const SLICE_LENGTH = 65_536

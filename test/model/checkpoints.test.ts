@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import { loadLlama } from '../../src/engines/llamacpp/ffi/bindings.ts'
+import { NO_SLICES } from '../../src/engines/llamacpp/tokenizing/text-slices.ts'
+import { Vocabulary } from '../../src/engines/llamacpp/tokenizing/vocabulary.ts'
 import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
 import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
@@ -105,6 +108,31 @@ describe('token ids after conversion', () => {
       ...model.vocabulary.tokenize({ pieces: [text], addSpecial: false }),
     ])
     expect(made).toEqual(tokenizer.cases.map(([text, ids]) => [text, ...ids]))
+    model.close()
+  })
+
+  it.each(kinds)('$title, in slices', async ({ tokenizer, hasPieceModel }) => {
+    const reference = references.find(({ tokenizer: name }) => name === tokenizer.name)
+    if (reference === undefined) throw new Error(`no model has the tokenizer ${tokenizer.name}`)
+    const model = await open(reference, { hasPieceModel })
+    const { vocabulary } = model
+    const { data } = vocabulary
+    const table = { ...data.table, sliceRules: NO_SLICES }
+    const whole = new Vocabulary(loadLlama('off'), { ...data, table })
+    const cases = tokenizer.cases.map(([text]) => text)
+    const specials = [...vocabulary.specialTexts].slice(0, 4)
+    const joined = [' ', '', '\n', ...specials, ` ${specials[0] ?? ''} `].map((mark) => cases.join(mark))
+    const texts = [
+      ...joined,
+      'Once upon a time there was '.repeat(2000),
+      ...specials.map((mark) => mark.repeat(500)),
+    ]
+    for (const text of texts) {
+      const prompt = { pieces: [text, text.slice(3)], addSpecial: true }
+      expect(vocabulary.tokenize(prompt)).toEqual(whole.tokenize(prompt))
+      const slices = [...vocabulary.tokenizeSlices(prompt)].length
+      expect(slices).toBeGreaterThan([...whole.tokenizeSlices(prompt)].length)
+    }
     model.close()
   })
 

@@ -27,7 +27,7 @@ import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { Sampler } from './sampling/sampling.ts'
-import { Vocabulary } from './vocabulary.ts'
+import { Vocabulary } from './tokenizing/vocabulary.ts'
 
 /** With less, a thread waits for the others longer than it computes. */
 const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
@@ -107,7 +107,7 @@ class LlamaRunner implements ModelRunner {
     this.#api = api
     this.#options = options
     this.#model = model
-    this.#vocabulary = new Vocabulary(api, { ...model, modelId: options.modelId })
+    this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
     const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
     this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)

@@ -5,7 +5,7 @@
  */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import { SpecialTexts } from './special-texts.ts'
+import { SpecialTexts } from '../../checkpoints/tokenizers/special-texts.ts'
 import { TemplateRenderer } from './template-renderer.ts'
 
 export interface ChatMessage {

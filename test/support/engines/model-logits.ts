@@ -2,7 +2,7 @@
 import { loadLlama } from '../../../src/engines/llamacpp/ffi/bindings.ts'
 import { Context } from '../../../src/engines/llamacpp/context.ts'
 import { openModel } from '../../../src/engines/llamacpp/model.ts'
-import { Vocabulary } from '../../../src/engines/llamacpp/vocabulary.ts'
+import { Vocabulary } from '../../../src/engines/llamacpp/tokenizing/vocabulary.ts'
 import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
 
 interface LogitsOptions {
@@ -27,7 +27,7 @@ export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType 
   const { vocab, hasBos, putsSpaceAtStart, normalizesText, trainContextTokens } = model
   return {
     trainContextTokens,
-    vocabulary: new Vocabulary(api, { modelId: 'test', vocab, hasBos, putsSpaceAtStart, normalizesText }),
+    vocabulary: Vocabulary.read(api, { modelId: 'test', vocab, hasBos, putsSpaceAtStart, normalizesText }),
     /** Computes tokens behind those computed before; a copy of the logits after the last. */
     logitsAfter(position: number, tokenIds: readonly number[]): Float32Array {
       context.decode([{ slotId: 0, position, tokenIds, wantsToken: true }])

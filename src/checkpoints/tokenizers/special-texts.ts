@@ -57,15 +57,16 @@ export class SpecialTexts {
     let count = 0
     let i = from
     while (i < to) {
-      const length = this.#begins[text.charCodeAt(i)] === 1 ? this.#longestAt(text, i) : 0
+      const length = this.lengthAt(text, i)
       if (length > 0) count++
       i += Math.max(length, 1)
     }
     return { count, end: i }
   }
 
-  /** 0 where none stands there. */
-  #longestAt(text: string, index: number): number {
+  /** Of the longest special text that stands at the index; 0 where none does. */
+  lengthAt(text: string, index: number): number {
+    if (this.#begins[text.charCodeAt(index)] !== 1) return 0
     let node: TrieNode | undefined = this.#root
     let length = 0
     for (let i = index; i < text.length; i++) {

@@ -2,13 +2,18 @@
  * What every token of a vocabulary is, read out of llama.cpp once: its bytes, whether it ends a text, which texts
  * become control tokens.
  */
-import type { Bindings } from './ffi/bindings.ts'
-import type { Pointer } from './ffi/structs.ts'
+import type { Bindings } from '../ffi/bindings.ts'
+import type { Pointer } from '../ffi/structs.ts'
+import { cuttableTexts, isLetter, NO_SLICES, type SliceRules } from './text-slices.ts'
 
 /** Bits of `llama_token_attr`. */
 const UNKNOWN = 1 << 0
 const CONTROL = 1 << 3
-const STRIPS_SPACE = (1 << 7) | (1 << 8)
+const USER_DEFINED = 1 << 4
+const STRIPS_SPACE_BEFORE = 1 << 7
+const STRIPS_SPACE = STRIPS_SPACE_BEFORE | (1 << 8)
+const SPACE = 0x20
+const NEWLINE = 0x0a
 /** Vocabulary types whose tokens stand for the very bytes of the text: SentencePiece BPE and byte-level BPE. */
 const EXACT_VOCAB_TYPES = [1, 2]
 /** Bytes that no UTF-8 text contains. */
@@ -23,6 +28,7 @@ export interface TokenTable {
   readonly specialTexts: readonly string[]
   /** Infinity where a token may stand for any number of bytes, or none. */
   readonly maxTokenBytes: number
+  readonly sliceRules: SliceRules
 }
 
 export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
@@ -30,10 +36,13 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
   const offsets = new Int32Array(size + 1)
   const isEndOfGeneration = new Uint8Array(size)
   const specialTexts: string[] = []
+  const addedTexts: string[] = []
+  let stripsSpaceBefore = false
   const hasByte = new Uint8Array(256)
   let bytes = new Uint8Array(size * 8)
   let maxTokenBytes = 1
-  let isExact = EXACT_VOCAB_TYPES.includes(api.vocabType(vocab))
+  const isKnownType = EXACT_VOCAB_TYPES.includes(api.vocabType(vocab))
+  let isExact = isKnownType
 
   for (let id = 0; id < size; id++) {
     const start = offsets[id] as number
@@ -51,18 +60,43 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
 
     const attributes = api.vocabAttributes(vocab, id)
     if ((attributes & STRIPS_SPACE) !== 0) isExact = false
-    if ((attributes & (CONTROL | UNKNOWN)) === 0) continue
+    stripsSpaceBefore ||= (attributes & STRIPS_SPACE_BEFORE) !== 0
+    if ((attributes & (CONTROL | UNKNOWN | USER_DEFINED)) === 0) continue
     const text = api.vocabText(vocab, id)
+    addedTexts.push(text)
+    if ((attributes & (CONTROL | UNKNOWN)) === 0) continue
     if (text !== '') specialTexts.push(text)
     maxTokenBytes = Math.max(maxTokenBytes, Buffer.byteLength(text))
   }
   // A byte without a token of its own may vanish, and then the length of a text proves nothing.
   isExact &&= hasByte.every((has, byte) => has === 1 || NEVER_IN_UTF8(byte))
+  const used = bytes.slice(0, offsets[size])
+  const sliceRules = {
+    beforeTexts: stripsSpaceBefore ? [] : cuttableTexts(addedTexts),
+    beforeSpaces: !hasTokenAcrossWords(used, offsets),
+  }
   return {
-    bytes: bytes.slice(0, offsets[size]),
+    bytes: used,
     offsets,
+    sliceRules: isKnownType ? sliceRules : NO_SLICES,
     isEndOfGeneration,
     specialTexts,
     maxTokenBytes: isExact ? maxTokenBytes : Number.POSITIVE_INFINITY,
   }
+}
+
+/**
+ * Whether a token holds a letter in front of a space, or a newline there: a text that goes on behind a cut is tokenized behind
+ * a newline (see vocabulary.ts).
+ */
+function hasTokenAcrossWords(bytes: Uint8Array, offsets: Int32Array): boolean {
+  for (let id = 0; id + 1 < offsets.length; id++) {
+    const end = offsets[id + 1] as number
+    for (let i = (offsets[id] as number) + 1; i < end; i++) {
+      if (bytes[i] !== SPACE) continue
+      const before = bytes[i - 1] as number
+      if (isLetter(before) || before === NEWLINE) return true
+    }
+  }
+  return false
 }

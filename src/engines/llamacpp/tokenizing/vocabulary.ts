@@ -1,0 +1,178 @@
+/**
+ * Text to tokens and tokens to bytes. Special tokens are recognised inside one piece of a prompt and never across a
+ * border between two. The bytes of all tokens are asked for once, when the model opens, so that a step costs no native
+ * call per token; joining them to text is the scheduler's work.
+ */
+import { InvariantError, ServiceError } from '../../../core/errors.ts'
+import type { Prompt } from '../../../protocol/engine.ts'
+import type { RunnerOptions } from '../../../protocol/runner-options.ts'
+import type { Bindings } from '../ffi/bindings.ts'
+import { splitLongRuns } from './long-runs.ts'
+import type { Model } from '../model.ts'
+import { TextSlicer } from './text-slices.ts'
+import { readTokenTable, type TokenTable } from './token-table.ts'
+
+/** llama.cpp's "no such token". */
+const NO_TOKEN = -1
+const NEWLINE_AFTER_SPACE = ' \n'
+/** NFC makes UTF-8 text at most this many times shorter (Unicode Standard Annex 15). */
+const NFC_FACTOR = 3
+/** Bits of `llama_token_attr`: unknown, control, user-defined. */
+const ADDED = (1 << 0) | (1 << 3) | (1 << 4)
+
+type VocabularyOptions = Pick<RunnerOptions, 'modelId'> &
+  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText'>
+
+/** What there is to know of a vocabulary. Plain data, so that another thread can tokenize with the same one. */
+export interface VocabularyData extends Omit<VocabularyOptions, 'hasBos'> {
+  readonly table: TokenTable
+  readonly bosId: number
+  readonly eosId: number
+  /** What llama.cpp does with everything it is given, and behind every special token. */
+  readonly putsSpaceInFront: boolean
+}
+
+export class Vocabulary {
+  readonly bosText: string
+  readonly eosText: string
+  readonly maxTokenBytes: number
+  readonly specialTexts: readonly string[]
+  readonly data: VocabularyData
+  readonly #api: Bindings
+  readonly #slicer: TextSlicer
+
+  constructor(api: Bindings, data: VocabularyData) {
+    const { vocab, table, bosId, eosId } = data
+    this.#api = api
+    this.data = data
+    this.#slicer = new TextSlicer(table.sliceRules)
+    this.maxTokenBytes = table.maxTokenBytes * (data.normalizesText ? NFC_FACTOR : 1)
+    this.specialTexts = table.specialTexts
+    this.bosText = bosId === NO_TOKEN ? '' : api.vocabText(vocab, bosId)
+    this.eosText = eosId === NO_TOKEN ? '' : api.vocabText(vocab, eosId)
+  }
+
+  /** Asks llama.cpp for all that is to be known of a model's vocabulary. */
+  static read(api: Bindings, { hasBos, ...options }: VocabularyOptions): Vocabulary {
+    const { vocab } = options
+    const data: VocabularyData = {
+      ...options,
+      table: readTokenTable(api, vocab),
+      bosId: hasBos ? api.vocabBos(vocab) : NO_TOKEN,
+      eosId: api.vocabEos(vocab),
+      putsSpaceInFront: false,
+    }
+    const vocabulary = new Vocabulary(api, data)
+    const putsSpaceInFront = vocabulary.#textOf(vocabulary.#tokenizeText('a')) === ' a'
+    return putsSpaceInFront ? new Vocabulary(api, { ...data, putsSpaceInFront }) : vocabulary
+  }
+
+  /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
+  tokenize(prompt: Prompt): Int32Array {
+    const slices = this.tokenizeSlices(prompt)
+    for (;;) {
+      const { done, value } = slices.next()
+      if (done === true) return value
+    }
+  }
+
+  /** The same, a slice of text at a time. @throws as `tokenize` */
+  *tokenizeSlices({ pieces, addSpecial }: Prompt): Generator<undefined, Int32Array, undefined> {
+    const { vocab, modelId, bosId, eosId, normalizesText } = this.data
+    const parts: Int32Array[] = []
+    if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
+    let isStart = true
+    for (const piece of pieces) {
+      for (const text of this.#slicesOf(normalizesText ? piece.normalize('NFC') : piece)) {
+        parts.push(isStart ? this.#tokenizeStart(text) : this.#tokenizeContinuation(text, parts.at(-1)))
+        isStart = false
+        yield
+      }
+    }
+    if (addSpecial && !isStart && eosId !== NO_TOKEN && this.#api.vocabAddsEos(vocab)) {
+      parts.push(Int32Array.of(eosId))
+    }
+    const tokenIds = concat(parts)
+    if (tokenIds.length > 0) return tokenIds
+    if (addSpecial && bosId !== NO_TOKEN) return Int32Array.of(bosId)
+    throw new ServiceError('prompt_empty', { model: modelId }, { param: 'prompt' })
+  }
+
+  /** The bytes a token stands for in generated text; empty for control tokens. */
+  tokenBytes(tokenId: number): Uint8Array {
+    return this.data.table.bytes.subarray(
+      this.data.table.offsets[tokenId],
+      this.data.table.offsets[tokenId + 1],
+    )
+  }
+
+  isEndOfGeneration(tokenId: number): boolean {
+    return this.data.table.isEndOfGeneration[tokenId] === 1
+  }
+
+  *#slicesOf(text: string): Generator<string> {
+    if (text === '') return
+    for (const run of splitLongRuns(text)) yield* this.#slicer.slices(run)
+  }
+
+  #tokenizeStart(text: string): Int32Array {
+    const tokenIds = this.#tokenizeText(text)
+    const isBegun = /^[ ▁]/.test(text) || this.#isAdded(tokenIds[0])
+    return this.data.putsSpaceAtStart && !isBegun ? this.#tokenizeText(` ${text}`) : tokenIds
+  }
+
+  /**
+   * Tokenizes text that continues other text. Some tokenizers put a space in front of whatever they are given; the
+   * newline takes it, and both are cut off again. Behind a special token the space belongs there.
+   */
+  #tokenizeContinuation(text: string, before: Int32Array | undefined): Int32Array {
+    if (!this.data.putsSpaceInFront || this.#isAdded(before?.at(-1))) return this.#tokenizeText(text)
+    const tokenIds = this.#tokenizeText(`\n${text}`)
+    let front = ''
+    for (let count = 0; count < tokenIds.length && front.length < NEWLINE_AFTER_SPACE.length; count++) {
+      front += this.#textOf(tokenIds.subarray(count, count + 1))
+      if (front === NEWLINE_AFTER_SPACE) return tokenIds.subarray(count + 1)
+    }
+    return this.#tokenizeText(text)
+  }
+
+  #isAdded(tokenId: number | undefined): boolean {
+    return tokenId !== undefined && (this.#api.vocabAttributes(this.data.vocab, tokenId) & ADDED) !== 0
+  }
+
+  #tokenizeText(text: string): Int32Array {
+    const bytes = Buffer.from(text)
+    // A token stands for at least one byte, but for the space some tokenizers add.
+    const buffer = new Int32Array(bytes.length + 8)
+    const count = this.#api.tokenize(this.data.vocab, bytes, bytes.length, buffer, buffer.length, false, true)
+    if (count >= 0) return buffer.subarray(0, count)
+    const larger = new Int32Array(-count)
+    const recount = this.#api.tokenize(
+      this.data.vocab,
+      bytes,
+      bytes.length,
+      larger,
+      larger.length,
+      false,
+      true,
+    )
+    if (recount < 0) throw new InvariantError(`llama.cpp cannot tokenize ${bytes.length} bytes.`)
+    return larger.subarray(0, recount)
+  }
+
+  #textOf(tokenIds: Int32Array): string {
+    return Buffer.concat(Array.from(tokenIds, (tokenId) => this.tokenBytes(tokenId))).toString('utf8')
+  }
+}
+
+function concat(parts: readonly Int32Array[]): Int32Array {
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) return only.slice()
+  const whole = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}

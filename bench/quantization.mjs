@@ -55,7 +55,7 @@ function makeContext(model, maxBatchSize, maxSeqLen) {
   return new Context(api, model, {
     maxBatchSize,
     maxSeqLen,
-    threads,
+    maxThreads: threads,
     gpu: 'off',
     kvCacheType: 'f16',
     sharedTokens: null,

@@ -23,7 +23,8 @@ const FLASH_ATTENTION = { f32: 0, f16: -1, q8_0: 1 } as const
 
 export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
   readonly maxSeqLen: number
-  readonly threads: number
+  /** Compute threads; a step may use fewer. */
+  readonly maxThreads: number
   /** Guessed tokens of one step, after each of which logits may be wanted. @default 0 */
   readonly maxDraftTokens?: number
   /** Tokens of one KV cache that all slots share, where a copy costs nothing; null gives each slot its own. */
@@ -38,6 +39,9 @@ export class Context {
   readonly #threadpool: Pointer
   readonly #batch: Batch
   readonly #vocabSize: number
+  readonly #maxThreads: number
+  /** Of the last step. */
+  #threads: number
   /** Rows of logits that there is always room for; llama.cpp makes more room when a step wants more. */
   readonly #leastRows: number
   /** Rows of logits that the last step wanted. */
@@ -61,7 +65,9 @@ export class Context {
       throw new StartError(`'${model.path}' cannot generate text: it keeps no KV cache.`, 1)
     }
     this.#memory = memory
-    this.#threadpool = api.createThreadpool(options.threads)
+    this.#threadpool = api.createThreadpool(options.maxThreads)
+    this.#maxThreads = options.maxThreads
+    this.#threads = options.maxThreads
     api.attachThreadpool(this.#context, this.#threadpool, this.#threadpool)
     this.#batch = new Batch(api, this.maxStepTokens)
   }
@@ -84,7 +90,11 @@ export class Context {
   }
 
   /** Computes the runs of a step. @throws InvariantError when it fails; the cache's state is then unknown. */
-  decode(runs: readonly SlotRun[]): void {
+  decode(runs: readonly SlotRun[], threads = this.#maxThreads): void {
+    if (threads !== this.#threads) {
+      this.#api.setThreads(this.#context, threads, threads)
+      this.#threads = threads
+    }
     this.#wantedRows = runs.reduce(countRows, 0)
     const status = this.#api.decode(this.#context, this.#batch.fill(runs))
     if (status !== 0) throw new InvariantError(`llama_decode failed with status ${status}.`)
@@ -134,8 +144,8 @@ function createContext(
     n_seq_max: options.maxBatchSize,
     // Buffers for more would only take memory.
     n_outputs_max: options.maxOutputs,
-    n_threads: options.threads,
-    n_threads_batch: options.threads,
+    n_threads: options.maxThreads,
+    n_threads_batch: options.maxThreads,
     type_k: type,
     type_v: type,
     flash_attn_type: FLASH_ATTENTION[options.kvCacheType],

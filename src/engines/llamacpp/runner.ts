@@ -4,7 +4,6 @@
  * Invariant: a slot's KV cache holds exactly the tokens its runs put there, less the guesses that were wrong, from
  * position 0 without a gap.
  */
-import os from 'node:os'
 import { InvariantError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import type {
@@ -20,6 +19,7 @@ import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
+import { availableCores, createIdleCoresMeter } from './cpu-cores.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
@@ -27,6 +27,7 @@ import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { Sampler } from './sampling/sampling.ts'
+import { ThreadGovernor, type StepWork } from './thread-governor.ts'
 import { Vocabulary } from './tokenizing/vocabulary.ts'
 
 /** With less, a thread waits for the others longer than it computes. */
@@ -61,7 +62,7 @@ export async function openLlamaRunner(
     return new LlamaRunner(api, model, {
       ...options,
       maxSeqLen,
-      threads: options.threads ?? defaultThreads(model.sizeBytes),
+      maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: neededBytes(need),
       isOnCpu,
     })
@@ -74,12 +75,12 @@ export async function openLlamaRunner(
 /** One for each core, but no more than the weights give work to: threads meet after every operation (decision 0007). */
 function defaultThreads(weightBytes: number): number {
   const worthwhile = Math.max(1, Math.floor(weightBytes / MIN_WEIGHT_BYTES_PER_THREAD))
-  return Math.min(os.availableParallelism(), worthwhile)
+  return Math.min(availableCores(), worthwhile)
 }
 
 interface LlamaRunnerOptions extends RunnerOptions {
   readonly maxSeqLen: number
-  readonly threads: number
+  readonly maxThreads: number
   readonly memoryBytes: number
   readonly isOnCpu: boolean
 }
@@ -95,6 +96,7 @@ class LlamaRunner implements ModelRunner {
   readonly #options: LlamaRunnerOptions
   readonly #model: Model
   readonly #context: Context
+  readonly #governor: ThreadGovernor
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
   readonly #vocabulary: Vocabulary
@@ -109,6 +111,11 @@ class LlamaRunner implements ModelRunner {
     this.#model = model
     this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
     const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
+    this.#governor = new ThreadGovernor({
+      maxThreads: options.maxThreads,
+      idleCores: createIdleCoresMeter(),
+      nowMs: () => performance.now(),
+    })
     this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
@@ -120,10 +127,10 @@ class LlamaRunner implements ModelRunner {
     this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
     const { architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate } = model
     const { bosText, eosText, specialTexts } = this.#vocabulary
-    const { maxSeqLen, maxBatchSize, threads, memoryBytes } = options
+    const { maxSeqLen, maxBatchSize, maxThreads, memoryBytes } = options
     this.#info = {
       ...{ architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate },
-      ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads, memoryBytes },
+      ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads: maxThreads, memoryBytes },
       engine: 'llama.cpp',
       ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
@@ -167,9 +174,10 @@ class LlamaRunner implements ModelRunner {
     const times = { decodeMs: 0, promptMs: 0 }
     for (const equals of groupByLength(runs)) {
       const startedMs = performance.now()
-      this.#context.decode(equals)
+      const isGeneration = equals.every(isDecode)
+      this.#decode(equals, isGeneration)
       this.#sampleEach(equals, sampled)
-      times[equals.every(isDecode) ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
+      times[isGeneration ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
     }
     const inOrder = runs.flatMap((run) => sampled.get(run) ?? [])
     return {
@@ -177,6 +185,21 @@ class LlamaRunner implements ModelRunner {
       acceptedTokens: inOrder.map(({ accepted }) => accepted),
       times,
     }
+  }
+
+  #decode(runs: readonly SlotRun[], isGeneration: boolean): void {
+    if (!this.#options.isOnCpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
+    const startedMs = performance.now()
+    this.#context.decode(runs, this.#governor.threads)
+    if (isGeneration) this.#governor.observe(workOf(runs), performance.now() - startedMs)
+  }
+
+  /**
+   * Whether the next token must not depend on how busy the machine is, and would: llama.cpp splits the attention of a
+   * single row between the threads, which rounds otherwise with another number of them.
+   */
+  #dependsOnThreads([run, ...others]: readonly SlotRun[]): boolean {
+    return others.length === 0 && run?.tokenIds.length === 1 && this.#samplers[run.slotId]?.isSeeded === true
   }
 
   /** Adds the next token of each run that wants one; the runs are those decoded last. */
@@ -239,6 +262,16 @@ function groupByLength(runs: readonly SlotRun[]): readonly SlotRun[][] {
     else group.push(run)
   }
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
+}
+
+function workOf(runs: readonly SlotRun[]): StepWork {
+  let rows = 0
+  let contextTokens = 0
+  for (const { position, tokenIds } of runs) {
+    rows += tokenIds.length
+    contextTokens += position + tokenIds.length
+  }
+  return { rows, contextTokens }
 }
 
 /** One token, and guesses of those behind it. */

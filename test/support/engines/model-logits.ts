@@ -22,7 +22,7 @@ export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType 
     kvCacheType,
     sharedTokens: null,
     gpu: 'off',
-    threads: 1,
+    maxThreads: 1,
   })
   const { vocab, hasBos, putsSpaceAtStart, normalizesText, trainContextTokens } = model
   return {

@@ -131,6 +131,7 @@ export function bind(libraries: Libraries) {
     contextInit: llama('llama_init_from_model', 'optionalPointer', 'pointer', 'contextParams'),
     contextFree: llama('llama_free', 'void', 'pointer'),
     contextMemory: llama('llama_get_memory', 'optionalPointer', 'pointer'),
+    setThreads: llama('llama_set_n_threads', 'void', 'pointer', 'int32', 'int32'),
     attachThreadpool: llama('llama_attach_threadpool', 'void', 'pointer', 'pointer', 'pointer'),
     memoryClear: llama('llama_memory_clear', 'void', 'pointer', 'bool'),
     memorySeqRm: llama('llama_memory_seq_rm', 'bool', 'pointer', 'int32', 'int32', 'int32'),

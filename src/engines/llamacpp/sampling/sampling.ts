@@ -39,6 +39,11 @@ export class Sampler {
     this.#seenTokenIds = penalty === 1 || penalty === 0 ? null : new Set(promptTokenIds)
   }
 
+  /** Whether its draws can be repeated. */
+  get isSeeded(): boolean {
+    return this.#sampling.seed !== null
+  }
+
   /** The next token; `scratch` is any memory of the vocabulary's size, shared by all samplers of a step loop. */
   sample(logits: Float32Array, scratch: Candidates): number {
     if (this.#seenTokenIds !== null) {

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { ThreadGovernor } from './thread-governor.ts'
+
+const WORK = { rows: 1, contextTokens: 100 }
+
+/** A machine on which a step takes `stepMs(threads)`; its clock is the sum of the steps. */
+function createMachine(cores: number, stepMs: (threads: number) => number) {
+  const machine = { stepMs, idleCores: 0, nowMs: 0 }
+  const governor = new ThreadGovernor({
+    maxThreads: cores,
+    idleCores: () => machine.idleCores,
+    nowMs: () => machine.nowMs,
+  })
+  /** Runs for so long; returns how much of the time each number of threads had. */
+  const run = (ms: number, work = WORK) => {
+    const shares = new Map<number, number>()
+    const untilMs = machine.nowMs + ms
+    while (machine.nowMs < untilMs) {
+      const { threads } = governor
+      const took = machine.stepMs(threads)
+      machine.nowMs += took
+      shares.set(threads, (shares.get(threads) ?? 0) + took / ms)
+      governor.observe(work, took)
+    }
+    return shares
+  }
+  return { machine, governor, run }
+}
+
+const QUIET = (threads: number) => 12 / threads
+/** One core is taken: a thread on it stops all others. */
+const NEIGHBOUR = (threads: number) => (threads > 1 ? 60 : 12)
+
+describe('the thread governor', () => {
+  it('keeps all threads on a quiet machine, and tries fewer ever more seldom', () => {
+    const { run } = createMachine(2, QUIET)
+    expect(run(60_000).get(1)).toBeLessThan(0.02)
+    expect(run(600_000).get(1)).toBeLessThan(0.003)
+  })
+
+  it('drops to fewer within a second of a neighbour', () => {
+    const { machine, governor, run } = createMachine(2, QUIET)
+    run(300_000)
+    machine.stepMs = NEIGHBOUR
+    run(1000)
+    expect(governor.threads).toBe(1)
+  })
+
+  it('finds a neighbour that was there from the start', () => {
+    const { governor, run } = createMachine(2, NEIGHBOUR)
+    run(1000)
+    expect(governor.threads).toBe(1)
+  })
+
+  it('takes more threads again when cores are idle', () => {
+    const { machine, governor, run } = createMachine(2, NEIGHBOUR)
+    run(10_000)
+    machine.stepMs = QUIET
+    run(10_000)
+    expect(governor.threads).toBe(1)
+    machine.idleCores = 0.9
+    run(1000)
+    expect(run(60_000).get(2)).toBeGreaterThan(0.97)
+  })
+
+  it('ends a hopeless trial of more threads after one step', () => {
+    const { machine, run } = createMachine(2, NEIGHBOUR)
+    run(10_000)
+    // Idle cores that a container may not use.
+    machine.idleCores = 8
+    const shares = run(120_000)
+    expect(shares.get(2)).toBeLessThan(0.01)
+  })
+
+  it('goes down in steps until it is no faster', () => {
+    const { run } = createMachine(16, (threads) => (threads > 9 ? 20 : 90 / threads))
+    run(5000)
+    expect(run(60_000).get(9)).toBeGreaterThan(0.95)
+  })
+
+  it('goes up in steps to all cores', () => {
+    const { machine, run } = createMachine(16, () => 100)
+    machine.stepMs = (threads) => (threads > 1 ? 100 : 30)
+    run(20_000)
+    machine.stepMs = (threads) => 120 / threads
+    machine.idleCores = 16
+    run(20_000)
+    expect(run(60_000).get(16)).toBeGreaterThan(0.95)
+  })
+
+  it('compares steps of the same work only', () => {
+    const { machine, governor, run } = createMachine(2, QUIET)
+    for (let i = 0; i < 2000; i++) {
+      machine.stepMs = (threads) => (12 / threads) * (1 + (i % 8))
+      run(1, { rows: 1 + (i % 8), contextTokens: 100 })
+    }
+    expect(governor.threads).toBe(2)
+  })
+
+  it('stays under a limit from outside, and takes it all when it rises', () => {
+    const { governor, run } = createMachine(8, (threads) => 80 / threads)
+    governor.setLimit(3)
+    expect(governor.threads).toBe(3)
+    run(20_000)
+    expect(governor.threads).toBeLessThanOrEqual(3)
+    governor.setLimit(8)
+    expect(governor.threads).toBe(8)
+    governor.setLimit(0)
+    expect(governor.threads).toBe(1)
+  })
+})

@@ -1,0 +1,222 @@
+/**
+ * How many compute threads the next step uses. llama.cpp's threads meet after every operation, so one thread that the system
+ * sets aside for a neighbour stops all of them: on cores that others use, fewer threads are faster. Nothing says
+ * beforehand how many, so the governor measures. It tries the next lower number when steps take longer than they did, and
+ * now and then without a reason; the next higher one when cores are idle; and keeps what is faster (decision 0020).
+ * Owned by the runner, which reports every step of generated tokens. Knows no native code.
+ * Invariant: 1 <= threads <= limit <= maxThreads.
+ */
+
+/** What one step computed. Only steps of about the same work are compared. */
+export interface StepWork {
+  /** Tokens computed at once. */
+  readonly rows: number
+  /** Tokens that attention reads, over all sequences. */
+  readonly contextTokens: number
+}
+
+export interface ThreadGovernorOptions {
+  readonly maxThreads: number
+  /** Cores without urgent work between the last call and this one. */
+  readonly idleCores: () => number
+  /** Milliseconds that only grow. */
+  readonly nowMs: () => number
+}
+
+/** Shortest span of steps by which two numbers of threads are compared: several time slices of a neighbour. */
+const COMPARED_STEPS = 4
+const COMPARED_MS = 50
+/** Steps of other work after which a span is given up. */
+const MAX_OTHER_STEPS = 32
+/** Share of the time before that a trial may take to be won: what differs less is noise. */
+const WIN = 0.93
+/** Times the best known span after which steps count as slow. */
+const SLOW = 1.4
+/** A step of a trial so many times as long as those before ends the trial. */
+const HOPELESS = 4
+/** Pauses between trials in one direction, doubled by each trial that is lost. */
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+/** Between trials of fewer threads while steps are slow. */
+const SLOW_PAUSE_MS = 500
+/** A trial far below the chosen number may not stop the streams for longer than this, were all cores free. */
+const MAX_TRIAL_STEP_MS = 100
+/** Of a core, before it gets a thread. */
+const IDLE_SHARE = 0.5
+/** How fast a best span is forgotten, so that a machine which became slower for good is not slow for ever. */
+const FORGETTING = 1.01
+
+/** Consecutive steps of about the same work, but for a few. */
+class Span {
+  readonly kind: number
+  steps = 0
+  totalMs = 0
+  #otherSteps = 0
+
+  constructor(kind: number) {
+    this.kind = kind
+  }
+
+  get isStale(): boolean {
+    return this.#otherSteps > MAX_OTHER_STEPS
+  }
+
+  get meanMs(): number {
+    return this.totalMs / this.steps
+  }
+
+  add(kind: number, ms: number): void {
+    if (kind !== this.kind) {
+      this.#otherSteps++
+      return
+    }
+    this.steps++
+    this.totalMs += ms
+  }
+}
+
+/** The lengthening pauses between trials in one direction. */
+class Pause {
+  #lengthMs = SHORTEST_PAUSE_MS
+  #startMs = Number.NEGATIVE_INFINITY
+
+  isOver(nowMs: number, longestMs = LONGEST_PAUSE_MS): boolean {
+    return nowMs - this.#startMs >= Math.min(this.#lengthMs, longestMs)
+  }
+
+  restart(nowMs: number, change: 'lengthen' | 'reset'): void {
+    this.#startMs = nowMs
+    this.#lengthMs = change === 'reset' ? SHORTEST_PAUSE_MS : Math.min(2 * this.#lengthMs, LONGEST_PAUSE_MS)
+  }
+}
+
+interface Trial {
+  readonly threads: number
+  /** The last span before it, which it has to beat. */
+  readonly before: Span
+  readonly span: Span
+}
+
+export class ThreadGovernor {
+  readonly #options: ThreadGovernorOptions
+  #limit: number
+  /** Outside trials. */
+  #chosen: number
+  #span: Span | null = null
+  #trial: Trial | null = null
+  /** Mean step of the best span, by number of threads and kind of work. */
+  readonly #bestMs = new Map<string, number>()
+  /** The number of the last lost trial of fewer threads, below which the next one looks; null after any other. */
+  #lostBelow: number | null = null
+  readonly #pauses = { fewer: new Pause(), more: new Pause() }
+
+  constructor(options: ThreadGovernorOptions) {
+    this.#options = options
+    this.#limit = options.maxThreads
+    this.#chosen = options.maxThreads
+  }
+
+  get maxThreads(): number {
+    return this.#options.maxThreads
+  }
+
+  /** For the next step. */
+  get threads(): number {
+    return this.#trial?.threads ?? this.#chosen
+  }
+
+  /** Sets an upper bound, because other engines of the server compute too. */
+  setLimit(limit: number): void {
+    const rises = limit > this.#limit
+    this.#limit = Math.max(1, Math.min(limit, this.#options.maxThreads))
+    if (rises || this.threads > this.#limit) this.#choose(this.#limit)
+  }
+
+  /** Reports a step that took `ms` with `threads`. */
+  observe(work: StepWork, ms: number): void {
+    const kind = kindOf(work)
+    if (this.#trial === null) this.#watch(kind, ms)
+    else this.#judge(this.#trial, kind, ms)
+  }
+
+  #watch(kind: number, ms: number): void {
+    if (this.#span === null || this.#span.isStale) this.#span = new Span(kind)
+    const span = this.#span
+    span.add(kind, ms)
+    if (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS) return
+    this.#span = null
+    const isSlow = this.#recordBest(span) > SLOW
+    const threads = this.#nextTrial(span.meanMs, isSlow)
+    if (threads !== null) this.#trial = { threads, before: span, span: new Span(kind) }
+  }
+
+  /** Returns how many times the best span's time this one took. */
+  #recordBest({ kind, meanMs }: Span): number {
+    const key = `${this.#chosen}/${kind}`
+    const bestMs = (this.#bestMs.get(key) ?? meanMs) * FORGETTING
+    this.#bestMs.set(key, Math.min(bestMs, meanMs))
+    return meanMs / bestMs
+  }
+
+  #nextTrial(meanMs: number, isSlow: boolean): number | null {
+    const nowMs = this.#options.nowMs()
+    const { fewer, more } = this.#pauses
+    if (this.#chosen > 1 && fewer.isOver(nowMs, isSlow ? SLOW_PAUSE_MS : undefined)) {
+      return this.#fewerToTry(meanMs)
+    }
+    if (this.#chosen >= this.#limit || !more.isOver(nowMs)) return null
+    const threads = Math.min(this.#limit, higherCount(this.#chosen))
+    if (this.#options.idleCores() >= (threads - this.#chosen) * IDLE_SHARE) return threads
+    more.restart(nowMs, 'reset')
+    return null
+  }
+
+  /** One step down, or where that was lost, one more: a number that is still too high gains nothing over a higher one. */
+  #fewerToTry(meanMs: number): number {
+    const lower = lowerCount(this.#lostBelow ?? this.#chosen)
+    const isTooSlow = meanMs * (this.#chosen / lower) > MAX_TRIAL_STEP_MS
+    return this.#lostBelow === 1 || isTooSlow ? lowerCount(this.#chosen) : lower
+  }
+
+  #judge({ threads, before, span }: Trial, kind: number, ms: number): void {
+    span.add(kind, ms)
+    if (span.isStale) return this.#choose(this.#chosen)
+    const isLost = span.totalMs > WIN * before.totalMs || ms > HOPELESS * before.meanMs
+    if (!isLost && span.steps < before.steps) return
+    const { fewer, more } = this.#pauses
+    const nowMs = this.#options.nowMs()
+    if (isLost) {
+      const isFewer = threads < this.#chosen
+      this.#lostBelow = isFewer ? threads : null
+      const pause = isFewer ? fewer : more
+      pause.restart(nowMs, 'lengthen')
+      this.#choose(this.#chosen)
+      return
+    }
+    this.#lostBelow = null
+    fewer.restart(nowMs, 'reset')
+    more.restart(nowMs, 'reset')
+    // What was idle so far was so with the number before.
+    this.#options.idleCores()
+    this.#choose(threads)
+  }
+
+  #choose(threads: number): void {
+    this.#chosen = threads
+    this.#trial = null
+    this.#span = null
+  }
+}
+
+/** Steps of one kind differ by less than what is measured: the same rows, contexts within a factor of 1.4. */
+function kindOf({ rows, contextTokens }: StepWork): number {
+  return rows * 64 + Math.round(2 * Math.log2(contextTokens + 64))
+}
+
+function lowerCount(threads: number): number {
+  return Math.max(1, Math.floor(threads * 0.75))
+}
+
+function higherCount(threads: number): number {
+  return Math.ceil(threads / 0.75)
+}

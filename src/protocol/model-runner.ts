@@ -35,6 +35,11 @@ export interface SlotRun extends TokenRun {
   readonly draftTokens?: number
 }
 
+/** One token, and guesses of those behind it: what a sequence computes once its prompt is done. */
+export function isDecodeRun({ tokenIds, draftTokens = 0 }: SlotRun): boolean {
+  return tokenIds.length - draftTokens === 1
+}
+
 /** Of one beam, which lives in a seat of the beams' own KV cache. */
 export interface SeatRun extends TokenRun {
   readonly seat: number

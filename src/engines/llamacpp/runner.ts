@@ -6,13 +6,14 @@
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import type {
-  BeamRoom,
-  ModelRunner,
-  SlotRun,
-  SlotStart,
-  StepOutput,
-  StepPlan,
+import {
+  isDecodeRun,
+  type BeamRoom,
+  type ModelRunner,
+  type SlotRun,
+  type SlotStart,
+  type StepOutput,
+  type StepPlan,
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
@@ -174,7 +175,7 @@ class LlamaRunner implements ModelRunner {
     const times = { decodeMs: 0, promptMs: 0 }
     for (const equals of groupByLength(runs)) {
       const startedMs = performance.now()
-      const isGeneration = equals.every(isDecode)
+      const isGeneration = equals.every(isDecodeRun)
       this.#decode(equals, isGeneration)
       this.#sampleEach(equals, sampled)
       times[isGeneration ? 'decodeMs' : 'promptMs'] += performance.now() - startedMs
@@ -272,9 +273,4 @@ function workOf(runs: readonly SlotRun[]): StepWork {
     contextTokens += position + tokenIds.length
   }
   return { rows, contextTokens }
-}
-
-/** One token, and guesses of those behind it. */
-function isDecode({ tokenIds, draftTokens = 0 }: SlotRun): boolean {
-  return tokenIds.length - draftTokens === 1
 }

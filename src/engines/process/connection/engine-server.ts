@@ -4,6 +4,7 @@
  * by the folder in which the socket lies.
  */
 import { createServer, type Server, type Socket } from 'node:net'
+import type { Clock } from '../../../core/clock.ts'
 import { toServiceError, type ServiceError } from '../../../core/errors.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
 import { StepLoop, type EventSink, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
@@ -12,6 +13,12 @@ import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './me
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
 
+/**
+ * Between two messages with text and nothing else. Each one wakes the HTTP process, and the client's, on a core that computes;
+ * a reader does not see that tokens of 2 ms each come by fours.
+ */
+const LEAST_TEXT_PAUSE_MS = 8
+
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
   readonly #server: Server
@@ -19,15 +26,15 @@ export class EngineServer {
   constructor(options: Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>) {
     const loop = new StepLoop({
       ...options,
-      onStepEnd: () => {
-        for (const connection of this.#connections) connection.flush()
+      onStepEnd: (mayWait) => {
+        for (const connection of this.#connections) connection.flush(mayWait)
       },
       onStep: () => {
         for (const connection of this.#connections) connection.beat()
       },
     })
     this.#server = createServer({ noDelay: true }, (socket) => {
-      const connection = new EngineConnection(socket, loop)
+      const connection = new EngineConnection(socket, { loop, clock: options.clock })
       this.#connections.add(connection)
       socket.on('close', () => this.#connections.delete(connection))
     })
@@ -53,6 +60,7 @@ export class EngineServer {
 export class EngineConnection {
   readonly #socket: Socket
   readonly #loop: StepLoop
+  readonly #clock: Clock
   /** By the client's id; null while the step loop takes the request in. */
   readonly #requests = new Map<number, RequestHandle | null>()
   #lastSentMs = 0
@@ -60,9 +68,10 @@ export class EngineConnection {
   #refusals: [id: number, refusal: Refusal][] = []
   #ended: number[] = []
 
-  constructor(socket: Socket, loop: StepLoop) {
+  constructor(socket: Socket, { loop, clock }: { loop: StepLoop; clock: Clock }) {
     this.#socket = socket
     this.#loop = loop
+    this.#clock = clock
     const reader = new FrameReader<ClientMessage>()
     socket.on('data', (chunk: Buffer) => {
       for (const message of reader.push(chunk)) this.#receive(message)
@@ -77,19 +86,20 @@ export class EngineConnection {
     })
   }
 
-  /** Sends what has come since the last call as one message. */
-  flush(): void {
+  /** Sends what has come since the last message as one; what may wait goes with a later step's if that is soon. */
+  flush(mayWait = false): void {
     if (this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0) return
+    if (mayWait && this.#clock.nowMs() - this.#lastSentMs < LEAST_TEXT_PAUSE_MS) return
     this.#send()
   }
 
   /** After a step: an empty message from time to time shows the client that the engine works. */
   beat(): void {
-    if (this.#requests.size > 0 && performance.now() - this.#lastSentMs >= HEARTBEAT_MS) this.#send()
+    if (this.#requests.size > 0 && this.#clock.nowMs() - this.#lastSentMs >= HEARTBEAT_MS) this.#send()
   }
 
   #send(): void {
-    this.#lastSentMs = performance.now()
+    this.#lastSentMs = this.#clock.nowMs()
     this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals, ended: this.#ended }))
     this.#events = []
     this.#refusals = []

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
 import type { EngineEvent, EngineRequest, Prompt, SequenceOptions } from '../../../protocol/engine.ts'
-import type { ModelRunner } from '../../../protocol/model-runner.ts'
+import { isDecodeRun, type ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
@@ -22,8 +22,11 @@ export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
   readonly clock: Clock
-  /** Called when all events of a step have been delivered. */
-  readonly onStepEnd?: () => void
+  /**
+   * Called when all events of a step have been delivered. `mayWait`: they are text only, and the next step, if there is
+   * one, is quick, or is announced by another call before it begins.
+   */
+  readonly onStepEnd?: (mayWait: boolean) => void
   /** Called after each step, with or without events. */
   readonly onStep?: () => void
   /**
@@ -160,14 +163,19 @@ export class StepLoop {
 
   #step(): void {
     const plan = this.#scheduler.plan()
+    const isQuick = plan !== null && plan.beams === undefined && plan.runs.every(isDecodeRun)
     // Sent before the step: if the process dies in it, the host knows which requests were running.
-    this.#dispatch(this.#scheduler.takeEvents())
+    const before = this.#scheduler.takeEvents()
+    this.#dispatch(before)
+    if (!isQuick || before.length > 0) this.#options.onStepEnd?.(false)
     if (plan === null) return
-    this.#dispatch(this.#scheduler.update(this.#options.runner.execute(plan)))
+    const events = this.#scheduler.update(this.#options.runner.execute(plan))
+    if (events.length === 0) return
+    this.#dispatch(events)
+    this.#options.onStepEnd?.(isQuick && events.every(({ type }) => type === 'text-delta'))
   }
 
   #dispatch(events: readonly SchedulerEvent[]): void {
-    if (events.length === 0) return
     const byRequest = new Map<OpenRequest, EngineEvent[]>()
     for (const event of events) {
       const request = this.#requests.get(event.reqId)
@@ -185,7 +193,6 @@ export class StepLoop {
       sink.deliver(own)
       if (open.size === 0) sink.end()
     }
-    this.#options.onStepEnd?.()
   }
 
   /** Fails every open request and every later one with `error`; the loop ends. */
@@ -195,7 +202,7 @@ export class StepLoop {
       this.#drop(request)
       request.sink.fail(error)
     }
-    this.#options.onStepEnd?.()
+    this.#options.onStepEnd?.(false)
   }
 
   #break(cause: unknown): void {

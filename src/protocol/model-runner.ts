@@ -130,6 +130,8 @@ export interface ModelRunner {
   info(): ModelInfo
   /** Most tokens one `execute` takes. */
   readonly maxStepTokens: number
+  /** Says how many engines on this machine have work, this one included: they share the cores. */
+  shareCores?(busyEngines: number): void
   /** Steps that may be computed in one turn of the event loop: more than one where a turn costs more than a step. @default 1 */
   readonly stepsPerTurn?: number
   /** Whether a slot's KV cache can be cut at any token, so that a prompt's known beginning is kept. */

@@ -158,6 +158,10 @@ class LlamaRunner implements ModelRunner {
     this.#beamContext ??= BeamContext.open(this.#api, this.#model, this.#options)
   }
 
+  shareCores(busyEngines: number): void {
+    this.#governor.setLimit(Math.floor(availableCores() / busyEngines))
+  }
+
   execute({ starts, runs, beams }: StepPlan): StepOutput {
     for (const start of starts) this.#start(start)
     const output = this.#compute(runs)

@@ -125,11 +125,10 @@ export class ThreadGovernor {
     return this.#trial?.threads ?? this.#chosen
   }
 
-  /** Sets an upper bound, because other engines of the server compute too. */
+  /** Sets an upper bound, because other engines of the server compute too. When it rises, trials find what to make of it. */
   setLimit(limit: number): void {
-    const rises = limit > this.#limit
     this.#limit = Math.max(1, Math.min(limit, this.#options.maxThreads))
-    if (rises || this.threads > this.#limit) this.#choose(this.#limit)
+    if (this.threads > this.#limit) this.#choose(Math.min(this.#chosen, this.#limit))
   }
 
   /** Reports a step that took `ms` with `threads`. */

@@ -22,6 +22,8 @@ export interface EngineClientHooks<Pending> {
   readonly onClose: (unfinished: Pending[]) => void
   /** The engine has requests, those that were aborted included until it has ended them, and has sent nothing for `silenceMs`. */
   readonly onSilence: () => void
+  /** Called when it gets its first request and when it has ended the last. */
+  readonly onBusy?: (isBusy: boolean) => void
   readonly silenceMs: number
   readonly clock: Clock
 }
@@ -38,19 +40,23 @@ export function connectToEngine(socketPath: string): Promise<Socket> {
 
 export class EngineClient<Pending extends PendingRequest> {
   readonly #socket: Socket
+  readonly #hooks: EngineClientHooks<Pending>
   readonly #pending = new Map<number, Pending>()
   /** Runs while the engine has a request, also after the clients of a hung engine have left. */
   readonly #watch: SilenceWatch
   #nextId = 0
+  /** As said last. */
+  #busyEngines = 1
 
   constructor(socket: Socket, hooks: EngineClientHooks<Pending>) {
     this.#socket = socket
+    this.#hooks = hooks
     this.#watch = new SilenceWatch(hooks)
     const reader = new FrameReader<StepMessage>()
     socket.on('data', (chunk: Buffer) => {
       this.#watch.restart()
       for (const message of reader.push(chunk)) this.#receive(message)
-      if (this.#pending.size === 0) this.#watch.stop()
+      if (this.#pending.size === 0) this.#rest()
       // Not our frames: what follows cannot be read either.
       if (reader.isBroken) socket.destroy()
     })
@@ -58,7 +64,7 @@ export class EngineClient<Pending extends PendingRequest> {
     socket.on('close', () => {
       const unfinished = [...this.#pending.values()]
       this.#pending.clear()
-      this.#watch.stop()
+      this.#rest()
       hooks.onClose(unfinished)
     })
   }
@@ -67,12 +73,25 @@ export class EngineClient<Pending extends PendingRequest> {
     const id = this.#nextId++
     this.#pending.set(id, pending)
     this.#watch.start()
+    if (this.#pending.size === 1) this.#hooks.onBusy?.(true)
     this.#write({ type: 'generate', id, request: pending.request })
     return {
       abort: () => {
         if (this.#pending.has(id)) this.#write({ type: 'abort', id })
       },
     }
+  }
+
+  /** Says how many engines on this machine have work, this one included. */
+  share(busyEngines: number): void {
+    if (busyEngines === this.#busyEngines) return
+    this.#busyEngines = busyEngines
+    this.#write({ type: 'share', busyEngines })
+  }
+
+  #rest(): void {
+    this.#watch.stop()
+    this.#hooks.onBusy?.(false)
   }
 
   /** What is written in one turn arrives together, so that requests sent together start together. */

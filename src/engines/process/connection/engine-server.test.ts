@@ -16,6 +16,8 @@ const SLOTS = 2
 async function startServer() {
   const runner: ModelRunner = new PassthroughRunner({ maxBatchSize: SLOTS, maxSeqLen: null })
   Object.defineProperty(runner, 'stepsPerTurn', { value: 1 })
+  const shares: number[] = []
+  runner.shareCores = (busyEngines) => void shares.push(busyEngines)
   const socketPath = `${temporaryFolder()}/s`
   const server = new EngineServer({
     runner,
@@ -27,7 +29,7 @@ async function startServer() {
   })
   await server.listen(socketPath)
   onTestFinished(() => server.close())
-  return { connect: () => connectClient(socketPath) }
+  return { connect: () => connectClient(socketPath), shares }
 }
 
 async function connectClient(socketPath: string) {
@@ -59,7 +61,7 @@ async function connectClient(socketPath: string) {
     const begins = () => until('a sequence has begun', async () => text().length > 0)
     return { leave, events, reading, text, begins }
   }
-  return { socket, generate, unfinished: () => unfinished }
+  return { socket, client, generate, unfinished: () => unfinished }
 }
 
 /** Long enough to run while the rest of a test happens. */
@@ -118,5 +120,13 @@ describe('an engine with two clients', () => {
     const answer = kept.generate('hello')
     await answer.reading
     expect(answer.text()).toBe('hello')
+  })
+
+  it('hears from a client how many engines share the cores, when that changes', async () => {
+    const { connect, shares } = await startServer()
+    const { client } = await connect()
+    for (const busyEngines of [1, 2, 2, 1]) client.share(busyEngines)
+    await until('all is heard', async () => shares.length === 2)
+    expect(shares).toEqual([2, 1])
   })
 })

@@ -34,7 +34,11 @@ export class EngineServer {
       },
     })
     this.#server = createServer({ noDelay: true }, (socket) => {
-      const connection = new EngineConnection(socket, { loop, clock: options.clock })
+      const connection = new EngineConnection(socket, {
+        loop,
+        clock: options.clock,
+        onShare: (busyEngines) => options.runner.shareCores?.(busyEngines),
+      })
       this.#connections.add(connection)
       socket.on('close', () => this.#connections.delete(connection))
     })
@@ -53,6 +57,13 @@ export class EngineServer {
   }
 }
 
+export interface EngineConnectionOptions {
+  readonly loop: StepLoop
+  readonly clock: Clock
+  /** So many engines on this machine have work. */
+  readonly onShare?: (busyEngines: number) => void
+}
+
 /**
  * One client's connection: reads its requests, passes them to the step loop, and writes one message for each step. The
  * client numbers its requests.
@@ -61,6 +72,7 @@ export class EngineConnection {
   readonly #socket: Socket
   readonly #loop: StepLoop
   readonly #clock: Clock
+  readonly #onShare: EngineConnectionOptions['onShare']
   /** By the client's id; null while the step loop takes the request in. */
   readonly #requests = new Map<number, RequestHandle | null>()
   #lastSentMs = 0
@@ -68,10 +80,11 @@ export class EngineConnection {
   #refusals: [id: number, refusal: Refusal][] = []
   #ended: number[] = []
 
-  constructor(socket: Socket, { loop, clock }: { loop: StepLoop; clock: Clock }) {
+  constructor(socket: Socket, { loop, clock, onShare }: EngineConnectionOptions) {
     this.#socket = socket
     this.#loop = loop
     this.#clock = clock
+    this.#onShare = onShare
     const reader = new FrameReader<ClientMessage>()
     socket.on('data', (chunk: Buffer) => {
       for (const message of reader.push(chunk)) this.#receive(message)
@@ -112,6 +125,9 @@ export class EngineConnection {
         return this.#generate(message)
       case 'abort':
         this.#requests.get(message.id)?.abort()
+        return
+      case 'share':
+        return this.#onShare?.(message.busyEngines)
     }
   }
 

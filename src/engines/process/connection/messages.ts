@@ -20,6 +20,8 @@ export interface EngineProcessOptions {
 export type ClientMessage =
   | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
   | { readonly type: 'abort'; readonly id: number }
+  /** So many engines on this machine have work; sent when that changes. */
+  | { readonly type: 'share'; readonly busyEngines: number }
 
 /** Why a request as a whole was refused. */
 export interface Refusal {

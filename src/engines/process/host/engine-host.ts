@@ -16,6 +16,7 @@ import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
+import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
 import type { RequestHandle } from '../step-loop/step-loop.ts'
 import {
@@ -36,6 +37,8 @@ export interface EngineHostOptions {
   readonly hangMs?: number
   /** @default the system's */
   readonly clock?: SleepingClock
+  /** @default that of this process */
+  readonly cores?: CoreSharing
 }
 
 export interface EngineHostHooks extends EngineProcessHooks {
@@ -53,6 +56,8 @@ export class EngineHost implements Engine {
   readonly #options: EngineHostOptions
   readonly #clock: SleepingClock
   readonly #hooks: EngineHostHooks
+  readonly #cores: CoreSharing
+  readonly #onShare: OnShare = (busyEngines) => this.#client?.share(busyEngines)
   readonly #supervisor: Supervisor
   #process: EngineProcess
   /** Null while no process serves. */
@@ -70,6 +75,7 @@ export class EngineHost implements Engine {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#hooks = hooks
+    this.#cores = options.cores ?? processCores
     this.#supervisor = new Supervisor({
       clock: this.#clock,
       start: (signal) => this.#startAgain(signal),
@@ -171,6 +177,7 @@ export class EngineHost implements Engine {
         for (const { stream } of unfinished) stream.fail(new ServiceError(code))
         this.#ending = this.#restart(process)
       },
+      onBusy: (isBusy) => (isBusy ? this.#cores.enter(this.#onShare) : this.#cores.leave(this.#onShare)),
       silenceMs: this.#options.hangMs ?? hangMsOf(process.info),
       clock: this.#clock,
       onSilence: () => {

@@ -9,6 +9,7 @@
 
 /**
  * @typedef {object} Ask
+ * @property {string} [model] of our server, instead of its first
  * @property {string} [prompt]
  * @property {{ role: string, content: string }[]} [messages]
  * @property {number} newTokens
@@ -63,7 +64,12 @@ export const PROTOCOLS = {
   sluice: {
     completion: {
       path: '/v1/generate/stream',
-      body: (ask) => ({ ...ourSampling(ask), prompt: ask.prompt, max_new_tokens: ask.newTokens }),
+      body: (ask) => ({
+        ...ourSampling(ask),
+        model: ask.model,
+        prompt: ask.prompt,
+        max_new_tokens: ask.newTokens,
+      }),
       readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
     },
     chat: chat(ourSampling),

@@ -72,7 +72,7 @@ export async function takeTurns({ contenders, rounds, load, more, beside, warmUp
 }
 
 /** @param {Contender} contender @param {() => Promise<Exchange[]>} load */
-async function measureRound(contender, load) {
+export async function measureRound(contender, load) {
   contender.takeLog?.()
   const before = readProcesses(contender.pid)
   const clientBefore = process.cpuUsage()

@@ -31,6 +31,7 @@ export const METRICS = new Map([
   ['gapP99Ms', { label: 'ITL p99 while prompts arrive', unit: 'ms', isBetter: 'less' }],
   ['gapMaxMs', { label: 'longest ITL while prompts arrive', unit: 'ms', isBetter: 'less' }],
   ...percentiles('ITL'),
+  ['itlMaxMs', { label: 'longest ITL', unit: 'ms', isBetter: 'less' }],
   ...percentiles('E2E'),
   ...percentiles('Queue time'),
   ['requests', { label: 'requests', unit: '', isBetter: 'neither' }],

@@ -5,6 +5,7 @@ import { growth } from './growth.mjs'
 import { longPrompts } from './long-prompts.mjs'
 import { memory } from './memory.mjs'
 import { multiTurn } from './multi-turn.mjs'
+import { neighbours } from './neighbours.mjs'
 import { openLoopScenario } from './open-loop.mjs'
 import { passthrough } from './passthrough.mjs'
 import { sharedPrefix } from './shared-prefix.mjs'
@@ -49,6 +50,7 @@ import { tiers } from './tiers.mjs'
 export const SCENARIOS = [
   ...[1, 8, 32].map((clients) => steady(clients)),
   defaultSampling(8),
+  neighbours,
   openLoopScenario,
   bursts,
   longPrompts,

@@ -105,6 +105,15 @@ export async function createKey(address, tier) {
   return key
 }
 
+/** Registers a model, and waits until it serves. @param {string} address @param {string} id @param {string} checkpoint */
+export async function addModel(address, id, checkpoint) {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ id, checkpoint })
+  const answer = await fetch(`${address}/v1/admin/models?wait=true`, { method: 'POST', headers, body })
+  if (!answer.ok) throw new Error(`cannot add a model: ${await answer.text()}`)
+  await answer.text()
+}
+
 /**
  * Streams one chat to its end. Resolves with the number of tokens it made.
  * @param {string} address @param {object} body @returns {Promise<number>}

@@ -37,7 +37,10 @@ function coreTimes(): { readonly cores: number; readonly totalMs: number; readon
 function quotaCores(): number {
   const [quota, period] =
     readWords('/sys/fs/cgroup/cpu.max') ??
-    [readWords('/sys/fs/cgroup/cpu/cpu.cfs_quota_us'), readWords('/sys/fs/cgroup/cpu/cpu.cfs_period_us')].flat()
+    [
+      readWords('/sys/fs/cgroup/cpu/cpu.cfs_quota_us'),
+      readWords('/sys/fs/cgroup/cpu/cpu.cfs_period_us'),
+    ].flat()
   const cores = Number(quota) / Number(period)
   return cores > 0 ? cores : Number.POSITIVE_INFINITY
 }

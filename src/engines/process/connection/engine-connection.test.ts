@@ -51,7 +51,9 @@ it('text waits for more of it, 8 ms at most; the first, the last and what is no 
   const { clock, sent, receive } = connect()
   const texts = () =>
     sent.map(({ events }) =>
-      events.flatMap(([, own]) => own.map((event) => (event.type === 'text-delta' ? event.text : event.type))),
+      events.flatMap(([, own]) =>
+        own.map((event) => (event.type === 'text-delta' ? event.text : event.type)),
+      ),
     )
   /** One step a turn. */
   const runUntilSent = async (messages: number) => {

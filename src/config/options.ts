@@ -230,7 +230,7 @@ const TABLE = {
       kind: wholeNumber({ min: 1, max: 1024 }),
       default: null,
       defaultText: 'by model size, at most all cores',
-      help: 'most compute threads of an engine',
+      help: 'most compute threads of an engine; fewer where others need the cores',
     },
   }),
   ...inGroup('Network', {

@@ -118,7 +118,7 @@ describe('an engine process with two clients', () => {
     expect(hasEnded).toBe(false)
     await reading
     expect(tokens).toBeGreaterThan(5)
-    expect(host.status()).toEqual({ state: 'ready' })
+    expect(host.status()).toEqual({ state: 'ready', deaths: 0 })
   })
 
   it('listens in a folder that only this user may enter, which is gone with the engine', async () => {

@@ -5,8 +5,9 @@
  * wrote it. Called by the command line and by `createServer`.
  */
 import { StartError } from '../core/errors.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
-import { envName, flagName, nearestName } from './option-names.ts'
+import { envName, flagName } from './option-names.ts'
 import {
   isFileOnly,
   OPTION_NAMES,

@@ -4,6 +4,7 @@ import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
 import type { FoldedSequence } from '../generation/sequence-fold.ts'
 import { type ModelRecord, toModelObject } from '../models/model-record.ts'
+import { unknownParameter } from '../net/requests/request-fields.ts'
 import { JsonText } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { type GenerateRequest, parseGenerateRequest } from './generate-request.ts'
@@ -47,6 +48,13 @@ export class Endpoints {
 
   constructor(deps: EndpointDeps) {
     this.#deps = deps
+  }
+
+  /** No endpoint takes a parameter; routes of the application read their own. @throws ServiceError `invalid_request` */
+  refuseQuery(exchange: Pick<Exchange, 'queryText' | 'query'>): void {
+    // Parsing an empty query would cost as much as the shortest answer.
+    if (exchange.queryText === '') return
+    for (const name of exchange.query.keys()) throw unknownParameter(name, [])
   }
 
   /** Load balancers ask thousands of times a second; the answer is written once a millisecond. */

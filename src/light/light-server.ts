@@ -93,7 +93,12 @@ export class LightServer {
     this.#deps = deps
     const { publicPaths, staticDir, keyDb } = this.#options
     this.#isPublic = createPublicPaths(publicPaths)
-    for (const endpoint of ENDPOINTS) this.#router.add(...endpoint)
+    for (const [method, pattern, handle] of ENDPOINTS) {
+      this.#router.add(method, pattern, (exchange, endpoints) => {
+        endpoints.refuseQuery(exchange)
+        return handle(exchange, endpoints)
+      })
+    }
     this.#root = staticDir === null ? null : staticRoot(staticDir, keyDb)
     this.#madeMs = deps.clock.nowMs()
     // A failed load is also in `/v1/models` and in every answer.

@@ -37,8 +37,8 @@ const ERROR_MEANINGS = {
   503: 'Not able to serve now; `Retry-After` says when to come back.',
 } as const
 
-/** What the guards of the network answer whatever the route is. */
-const ANY_ROUTE_ERRORS = [403] as const
+/** What any route may answer: to an unknown parameter, and from the guards of the network. */
+const ANY_ROUTE_ERRORS = [400, 403] as const
 
 /** In the order in which the documentation shows them. */
 export const ROUTE_TAGS = ['Generation', 'Models', 'Accounts', 'Keys', 'Usage', 'Admin', 'Service'] as const
@@ -49,7 +49,10 @@ type Part = z.ZodType | undefined
 
 type ParsedPart<Schema extends Part> = Schema extends z.ZodType ? z.output<Schema> : unknown
 
-interface RouteDeclaration<Body extends Part, Query extends Part, Params extends Part> {
+/** The query of a route that takes no parameter. */
+export const NO_QUERY = z.strictObject({})
+
+interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefined, Params extends Part> {
   readonly operationId: string
   readonly summary: string
   readonly tag: (typeof ROUTE_TAGS)[number]
@@ -61,6 +64,7 @@ interface RouteDeclaration<Body extends Part, Query extends Part, Params extends
   /** @default 'plain' */
   readonly errorShape?: ErrorShape
   readonly body?: Body
+  /** A query with any other parameter is refused. @default none may be given */
   readonly query?: Query
   readonly params?: Params
   readonly ok: z.ZodType
@@ -84,13 +88,13 @@ interface RouteDeclaration<Body extends Part, Query extends Part, Params extends
 /** @param endpoint method and path, with one space between them */
 export function addRoute<
   Body extends Part = undefined,
-  Query extends Part = undefined,
+  Query extends z.ZodObject | undefined = undefined,
   Params extends Part = undefined,
 >(app: FastifyInstance, endpoint: string, route: RouteDeclaration<Body, Query, Params>): void {
   const { scheme } = ACCESS_CLASSES[route.access]
   const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
   const [method = '', url = ''] = endpoint.split(' ')
-  const failures = [...route.errors, ...ANY_ROUTE_ERRORS].map((status) => [
+  const failures = [...new Set([...ANY_ROUTE_ERRORS, ...route.errors])].map((status) => [
     status,
     {
       description: `${ERROR_MEANINGS[status]} \`x-error-code\` is one of ${codesOf(status)}.`,
@@ -107,7 +111,7 @@ export function addRoute<
       tags: [route.tag],
       security: scheme === null ? [] : [{ [scheme.name]: [] }],
       ...(route.body && { body: route.body }),
-      ...(route.query && { querystring: route.query }),
+      querystring: route.query?.strict() ?? NO_QUERY,
       ...(route.params && { params: route.params }),
       response: {
         200: {

@@ -23,7 +23,8 @@ const MODEL_WILDCARDS: Readonly<Record<string, { documentedUrl: string; param: s
 const DESCRIPTION = `Text generation over HTTP, with continuous batching.
 
 Every answer carries \`x-request-id\`. Every error is \`{"detail": "..."}\` with \`x-error-code\`; 401 carries
-\`www-authenticate\`, 409 \`x-should-retry: false\`, 429 and 503 \`retry-after\` in whole seconds.
+\`www-authenticate\`, 409 \`x-should-retry: false\`, 429 and 503 \`retry-after\` in whole seconds. A query parameter that a route
+does not take is 400.
 
 Every answer to an API key or a session carries \`x-ratelimit-limit-requests\`, \`x-ratelimit-remaining-requests\` and
 \`x-ratelimit-reset-requests\`. A generation that was lowered to its tier's maximum, and a chat that was lowered to what its

@@ -5,6 +5,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { NO_QUERY } from '../openapi/add-route.ts'
 import { openApiOptions } from '../openapi/openapi.ts'
 
 /** Swagger UI styles its elements from script, and draws its icons from `data:` addresses. */
@@ -38,6 +39,7 @@ export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'public' }
+      route.schema = { ...route.schema, querystring: NO_QUERY }
     })
     docs.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
     docs.register(swaggerUi, { routePrefix: '/docs', uiConfig: { persistAuthorization: true } })

@@ -1,8 +1,8 @@
 /** Runs a route's zod schemas and turns the first thing wrong into one sentence: field, bound and value given. */
 import type { FastifySchemaCompiler } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
-import { toFieldError } from '../../net/requests/request-fields.ts'
+import { toFieldError, unknownParameter } from '../../net/requests/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const isBody = httpPart === 'body'
@@ -10,8 +10,16 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
   return (data) => {
     // No body at all is an empty one: the answer then names the first required field.
     const result = schema.safeParse(isBody ? (data ?? {}) : data)
-    return result.success ? { value: result.data } : { error: toRequestError(result.error, subject) }
+    if (result.success) return { value: result.data }
+    return { error: findUnknownParameter(result.error, schema) ?? toRequestError(result.error, subject) }
   }
+}
+
+/** Only schemas of queries refuse names: a misspelt one explains what is said to be missing. */
+function findUnknownParameter({ issues }: z.ZodError, schema: z.ZodType): ServiceError | null {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys')
+  if (issue?.code !== 'unrecognized_keys' || !(schema instanceof z.ZodObject)) return null
+  return unknownParameter(issue.keys[0] ?? '', Object.keys(schema.shape))
 }
 
 function toRequestError({ issues: [issue] }: z.ZodError, subject: string): ServiceError {

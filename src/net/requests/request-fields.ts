@@ -1,9 +1,10 @@
 /**
- * Fields of request bodies as both servers check them: bounds as data, and the one wording of what is wrong with a value.
- * The full server's schemas are made of it (`api/schemas/fields.ts`), and so is the light server's parser, which may load
- * no package.
+ * Fields of request bodies and parameters of queries as both servers check them: bounds as data, and the one wording of
+ * what is wrong with a value. The full server's schemas are made of it (`api/schemas/fields.ts`), and so is the light
+ * server's parser, which may load no package.
  */
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
+import { nearestName } from '../../core/nearest-name.ts'
 
 /** Both ends included. */
 export interface Bounds {
@@ -77,4 +78,12 @@ export interface FieldProblem {
 export function toFieldError({ field, problem, subject, code }: FieldProblem): ServiceError {
   const message = `${field ?? subject ?? 'The request body'} ${problem}.`
   return new ServiceError(code ?? 'invalid_request', { message }, field === null ? {} : { param: field })
+}
+
+/** For a query with a parameter that its route does not take. @param known those that it takes */
+export function unknownParameter(name: string, known: readonly string[]): ServiceError {
+  const hint = known.length === 0 ? 'this route takes none' : `did you mean '${nearestName(name, known)}'?`
+  const end = known.length === 0 ? '.' : ''
+  const message = `The query has an unknown parameter ${describeValue(name)}: ${hint}${end}`
+  return new ServiceError('invalid_request', { message }, { param: name.slice(0, MAX_SHOWN_CHARACTERS) })
 }

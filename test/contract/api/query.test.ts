@@ -1,7 +1,26 @@
-/** Query strings: what is a number, what is given twice, and what nobody asked for. */
+/** Query strings: what is a number, what is given twice, and names that a route does not take. */
 import { describe, expect, it } from 'vitest'
 import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
+import { ADMIN_KEY, createTestApp, KEY } from '../../support/servers/test-app.ts'
 import { shared } from '../../support/shared.ts'
+
+const ACCOUNT = { email: 'ann@example.org', password: 'long enough' }
+
+/** A good body for each route that reads one: the query is looked at after it. */
+const BODIES: Readonly<Record<string, object>> = {
+  '/v1/generate': { prompt: 'a' },
+  '/v1/generate/stream': { prompt: 'a' },
+  '/v1/generate/batch': { prompts: ['a'] },
+  '/v1/generate/continuous-batch': { prompts: ['a'] },
+  '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },
+  '/v1/auth/register': ACCOUNT,
+  '/v1/auth/login': ACCOUNT,
+  '/v1/auth/password': { current_password: 'long enough', new_password: 'longer enough' },
+  '/v1/keys': {},
+  '/v1/admin/users': ACCOUNT,
+  '/v1/admin/users/x': { tier: 'pro' },
+  '/v1/admin/models': { id: 'm', checkpoint: 'm.gguf' },
+}
 
 /** Path, parameter, and the rule that its error names. */
 const WHOLE_NUMBERS = [
@@ -165,18 +184,97 @@ describe('texts', () => {
   )
 })
 
-describe('parameters that nobody asked for', () => {
+describe('unknown parameters', () => {
   it.each([
-    ['GET', '/v1/usage'],
-    ['GET', '/v1/keys'],
-    ['GET', '/v1/admin/keys'],
-    ['POST', '/v1/admin/keys'],
-    ['GET', '/v1/admin/users'],
-  ] as const)('%s %s ignores them, whatever their names', async (method, path) => {
+    ['GET', '/v1/usage', 'sinse=1', 'The query has an unknown parameter "sinse": did you mean \'since\'?'],
+    ['GET', '/v1/keys', 'Limit=1', 'The query has an unknown parameter "Limit": did you mean \'limit\'?'],
+    [
+      'POST',
+      '/v1/admin/keys',
+      'tier=pro&expiresIn=3',
+      'The query has an unknown parameter "expiresIn": did you mean \'expires_in_days\'?',
+    ],
+    [
+      'PATCH',
+      '/v1/admin/keys/{key_id}',
+      'rpm=3',
+      /^The query has an unknown parameter "rpm": did you mean '\w+'\?$/,
+    ],
+    ['POST', '/v1/keys', 'name=x', 'The query has an unknown parameter "name": this route takes none.'],
+    [
+      'POST',
+      '/v1/models/quantize',
+      'modelid=default',
+      'The query has an unknown parameter "modelid": did you mean \'model_id\'?',
+    ],
+  ] as const)('%s %s?%s is 400 with the nearest name', async (method, path, query, detail) => {
     const { call } = caller()
 
-    const answer = await call(method, path, 'a=1&a=2&__proto__=x&constructor=y&toString=z&since[]=1&&=&%00=1')
+    const answer = await call(method, path, query)
 
-    expect(answer.statusCode).toBe(200)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.headers['x-error-code']).toBe('invalid_request')
+    if (typeof detail === 'string') expect(answer.json().detail).toBe(detail)
+    else expect(answer.json().detail).toMatch(detail)
+  })
+
+  it.each([
+    'a=1&a=2',
+    '__proto__=x',
+    'constructor=y',
+    'toString=z',
+    'since[]=1',
+    '=1',
+    '%00=1',
+    `${'x'.repeat(10_000)}=1`,
+  ])('are 400 whatever their names: %s', async (query) => {
+    const { call } = caller()
+
+    for (const path of ['/v1/usage', '/v1/keys', '/v1/admin/users'] as const) {
+      const answer = await call('GET', path, query)
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json().detail).toMatch(/^The query has an unknown parameter ".{0,70}": did you mean '/)
+    }
+  })
+
+  it('are 400 on every route, one without a query and the documentation too', async () => {
+    const { app, call } = createTestApp()
+    const { paths } = (await app.inject('/openapi.json')).json<{ paths: Record<string, object> }>()
+    const described = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')]),
+    )
+    const documentation = [
+      ['GET', '/openapi.json'],
+      ['GET', '/docs'],
+      ['GET', '/docs/static/swagger-ui.css'],
+    ]
+
+    for (const [method, path] of [...described, ...documentation]) {
+      const secret = path?.startsWith('/v1/admin') === true || path === '/metrics' ? ADMIN_KEY : KEY
+      const answer = await call({
+        method: method as 'GET',
+        url: `${path}?zzz=1`,
+        headers: { authorization: `Bearer ${secret}` },
+        ...(/POST|PATCH/.test(method ?? '') &&
+          BODIES[path ?? ''] !== undefined && { payload: BODIES[path ?? ''] }),
+      })
+      expect([method, path, answer.statusCode]).toEqual([method, path, 400])
+      expect(answer.json().detail).toMatch(/^The query has an unknown parameter "zzz": /)
+    }
+  })
+
+  it('are 401 without a key and 404 where there is no route, as anything is', async () => {
+    const { app } = createTestApp()
+
+    expect((await app.inject('/v1/usage?zzz=1')).statusCode).toBe(401)
+    expect((await app.inject('/v1/nothing?zzz=1')).statusCode).toBe(404)
+  })
+
+  it('an empty query is none', async () => {
+    const { app } = createTestApp()
+
+    for (const query of ['', '&', '&&']) {
+      expect((await app.inject(`/v1/health?${query}`)).statusCode).toBe(200)
+    }
   })
 })

@@ -7,7 +7,7 @@ it('writes one line with the numbers of a generation', async () => {
 
   await call({
     method: 'POST',
-    url: '/v1/generate?x=query-text',
+    url: '/v1/generate',
     headers: { 'x-request-id': 'r-1' },
     payload: { prompt: 'prompt-text' },
   })

@@ -93,6 +93,24 @@ describe('a generate body', () => {
   })
 })
 
+describe('fields that are not built', () => {
+  it.each([
+    '{"prompt":"a","grammar":"x"}',
+    '{"prompt":"a","n":1,"max_tokens":5}',
+    '{"prompt":1,"min_p":0.1}',
+  ])('in %s', async (body) => {
+    const answer = await expectSameAnswer(post(body))
+
+    expect(answer.headers['x-error-code']).toBe('unsupported_value')
+  })
+
+  it('in a query beside a good body', async () => {
+    const bytes = post('{"prompt":"a"}').toString().replace('/v1/generate', '/v1/generate?stream=true')
+
+    expect((await expectSameAnswer(bytes)).status).toBe(400)
+  })
+})
+
 describe('bytes of a body', () => {
   it.each([
     ['cut off', post('{"prompt":')],
@@ -153,6 +171,10 @@ describe('requests', () => {
     ['the model', request('GET /v1/models/default')],
     ['the models', request('GET /v1/models')],
     ['health', request('GET /v1/health', '')],
+    ['an empty query', request('GET /v1/models?&')],
+    ['an unknown parameter', request('GET /v1/health?probe=1')],
+    ['a parameter without a name', request('GET /v1/models?=1')],
+    ['a parameter named like a property', request('GET /v1/models/default?__proto__=1')],
     ['health by HTTP/1.0', 'GET /v1/health HTTP/1.0\r\n\r\n'],
     ['an unknown expectation', request('GET /v1/health', 'expect: cake\r\n')],
     ['an offer to upgrade', request('GET /v1/health', 'connection: upgrade\r\nupgrade: h2c\r\n')],

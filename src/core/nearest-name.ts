@@ -1,0 +1,31 @@
+/** The nearest of known names to a misspelt one: options of the command line, parameters of a query. */
+
+const MAX_COMPARED_CHARACTERS = 64
+
+/** The candidate closest to the beginning of `given`, case and separators aside. There must be one. */
+export function nearestName(given: string, candidates: readonly string[]): string {
+  const name = given.slice(0, MAX_COMPARED_CHARACTERS)
+  const scored = candidates.map((candidate) => ({
+    candidate,
+    distance: editDistance(bareName(name), bareName(candidate)),
+  }))
+  return scored.reduce((best, other) => (other.distance < best.distance ? other : best)).candidate
+}
+
+function bareName(name: string): string {
+  return name.replaceAll(/[-_\s]/g, '').toLowerCase()
+}
+
+/** Levenshtein's distance: insertions, removals and replacements between two words. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [row, letter] of Array.from(from).entries()) {
+    const current = [row + 1]
+    for (const [column, other] of Array.from(to).entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1)
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous.at(-1) ?? 0
+}

@@ -5,7 +5,7 @@
  * wrote it. Called by the command line and by `createServer`.
  */
 import { StartError } from '../core/errors.ts'
-import { nearestName } from '../core/nearest-name.ts'
+import { nearestName } from '../core/text/nearest-name.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { envName, flagName } from './option-names.ts'
 import {

@@ -3,7 +3,7 @@
  * of it, whatever was thrown. Rendering to the wire is the API's work; below it only `ServiceError` travels.
  * A message names the field, the bound and the value given (spec: Errors).
  */
-import { withoutFolders } from './file-paths.ts'
+import { withoutFolders } from './text/file-paths.ts'
 
 type Params = Readonly<Record<string, string | number>>
 

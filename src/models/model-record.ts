@@ -1,6 +1,6 @@
 /** A model as `/v1/models` shows it on both servers: the record of a registry's entry, and its JSON. */
 import { ServiceError } from '../core/errors.ts'
-import { withoutFolders } from '../core/file-paths.ts'
+import { withoutFolders } from '../core/text/file-paths.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
 import type { ModelEntry } from './model-entry.ts'

@@ -3,7 +3,7 @@
  * loop of the server. Started by `conversion-thread.ts` only.
  */
 import { answerCalls } from '../../core/concurrency/worker-calls.ts'
-import { wholePercents } from '../../core/whole-percents.ts'
+import { wholePercents } from '../../core/text/whole-percents.ts'
 import { planConversion, plannedFile } from './conversion-plan.ts'
 import type { ConversionAnswer, ConversionWork } from './conversion-thread.ts'
 import { convertCheckpoint } from './convert.ts'

@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
-import { wholePercents } from '../../core/whole-percents.ts'
+import { wholePercents } from '../../core/text/whole-percents.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
 import { EngineServer } from './connection/engine-server.ts'

@@ -4,7 +4,7 @@
  * server's parser, which may load no package.
  */
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
-import { nearestName } from '../../core/nearest-name.ts'
+import { nearestName } from '../../core/text/nearest-name.ts'
 
 /** Both ends included. */
 export interface Bounds {

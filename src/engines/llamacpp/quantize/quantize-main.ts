@@ -4,7 +4,7 @@
 import os from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StartError } from '../../../core/errors.ts'
-import { wholePercents } from '../../../core/whole-percents.ts'
+import { wholePercents } from '../../../core/text/whole-percents.ts'
 import { linkToParent, tellParent } from '../../child/parent-link.ts'
 import type { QuantizeMessage, QuantizeProcessOptions } from './quantize-process.ts'
 import { quantizeWeights } from './quantize-weights.ts'

@@ -42,6 +42,7 @@ const app = buildApp({
   usageReports: none,
   corsOrigins: [],
   ownHosts: null,
+  storageWatch: { lost: null },
   clock: systemClock,
   log: createLog(),
   metrics: new Metrics({ models: registry, isReady: () => true }),

@@ -61,6 +61,8 @@ export interface AppDeps {
   readonly metrics: Metrics
   /** Why this server cannot take work now, for its `ready`; null while it can. */
   readonly whyNotReady: () => ServiceError | null
+  /** Knows of databases that were removed under the server. */
+  readonly storageWatch: { readonly lost: ServiceError | null }
   /** True from SIGTERM on: new generation requests are refused. */
   readonly isDraining: () => boolean
   /** @default HTTP_BOUNDS */

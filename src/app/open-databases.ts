@@ -6,12 +6,13 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
-import { StartError } from '../core/errors.ts'
+import { type ServiceError, StartError } from '../core/errors.ts'
 import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
 import type { CredentialStore } from '../storage/credential-store.ts'
 import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store.ts'
 import { SqliteUsageStore } from '../storage/sqlite/sqlite-usage-store.ts'
 import { openUsageDatabase } from '../storage/usage-database.ts'
+import type { OpenDatabaseOptions } from '../storage/sqlite/open-database.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 
 /** A file or `:memory:`. @throws StartError */
@@ -30,6 +31,8 @@ export interface AccountsStorage {
   readonly database: ApiDatabase
   /** Over the same connection, and closed with it. */
   readonly credentials: CredentialStore
+  /** The error of a database that was removed while it is open; null while it is in its place. */
+  readonly whyLost: () => ServiceError | null
 }
 
 /**
@@ -38,14 +41,16 @@ export interface AccountsStorage {
  */
 export async function openAccounts(
   config: Pick<ServerConfig, 'apiDb' | 'dataDir'>,
+  options: OpenDatabaseOptions = {},
 ): Promise<AccountsStorage> {
   if (config.apiDb === null) createDataFolder(config.dataDir)
-  const database = await openApiDatabase(accountsLocation(config))
-  return { database, credentials: new SqliteCredentialStore(database) }
+  const database = await openApiDatabase(accountsLocation(config), options)
+  const whyLost = () => database.driver.whyLost()
+  return { database, credentials: new SqliteCredentialStore(database), whyLost }
 }
 
 /**
- * The database of usage, created when it is missing.
+ * The server's database of usage, created when it is missing.
  * @throws StartError
  */
 export async function openUsage(
@@ -54,7 +59,7 @@ export async function openUsage(
 ): Promise<UsageStore> {
   if (usageDb === null) createDataFolder(dataDir)
   const location = sqliteLocation(usageDb ?? path.join(dataDir, 'usage.db'), '--usage-db')
-  const database = await openUsageDatabase(location)
+  const database = await openUsageDatabase(location, { isServer: true })
   return new SqliteUsageStore(database, clock)
 }
 

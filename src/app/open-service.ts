@@ -54,7 +54,8 @@ export async function openService(
   const shared = new MemoryState(clock, knock)
   const state = await openState(config, { log, clock, shared })
   let isDraining = false
-  const whyNotReady = () => (isDraining ? new ServiceError('shutting_down') : registry.whyNotReady())
+  const whyNotReady = () =>
+    isDraining ? new ServiceError('shutting_down') : (state.storageWatch.look() ?? registry.whyNotReady())
   const metrics = new Metrics({ models: registry, isReady: () => whyNotReady() === null })
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({

@@ -27,6 +27,7 @@ import { UsagePruner } from '../usage/usage-pruner.ts'
 import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
 import { type AccountsStorage, openAccounts, openUsage } from './open-databases.ts'
+import { StorageWatch } from './storage-watch.ts'
 
 /** The keys of `--api-keys`, the admin key or an account makes others; with `--auth-mode none` no key is asked for. */
 export type NoOperatorKeyReason = 'open' | 'api-keys' | 'admin-key' | 'accounts'
@@ -44,6 +45,7 @@ export interface ServerState {
   readonly limiter: RequestLimiter
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
+  readonly storageWatch: StorageWatch
   /** When no request is left. */
   close(): Promise<void>
 }
@@ -61,14 +63,20 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
   const open: (() => Promise<void>)[] = []
   const closeAll = async () => void (await Promise.all(open.map((close) => close())))
   try {
-    const accounts = await openAccounts(config)
+    const accounts = await openAccounts(config, { isServer: true })
     open.push(() => accounts.database.destroy())
     const usage = await openUsage(config, deps.clock)
     open.push(() => usage.close())
     const parts = await createParts(config, { ...deps, ...accounts, usage })
+    const storageWatch = new StorageWatch({
+      storages: [accounts.whyLost, () => usage.whyLost()],
+      log: deps.log,
+    })
     return {
       ...parts,
+      storageWatch,
       close: async () => {
+        storageWatch.close()
         await parts.pruner?.close()
         await parts.usageRecorder.close()
         await closeAll()

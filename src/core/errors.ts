@@ -162,6 +162,10 @@ export const ERRORS = {
     'This server has no model: the last one was unregistered. Register one with POST /v1/admin/models.',
   ),
   not_ready: fileRow(503, "The default model '{model}' cannot take work: {message}"),
+  storage_lost: row(
+    503,
+    "The server's database of {holds} was removed or replaced while the server runs, so nothing more can be recorded.",
+  ),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>
 

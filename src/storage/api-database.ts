@@ -1,7 +1,7 @@
 /** Schema of the accounts database. Times are Unix seconds with fractions; secrets are stored as hashes only. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
-import { type DatabaseKind, openDatabase } from './sqlite/open-database.ts'
+import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
 interface UserRow {
@@ -125,6 +125,9 @@ export const API_DATABASE: DatabaseKind = {
 }
 
 /** @throws StartError */
-export function openApiDatabase(location: string): Promise<SqliteKysely<ApiSchema>> {
-  return openDatabase<ApiSchema>(location, API_DATABASE)
+export function openApiDatabase(
+  location: string,
+  options: OpenDatabaseOptions = {},
+): Promise<SqliteKysely<ApiSchema>> {
+  return openDatabase<ApiSchema>(location, API_DATABASE, options)
 }

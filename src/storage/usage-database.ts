@@ -3,7 +3,7 @@
  * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
  */
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
-import { type DatabaseKind, openDatabase } from './sqlite/open-database.ts'
+import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
 interface UsageRow {
@@ -100,6 +100,9 @@ const USAGE_DATABASE: DatabaseKind = {
 }
 
 /** @throws StartError */
-export function openUsageDatabase(location: string): Promise<SqliteKysely<UsageSchema>> {
-  return openDatabase<UsageSchema>(location, USAGE_DATABASE)
+export function openUsageDatabase(
+  location: string,
+  options: OpenDatabaseOptions = {},
+): Promise<SqliteKysely<UsageSchema>> {
+  return openDatabase<UsageSchema>(location, USAGE_DATABASE, options)
 }

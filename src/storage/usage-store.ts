@@ -3,6 +3,7 @@
  * schema is in `usage-database.ts`, the queries in `usage-queries.ts`.
  * Invariant: for every subject, path and bucket size, the sum of a bucket is that of the rows whose time lies in it.
  */
+import type { ServiceError } from '../core/errors.ts'
 import type { UsageScope } from './usage-database.ts'
 
 /** One generation request that reached an engine. */
@@ -42,5 +43,7 @@ export interface UsageStore {
    * resolves with how many rows. Whole days only, so that no removed bucket also holds rows that stay.
    */
   deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number>
+  /** The error of a database that was removed while it is open; null while it is in its place. */
+  whyLost(): ServiceError | null
   close(): Promise<void>
 }

@@ -2,9 +2,9 @@
  * The gates in front of every route, in the one order there is. A request passes them before its body is read, so
  * that an unauthorized caller costs little:
  *
- *   received → address rules → firewall: not banned, no rule broken → proper HTTP → own name and
- *   origin → browser's origin → proper query
- *   → address limit → credential → not shutting down → rate and concurrency → body parsed → handler
+ *   received → address rules → firewall: not banned, no rule broken → proper HTTP → own host
+ *   → browser's origin → proper query → address limit → credential → not shutting down → databases in their place
+ *   → rate and concurrency → body parsed → handler
  */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
@@ -34,6 +34,7 @@ type PipelineDeps = AccessDeps &
     | 'log'
     | 'metrics'
     | 'ownHosts'
+    | 'storageWatch'
     | 'trustedProxies'
   >
 
@@ -57,6 +58,7 @@ const GATES: readonly Gate[] = [
   admitAddress,
   authenticate,
   refuseWhileDraining,
+  refuseWithoutStorage,
   admit,
 ]
 
@@ -203,6 +205,11 @@ function isFresh({ optionalCredential, timeline }: RequestContext): boolean {
 
 function refuseWhileDraining({ isDraining }: PipelineDeps, { route }: RequestContext): void {
   if (route.generates === true && isDraining()) throw new ServiceError('shutting_down')
+}
+
+/** Its usage could not be recorded, so it would be refused when all work for it is done. */
+function refuseWithoutStorage({ storageWatch }: PipelineDeps, { route }: RequestContext): void {
+  if (route.generates === true && storageWatch.lost !== null) throw storageWatch.lost
 }
 
 /** The permit of a request is held while its handler runs. */

@@ -3,6 +3,7 @@
  * or of a newer version of this one, is left as it was: it is checked before anything is written.
  */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Migration, Migrator } from 'kysely'
@@ -10,6 +11,8 @@ import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { databaseTrouble } from '../database-errors.ts'
+import { FilePlace } from './file-place.ts'
+import { acquireServerLock, type LockHolder } from './server-lock.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 
 export interface DatabaseKind {
@@ -34,13 +37,25 @@ const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024
 /** The migrator's own table. */
 const MIGRATION_TABLE = 'kysely_migration'
 
+export interface OpenDatabaseOptions {
+  /** Whether a server opens it, of which there may be one at a time. @default false */
+  readonly isServer?: boolean
+}
+
 /** @throws StartError */
 export async function openDatabase<Schema>(
   location: string,
   kind: DatabaseKind,
+  { isServer = false }: OpenDatabaseOptions = {},
 ): Promise<SqliteKysely<Schema>> {
   const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
-  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, { mutex: mutexOf(location) }))
+  const file = location === IN_MEMORY ? null : realpathSync(location)
+  const options = {
+    mutex: mutexOf(file),
+    place: file === null ? null : { holds: kind.holds, file: new FilePlace(file) },
+    onClose: isServer && file !== null ? await lockOrClose(sqlite, file, { location, kind }) : () => {},
+  }
+  const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, options))
   try {
     await refuseWhenUnusable(location, kind, () => migrate(database, kind))
     sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)
@@ -53,13 +68,40 @@ export async function openDatabase<Schema>(
 
 const MUTEX_BY_FILE = new Map<string, Mutex>()
 
-function mutexOf(location: string): Mutex {
-  if (location === IN_MEMORY) return new Mutex()
-  // Two names of one file are one file.
-  const file = realpathSync(location)
+/** @param file its real path, as two names of one file are one file; null in memory */
+function mutexOf(file: string | null): Mutex {
+  if (file === null) return new Mutex()
   const mutex = MUTEX_BY_FILE.get(file) ?? new Mutex()
   MUTEX_BY_FILE.set(file, mutex)
   return mutex
+}
+
+interface Named {
+  readonly location: string
+  readonly kind: DatabaseKind
+}
+
+/** Gives what releases the lock; closes the database when it is refused. */
+async function lockOrClose(sqlite: SqliteDatabase, file: string, { location, kind }: Named): Promise<() => void> {
+  try {
+    const lock = await refuseWhenUnusable(location, kind, () => acquireServerLock(file))
+    if (lock.outcome === 'held') return lock.release
+    throw new StartError(
+      `${describeDatabase(location, kind)} is in use by ${describeHolder(lock.holder)}: ` +
+        'stop that one, or give this one files of its own (--data-dir, or --api-db and --usage-db).',
+      1,
+    )
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+function describeHolder(holder: LockHolder): string {
+  if (holder === null) return 'another server'
+  const { pid, host } = holder
+  if (pid === process.pid && host === os.hostname()) return `another server of this process (${pid})`
+  return host === os.hostname() ? `the server with process id ${pid}` : `the server with process id ${pid} on ${host}`
 }
 
 async function refuseWhenUnusable<T>(

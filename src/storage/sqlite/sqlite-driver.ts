@@ -17,7 +17,9 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { Mutex, Permit } from '../../core/concurrency/semaphore.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { sqliteCode } from '../database-errors.ts'
+import type { FilePlace } from './file-place.ts'
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>
 
@@ -53,6 +55,10 @@ export interface SqliteDriverOptions {
   readonly mutex: Mutex
   /** @default false */
   readonly isReadOnly?: boolean
+  /** The file, and its contents for messages; null in memory. @default null */
+  readonly place?: { readonly holds: string; readonly file: FilePlace } | null
+  /** Called once, when the connection has been closed. */
+  readonly onClose?: () => void
 }
 
 /** `begin immediate` takes the write lock first, so that no other process can write between its reads and its writes. */
@@ -63,14 +69,25 @@ export class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
   readonly #isReadOnly: boolean
+  readonly #place: SqliteDriverOptions['place']
+  readonly #onClose: () => void
   /** Of the query builder, while it has the connection. */
   #permit: Permit | null = null
 
-  constructor(database: SqliteDatabase, { mutex, isReadOnly = false }: SqliteDriverOptions) {
+  constructor(database: SqliteDatabase, options: SqliteDriverOptions) {
+    const { mutex, isReadOnly = false, place = null, onClose = () => {} } = options
     this.#database = database
-    this.#connection = new SqliteConnection(database)
+    this.#connection = new SqliteConnection(database, () => this.#requirePlace())
     this.#mutex = mutex
     this.#isReadOnly = isReadOnly
+    this.#place = place
+    this.#onClose = onClose
+  }
+
+  /** The error of a database whose file was removed or replaced; null while it is in its place. */
+  whyLost(): ServiceError | null {
+    const place = this.#place ?? null
+    return place === null || place.file.isIntact() ? null : new ServiceError('storage_lost', { holds: place.holds })
   }
 
   /** Runs `work` alone on the connection. It is repeated while another process holds the lock it needs. */
@@ -121,11 +138,17 @@ export class SqliteDriver implements Driver {
     if (this.#database.isTransaction) this.#database.exec('rollback')
   }
 
+  #requirePlace(): void {
+    const error = this.whyLost()
+    if (error !== null) throw error
+  }
+
   async destroy(): Promise<void> {
     await this.#mutex.run(async () => {
       if (!this.#database.isOpen) return
       if (!this.#isReadOnly) removeLog(this.#database)
       this.#database.close()
+      this.#onClose()
     })
   }
 }
@@ -192,10 +215,13 @@ interface PreparedStatement {
 
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: SqliteDatabase
+  readonly #beforeWrite: () => void
   readonly #prepared = new Map<string, PreparedStatement>()
 
-  constructor(database: SqliteDatabase) {
+  /** @param beforeWrite called before each transaction that may write; what it throws ends it */
+  constructor(database: SqliteDatabase, beforeWrite: () => void) {
     this.#database = database
+    this.#beforeWrite = beforeWrite
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -205,6 +231,7 @@ export class SqliteConnection implements DatabaseConnection {
   run<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
     const { statement, isReader } = this.#prepare(sql)
     if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
+    if (!this.#database.isTransaction && sql !== BEGIN.read) this.#beforeWrite()
     const { changes, lastInsertRowid } = statement.run(...toValues(values))
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }

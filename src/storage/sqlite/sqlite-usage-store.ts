@@ -3,6 +3,7 @@
  * recorder, which batches; read by reports; emptied by the pruner.
  */
 import type { Clock } from '../../core/clock.ts'
+import type { ServiceError } from '../../core/errors.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
 import {
   bucketStart,
@@ -59,6 +60,10 @@ export class SqliteUsageStore implements UsageStore {
       for (const key of totalKeysOf(rows)) connection.run(this.#deleteTotalSql, key)
       return rows.length
     })
+  }
+
+  whyLost(): ServiceError | null {
+    return this.#database.driver.whyLost()
   }
 
   close(): Promise<void> {

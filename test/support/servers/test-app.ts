@@ -85,6 +85,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     usageReports: withoutDatabase(),
     corsOrigins: [],
     ownHosts: null,
+    storageWatch: { lost: null },
     clock,
     log,
     metrics,

@@ -1,0 +1,82 @@
+/**
+ * One server for each database file: rate windows, permits and bans are in a server's memory, so two on one file would each
+ * allow what both may together. The lock is SQLite's own write lock, held on a small database beside the file for as long as
+ * the server runs; the system ends it with the process, however that ends. The database names its holder and stays
+ * readable. The operator commands and the light server work beside a server and take no lock.
+ */
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import os from 'node:os'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { errorCode } from '../../core/system-error.ts'
+import { isBusy, type SqliteDatabase } from './sqlite-driver.ts'
+
+/** Who holds the lock; null where it was not to be read. */
+export type LockHolder = { readonly pid: number; readonly host: string } | null
+
+export type ServerLock =
+  | { readonly outcome: 'held'; readonly release: () => void }
+  | { readonly outcome: 'refused'; readonly holder: LockHolder }
+
+/** @param file the real path of the database, one text for each file @throws what SQLite and the file system throw */
+export function acquireServerLock(file: string): ServerLock {
+  const lockFile = `${file}.lock`
+  for (;;) {
+    const inode = makeLockFile(lockFile)
+    const lock = new DatabaseSync(lockFile, { timeout: 0 })
+    try {
+      takeLock(lock)
+    } catch (error) {
+      const holder = isBusy(error) ? readHolder(lock) : null
+      lock.close()
+      if (!isBusy(error)) throw error
+      return { outcome: 'refused', holder }
+    }
+    // Whoever released it in the meantime removed the file, and with it the lock that others would meet.
+    if (inodeOf(lockFile) === inode) return { outcome: 'held', release: () => release(lock, lockFile) }
+    lock.close()
+  }
+}
+
+/** Created here and not by SQLite, so that no other user of the machine can hold it. */
+function makeLockFile(lockFile: string): bigint | null {
+  try {
+    closeSync(openSync(lockFile, 'wx', 0o600))
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+  return inodeOf(lockFile)
+}
+
+function inodeOf(lockFile: string): bigint | null {
+  return statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino ?? null
+}
+
+/** The holder is committed first: others read what is committed. */
+function takeLock(lock: SqliteDatabase): void {
+  lock.exec('begin immediate')
+  lock.exec('create table if not exists holder (pid integer not null, host text not null)')
+  lock.exec('delete from holder')
+  lock.prepare('insert into holder (pid, host) values (?, ?)').run(process.pid, os.hostname())
+  lock.exec('commit')
+  lock.exec('begin immediate')
+}
+
+function readHolder(lock: SqliteDatabase): LockHolder {
+  try {
+    const row = lock.prepare('select pid, host from holder').get() as { pid: number; host: string } | undefined
+    return row ?? null
+  } catch {
+    // The holder is writing its name at this moment.
+    return null
+  }
+}
+
+function release(lock: SqliteDatabase, lockFile: string): void {
+  try {
+    // Before the lock ends: afterwards the file may be another's.
+    rmSync(lockFile, { force: true })
+  } catch {
+    // Windows removes no open file. One that is left does not matter: it is the lock that counts.
+  }
+  lock.close()
+}

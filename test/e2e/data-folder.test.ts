@@ -38,7 +38,9 @@ describe('a second server on one data folder', () => {
     const second = spawnServer(words)
 
     expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stderr.join('\n')).toContain(`(--usage-db) is in use by the server with process id ${first.child.pid}`)
+    expect(second.stderr.join('\n')).toContain(
+      `(--usage-db) is in use by the server with process id ${first.child.pid}`,
+    )
   })
 
   it('starts once the first has been killed', async () => {

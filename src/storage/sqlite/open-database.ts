@@ -82,7 +82,11 @@ interface Named {
 }
 
 /** Gives what releases the lock; closes the database when it is refused. */
-async function lockOrClose(sqlite: SqliteDatabase, file: string, { location, kind }: Named): Promise<() => void> {
+async function lockOrClose(
+  sqlite: SqliteDatabase,
+  file: string,
+  { location, kind }: Named,
+): Promise<() => void> {
   try {
     const lock = await refuseWhenUnusable(location, kind, () => acquireServerLock(file))
     if (lock.outcome === 'held') return lock.release
@@ -101,7 +105,9 @@ function describeHolder(holder: LockHolder): string {
   if (holder === null) return 'another server'
   const { pid, host } = holder
   if (pid === process.pid && host === os.hostname()) return `another server of this process (${pid})`
-  return host === os.hostname() ? `the server with process id ${pid}` : `the server with process id ${pid} on ${host}`
+  return host === os.hostname()
+    ? `the server with process id ${pid}`
+    : `the server with process id ${pid} on ${host}`
 }
 
 async function refuseWhenUnusable<T>(

@@ -63,7 +63,9 @@ function takeLock(lock: SqliteDatabase): void {
 
 function readHolder(lock: SqliteDatabase): LockHolder {
   try {
-    const row = lock.prepare('select pid, host from holder').get() as { pid: number; host: string } | undefined
+    const row = lock.prepare('select pid, host from holder').get() as
+      | { pid: number; host: string }
+      | undefined
     return row ?? null
   } catch {
     // The holder is writing its name at this moment.

@@ -87,7 +87,9 @@ export class SqliteDriver implements Driver {
   /** The error of a database whose file was removed or replaced; null while it is in its place. */
   whyLost(): ServiceError | null {
     const place = this.#place ?? null
-    return place === null || place.file.isIntact() ? null : new ServiceError('storage_lost', { holds: place.holds })
+    return place === null || place.file.isIntact()
+      ? null
+      : new ServiceError('storage_lost', { holds: place.holds })
   }
 
   /** Runs `work` alone on the connection. It is repeated while another process holds the lock it needs. */

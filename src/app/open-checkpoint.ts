@@ -2,6 +2,7 @@
  * Starts the engine processes of a local model: prepares its checkpoint, then starts the replicas. One opener serves a
  * whole server, so that loads at the same time share one account of memory.
  */
+import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-need.ts'
@@ -34,7 +35,9 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
     mayUseGpu(config) ? () => Number.POSITIVE_INFINITY : (deps.availableMemoryBytes ?? availableMemoryBytes),
   )
   const options = { ...config, memory, quantize: quantizeInProcess, log }
+  let cleaned: Promise<void> | null = null
   return async (modelId, source, hooks) => {
+    await (cleaned ??= removeLeftoverArtifacts(config.dataDir))
     const progress = new ProgressSplitter((fraction) => {
       hooks.onProgress(fraction)
       onLoadProgress?.(modelId, fraction)

@@ -24,6 +24,10 @@ export interface ResolveOptions extends CheckpointPaths {
   readonly tensorType?: TensorType
   /** Share that is written, 0 to 1; not called when nothing is converted. */
   readonly onProgress?: (fraction: number) => void
+  /** False where a conversion is to be quantized, so that only `quantizeModel` opens it. @default true */
+  readonly isOpened?: boolean
+  /** Called when the cache holds a damaged conversion of it. */
+  readonly onDamaged?: (path: string) => void
   readonly signal?: AbortSignal
   /** How to convert. @default in a worker thread */
   readonly convert?: typeof convertCheckpoint
@@ -51,7 +55,7 @@ export async function resolveModelFile(options: ResolveOptions): Promise<Resolve
 /** Resolves with the path of the GGUF file, converted if it is not in the cache. */
 async function cachedConversion(source: HfFiles, options: ResolveOptions): Promise<string> {
   const { weightsPath, configPath, tokenizerPath } = source
-  const { dataDir, tensorType = 'source', onProgress, signal, convert = convertInWorker } = options
+  const { dataDir, tensorType = 'source', onProgress, isOpened, onDamaged, signal, convert = convertInWorker } = options
   const { path } = await cachedArtifact({
     dataDir,
     recipe: `sluice ${CONVERTER_VERSION} ${tensorType}`,
@@ -62,6 +66,8 @@ async function cachedConversion(source: HfFiles, options: ResolveOptions): Promi
       if (await isUnchanged()) return
       throw badFile(weightsPath, 'or a file beside it changed while it was converted')
     },
+    isOpened,
+    onDamaged,
     signal,
   })
   return path

@@ -7,6 +7,7 @@ import type { LogWriter } from '../core/log-writer.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
+import { DAMAGED_FILE } from './cache/artifact-cache.ts'
 import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
@@ -99,6 +100,8 @@ async function prepareWeights(
     ...source,
     dataDir,
     onProgress: weights.step(mode === 'none' ? 1 : CONVERSION_SHARE),
+    isOpened: mode === 'none',
+    onDamaged: (file) => log.warn({ model: modelId, file }, DAMAGED_FILE),
     signal,
   })
   if (mode === 'none') return { ...resolved, quantized: null }

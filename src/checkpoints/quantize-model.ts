@@ -5,7 +5,8 @@
 import { dirname } from 'node:path'
 import type { LogWriter } from '../core/log-writer.ts'
 import type { QuantMode } from '../core/quant-mode.ts'
-import { cachedArtifact } from './cache/artifact-cache.ts'
+import { cachedArtifact, DAMAGED_FILE } from './cache/artifact-cache.ts'
+import { requireIntact } from './cache/intact-artifact.ts'
 import { requireRoom } from './disk-room.ts'
 import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
 import {
@@ -47,6 +48,8 @@ export interface CachedQuantizationOptions {
   readonly quantize: (work: QuantizeWork) => Promise<void>
   /** Called before the work starts, and for what the cache holds. @throws StartError when it does not fit */
   readonly checkMemory?: (size: QuantizationSize) => void
+  /** Called when the cache holds a damaged file of it. */
+  readonly onDamaged?: (path: string) => void
   readonly onProgress?: (fraction: number) => void
   readonly signal?: AbortSignal
 }
@@ -78,6 +81,7 @@ export async function quantizeModel(options: QuantizeModelOptions): Promise<Quan
   let logged = 0
   return cachedQuantization({
     ...options,
+    onDamaged: (file) => log.warn({ model: modelId, file }, DAMAGED_FILE),
     quantize: async (work) => {
       log.info({ model: modelId, mode, format: work.format }, 'quantizing')
       const end = await quantize(work, {
@@ -97,7 +101,7 @@ export async function quantizeModel(options: QuantizeModelOptions): Promise<Quan
 
 /** @throws StartError when the source is quantized already, there is no room, or its weights are damaged. */
 export async function cachedQuantization(options: CachedQuantizationOptions): Promise<QuantizedModel> {
-  const { model, mode, dataDir, quantize, checkMemory, onProgress = () => {}, signal } = options
+  const { model, mode, dataDir, quantize, checkMemory, onDamaged, onProgress = () => {}, signal } = options
   checkFullPrecision(model)
   const format = quantFormat(mode, model)
   const { path, isNew } = await cachedArtifact({
@@ -109,8 +113,10 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
       const newBytes = estimateBytes(format, model)
       await requireRoom({ work: 'Quantizing', folder: dirname(outputPath), neededBytes: newBytes })
       checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
+      await requireIntact(model.path, signal)
       await quantize({ model, format, outputPath, onProgress, signal })
     },
+    onDamaged,
     signal,
   })
   const quantized = await openGgufModel(path)

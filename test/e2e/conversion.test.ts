@@ -1,5 +1,5 @@
 /** Conversions that do not come to their end: full disks, killed processes, two at once. */
-import { cpSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import {
@@ -48,11 +48,29 @@ it('is made again after a kill, and what was left of it goes', async () => {
   await killed.ended
   const [left = ''] = filesIn(dataDir)
   expect(left).toMatch(/\.tmp$/)
-  utimesSync(path.join(dataDir, 'models', left), 0, 0)
 
   const next = await listening(spawnServer(wordsFor(dataDir)))
   await logged(next, 'serving')
   expect(filesIn(dataDir)).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.gguf$/)])
+})
+
+it('is made again when the disk has lost a part of it, which the log says', async () => {
+  const dataDir = temporaryFolder()
+  const first = await listening(spawnServer(wordsFor(dataDir)))
+  await logged(first, 'serving')
+  first.child.kill('SIGTERM')
+  await first.ended
+  const [name = ''] = filesIn(dataDir)
+  const file = path.join(dataDir, 'models', name)
+  const whole = readFileSync(file)
+  truncateSync(file, whole.length / 2)
+  truncateSync(file, whole.length)
+
+  const next = await listening(spawnServer(wordsFor(dataDir)))
+  const line = await logged(next, 'a cached file does not match its checksum, or has none, and is made again')
+  expect(line).toMatchObject({ level: 'warn', file })
+  await logged(next, 'serving')
+  expect(readFileSync(file).equals(whole)).toBe(true)
 })
 
 it('of two servers that start at once makes one file', async () => {

@@ -1,7 +1,8 @@
 /**
  * The cache of GGUF files in `<data folder>/models` that conversion and quantization make, each named by a hash over the
  * content of its sources. An artifact is written under a temporary name and renamed, so that a file under its final name
- * is whole. Two processes may make the same artifact at once; in one process the second call waits for the first.
+ * was whole. A run that did not make it compares its checksum before it uses it, and makes it again where that differs. Two
+ * processes may make the same artifact at once; in one process the second call waits for the first.
  */
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -9,11 +10,14 @@ import { join } from 'node:path'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import { fileError } from '../file-errors.ts'
-import { readGgufFile } from '../gguf/gguf-file.ts'
 import { isFile } from '../json-file.ts'
-import { type Manifest, writeManifest } from './artifact-manifest.ts'
+import { type Fingerprint, type Manifest, writeManifest } from './artifact-manifest.ts'
 import { ContentHashes } from './content-hash.ts'
+import { checksumOf, findIntact, recordMade } from './intact-artifact.ts'
 import { removeLeftovers, writeWhole } from './whole-file.ts'
+
+/** For the log. */
+export const DAMAGED_FILE = 'a cached file does not match its checksum, or has none, and is made again'
 
 interface ArtifactOptions {
   readonly dataDir: string
@@ -24,6 +28,10 @@ interface ArtifactOptions {
   readonly manifest: Manifest
   /** Leaves the file at `outputPath` whole, or fails. `isUnchanged` hashes again the sources that were written to. */
   readonly make: (outputPath: string, isUnchanged: () => Promise<boolean>) => Promise<void>
+  /** False where the file is only the source of another artifact, which may be there already. @default true */
+  readonly isOpened?: boolean | undefined
+  /** Called when the cache holds the file, but damaged or without a checksum; it is made again. */
+  readonly onDamaged?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -35,27 +43,54 @@ interface Artifact {
 
 /** @throws StartError when it cannot be written, and what `make` throws. */
 export async function cachedArtifact(options: ArtifactOptions): Promise<Artifact> {
-  const { dataDir, manifest, make, signal } = options
-  const folder = join(dataDir, 'models')
+  const { dataDir, manifest, make, isOpened = true, onDamaged, signal } = options
+  const folder = artifactFolder(dataDir)
   const hashes = await ContentHashes.open(folder)
   const key = await keyOf(options, hashes)
   const path = join(folder, `${key}.gguf`)
   const isUnchanged = async (): Promise<boolean> => (await keyOf(options, hashes)) === key
-  const isNew = await inTurn(path, signal, async () => {
-    if (await isWhole(path)) return false
+  const { isNew, fingerprint } = await inTurn(path, signal, async () => {
+    const found = await findIntact(path, { isOpened, signal })
+    if (found !== null) return { isNew: false, fingerprint: found }
+    if (await isFile(path)) onDamaged?.(path)
     await prepareFolder(folder)
-    try {
-      await writeWhole(path, (outputPath) => make(outputPath, isUnchanged))
-    } catch (error) {
-      // Where an open file cannot be replaced, another process's artifact of the same key is as good.
-      const isRefused = error instanceof StartError || signal?.aborted === true
-      if (isRefused || !(await isWhole(path))) throw fileError('write', path, error)
-    }
-    return true
+    const fingerprint = await makeWhole(path, (outputPath) => make(outputPath, isUnchanged), signal)
+    return { isNew: true, fingerprint }
   })
   await hashes.save()
-  await writeManifest(path, manifest)
+  await writeManifest(path, { ...manifest, ...fingerprint })
   return { path, isNew }
+}
+
+async function makeWhole(
+  path: string,
+  make: (outputPath: string) => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<Fingerprint> {
+  let checksum = ''
+  try {
+    await writeWhole(path, async (outputPath) => {
+      await make(outputPath)
+      checksum = await checksumOf(outputPath, signal)
+    })
+    return await recordMade(path, checksum)
+  } catch (error) {
+    // Where an open file cannot be replaced, another process's artifact of the same key is as good.
+    const isRefused = error instanceof StartError || signal?.aborted === true
+    const found = isRefused ? null : await findIntact(path, { isOpened: true, signal })
+    if (found === null) throw fileError('write', path, error)
+    return found
+  }
+}
+
+/** Removes what processes that were killed have left in the cache. Called at the start; `cachedArtifact` does it too. */
+export async function removeLeftoverArtifacts(dataDir: string): Promise<void> {
+  // What cannot be removed is in no one's way.
+  await removeLeftovers(artifactFolder(dataDir)).catch(() => {})
+}
+
+function artifactFolder(dataDir: string): string {
+  return join(dataDir, 'models')
 }
 
 async function keyOf({ recipe, sources, signal }: ArtifactOptions, hashes: ContentHashes): Promise<string> {
@@ -80,18 +115,6 @@ async function inTurn<Result>(
     return await mutex.run(work, signal)
   } finally {
     if (mutex.isIdle) mutexes.delete(path)
-  }
-}
-
-/** A file under its final name was whole once; a disk may still have lost its end. */
-async function isWhole(path: string): Promise<boolean> {
-  if (!(await isFile(path))) return false
-  try {
-    await readGgufFile(path)
-    return true
-  } catch (error) {
-    if (error instanceof StartError) return false
-    throw error
   }
 }
 

@@ -22,7 +22,7 @@ interface Made {
 
 async function make(digit: string, { from, as = 'source', idleMs = 0 }: Made): Promise<void> {
   writeFileSync(file(digit), digit)
-  await writeManifest(file(digit), { from, as })
+  await writeManifest(file(digit), { from, as, identity: '', checksum: '' })
   const usedAt = new Date(Date.now() - idleMs)
   utimesSync(file(digit).replace('.gguf', '.json'), usedAt, usedAt)
 }
@@ -73,7 +73,7 @@ describe('writeManifest', () => {
   })
 
   it('does without a folder that it may not write to', async () => {
-    await writeManifest(path.join(folder, 'none', 'x.gguf'), { from: ['/m/a'], as: 'fp8' })
+    await writeManifest(path.join(folder, 'none', 'x.gguf'), { from: ['/m/a'], as: 'fp8', identity: '', checksum: '' })
     await touchEntry(path.join(folder, 'none', 'x.gguf'))
     expect(existsSync(path.join(folder, 'none'))).toBe(false)
   })

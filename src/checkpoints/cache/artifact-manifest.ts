@@ -1,6 +1,6 @@
 /**
- * The manifest of each file in `<data folder>/models`: `<key>.json` beside `<key>.gguf` names its sources. It is written at
- * each use, so its modification time is the time of the last use. An artifact is superseded when another was made from the
+ * The manifest of each file in `<data folder>/models`: `<key>.json` beside `<key>.gguf` names its sources and holds its
+ * checksum. It is written at each use, so its modification time is the time of the last use. An artifact is superseded when another was made from the
  * same paths in the same way, because their content has changed; so is what was made from a superseded one. Superseded
  * artifacts are removed a day after their last use, all others stay.
  *
@@ -24,7 +24,14 @@ export interface Manifest {
   readonly as: string
 }
 
-const ARTIFACT_NAME = /^[0-9a-f]{64}\.gguf$/
+/** Of an artifact when it was made, or found to be what was made. */
+export interface Fingerprint {
+  /** As `fileIdentity` gives it. */
+  readonly identity: string
+  readonly checksum: string
+}
+
+export const ARTIFACT_NAME = /^[0-9a-f]{64}\.gguf$/
 
 interface Artifact extends Manifest {
   /** Of the `.gguf` file. */
@@ -33,14 +40,25 @@ interface Artifact extends Manifest {
 }
 
 /** Notes what an artifact was made from, and removes those that it supersedes. */
-export async function writeManifest(path: string, { from, as }: Manifest): Promise<void> {
-  const manifest: Manifest = { from: from.map((one) => resolve(one)), as }
+export async function writeManifest(path: string, given: Manifest & Fingerprint): Promise<void> {
+  const manifest = { ...given, from: given.from.map((one) => resolve(one)) }
   const text = JSON.stringify(manifest, null, 1)
   try {
     await writeWhole(manifestPathOf(path), (temporaryPath) => writeFile(temporaryPath, text))
     await removeSuperseded({ ...manifest, path: resolve(path), usedAtMs: Date.now() })
   } catch {
     // The artifact is as good without it.
+  }
+}
+
+/** Null where nothing was recorded. */
+export async function readFingerprint(path: string): Promise<Fingerprint | null> {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(manifestPathOf(path), 'utf8'))
+    if (!isRecord(manifest) || typeof manifest['checksum'] !== 'string') return null
+    return { identity: String(manifest['identity']), checksum: manifest['checksum'] }
+  } catch {
+    return null
   }
 }
 

@@ -68,7 +68,12 @@ export class ContentHashes {
   }
 }
 
-/** Changes whenever the content may have: a write that keeps size and mtime still moves ctime. */
+/** Another one whenever the content may have changed. */
+export async function fileIdentity(path: string): Promise<string> {
+  return identity(await stat(path, { bigint: true }))
+}
+
+/** A write that keeps size and mtime still moves ctime. */
 function identity({ size, mtimeNs, ctimeNs, ino, dev }: BigIntStats): string {
   return [size, mtimeNs, ctimeNs, ino, dev].join(':')
 }

@@ -55,6 +55,7 @@ async function quantize(
     modelConfig,
     tokenizer,
     dataDir,
+    isOpened: false,
     onProgress: show('converting'),
     signal,
   })

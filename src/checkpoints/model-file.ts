@@ -55,7 +55,15 @@ export async function resolveModelFile(options: ResolveOptions): Promise<Resolve
 /** Resolves with the path of the GGUF file, converted if it is not in the cache. */
 async function cachedConversion(source: HfFiles, options: ResolveOptions): Promise<string> {
   const { weightsPath, configPath, tokenizerPath } = source
-  const { dataDir, tensorType = 'source', onProgress, isOpened, onDamaged, signal, convert = convertInWorker } = options
+  const {
+    dataDir,
+    tensorType = 'source',
+    onProgress,
+    isOpened,
+    onDamaged,
+    signal,
+    convert = convertInWorker,
+  } = options
   const { path } = await cachedArtifact({
     dataDir,
     recipe: `sluice ${CONVERTER_VERSION} ${tensorType}`,

@@ -73,7 +73,12 @@ describe('writeManifest', () => {
   })
 
   it('does without a folder that it may not write to', async () => {
-    await writeManifest(path.join(folder, 'none', 'x.gguf'), { from: ['/m/a'], as: 'fp8', identity: '', checksum: '' })
+    await writeManifest(path.join(folder, 'none', 'x.gguf'), {
+      from: ['/m/a'],
+      as: 'fp8',
+      identity: '',
+      checksum: '',
+    })
     await touchEntry(path.join(folder, 'none', 'x.gguf'))
     expect(existsSync(path.join(folder, 'none'))).toBe(false)
   })

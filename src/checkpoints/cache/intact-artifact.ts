@@ -23,7 +23,10 @@ interface FindOptions {
 }
 
 /** Null where there is no artifact, one without a checksum, or one that was damaged. */
-export async function findIntact(path: string, { isOpened, signal }: FindOptions): Promise<Fingerprint | null> {
+export async function findIntact(
+  path: string,
+  { isOpened, signal }: FindOptions,
+): Promise<Fingerprint | null> {
   if (!(await isFile(path))) return null
   const identity = await fileIdentity(path)
   const known = intact.get(path)
@@ -46,7 +49,8 @@ export async function recordMade(path: string, checksum: string): Promise<Finger
 
 /** @throws StartError for an artifact that was damaged; every other file passes. */
 export async function requireIntact(path: string, signal: AbortSignal | undefined): Promise<void> {
-  if (!ARTIFACT_NAME.test(basename(path)) || (await findIntact(path, { isOpened: true, signal })) !== null) return
+  if (!ARTIFACT_NAME.test(basename(path)) || (await findIntact(path, { isOpened: true, signal })) !== null)
+    return
   throw badFile(path, 'was damaged on the disk; remove it, and it is made again')
 }
 

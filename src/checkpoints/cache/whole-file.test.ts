@@ -14,7 +14,9 @@ describe('writeWhole', () => {
     const hasName: boolean[] = []
     await using handle = await open(folder)
     const prototype = Object.getPrototypeOf(handle) as typeof handle
-    const sync = vi.spyOn(prototype, 'sync').mockImplementation(async () => void hasName.push(existsSync(file)))
+    const sync = vi
+      .spyOn(prototype, 'sync')
+      .mockImplementation(async () => void hasName.push(existsSync(file)))
     onTestFinished(() => sync.mockRestore())
     await writeWhole(file, (temporaryPath) => writeFile(temporaryPath, 'x'))
     expect(hasName).toEqual([false, true])

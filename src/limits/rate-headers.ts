@@ -1,11 +1,14 @@
 /** The state of a credential's rate limit as the response headers that OpenAI's clients read. */
 import type { RateState } from '../core/shared-state.ts'
 
-export function toRateHeaders({ limit, remaining, resetMs }: RateState) {
+/** The reset is null where the window says nothing about when to come back. */
+export type ShownRate = Omit<RateState, 'resetMs'> & { readonly resetMs: number | null }
+
+export function toRateHeaders({ limit, remaining, resetMs }: ShownRate) {
   return {
     'x-ratelimit-limit-requests': String(limit),
     'x-ratelimit-remaining-requests': String(remaining),
-    'x-ratelimit-reset-requests': toGoDuration(resetMs),
+    ...(resetMs !== null && { 'x-ratelimit-reset-requests': toGoDuration(resetMs) }),
   }
 }
 

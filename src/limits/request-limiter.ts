@@ -12,6 +12,7 @@ import {
   type RequestLimits,
 } from '../core/shared-state.ts'
 import { TIER_LIMITS } from '../core/tiers.ts'
+import type { ShownRate } from './rate-headers.ts'
 
 export type Admission =
   | {
@@ -25,7 +26,7 @@ export type Admission =
       readonly outcome: 'refused'
       /** `rate_limit_exceeded`, or `concurrency_limit_exceeded` when the rate alone would have passed. */
       readonly error: ServiceError
-      readonly rate: RateState
+      readonly rate: ShownRate
     }
 
 /** The end of a running request cannot be predicted. */
@@ -75,7 +76,8 @@ export class RequestLimiter {
         const params = { limit: maxConcurrent, running: decision.running }
         const options = { retryAfterSeconds: CONCURRENCY_RETRY_SECONDS }
         const error = new ServiceError('concurrency_limit_exceeded', params, options)
-        return { outcome: 'refused', error, rate }
+        // Clients that find a reset wait for it, up to a minute, where a running request may end at once.
+        return { outcome: 'refused', error, rate: { ...rate, resetMs: null } }
       }
     }
   }

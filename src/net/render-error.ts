@@ -15,13 +15,51 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 /** What a body looks like: `detail` alone, or with OpenAI's `error` beside it. A route declares its own. */
 export type ErrorShape = 'plain' | 'openai'
 
-/** Paths of OpenAI's dialect, those that are not implemented included: its clients show only `error` of a 404. */
-const OPENAI_PATH =
-  /^\/v1\/(?:audio|batches|chat|completions|embeddings|files|images|models|moderations|responses)(?:[/?]|$)/
+/**
+ * First segments of paths that clients of OpenAI's dialect ask for, those that are not built included: such clients show
+ * only `error` of a 404. `v1` is there for a base URL that has it twice, the routes of reranking and tokens for vLLM's clients.
+ */
+const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
+  'assistants',
+  'audio',
+  'batches',
+  'chat',
+  'chatkit',
+  'completions',
+  'containers',
+  'conversations',
+  'detokenize',
+  'edits',
+  'embeddings',
+  'engines',
+  'evals',
+  'files',
+  'fine_tuning',
+  'images',
+  'messages',
+  'models',
+  'moderations',
+  'organization',
+  'realtime',
+  'rerank',
+  'responses',
+  'score',
+  'skills',
+  'threads',
+  'tokenize',
+  'uploads',
+  'v1',
+  'vector_stores',
+  'videos',
+])
+
+/** A client whose base URL lacks `/v1` asks for the same without it. */
+const FIRST_SEGMENT = /^\/(?:v1\/)?([^/?]+)/
 
 /** For a request that no route answers, and for a server whose routes declare nothing. */
 export function errorShapeOf(url: string): ErrorShape {
-  return OPENAI_PATH.test(url) ? 'openai' : 'plain'
+  const segment = FIRST_SEGMENT.exec(url)?.[1] ?? ''
+  return OPENAI_SEGMENTS.has(segment) ? 'openai' : 'plain'
 }
 
 /** Also the shape of a failed item of a batch and of an error inside a stream. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLog, withoutRedaction } from './log.ts'
+import { createLog, toLogText, withoutRedaction } from './log.ts'
 
 function createMemoryLog(level?: 'debug') {
   const lines: string[] = []
@@ -57,5 +57,22 @@ describe('withoutRedaction', () => {
     withoutRedaction(log).info({ token: 5 }, 'x')
 
     expect(lines.join()).toContain('"token":5')
+  })
+})
+
+describe('toLogText', () => {
+  it.each([
+    ['/v1/models/é 😀', '/v1/models/é 😀'],
+    ['a\u001b[31mb', 'a\\u{1b}[31mb'],
+    ['a\u009b1mb', 'a\\u{9b}1mb'],
+    ['a\r\nb', 'a\\u{d}\\u{a}b'],
+    ['\u202eabc', '\\u{202e}abc'],
+    ['a\u2028b', 'a\\u{2028}b'],
+    ['a\ud800b', 'a\\u{d800}b'],
+    ['x'.repeat(201), `${'x'.repeat(200)}…`],
+    ['sk-svc-0123456789', 'sk-[redacted]'],
+    ['risk-free', 'risk-free'],
+  ])('writes %j as %j', (text, shown) => {
+    expect(toLogText(text)).toBe(shown)
   })
 })

@@ -88,6 +88,21 @@ export function withoutRedaction(log: Log): Log {
   return log.child({}, { redact: [] })
 }
 
+const MAX_LOGGED_CHARACTERS = 200
+
+/** Control and format characters, which could act on the terminal or the page that shows the line; JSON escapes few of them. */
+const UNSEEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** Keys of this server's form and of others, which people paste into addresses. */
+const PASTED_KEY = /\bsk-[\w-]{8,}/g
+
+/** Text of a client's as a line of the log may hold it: short, visible, and without keys. */
+export function toLogText(text: string): string {
+  const kept = text.slice(0, MAX_LOGGED_CHARACTERS).replaceAll(PASTED_KEY, 'sk-[redacted]')
+  const shown = kept.replaceAll(UNSEEN_CHARACTER, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
+  return text.length > MAX_LOGGED_CHARACTERS ? `${shown}…` : shown
+}
+
 /** Logs the cause of a 500, which its answer does not show. */
 export function logCause(error: ServiceError, requestId: string, log: Pick<Log, 'error'>): void {
   if (error.status === 500)

@@ -6,7 +6,7 @@
  *   → browser's origin → proper query → address limit → credential → not shutting down → databases in their place
  *   → rate and concurrency → body parsed → handler
  */
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import { toRateHeaders } from '../../limits/rate-headers.ts'
@@ -15,7 +15,7 @@ import { addressKey } from '../../net/client-address.ts'
 import { CLIENT_GONE_STATUS, onExchangeEnd } from '../../net/connections/client-presence.ts'
 import { withoutPort } from '../../net/own-hosts.ts'
 import { decodePart } from '../../net/requests/request-target.ts'
-import { withoutRedaction } from '../../telemetry/log.ts'
+import { toLogText, withoutRedaction } from '../../telemetry/log.ts'
 import type { AppDeps } from '../deps.ts'
 import { ACCESS_CLASSES, type AccessDeps } from './access.ts'
 import { answerOrigin, isAllowedOrigin } from './cors.ts'
@@ -86,7 +86,7 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
 
 /** One line in the log, never with text: no prompts, outputs, keys or addresses. */
 function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): void {
-  const { request, reply, routePath: route, optionalCredential, brokenRule, timeline } = context
+  const { request, reply, routePath: route, optionalCredential, brokenRule, adminTarget, timeline } = context
   const { method } = request
   // As in `client-presence.ts`: was the answer written before the connection closed?
   const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
@@ -94,9 +94,12 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
     {
       requestId: context.requestId,
       method,
-      // The pattern, not the path: a path may hold pasted secrets.
+      // The pattern: a path is logged only where nothing else tells what was asked for.
       route,
+      ...(status === 404 && context.path !== null && { path: toLogText(context.path) }),
       status,
+      ...errorCodeOf(reply),
+      ...(adminTarget !== null && { target: toLogText(adminTarget) }),
       ...(optionalCredential && { key: optionalCredential.keyId }),
       ...(brokenRule !== null && { rule: brokenRule }),
       ms: Math.round(timeline.elapsedMs() * 10) / 10,
@@ -105,6 +108,11 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
     'request',
   )
   metrics.observeRequest({ method, route, status, timeline })
+}
+
+function errorCodeOf(reply: FastifyReply): { code?: string } {
+  const code = reply.getHeader('x-error-code')
+  return code === undefined ? {} : { code: String(code) }
 }
 
 function setCommonHeaders(_deps: PipelineDeps, { requestId, reply }: RequestContext): void {

@@ -1,6 +1,7 @@
 /**
  * The context of one HTTP request: created before the first gate, passed to gates, routes, log and metrics. The only
- * decoration of Fastify's request. Only the gates write to it; a generation reads it as its `GenerationContext`.
+ * decoration of Fastify's request. Only the gates write to it, and routes of the admin API the id of what they made; a
+ * generation reads it as its `GenerationContext`.
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
@@ -27,6 +28,8 @@ export class RequestContext implements GenerationContext {
   readonly route: FastifyContextConfig
   /** The route's pattern; null for an unknown route. */
   readonly routePath: string | null
+  /** The id that a request of the admin API is about: of its path, or of what it made. Null for a listing. */
+  adminTarget: string | null = null
   /** The firewall's rule that refused the request. */
   brokenRule: string | null = null
   /** Set by the gate on routes that require a key; null before it, and on other routes. */
@@ -47,7 +50,14 @@ export class RequestContext implements GenerationContext {
     // Fastify makes these anew for each reader.
     const { config, url } = request.routeOptions
     this.route = config
+    if (config.access === 'admin') this.adminTarget = idOf(request.params)
     this.routePath = url ?? null
+  }
+
+  /** Without its query; null where it holds a client's address, which no line of the log does. */
+  get path(): string | null {
+    const { params, url } = this.request
+    return capturesAddress(params) ? null : (url.split('?', 1)[0] ?? '')
   }
 
   get requestId(): string {
@@ -73,6 +83,17 @@ export class RequestContext implements GenerationContext {
   onTokensCapped(maxNewTokens: number): void {
     this.reply.header('x-max-tokens-applied', String(maxNewTokens))
   }
+}
+
+/** A path of the admin API captures one id, a client's address, or nothing. */
+function idOf(params: unknown): string | null {
+  if (capturesAddress(params)) return null
+  const [id] = typeof params === 'object' && params !== null ? Object.values(params) : []
+  return typeof id === 'string' ? id : null
+}
+
+function capturesAddress(params: unknown): boolean {
+  return typeof params === 'object' && params !== null && 'address' in params
 }
 
 export function clientAddressOf(

@@ -37,8 +37,9 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     body: createUserRequest,
     ok: createUserResponse,
     errors: [400, 401, 409, 429, 500],
-    handler: async ({ body }) => {
+    handler: async ({ body, context }) => {
       const { userId, email, tier, keySecret } = await accounts.createUser(body)
+      context.adminTarget = userId
       return { user_id: userId, email, tier, api_key: keySecret }
     },
   })

@@ -92,7 +92,7 @@ export function registerAdminKeyRoutes(
     query: adminCreateKeyQuery,
     ok: adminCreatedKey,
     errors: [400, 401, 404, 409, 429, 500],
-    handler: async ({ query }) => {
+    handler: async ({ query, context }) => {
       const { keySecret, record } = await keys.createFor({
         name: query.name,
         tier: query.tier,
@@ -100,6 +100,7 @@ export function registerAdminKeyRoutes(
         userId: query.user_id ?? null,
         customRateLimitRpm: query.rate_limit_rpm ?? null,
       })
+      context.adminTarget = record.id
       const owner = { user_id: record.userId, rate_limit_rpm: record.rateLimitRpm }
       return { ...toCreatedKeyBody(keySecret, record), ...owner }
     },

@@ -92,7 +92,8 @@ export function registerAdminModelRoutes(
     query: registerModelQuery,
     ok: model,
     errors: [400, 401, 404, 429, 500, 503],
-    handler: async ({ body, query }) => {
+    handler: async ({ body, query, context }) => {
+      context.adminTarget = body.id
       const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'

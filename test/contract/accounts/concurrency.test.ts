@@ -61,6 +61,8 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
       'x-ratelimit-limit-requests': '60',
       'x-ratelimit-remaining-requests': '59',
     })
+    // A client that finds one waits for it.
+    expect(refused.headers).not.toHaveProperty('x-ratelimit-reset-requests')
     expect(refused.json()).toEqual({
       detail:
         'The limit of concurrent requests is 1, and the number running is 1; try again when one has ended.',

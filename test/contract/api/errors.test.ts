@@ -85,6 +85,45 @@ describe('unknown routes', () => {
     }
   })
 
+  it.each([
+    ['POST', '/v1/completions'],
+    ['POST', '/v1/responses'],
+    ['POST', '/v1/embeddings?a=1'],
+    ['POST', '/v1/messages'],
+    ['GET', '/v1/chat/completions'],
+    ['DELETE', '/v1/models/default'],
+    ['POST', '/v1/audio/speech'],
+    ['GET', '/v1/fine_tuning/jobs'],
+    ['GET', '/v1'],
+    ['GET', '/v1/v1/models'],
+    ['POST', '/chat/completions'],
+    ['GET', '/models'],
+  ] as const)("%s %s has OpenAI's error object too", async (method, url) => {
+    const answer = await testApp().call({ method, url })
+
+    expect(answer.statusCode).toBe(404)
+    const message = `There is no route ${method} ${url.split('?')[0]}.`
+    expect(answer.json()).toEqual({
+      detail: message,
+      error: { message, type: 'invalid_request_error', param: null, code: 'not_found' },
+    })
+  })
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v2/models'],
+    ['GET', '/v1/nothing'],
+    ['GET', '/v1/models-of-mine'],
+    ['GET', '/v1/generate'],
+    ['GET', '/v1/keys/x'],
+    ['GET', '/v1/admin/nothing'],
+    ['GET', '/v1/health/'],
+  ] as const)('%s %s has the sentence alone', async (method, url) => {
+    expect((await testApp().call({ method, url })).json()).toEqual({
+      detail: `There is no route ${method} ${url}.`,
+    })
+  })
+
   it('keeps the query out of the sentence', async () => {
     const answer = await testApp().app.inject('/v1/nothing?key=secret')
 

@@ -1,5 +1,6 @@
 /** The log: one line for each request, with its numbers and without its text. */
 import { expect, it } from 'vitest'
+import { createAccountsApp } from '../../support/servers/accounts-app.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 
 it('writes one line with the numbers of a generation', async () => {
@@ -33,18 +34,68 @@ it('writes one line with the numbers of a generation', async () => {
   })
 })
 
-it('writes one line for a refusal and for a path nobody knows, without naming it', async () => {
+it('writes one line for a refusal, with its code, and with its path where there is no route', async () => {
   const { call, logLines } = createTestApp()
 
-  await call({ url: '/v1/secret-path' })
+  await call({ url: '/v1/unknown-path?x=query-text' })
   await call({ method: 'POST', url: '/v1/generate', payload: { prompt: 7 } })
+  await call({ url: '/v1/models', headers: { authorization: 'Bearer wrong' } })
+  await call({ url: '/v1/models/org/name' })
 
-  await expect
-    .poll(() => logLines)
-    .toMatchObject([
-      { route: null, status: 404 },
-      { route: '/v1/generate', status: 400 },
-    ])
+  await expect.poll(() => logLines).toHaveLength(4)
+  expect(logLines).toMatchObject([
+    { route: null, path: '/v1/unknown-path', status: 404, code: 'not_found' },
+    { route: '/v1/generate', status: 400, code: 'invalid_request' },
+    { route: '/v1/models', status: 401, code: 'unauthorized' },
+    { route: '/v1/models/*', path: '/v1/models/org/name', status: 404, code: 'model_not_found' },
+  ])
+  expect(logLines.map((line) => 'path' in line)).toEqual([true, false, false, true])
+  expect(JSON.stringify(logLines)).not.toContain('query-text')
+})
+
+it.each([
+  ['/v1/%1b[31m', '/v1/%1b[31m'],
+  [`/v1/${'x'.repeat(300)}`, `/v1/${'x'.repeat(196)}…`],
+  [`/v1/keys/sk-svc-${'0'.repeat(64)}/x`, '/v1/keys/sk-[redacted]/x'],
+  [`/${'x'.repeat(180)}/sk-svc-${'0'.repeat(64)}`, `/${'x'.repeat(180)}/sk-[redacted]…`],
+])('writes of the path %s what may stand in a log', async (url, path) => {
+  const { call, logLines } = createTestApp()
+
+  await call({ url })
+
+  await expect.poll(() => logLines).toMatchObject([{ path, code: 'not_found' }])
+})
+
+it('names what a request of the admin API is about', async () => {
+  const world = await createAccountsApp()
+  const { user_id: userId } = (
+    await world.admin('POST', '/v1/admin/users', { email: 'ann@example.org', password: 'long enough' })
+  ).json<{ user_id: string }>()
+  const { id } = (await world.admin('POST', '/v1/admin/keys')).json<{ id: string }>()
+
+  await world.admin('PATCH', `/v1/admin/keys/${id}?tier=pro`)
+  await world.admin('GET', `/v1/admin/keys/${id}/usage`)
+  await world.admin('DELETE', `/v1/admin/users/${userId}`)
+  await world.admin('DELETE', '/v1/admin/models/org/none')
+  await world.admin('POST', '/v1/admin/models', { id: 'org/new', checkpoint: 'none.gguf' })
+  await world.admin('GET', '/v1/admin/keys')
+  await world.admin('DELETE', '/v1/admin/bans/192.0.2.7')
+
+  const lines = () => world.logLines.filter(({ msg }) => msg === 'request')
+  await expect.poll(lines).toHaveLength(9)
+  expect(lines().map(({ target }) => target)).toEqual([
+    userId,
+    id,
+    id,
+    id,
+    userId,
+    'org/none',
+    'org/new',
+    undefined,
+    undefined,
+  ])
+  // No line of the log holds an address.
+  expect(JSON.stringify(lines())).not.toContain('192.0.2.7')
 })
 
 it('never holds a prompt, an output or a key', async () => {

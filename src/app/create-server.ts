@@ -3,7 +3,7 @@
  * own. The rest of the program is loaded meanwhile, and opens the port as soon as the headers have been checked.
  */
 import { completeConfig } from '../config/resolve.ts'
-import type { ServerConfig } from '../config/server-config.ts'
+import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
@@ -20,8 +20,11 @@ import { createCheckpointOpener } from './open-checkpoint.ts'
 import type { Service } from './open-service.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
-/** Every option of the command line in camelCase; `model` is another name for `checkpoint`. */
-export type ServerOptions = Partial<ServerConfig> & { readonly model?: string }
+/** Every option of the command line in camelCase. */
+export interface ServerOptions extends ConfigOptions {
+  /** Another name for `checkpoint`. */
+  readonly model?: string
+}
 
 export interface ServerHooks extends DownloadHooks {
   /** Called while a model loads, with 0 to 1. */

@@ -1,5 +1,5 @@
 /** How the list of models in a configuration file, or from code, is read. */
-import { QUANTIZATIONS } from '../core/quant-mode.ts'
+import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
 import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
@@ -8,8 +8,22 @@ export const modelIdKind = textLike('id', 'at most 200 characters without spaces
 
 const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization'] as const
 
-export const configuredModels: ValueKind<readonly ReturnType<typeof parseModel>[]> = {
+/** A model of the list; null where the checkpoint needs no such file. */
+export interface ConfiguredModel {
+  readonly id: string
+  /** A path, or `hf:org/repo[:file.gguf]`. */
+  readonly checkpoint: string
+  /** The path of its config.json. */
+  readonly modelConfig: string | null
+  /** The path of its tokenizer.json. */
+  readonly tokenizer: string | null
+  /** Applied when the checkpoint is loaded. */
+  readonly quantization: Quantization
+}
+
+export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
   placeholder: null,
+  expected: 'a list of models, each with id and checkpoint',
   parse: (given) => {
     if (!Array.isArray(given)) throw new ValueProblem('must be a list of models, each with id and checkpoint')
     const models = given.map(parseModel)
@@ -23,7 +37,7 @@ export const configuredModels: ValueKind<readonly ReturnType<typeof parseModel>[
   },
 }
 
-function parseModel(given: unknown, index: number) {
+function parseModel(given: unknown, index: number): ConfiguredModel {
   const place = `model ${index + 1}`
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)

@@ -1,12 +1,13 @@
 /**
  * The one table of options: kind, default, help and whether the work behind it is built. The command line, the
- * environment names, the configuration file, `--help` and docs/cli.md are all made from it. A row with `notYet` is
- * refused with that reason, except for its neutral values, which ask for nothing.
+ * environment names, the configuration file, `--help`, docs/cli.md and the comments of `ConfigOptions` are all made from
+ * it. A row with `notYet` is refused with that reason, except for its neutral values, which ask for nothing.
  */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { SPECULATIONS } from '../core/speculation.ts'
 import { configuredModels, modelIdKind } from './model-kinds.ts'
+import { inGroup, type OptionRow } from './option-row.ts'
 import { secret, secretList } from './secret-kinds.ts'
 import {
   choice,
@@ -23,41 +24,6 @@ import {
   wholeNumber,
   wordOr,
 } from './value-kinds.ts'
-
-/** Headings of `--help` and of docs/cli.md. @public */
-export const OPTION_GROUPS = ['Server', 'Access', 'Model', 'Engine', 'Network', 'Guards', 'State'] as const
-
-/** @public */
-export type OptionGroup = (typeof OPTION_GROUPS)[number]
-
-interface NotYet {
-  readonly reason: string
-  /** Values that ask for nothing and so may be given. */
-  readonly neutral: readonly unknown[]
-}
-
-export interface OptionRow<Value> {
-  readonly group: OptionGroup
-  readonly kind: ValueKind<Value>
-  readonly default: Value
-  /** Said in place of a default that does not describe itself. */
-  readonly defaultText?: string
-  /** One line, lower case, without a full stop. */
-  readonly help: string
-  /** Set while the work behind it is not built: the option is refused. */
-  readonly notYet?: NotYet
-  /** Whether only a file or code can give it, because no one line of text could. */
-  readonly isFileOnly?: boolean
-}
-
-/** Adds the heading to each of its rows, whose types stay as they are. */
-function inGroup<const Rows extends Readonly<Record<string, Omit<OptionRow<unknown>, 'group'>>>>(
-  group: OptionGroup,
-  rows: Rows,
-) {
-  const entries = Object.entries(rows).map(([name, row]) => [name, { group, ...row }])
-  return Object.fromEntries(entries) as { readonly [Name in keyof Rows]: Rows[Name] & { group: OptionGroup } }
-}
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -335,7 +301,7 @@ type ValueOf<Row> = Row extends { readonly kind: ValueKind<infer Value>; readonl
   ? Value | Extract<Default, null>
   : never
 
-/** Every option of the command line: the configuration, and the file that parts of it may come from. */
+/** What the table gives: the fields of `ConfigOptions`, and the file that parts of it may come from. */
 export type OptionValues = { readonly [Name in OptionName]: ValueOf<(typeof TABLE)[Name]> }
 
 export const OPTIONS: { readonly [Name in OptionName]: OptionRow<OptionValues[Name]> } = TABLE

@@ -8,16 +8,10 @@ import { StartError } from '../core/errors.ts'
 import { nearestName } from '../core/text/nearest-name.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { envName, flagName } from './option-names.ts'
-import {
-  isFileOnly,
-  OPTION_NAMES,
-  type OptionName,
-  OPTIONS,
-  type OptionRow,
-  type OptionValues,
-} from './options.ts'
+import type { OptionRow } from './option-row.ts'
+import { isFileOnly, OPTION_NAMES, type OptionName, OPTIONS, type OptionValues } from './options.ts'
 import { checkRules } from './rules.ts'
-import type { ServerConfig } from './server-config.ts'
+import type { ConfigOptions, ServerConfig } from './server-config.ts'
 import { readValue } from './value-kinds.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -77,7 +71,7 @@ function sourcesOf({ flags = {}, env = {}, file, defaults }: GivenOptions): read
 }
 
 /** The configuration of a server made from code: what is left out gets its default. */
-export function completeConfig(options: Partial<ServerConfig>): ServerConfig {
+export function completeConfig(options: ConfigOptions): ServerConfig {
   const values: Values = { ...options }
   refuseUnknownNames(Object.keys(values), 'The option')
   // A complete configuration may be passed in again, so a default is accepted here, built or not.

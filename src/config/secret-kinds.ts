@@ -9,11 +9,13 @@ import { type ValueKind, ValueProblem } from './value-kinds.ts'
 /** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
+  expected: 'a list of secrets, or @FILE',
   parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(','))),
 }
 
 export const secret: ValueKind<string> = {
   placeholder: 'secret',
+  expected: 'one secret, or @FILE',
   parse: (given) => {
     const [first, ...more] = readSecrets(given, (text) => [text])
     if (first === undefined || more.length > 0)

@@ -1,8 +1,180 @@
 /**
- * What a server is started with, after every default has been filled in and every rule checked. Made by `loadConfig`
- * (command line, environment, file) or `completeConfig` (code); frozen, and never read from anywhere else. Names and
- * types come from the table of options; null means "not given" where an option has no fixed default.
+ * What a server is started with. `ConfigOptions` is what may be given from code; `ServerConfig` is the whole, after every
+ * default has been filled in and every rule checked. It is made by `loadConfig` (command line, environment, file) or
+ * `completeConfig` (code), is frozen, and is never read from anywhere else. Null means "not given" where an option has no
+ * fixed default.
+ *
+ * The comments of the fields are what an editor shows for `createServer({`: `npm run docs` writes them from the table of
+ * options. A test fails when a name, a type or a comment differs from the table.
  */
-import type { OptionValues } from './options.ts'
+import type { Quantization } from '../core/quant-mode.ts'
+import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import type { Speculation } from '../core/speculation.ts'
+import type { ConfiguredModel } from './model-kinds.ts'
 
-export type ServerConfig = Omit<OptionValues, 'config'>
+/** An interface and no mapped type: TypeScript 7 shows no comments of the fields of a mapped type. */
+export interface ConfigOptions {
+  /** Address to listen on. Must be an IP address or a host name. @default 127.0.0.1 */
+  readonly host?: string
+  /** Port to listen on; 0 picks a free one and prints it. Must be a whole number from 0 to 65535. @default 8080 */
+  readonly port?: number
+  /**
+   * Least level that is logged: fatal, error, warn, info, debug, trace, silent. Must be one of fatal, error, warn,
+   * info, debug, trace, silent.
+   * @default info
+   */
+  readonly logLevel?: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /** Seconds running requests may take after SIGTERM. Must be a whole number from 0 to 3600. @default 30 */
+  readonly shutdownTimeout?: number
+  /**
+   * HTTP processes. Must be a whole number from 1 to 256. Not available yet: more than one HTTP process is not built.
+   * @default 1
+   */
+  readonly workers?: number
+  /** none lets every caller in, on a loopback host only. Must be one of api-key, none. @default api-key */
+  readonly authMode?: 'api-key' | 'none'
+  /**
+   * The operator's keys, between commas, or `@FILE` with one a line. Must be a list of secrets, or `@FILE`.
+   * @default none
+   */
+  readonly apiKeys?: readonly string[]
+  /** Secret of the admin API, or `@FILE`. Must be one secret, or `@FILE`. @default none */
+  readonly adminKey?: string | null
+  /** Who may register an account. Must be one of open, closed. @default open */
+  readonly registration?: 'open' | 'closed'
+  /**
+   * Who may quantize a model: any key, or the admin; to be given with open registration on a public host. Must be one
+   * of key, admin.
+   * @default key
+   */
+  readonly modelAdmin?: 'key' | 'admin' | null
+  /**
+   * Origins that may call from a browser. Must be a list, each item an origin such as https://example.org, or *.
+   * @default none
+   */
+  readonly corsOrigins?: readonly string[]
+  /**
+   * More names that `authMode` none answers to, such as that of a proxy in front. Must be a list, each item an IP
+   * address or a host name.
+   * @default loopback names only
+   */
+  readonly allowedHosts?: readonly string[]
+  /**
+   * .gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]. Must be a path.
+   * @default the passthrough model
+   */
+  readonly checkpoint?: string | null
+  /** config.json of the checkpoint; overrides metadata of a .gguf. Must be a path. @default beside the checkpoint */
+  readonly modelConfig?: string | null
+  /** tokenizer.json of a safetensors checkpoint. Must be a path. @default beside the checkpoint */
+  readonly tokenizer?: string | null
+  /**
+   * Id under which the checkpoint is served. Must be at most 200 characters without spaces.
+   * @default the checkpoint's stem
+   */
+  readonly modelId?: string | null
+  /** Applied when the checkpoint is loaded. Must be one of none, int4, int8, fp8. @default none */
+  readonly quantization?: Quantization
+  /**
+   * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
+   * quantization. Must be a list of models, each with id and checkpoint.
+   * @default none
+   */
+  readonly models?: readonly ConfiguredModel[]
+  /** Sequences in one running batch. Must be a whole number from 1 to 256. @default 8 */
+  readonly maxBatchSize?: number
+  /** Tokens a sequence may reach. Must be a whole number from 1 to 16777216. @default the model's own, at most 4096 */
+  readonly maxSeqLen?: number | null
+  /**
+   * Tokens a chat may generate that names no number; context: as many as its tier and the context allow. Must be
+   * context or a whole number from 1 to 8192.
+   * @default 256
+   */
+  readonly defaultMaxTokens?: number | 'context'
+  /** Precision of the KV cache; q8_0 takes 53 % of the memory. Must be one of f16, q8_0. @default f16 */
+  readonly kvCacheType?: 'f16' | 'q8_0'
+  /** Order of the waiting queue. Must be one of fcfs, priority, fair. @default priority */
+  readonly schedulePolicy?: SchedulePolicy
+  /**
+   * ngram guesses ahead where one text repeats itself, and checks the guesses with the next token. Must be one of
+   * ngram, off.
+   * @default ngram
+   */
+  readonly speculation?: Speculation
+  /** Waiting sequences, all models together. Must be a whole number from 1 to 1000000. @default 512 */
+  readonly maxQueue?: number
+  /** Engine processes per model. Must be a whole number from 1 to 64. @default 1 */
+  readonly replicas?: number
+  /** auto uses a GPU where one is found. Must be one of auto, off. @default auto */
+  readonly gpu?: 'auto' | 'off'
+  /** Layers of the model to put on the GPU. Must be a whole number from 0 to 10000. @default all */
+  readonly gpuLayers?: number | null
+  /**
+   * Most compute threads of an engine; fewer where others need the cores. Must be a whole number from 1 to 1024.
+   * @default by model size, at most all cores
+   */
+  readonly threads?: number | null
+  /** PEM certificate; needs `tlsKeyfile`. Must be a path. @default plain HTTP */
+  readonly tlsCertfile?: string | null
+  /** PEM key; needs `tlsCertfile`. Must be a path. @default plain HTTP */
+  readonly tlsKeyfile?: string | null
+  /**
+   * Addresses that may connect; all others may not. Must be a list, each item an address or a CIDR such as 10.0.0.0/8.
+   * @default none
+   */
+  readonly cidrAllow?: readonly string[]
+  /**
+   * Addresses that may not connect; wins over `cidrAllow`. Must be a list, each item an address or a CIDR such as
+   * 10.0.0.0/8.
+   * @default none
+   */
+  readonly cidrDeny?: readonly string[]
+  /**
+   * Proxies whose X-Forwarded-For is believed. Must be a list, each item an address or a CIDR such as 10.0.0.0/8.
+   * @default none
+   */
+  readonly trustedProxies?: readonly string[]
+  /**
+   * Requests per minute and client address, before authentication. Must be a whole number from 1 to 1000000, or null
+   * for off.
+   * @default off
+   */
+  readonly rateLimit?: number | null
+  /**
+   * Ports to connect to, in order, before the server answers. Must be a list, each item a whole number from 1 to 65535.
+   * @default off
+   */
+  readonly portKnock?: readonly number[]
+  /** Seconds in which all ports must be knocked. Must be a whole number from 1 to 3600. @default 10 */
+  readonly portKnockWindow?: number
+  /**
+   * Seconds an address may reach the server after knocking. Must be a whole number from 1 to 31536000.
+   * @default 3600
+   */
+  readonly portKnockOpen?: number
+  /** Switch the request firewall on. Must be true or false. @default false */
+  readonly enableFirewall?: boolean
+  /** Switch the guard against prompt injection off. Must be true or false. @default false */
+  readonly disablePromptInjection?: boolean
+  /** Switch the guard of generated text off. Must be true or false. @default false */
+  readonly disableOutputVerify?: boolean
+  /** Folder for databases and converted models. Must be a path. @default sluice-data */
+  readonly dataDir?: string
+  /**
+   * Database of accounts and keys: SQLite file or :memory:. Must be a file, :memory: or a postgres:// URL.
+   * @default api.db in the data folder
+   */
+  readonly apiDb?: string | null
+  /**
+   * Database of usage: SQLite file or :memory:. Must be a file, :memory: or a postgres:// URL.
+   * @default usage.db in the data folder
+   */
+  readonly usageDb?: string | null
+  /**
+   * Days that usage is kept, whole days of UTC. Must be a whole number from 1 to 36500, or null for off.
+   * @default off: all is kept
+   */
+  readonly usageRetentionDays?: number | null
+}
+
+export type ServerConfig = Required<ConfigOptions>

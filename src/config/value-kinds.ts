@@ -9,6 +9,8 @@ import { StartError } from '../core/errors.ts'
 export interface ValueKind<Value> {
   /** Shown in `--help`; null for a switch, which takes no value on the command line. */
   readonly placeholder: string | null
+  /** What a value must be: a noun phrase for errors and for the comments of `ConfigOptions`. */
+  readonly expected: string
   /** @throws ValueProblem */
   parse(given: unknown): Value
 }
@@ -48,6 +50,7 @@ export function textLike(
 ): ValueKind<string> {
   return {
     placeholder,
+    expected,
     parse: (given) => (typeof given === 'string' && isValid(given) ? given : refuse(expected, given)),
   }
 }
@@ -89,20 +92,26 @@ export function wholeNumber(
   { min, max }: { readonly min: number; readonly max: number },
   placeholder = 'n',
 ): ValueKind<number> {
+  const expected = `a whole number from ${min} to ${max}`
   return {
     placeholder,
+    expected,
     parse: (given) => {
       const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
       if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max)
         return number
-      return refuse(`a whole number from ${min} to ${max}`, given)
+      return refuse(expected, given)
     },
   }
 }
 
 /** The word `off` (null), or a value of the other kind. */
 export function offOr<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
-  return { placeholder: kind.placeholder, parse: (given) => (given === 'off' ? null : kind.parse(given)) }
+  return {
+    placeholder: kind.placeholder,
+    expected: `${kind.expected}, or null for off`,
+    parse: (given) => (given === 'off' ? null : kind.parse(given)),
+  }
 }
 
 /** A word of its own, or a value of the other kind. */
@@ -112,6 +121,7 @@ export function wordOr<const Word extends string, Value>(
 ): ValueKind<Word | Value> {
   return {
     placeholder: `${kind.placeholder}|${word}`,
+    expected: `${word} or ${kind.expected}`,
     parse: (given) => {
       if (given === word) return word
       try {
@@ -125,10 +135,11 @@ export function wordOr<const Word extends string, Value>(
 }
 
 export function choice<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
+  const expected = `one of ${choices.join(', ')}`
   return {
     placeholder: choices.length > 4 ? 'level' : choices.join('|'),
-    parse: (given) =>
-      choices.find((candidate) => candidate === given) ?? refuse(`one of ${choices.join(', ')}`, given),
+    expected,
+    parse: (given) => choices.find((candidate) => candidate === given) ?? refuse(expected, given),
   }
 }
 
@@ -137,6 +148,7 @@ const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
 export const toggle: ValueKind<boolean> = {
   placeholder: null,
+  expected: 'true or false',
   parse: (given) => {
     if (typeof given === 'boolean') return given
     const word = typeof given === 'string' ? given.toLowerCase() : ''
@@ -149,6 +161,7 @@ export const toggle: ValueKind<boolean> = {
 export function list<Item>(item: ValueKind<Item>): ValueKind<readonly Item[]> {
   return {
     placeholder: `${item.placeholder},...`,
+    expected: `a list, each item ${item.expected}`,
     parse: (given) => {
       const items = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
       if (!Array.isArray(items)) return refuse('a list', given)

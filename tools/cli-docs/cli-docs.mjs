@@ -3,14 +3,15 @@
  * docs/cli.md, made from template.md, the option table and the commands as they parse. A test fails when the committed
  * file is not what this gives.
  * @import { Command } from 'commander'
- * @import { OptionGroup } from '../../dist/config/options.js'
+ * @import { OptionGroup } from '../../dist/config/option-row.js'
  * @import { OptionName } from '../../dist/config/options.js'
  */
 import { readFileSync } from 'node:fs'
 import { createProgram, LIGHT_OPTIONS } from '../../dist/cli/command-line.js'
 import { DATABASE_OPTIONS } from '../../dist/cli/commands/operator-command-line.js'
 import { envName, flagName } from '../../dist/config/option-names.js'
-import { defaultText, isFileOnly, OPTION_GROUPS, OPTION_NAMES, OPTIONS } from '../../dist/config/options.js'
+import { OPTION_GROUPS } from '../../dist/config/option-row.js'
+import { defaultText, isFileOnly, OPTION_NAMES, OPTIONS } from '../../dist/config/options.js'
 
 const LIGHT_FLAGS = [...LIGHT_OPTIONS, 'config'].map(flagName)
 const DATABASE_FLAGS = DATABASE_OPTIONS.map(flagName)

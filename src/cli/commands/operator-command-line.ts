@@ -64,7 +64,7 @@ const keyName = textLike(
 
 const anyKeyId = textLike('id|prefix', 'the id or the prefix of a key', (text) => text !== '')
 const keyId: ValueKind<string> = {
-  placeholder: anyKeyId.placeholder,
+  ...anyKeyId,
   parse: (given) => {
     // Without the value, which would put a secret on the terminal and into its logs.
     if (typeof given === 'string' && isKeySecret(given)) {

@@ -1,21 +1,21 @@
 /**
- * Replaces the certificate that is served when its files change. They are read every second, which also sees links that
- * point elsewhere and folders that are swapped, and when the operator asks for it (SIGHUP). Files that cannot be used are
- * a warning in the log, and the old certificate goes on serving. Tools write the two files one after the other, so a
- * problem is logged only when it lasts.
+ * Replaces the served certificate when its files change. The files are read every second, which also detects retargeted
+ * links and swapped folders, and when the operator asks for it (SIGHUP). Unusable files cause a warning in the log, and
+ * the old certificate stays in use. Tools write the two files one after the other, so a problem is logged only when it
+ * lasts.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
 import { type Certificate, checkPair, readPair, type TlsIdentity } from './certificate.ts'
 
 const READ_EVERY_MS = 1000
-/** Readings in a row with the same problem before it is logged. */
+/** Consecutive readings with the same problem before it is logged. */
 const LASTING_READINGS = 10
 const DAY_SECONDS = 86_400
 const WARN_BEFORE_SECONDS = 14 * DAY_SECONDS
 
 export interface CertificateReloaderOptions extends TlsIdentity {
-  /** Called with each certificate that replaces the one before. */
+  /** Called with each new certificate. */
   readonly onNew: (certificate: Certificate) => void
   readonly clock: Clock
   readonly log: LogWriter
@@ -31,7 +31,7 @@ export class CertificateReloader {
   #timer: NodeJS.Timeout | null = null
   #reading: Promise<unknown> = Promise.resolve()
   #lastProblem: string | null = null
-  /** Readings in a row that gave `#lastProblem`. */
+  /** Consecutive readings that ended in `#lastProblem`. */
   #problemReadings = 0
   #warnedAtUnixSeconds = Number.NEGATIVE_INFINITY
   #isClosed = false
@@ -43,7 +43,7 @@ export class CertificateReloader {
     this.#schedule()
   }
 
-  /** Reads the files at once and logs the result, whatever it is. */
+  /** Reads the files at once and logs the result, success or failure. */
   async reload(): Promise<void> {
     const outcome = await this.#read()
     if (outcome.kind === 'same') this.#options.log.info('the TLS files are unchanged')
@@ -87,7 +87,7 @@ export class CertificateReloader {
       const isSame = pair.digest === this.#certificate.digest
       if (!isSame) {
         const certificate = checkPair(pair, files, clock)
-        // Where it cannot be taken, the next reading tries again.
+        // When the server rejects it, the next reading tries again.
         onNew(certificate)
         this.#certificate = certificate
         log.info({ validTo: dateOf(this.#certificate) }, 'the TLS certificate was replaced')

@@ -1,6 +1,6 @@
 /**
  * The TLS certificate and its key, read from their PEM files and checked against each other and the clock. A problem is
- * one sentence that names the option and the file: it ends a start, and is a warning where a certificate serves already.
+ * one sentence that names the option and the file. It fails the start; a running server logs it as a warning.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -28,14 +28,14 @@ export interface Certificate extends CertificatePair {
 
 export const MIN_TLS_VERSION = 'TLSv1.2'
 
-/** What ends a start: `--tls-certfile` or `--tls-keyfile` cannot be used. */
+/** `--tls-certfile` or `--tls-keyfile` cannot be used. */
 export class CertificateProblem extends StartError {
   constructor(message: string) {
     super(message, 1)
   }
 }
 
-/** The files of `--tls-certfile` and `--tls-keyfile` and what they held at the start. */
+/** The files of `--tls-certfile` and `--tls-keyfile`, and the certificate read from them at the start. */
 export interface TlsIdentity {
   readonly files: CertificateFiles
   readonly certificate: Certificate
@@ -135,7 +135,7 @@ function checkValidity(
   }
 }
 
-/** What OpenSSL refuses only when it serves: too small a key, too old a signature, a damaged chain. */
+/** Problems that OpenSSL reports only when it creates a context: a short key, an old signature, a damaged chain. */
 function checkUsable(pair: Pick<Certificate, 'cert' | 'key'>, label: string): void {
   try {
     createSecureContext({ ...pair, minVersion: MIN_TLS_VERSION })

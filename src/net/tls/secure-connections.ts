@@ -1,7 +1,7 @@
 /**
- * TLS in front of an HTTP server: every connection completes its handshake first, and the decrypted socket goes on to the
- * HTTP server, which keeps all its limits and time-outs. A step of `intercept-connections.ts`, so that knock and address
- * limits come before the handshake. The certificate can be replaced at any time: open connections keep theirs.
+ * TLS in front of an HTTP server: every connection completes its handshake first, and the decrypted socket goes on to
+ * the HTTP server, which keeps all its limits and time-outs. A step of `intercept-connections.ts`, so that knock and
+ * address limits come before the handshake. The certificate can be replaced at any time: open connections keep theirs.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -34,7 +34,7 @@ export class SecureConnections {
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: handshakeTimeoutMs,
     })
-    // Any client can cause one, so it is no warning.
+    // Any client can cause one, so it is not logged as a warning.
     this.#tlsServer.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
       log.debug({ code: error.code }, 'a TLS handshake failed')
       socket.destroy()
@@ -53,7 +53,7 @@ export class SecureConnections {
     return this.#handshakes.size
   }
 
-  /** Serves another certificate to new connections. */
+  /** Uses another certificate for new connections. */
   use(certificate: Certificate): void {
     this.#tlsServer.setSecureContext(secureContextOf(certificate))
   }
@@ -79,7 +79,7 @@ function secureContextOf({ cert, key }: Certificate) {
   return { cert, key, minVersion: MIN_TLS_VERSION } as const
 }
 
-/** The same for a connection and for the decrypted one that it carries; Node has no public way from one to the other. */
+/** The same text for a connection and for its decrypted socket, which Node's public API does not link. */
 function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root. Begins with the models: reads their headers and starts their engines, which are processes of their
- * own. The rest of the program is loaded meanwhile, and opens the port as soon as the headers have been checked.
+ * The composition root. Begins with the models: reads their headers and starts their engines, each in its own process.
+ * The rest of the program is loaded meanwhile, and opens the port once the headers have been checked.
  */
 import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
@@ -61,14 +61,14 @@ export async function createServer(
     try {
       await registry.register(id, source, { outline })
     } catch (error) {
-      // Unregistered before it was loaded: no failure of the start.
+      // Unregistered before it was loaded, which is not a failed start.
       if (error instanceof ServiceError && error.code === 'model_not_found') return
       throw error
     }
     logServing(log, registry, { address: (await opening).address, id })
   }
   const loaded = outlining.then(async (models) => void (await Promise.all(models.map(load))))
-  // A caller that does not wait for it learns of a failure from /v1/models and from every answer.
+  // A caller that does not await it sees the failure in /v1/models and in every answer.
   loaded.catch(() => {})
   try {
     const service = await opening

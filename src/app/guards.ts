@@ -14,7 +14,7 @@ export interface Guards extends Pick<
   AppDeps,
   'trustedProxies' | 'addressRules' | 'firewall' | 'addressLimiter' | 'promptGuard' | 'outputGuard'
 > {
-  /** When no request is left. */
+  /** Call when no request is running. */
   close(): Promise<void>
 }
 

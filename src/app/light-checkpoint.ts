@@ -16,7 +16,7 @@ import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 
-/** Resolves once the headers have been checked; the weights load behind it. @throws StartError */
+/** Resolves once the headers have been checked; the weights go on loading. @throws StartError */
 export async function openLightCheckpoint(
   given: GivenModelOptions & { readonly checkpoint: string },
   { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: Clock },
@@ -30,18 +30,18 @@ export async function openLightCheckpoint(
   const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({ config, log }),
-    // Never called: the checkpoint is registered at once, and for good.
+    // Never called: the checkpoint is registered at once and never removed.
     openFallback: () => new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }) }),
     maxQueue,
     clock,
   })
   const loaded = registry.register(id, source, { outline })
-  // A caller that does not wait for it learns of a failure from `/v1/models` and from every answer.
+  // A caller that does not await it sees the failure in `/v1/models` and in every answer.
   loaded.catch(() => {})
   return { host: createRegistryHost(registry, clock), loaded }
 }
 
-/** Nothing is written to the application's own console: failures go to the function it gave for them. */
+/** Failures go to the application's `onError`; nothing is written to its console. */
 function createErrorLog(onError: OnError): Log {
   const write = (line: string): void => {
     const { msg, model } = JSON.parse(line) as { readonly msg: string; readonly model?: string }

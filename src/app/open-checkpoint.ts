@@ -1,6 +1,6 @@
 /**
- * Starts the engine processes of a local model: prepares its checkpoint, then starts the replicas. One opener serves a
- * whole server, so that loads at the same time share one account of memory.
+ * Starts the engine processes of a local model: prepares its checkpoint, then starts the replicas. A server has one
+ * opener, so that concurrent loads share one memory budget.
  */
 import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
@@ -23,7 +23,7 @@ export interface CheckpointOpenerDeps {
   readonly log: LogWriter
   /** Called while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
-  /** Called before the quantized model is loaded, with the source as it was asked for. */
+  /** Called before the quantized model is loaded, with the source as requested. */
   readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
   /** @default the memory that the system and the container report */
   readonly availableMemoryBytes?: () => number
@@ -54,7 +54,7 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
 
 type ReplicaHooks = Pick<EngineHostHooks, 'onProgress'>
 
-/** All of them or none: when one cannot be started, those that could are closed. */
+/** All or none: when one cannot be started, the started ones are closed. */
 async function startReplicas(
   onProgresses: readonly EngineHostHooks['onProgress'][],
   start: (hooks: ReplicaHooks) => Promise<Engine>,

@@ -1,6 +1,6 @@
 /**
- * Opens the configured databases, and chooses the implementation of their stores. Apart from the
- * rest of the server, so that the operator commands open the same file in the same way and load nothing else.
+ * Opens the configured databases and chooses the implementation of their stores. Separate from the rest of the server,
+ * so that the operator commands open the same file in the same way and load nothing else.
  */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'

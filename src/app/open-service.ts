@@ -1,6 +1,6 @@
 /**
  * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
- * guards, the API and the ports. Closes all of it again, in the order that loses no answer.
+ * guards, the API and the ports. Closes them in an order that loses no answer.
  */
 import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
@@ -39,7 +39,7 @@ export interface ServiceDeps {
   readonly registry: ModelRegistry
   readonly quantizeJobs: QuantizeJobs
   readonly log: Log
-  /** Until it resolves no database and no port is opened; where it rejects, none is. */
+  /** No database or port is opened until it resolves, nor when it rejects. */
   readonly checked: Promise<unknown>
 }
 
@@ -102,7 +102,7 @@ export async function openService(
   }
 }
 
-/** Null where the server answers without a knock. */
+/** Null when no port knock is configured. */
 function knockSequence({
   portKnock: ports,
   portKnockWindow,
@@ -128,7 +128,7 @@ async function shutDown(options: ShutDownOptions): Promise<void> {
   await listener.close()
   const isDrained = await draining
   if (!isDrained) log.warn({ timeoutMs }, 'requests were still running at the end of the shutdown time-out')
-  // Streams that still run get their error event from their engine's end.
+  // Running streams get their error event when their engine closes.
   await registry.close()
   await graceful.close()
   await app.close()

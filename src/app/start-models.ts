@@ -1,4 +1,4 @@
-/** The models that a server is started with: named by the configuration, downloaded, and checked by their headers. */
+/** The models that a server starts with: named by the configuration, downloaded, and validated by their headers. */
 import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
 import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
@@ -19,13 +19,13 @@ export interface OutlinedModel extends StartModel {
 export interface DownloadHooks {
   /** Called while a checkpoint is downloaded, before the server listens. */
   readonly onDownloadProgress?: (progress: PullProgress) => void
-  /** Called with sentences about the download for a person. */
+  /** Called with human-readable messages about the download. */
   readonly onNotice?: (sentence: string) => void
-  /** Ends the download. */
+  /** Aborts the download. */
   readonly signal?: AbortSignal
 }
 
-/** The checkpoint, which is the default model, then those of the list; downloaded where they are not on this machine. */
+/** The checkpoint, which is the default model, then those of the list; downloaded where they are not local. */
 export async function localModels(
   config: ServerConfig,
   { onDownloadProgress, onNotice, signal }: DownloadHooks,
@@ -49,7 +49,7 @@ function modelsOf(config: ServerConfig): readonly StartModel[] {
   return [{ id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization }) }, ...listed]
 }
 
-/** @throws StartError for the first one that cannot be served. */
+/** @throws StartError for the first model that cannot be served. */
 export async function outlineAll(
   models: readonly StartModel[],
   { maxSeqLen, models: listed }: ServerConfig,

@@ -1,6 +1,6 @@
 /**
- * The services over the databases and the shared state: accounts, keys, usage, limits. Opened before the server listens, so
- * that an unusable database ends the start; closed last.
+ * The services over the databases and the shared state: accounts, keys, usage, limits. Opened before the server
+ * listens, so that an unusable database fails the start; closed last.
  */
 import { randomBytes } from 'node:crypto'
 import { type AdminCheck, createAdminCheck } from '../accounts/admin-secret.ts'
@@ -46,7 +46,7 @@ export interface ServerState {
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   readonly storageWatch: StorageWatch
-  /** When no request is left. */
+  /** Call when no request is running. */
   close(): Promise<void>
 }
 

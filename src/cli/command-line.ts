@@ -1,7 +1,7 @@
 /**
- * The words after `sluice`, parsed with commander: which command, with which options. Values of the configuration's
- * options stay text; the configuration reads them. Help and version come back as text. A wrong word is a
- * `StartError` with exit code 2, on one line and without the value that may be a secret.
+ * Parses the arguments after `sluice` with commander into a command and its options. Values of the configuration's
+ * options stay text; the configuration parses them. Help and version are returned as text. A wrong argument is a
+ * `StartError` with exit code 2, on one line and without the value, which may be a secret.
  */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
@@ -25,11 +25,11 @@ export interface LightCommand {
   readonly workers: number
   readonly keyDb: string | null
   readonly staticDir: string | null
-  /** Null opens what is public by default. */
+  /** Null leaves the default public paths. */
   readonly publicPaths: readonly `/${string}`[] | null
 }
 
-/** Taken as `serve` takes them: from the command line, the environment and the configuration file. */
+/** Read as by `serve`: from the command line, the environment and the configuration file. */
 export const LIGHT_OPTIONS = [
   'host',
   'port',
@@ -52,7 +52,7 @@ export const LIGHT_OPTIONS = [
 
 export interface QuantizeCommand {
   readonly mode: QuantMode
-  /** Null leaves the file among the converted models only. */
+  /** Null keeps the file in the cache of converted models only. */
   readonly output: string | null
 }
 
@@ -193,7 +193,7 @@ function optionsHelp(command: Command): string {
   return help.slice(help.indexOf(`${OPTIONS.host.group}:`)).trimEnd()
 }
 
-/** The first word names a command or is an option of `serve`; the word after a family's names one of its own. */
+/** The first word names a command or is an option of `serve`; the word after a family names one of its commands. */
 function refuseUnknownCommand([first, ...rest]: readonly string[], parent: Command): void {
   if (first === undefined || first.startsWith('-')) return
   const names = [...parent.commands.map((command) => command.name()), 'help']

@@ -1,6 +1,6 @@
 /**
- * Options of a command for commander, from rows of data: those of the configuration's table, whose text the
- * configuration reads, and those that belong to one command alone, whose values are read here.
+ * Adds options to a commander command from table rows: options of the configuration, which parses their text, and
+ * options of a single command, whose values are parsed here.
  */
 import { Argument, type Command, Option } from 'commander'
 import { envName, flagName } from '../config/option-names.ts'
@@ -19,11 +19,11 @@ export interface CommandOption<Value> {
 export interface ConfigOptionTexts {
   /** @default that of `serve` */
   readonly heading?: string
-  /** What holds when it is not given. @default the default of `serve` */
+  /** Shown as the default in help. @default the default of `serve` */
   readonly without?: string
 }
 
-/** Takes an option of the configuration as text, under its own heading of the help or another. */
+/** Adds an option of the configuration, kept as text, under its own help heading or another. */
 export function addConfigOption(
   command: Command,
   name: OptionName,
@@ -36,7 +36,7 @@ export function addConfigOption(
   command.addOption(option.helpGroup(`${heading}:`))
 }
 
-/** Takes an option of the command alone; its value is what the kind gives. */
+/** Adds an option of this command only, parsed by its kind. */
 export function addCommandOption<Value>(command: Command, name: string, row: CommandOption<Value>): void {
   const { kind, help } = row
   const option = new Option(flagsOf(name, kind), `${help} (default: ${row.defaultText})`)
@@ -46,7 +46,7 @@ export function addCommandOption<Value>(command: Command, name: string, row: Com
   command.addOption(option)
 }
 
-/** Takes one word after the command; its value is what the kind gives. */
+/** Adds one positional argument, parsed by its kind. */
 export function addCommandArgument<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
   const argument = new Argument(`<${kind.placeholder ?? label}>`)
   command.addArgument(argument.argParser((text) => readValue(kind, text, `The ${label}`)))

@@ -1,9 +1,9 @@
-/** Turns anything thrown into what the user sees: one line and an exit code; a stack only when debugging. */
+/** Turns any thrown value into one line for the user and an exit code; a stack trace only when debugging. */
 import type { ServerConfig } from '../config/server-config.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import { escapeUnseen } from './terminal/terminal-text.ts'
 
-/** Whether the log level asks for more than one line. */
+/** Whether the log level asks for stack traces. */
 export function showsStacks(config: Pick<ServerConfig, 'logLevel'>): boolean {
   return config.logLevel === 'debug' || config.logLevel === 'trace'
 }
@@ -27,7 +27,7 @@ function toLine(sentence: string, exitCode = 1) {
   return { line: `sluice: ${escapeUnseen(sentence)}`, exitCode }
 }
 
-/** What is said when the address cannot be listened on, from the error's code. */
+/** The message when the address cannot be listened on, by the error's code. */
 const LISTEN_FAILURES: Readonly<Record<string, (where: string) => string>> = {
   EADDRINUSE: (where) => `${where} is in use by another program; choose another with --port.`,
   EACCES: (where) => `listening on ${where} is not permitted; choose a port above 1023 with --port.`,

@@ -14,7 +14,7 @@ export interface MainOptions {
   readonly defaults?: Partial<ServerConfig>
 }
 
-/** Ends the process when the command is done. */
+/** Exits when the command has finished. */
 export async function main(words: readonly string[], { defaults = {} }: MainOptions = {}): Promise<void> {
   const terminal = createProcessTerminal()
   let isDebugging = false
@@ -42,7 +42,7 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   terminal.exit(exitCode)
 }
 
-/** Whether a file operation is under way, which may never end. */
+/** Whether a file operation, which may never finish, is pending. */
 function hasFileOperation(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }

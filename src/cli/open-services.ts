@@ -1,6 +1,6 @@
 /**
- * The services behind the operator commands, over the server's database; the server may be running. The database is always
- * closed again, so that SQLite removes its log when no other process has it open.
+ * The services behind the operator commands, over the server's database; the server may be running. The database is
+ * always closed again, so that SQLite removes its write-ahead log when no other process has the file open.
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'

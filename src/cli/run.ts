@@ -1,4 +1,4 @@
-/** Runs one command line to its exit code; everything thrown on the way ends as one line on standard error. */
+/** Runs one command line and returns its exit code; every error becomes one line on standard error. */
 import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'

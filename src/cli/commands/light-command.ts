@@ -1,4 +1,4 @@
-/** `sluice light`: starts the light server and stays until a signal, as `serve` does. */
+/** `sluice light`: starts the light server and runs until a signal, as `serve` does. */
 import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'

@@ -1,6 +1,6 @@
 /**
- * The command lines of `sluice keys ...` and `sluice users ...`, parsed to what they ask for. `operator-commands.ts`
- * runs them and is loaded only then.
+ * Parses the command lines of `sluice keys ...` and `sluice users ...`. `operator-commands.ts` runs the result and is
+ * loaded only then.
  */
 import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'
@@ -53,7 +53,7 @@ export type UsersCommand =
 /** Called with the parsed command; among the flags are the configuration's options, as text. */
 type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
 
-/** Where the database is; taken by every one of these commands, as `serve` takes them. @public */
+/** The location of the database; options of each of these commands, read as by `serve`. @public */
 export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
 
 const keyName = textLike(

@@ -1,4 +1,4 @@
-/** `sluice keys` and `sluice users`: keys and registered users without HTTP, by the rules of the services. */
+/** `sluice keys` and `sluice users`: manage keys and registered users without HTTP, through the same services. */
 import type { User } from '../../accounts/account-service.ts'
 import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
@@ -18,7 +18,7 @@ export async function runOperatorCommand(
   { kind, command }: OperatorCommand,
   context: CommandContext<'apiDb' | 'dataDir'>,
 ): Promise<number> {
-  // A user who is to own the key is in a database already.
+  // A user who will own the key exists already, so the database does.
   const createsDatabase = command.action === 'create' && command.user === null
   await withServices(context, { createsDatabase }, async (services) => {
     const answer = kind === 'keys' ? answerKeys(command, services) : answerUsers(command, services)

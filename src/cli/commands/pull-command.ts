@@ -4,7 +4,7 @@ import { showDownload } from '../terminal/download-progress.ts'
 import { escapeUnseen } from '../terminal/terminal-text.ts'
 import type { CommandContext } from '../terminal/terminal.ts'
 
-/** The first signal ends the download; what has arrived is kept. */
+/** The first signal aborts the download; the part that has arrived is kept. */
 export async function runPullCommand(model: string, { terminal, clock }: CommandContext): Promise<number> {
   const stopping = new AbortController()
   terminal.onSignal(() => stopping.abort())

@@ -1,5 +1,5 @@
 /**
- * `sluice serve`: starts the server and stays until a signal. The first signal drains it (at most `--shutdown-timeout`),
+ * `sluice serve`: starts the server and runs until a signal. The first signal drains it (at most `--shutdown-timeout`),
  * a second one ends the process at once:
  *
  *   downloading ──signal──▶ exit 1

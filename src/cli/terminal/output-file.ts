@@ -1,4 +1,4 @@
-/** The file that `--output` names: refused before the work, and under its name whole or not there. */
+/** The file of `--output`: validated before any work, and renamed into place only when complete. */
 import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** Aligned columns with headings, for a person at a terminal. Cells may hold untrusted text. */
+/** Aligned columns with headings for a terminal. Cells may hold untrusted text. */
 import { escapeUnseen } from './terminal-text.ts'
 
 const GAP = '  '
@@ -24,7 +24,7 @@ function toCell(text: string): string {
   return escapeUnseen(text) || ABSENT
 }
 
-/** Marks stand on the letter before them; the scripts of East Asia and pictures take two columns. */
+/** Combining marks take no column; East Asian scripts and emoji take two. */
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}！-｠]/u
 const MARK = /\p{M}/u

@@ -1,12 +1,12 @@
 /**
- * Text from users, such as names and e-mail addresses, on its way to a terminal: characters that move the cursor, reverse
- * the line or are invisible are escaped as in a JSON string.
+ * Makes untrusted text, such as names and e-mail addresses, safe for a terminal: characters that move the cursor,
+ * reverse the line or are invisible are escaped as in a JSON string.
  */
 
-/** Controls, formats (directions and joiners among them), halves of pairs, separators of lines. */
+/** Control and format characters (text direction and joiners among them), lone surrogates, line separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** Always one line; what it gives inside a JSON string is the same string. */
+/** The result is one line; inside a JSON string it means the same string. */
 export function escapeUnseen(text: string): string {
   return text.replaceAll(UNSEEN, escapeUnits)
 }

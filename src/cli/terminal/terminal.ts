@@ -18,14 +18,14 @@ export interface Terminal {
   exit(code: number): void
 }
 
-/** What a command gets beside its own words: the options that it shares with `serve`, resolved. */
+/** What a command gets beside its own arguments: the options that it shares with `serve`, resolved. */
 export interface CommandContext<Name extends keyof ServerConfig = never> {
   readonly config: Pick<ServerConfig, Name>
   readonly terminal: Terminal
   readonly clock: Clock
 }
 
-/** Resolves when all output has been written: the end of the process would not wait for it. */
+/** Resolves when all output has been written, for which an exit would not wait. */
 export function flushOutput(): Promise<void> {
   return new Promise((resolve) => void process.stdout.write('', () => resolve()))
 }

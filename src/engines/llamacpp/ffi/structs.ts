@@ -1,7 +1,7 @@
 /**
- * The llama.cpp structs that cross the border by value, as koffi must lay them out: member order and types of the
- * pinned version's headers. `layouts.json`, written from those headers, is what the unit test holds them against.
- * The interfaces name only the members we set; llama.cpp's own defaults fill the rest.
+ * The llama.cpp structs that are passed by value, declared for koffi with the member order and types of the pinned
+ * version's headers. The unit test compares them with `layouts.json`, which is generated from those headers. The
+ * interfaces list only the members that are set here; the others keep llama.cpp's defaults.
  */
 import { koffi } from '../../koffi.ts'
 
@@ -71,7 +71,7 @@ export const STRUCTS = {
   llama_model_kv_override: koffi.struct({
     tag: 'int32',
     key: koffi.array('char', 128),
-    // A union: 128 bytes, read as the tag says.
+    // A union of 128 bytes, whose type the tag gives.
     val_i64: koffi.array('int64', 16),
   }),
   llama_context_params: koffi.struct({

@@ -1,15 +1,15 @@
 /**
- * The tokens that may come next, as two parallel arrays: cuts that make them fewer (the k largest, those above a floor,
- * the smallest set that holds a share of the probability), their weights and the pick of one. The memory is made once and
- * used for every draw. All cuts are linear in the vocabulary; loops that run over all of it stand in functions of their
- * own, which is what makes the compiler keep them tight.
+ * The candidates for the next token, as two parallel arrays: the truncations (the k largest, those above a floor, the
+ * smallest set with a given share of the probability), the weights and the selection of one. The memory is allocated
+ * once and reused for every draw. All truncations are linear in the vocabulary; each loop over the whole vocabulary is
+ * a function of its own, which V8 optimizes better.
  */
 import { InvariantError } from '../../../core/errors.ts'
 import { fastExp } from './fast-exp.ts'
 
 export interface Candidates {
   readonly ids: Int32Array
-  /** Logits first, weights once they are weighed. */
+  /** Logits, until `weigh` replaces them with weights. */
   readonly weights: Float64Array
   count: number
 }
@@ -18,7 +18,7 @@ export function createCandidates(vocabSize: number): Candidates {
   return { ids: new Int32Array(vocabSize), weights: new Float64Array(vocabSize), count: 0 }
 }
 
-/** Index of the largest logit, the first one among equals. */
+/** Index of the largest logit; the lowest index among equals. */
 export function findLargest(logits: Float32Array): number {
   let largest = Number.NEGATIVE_INFINITY
   let index = -1
@@ -33,14 +33,14 @@ export function findLargest(logits: Float32Array): number {
   return index
 }
 
-/** Broken weights or a broken computation give such numbers, and no sampling makes sense of them. */
+/** Such logits come from damaged weights or a failed computation, and cannot be sampled from. */
 function checkFinite(largest: number): void {
   if (!Number.isFinite(largest)) throw new InvariantError(`The model's logits hold ${largest}.`)
 }
 
 /**
- * Fills with the `k` largest logits, in no order; with all of them, in order of id, where there are no more. Where
- * one is NaN it is among those filled in.
+ * Fills with the `k` largest logits, unordered, or with all of them in order of id where there are at most `k`. A NaN
+ * is always included.
  */
 export function keepTop(candidates: Candidates, logits: Float32Array, k: number): void {
   const { ids, weights } = candidates
@@ -52,7 +52,7 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
   candidates.count = count
   if (count === logits.length) return
 
-  // A heap with the smallest kept logit on top: most tokens lose against it with one comparison.
+  // A min-heap of the kept logits: most tokens are discarded with one comparison against its top.
   if (Number.isNaN(largestWeight(candidates))) return
   for (let i = (count >> 1) - 1; i >= 0; i--) siftDown(candidates, i)
   let next = findAbove(logits, count, weights[0] as number)
@@ -65,7 +65,7 @@ export function keepTop(candidates: Candidates, logits: Float32Array, k: number)
   }
 }
 
-/** Fills with the logits above `floor`, in order of id; NaN is above everything. */
+/** Fills with the logits above `floor`, in order of id; NaN counts as above. */
 export function keepAbove(candidates: Candidates, logits: Float32Array, floor: number): void {
   const { ids, weights } = candidates
   let count = 0
@@ -92,11 +92,11 @@ export function largestWeight({ weights, count }: Candidates): number {
   return largest
 }
 
-/** Where the next logit above `floor`, or NaN, stands; the length where there is none. */
+/** Index of the next logit above `floor`, or of a NaN; the length when there is none. */
 function findAbove(logits: Float32Array, from: number, floor: number): number {
   const end = logits.length
   let i = from
-  // Four to a turn of the loop, a third faster than one.
+  // Unrolled four times: a third faster.
   for (const last = end - 3; i < last; i += 4) {
     const isNoneAbove =
       (logits[i] as number) <= floor &&
@@ -128,19 +128,19 @@ function siftDown({ ids, weights, count }: Candidates, from: number): void {
 }
 
 /**
- * Keeps the fewest, heaviest candidates that together weigh at least `needed` of their `sum`, and at least one. The
- * weights are relative to the largest, which is 1. Returns what the kept ones weigh.
+ * Keeps the smallest set of the heaviest candidates whose weights add up to at least `needed` of their `sum`; at least
+ * one. Weights are relative to the largest, which is 1. Returns the sum of the kept weights.
  */
 export function keepHeaviest(candidates: Candidates, sum: number, needed: number): number {
-  // What lies below this floor is, all together, lighter than what may go: a safe first cut that most tokens fail.
+  // All weights below this floor together are less than may be removed: a safe first cut that removes most tokens.
   keepFrom(candidates, Math.min(1, (sum - needed) / candidates.count), candidates.count)
   const { lightest, equals } = findCut(candidates.weights.slice(0, candidates.count), needed)
   return keepFrom(candidates, lightest, equals)
 }
 
 /**
- * Finds the lightest weight of the heaviest ones that reach `needed`, and how many of those that weigh the same
- * belong to them: a quickselect by weight, which leaves `weights` in another order.
+ * Finds the lowest weight in the smallest set of heaviest weights that reaches `needed`, and how many weights equal to
+ * it belong to the set: a quickselect by weight, which reorders `weights`.
  *
  *   start ── heavier ── middle ── equal to the pivot ── tail ── lighter ── end
  */
@@ -167,7 +167,7 @@ function findCut(weights: Float64Array, needed: number): { lightest: number; equ
     const equal = (tail - middle) * pivot
     if (heavier >= missing && middle > start) end = middle
     else if (heavier + equal >= missing || tail === end) {
-      // Rounding may leave something missing after the last one: then all belong to them.
+      // Rounding may leave the sum short after the last weight: then all belong to the set.
       const equals = Math.ceil((missing - heavier) / pivot)
       return { lightest: pivot, equals: Math.min(Math.max(equals, 1), tail - middle) }
     } else {
@@ -177,7 +177,7 @@ function findCut(weights: Float64Array, needed: number): { lightest: number; equ
   }
 }
 
-/** Keeps what is heavier than `lightest`, and the first `equals` of those that weigh the same; returns their sum. */
+/** Keeps the weights above `lightest` and the first `equals` weights equal to it; returns their sum. */
 function keepFrom(candidates: Candidates, lightest: number, equals: number): number {
   const { ids, weights, count } = candidates
   let kept = 0
@@ -210,7 +210,7 @@ export function weigh(candidates: Candidates, temperature: number): number {
   return sum
 }
 
-/** The candidate whose part of the line of weights, laid end to end, `target` falls on. */
+/** The candidate whose interval of the cumulative weights contains `target`. */
 export function pick(candidates: Candidates, target: number): number {
   const { ids, weights, count } = candidates
   let reached = 0

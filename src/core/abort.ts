@@ -1,6 +1,6 @@
-/** Waits that a signal aborts. */
+/** Waiting with an abort signal. */
 
-/** The signal's reason as an Error, for rejecting with. */
+/** The signal's reason as an Error, to reject with. */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new DOMException('Aborted', 'AbortError')
 }

@@ -11,14 +11,14 @@ export interface Clock {
 
 /** A clock with timers. */
 export interface SleepingClock extends Clock {
-  /** Resolves after so many milliseconds. @throws the signal's AbortError when it aborts before. */
+  /** Resolves after this many milliseconds. @throws the signal's AbortError when it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
 export const systemClock: SleepingClock = {
   nowMs: () => performance.now(),
   unixSeconds: () => Date.now() / 1000,
-  // Not by `node:timers/promises`, which an import of `sluice/light` would pay for.
+  // Without `node:timers/promises`, which would slow down the import of `sluice/light`.
   sleep: (ms, signal) => {
     let timer: NodeJS.Timeout | undefined
     const woken = new Promise<void>((wake) => {
@@ -28,7 +28,7 @@ export const systemClock: SleepingClock = {
   },
 }
 
-/** A clock that stands still until it is advanced. */
+/** A clock that moves only when it is advanced. */
 export class VirtualClock implements SleepingClock {
   #nowMs = 0
   readonly #sleepers = new Set<{ readonly dueMs: number; readonly wake: () => void }>()

@@ -1,13 +1,13 @@
 /**
- * A proven right to act, as it travels from the authenticator to the limiter and to the handlers. Data only: what is
- * in it was true when the request's secret was looked up, and is looked up again for the next request.
+ * An authenticated identity, passed from the authenticator to the limiter and the handlers. Data only: it was true when
+ * the request's secret was looked up, and is looked up again for the next request.
  */
 import type { Tier } from './tiers.ts'
 
 export interface Credential {
   /** The key, or the login session. */
   readonly keyId: string
-  /** Whose requests and tokens these are; keys of one user share it. */
+  /** The account that requests and tokens are billed to; keys of one user share it. */
   readonly accountId: string
   /** The registered user behind it; null for the operator's keys and for keys that are accounts of their own. */
   readonly userId: string | null
@@ -15,7 +15,7 @@ export interface Credential {
   readonly tier: Tier
   /** Set by the admin in place of the tier's number; null takes the tier's. */
   readonly customRateLimitRpm: number | null
-  /** Under what requests are counted: sessions of one account share it, each key has its own. */
+  /** The identity that limits count by: sessions of one account share it, each key has its own. */
   readonly limitId: string
 }
 
@@ -25,5 +25,5 @@ export interface Credential {
  */
 type CredentialKind = 'key' | 'session' | 'static' | 'open'
 
-/** The built-in account of the keys that are configuration. */
+/** The built-in account of keys from the configuration. */
 export const OPERATOR_ACCOUNT_ID = 'operator'

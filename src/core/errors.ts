@@ -1,6 +1,6 @@
 /**
- * The one table of errors: code → status and message. Every answer that is not a success is made from a row
- * of it, whatever was thrown. Rendering to the wire is the API's work; below it only `ServiceError` travels.
+ * The one table of errors: code → status and message. Every answer that is not a success is made from a row of it,
+ * whatever was thrown. The API renders errors; the layers below throw `ServiceError` only.
  * A message names the field, the bound and the value given (spec: Errors).
  */
 import { withoutFolders } from './text/file-paths.ts'
@@ -179,7 +179,7 @@ export interface ServiceErrorOptions {
   readonly retryAfterSeconds?: number
 }
 
-/** An error with a place in the table; its message may be shown to the caller unless the status is 500. */
+/** An error of the table; its message may be shown to the caller unless the status is 500. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
@@ -198,7 +198,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A rule of the program itself was broken; always a 500. */
+/** An invariant of the program was violated; always a 500. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
@@ -218,7 +218,7 @@ export class StartError extends Error {
   }
 }
 
-/** Turns anything thrown into the error that is answered; unknown things become a 500 with their cause kept. */
+/** Turns any thrown value into the error to answer with; an unknown one becomes a 500 with it as the cause. */
 export function toServiceError(thrown: unknown, requestId: string): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   return new ServiceError('internal_error', { requestId }, { cause: thrown })

@@ -1,7 +1,7 @@
 /** Identifiers that leave the process. Not secrets: keys come from `accounts/`. */
 
 const ID_CHARACTERS = 24
-/** Random bytes, and their characters, cost most by the call; and Node's module for them by its import, which the global is without. */
+/** Filled in one call, as each call is expensive. From the global `crypto`: importing `node:crypto` takes time. */
 const POOL = Buffer.alloc((ID_CHARACTERS / 2) * 256)
 let characters = ''
 let used = 0

@@ -1,14 +1,14 @@
 /**
- * What every process of one service must agree on: rate windows, permits, bans, counted attempts and knocks. Only data crosses
- * this interface, so a supervisor process or Redis can answer in the place of this process's memory (`limits/memory/`).
- * Policy stays with the callers: they send the numbers that apply and turn a refusal into an error.
+ * What every process of one service must agree on: rate windows, permits, bans, counted attempts and knocks. Only data
+ * crosses this interface, so a supervisor process or Redis can answer in the place of this process's memory
+ * (`limits/memory/`). Policy stays with the callers: they send the numbers that apply and turn a refusal into an error.
  * Invariant for callers: never wait for an answer inside a database transaction, which would hold its lock as long.
  */
 
-/** In memory the answer is there at once, and the caller loses no turn of the event loop; elsewhere it is a promise. */
+/** In memory the answer is immediate, and the caller loses no turn of the event loop; elsewhere it is a promise. */
 export type Answer<T> = T | Promise<T>
 
-/** Goes on with an answer, at once when it is there. */
+/** Continues with an answer, synchronously when it is immediate. */
 export function afterAnswer<T, Result>(answer: Answer<T>, act: (value: T) => Answer<Result>): Answer<Result> {
   return answer instanceof Promise ? answer.then(act) : act(answer)
 }
@@ -27,9 +27,9 @@ export interface RequestLimits {
   /** One-way. Unknown and released permits are ignored. */
   release(permitId: string): void
   /**
-   * Opens a new key's window with what the key that made it has used, and inherits from the account's revoked keys: their
-   * window, and their requests that still run. Otherwise creating, using and revoking keys in a loop would get around both
-   * limits. Call before the new key's secret is shown.
+   * Opens a new key's window with what the key that made it has used, and inherits from the account's revoked keys:
+   * their window, and their requests that still run. Otherwise creating, using and revoking keys in a loop would get
+   * around both limits. Call before the new key's secret is shown.
    */
   openWindow(limitId: string, origin: WindowOrigin): Answer<void>
   /** Moves a revoked key's window and permits to its account, for the keys that are created after it. */
@@ -66,8 +66,8 @@ export type RequestDecision =
 /** Attempts of the last 60 seconds to log in, to register or to use the admin key, and those whose result is open. */
 export interface AttemptLimits {
   /**
-   * Answers when it is certain that the attempt may be made: one that could be an attempt too many waits for the result of
-   * those before it. Only one that has begun is to be ended.
+   * Answers when it is certain that the attempt may be made: one that could be an attempt too many waits for the result
+   * of those before it. Only one that has begun is to be ended.
    */
   begin(attempt: LimitedAttempt): Answer<AttemptDecision>
   /** One-way. */

@@ -1,7 +1,7 @@
 /**
- * One permit for many callers that wait in lines, one line for each address or account. The lines take turns, so a caller
- * waits for one piece of work of every other line at most, however long those are. When all places are taken, the newest
- * waiter of the longest line is refused in favour of a caller whose line stays shorter.
+ * One permit for many callers that wait in lines, one line for each address or account. The lines take turns, so a
+ * caller waits for one piece of work of every other line at most, however long those are. When all places are taken,
+ * the newest waiter of the longest line is refused in favour of a caller whose line stays shorter.
  * Invariant: a caller waits only while the permit is held, and no line is empty.
  */
 import { InvariantError } from '../errors.ts'
@@ -40,7 +40,7 @@ export class FairSemaphore {
     }
   }
 
-  /** @throws InvariantError when the books do not add up. */
+  /** @throws InvariantError when the state is inconsistent. */
   checkIntegrity(): void {
     const lengths = [...this.#lines.values()].map((line) => line.length)
     if (lengths.includes(0)) throw new InvariantError('no line is empty')
@@ -71,7 +71,7 @@ export class FairSemaphore {
     this.#waiting--
   }
 
-  /** Straight to the next line's first waiter, so that no later caller overtakes it. */
+  /** Directly to the next line's first waiter, so that no later caller overtakes it. */
   #release(): void {
     const [next] = this.#lines
     if (next === undefined) {

@@ -1,6 +1,6 @@
 /**
- * A bounded number of permits, granted in order of arrival. A released permit goes
- * straight to the first waiter, so that no later caller overtakes it.
+ * A bounded number of permits, granted in order of arrival. A released permit goes directly to the first waiter, so
+ * that no later caller overtakes it.
  * Invariant: a caller waits only while every permit is held.
  */
 import { abortReason } from '../abort.ts'
@@ -13,7 +13,7 @@ export interface SemaphoreOptions {
   readonly refusal?: () => Error
 }
 
-/** The holder disposes it, once or more often. */
+/** The holder disposes it; disposing again has no effect. */
 export type Permit = Disposable
 
 export class Semaphore {

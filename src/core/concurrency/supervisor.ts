@@ -1,10 +1,11 @@
 /**
- * Keeps one thing running that may end by itself, a process or a thread: starts it again at once, then with pauses that
- * grow. Reports when starting fails repeatedly; its owner refuses work meanwhile.
+ * Keeps a process or a thread running: restarts it at once when it exits, then after pauses that grow. Reports when
+ * starting fails repeatedly; the owner refuses work meanwhile.
  *
  *   running ──restart()──▶ starting ──`start` resolves──▶ running
  *      │                       └── MAX_FAILED_STARTS in a row: unavailable; the tries go on
- *      └── MAX_DEATHS within a minute, or one within a minute of a long pause: suspended, unavailable; a try after each long
+ *      └── MAX_DEATHS within a minute, or one within a minute of a long pause: suspended, unavailable; a try after each
+ * long
  *          pause, which doubles until it has lived for a minute
  *   any ──close()──▶ closed
  */

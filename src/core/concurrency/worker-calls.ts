@@ -1,6 +1,6 @@
 /**
- * Functions that run in a worker thread: requests out, each answered by its id with a value or with what was thrown. The
- * thread starts with the first call; when it ends, the calls that run fail, and the next one starts another.
+ * Remote calls to a worker thread: each request is answered by its id with a value or an error. The thread starts with
+ * the first call; when it exits, pending calls fail, and the next call starts another thread.
  * `answerCalls` is the thread's side.
  */
 import { parentPort, type Transferable } from 'node:worker_threads'
@@ -49,7 +49,7 @@ export class WorkerCalls<Request, Answer> {
     })
   }
 
-  /** Ends the thread; resolves when it is gone. Calls that run fail. */
+  /** Terminates the thread; resolves when it has exited. Pending calls fail. */
   async close(): Promise<void> {
     const channel = this.#channel
     this.#fail(null)
@@ -107,7 +107,7 @@ export function answerCalls<Called extends Callable>(
       const result = (await answer(request, onProgress)) as Awaited<ReturnType<Called>>
       reply({ id, type: 'answer', answer: result }, transfer(result))
     } catch (error) {
-      // Of classes only the name survives the way to the other thread.
+      // A structured clone keeps no classes, so only the error's name is sent.
       reply(
         error instanceof StartError
           ? { id, type: 'start-error', message: error.message, exitCode: error.exitCode }

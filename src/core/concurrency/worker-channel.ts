@@ -1,6 +1,6 @@
 /**
- * One worker thread and the messages to and from it. Reports once why the thread has ended by itself; its owner decides
- * about its work and about a restart.
+ * One worker thread and the messages to and from it. Reports once why the thread exited unexpectedly; the owner decides
+ * what happens to its work and whether to restart it.
  */
 import { Worker, type Transferable } from 'node:worker_threads'
 
@@ -12,13 +12,13 @@ export interface WorkerChannelOptions<Received> {
   /** Whether the process stays alive for it. @default true */
   readonly keepsAlive?: boolean
   readonly onMessage: (message: Received) => void
-  /** It has ended by itself. */
+  /** Called when the thread has exited without `close`. */
   readonly onEnd: (cause: Error) => void
 }
 
 /**
- * The program of a thread, which stands beside the module at `ownUrl` and is the same kind of file: built JavaScript, or the
- * source where Node strips types.
+ * The program of a thread, which stands beside the module at `ownUrl` and is the same kind of file: built JavaScript,
+ * or the source where Node strips types.
  */
 export function workerEntry(ownUrl: string, name: string): URL {
   return new URL(`${name}${ownUrl.endsWith('.ts') ? '.ts' : '.js'}`, ownUrl)
@@ -51,7 +51,7 @@ export class WorkerChannel<Sent, Received> {
     this.#worker.postMessage(message, transfer)
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Terminates the thread at once. */
   async close(): Promise<void> {
     this.#isClosing = true
     await this.#worker.terminate()

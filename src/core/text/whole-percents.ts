@@ -1,6 +1,6 @@
-/** Progress for a person to watch: more than a hundred messages cost time and show nothing more. */
+/** Limits progress reports to a hundred, as more would cost time and show nothing more. */
 
-/** Passes on the first fraction, 0 to 1, of each whole percent. */
+/** Forwards the first fraction, 0 to 1, of each whole percent. */
 export function wholePercents(report: (fraction: number) => void): (fraction: number) => void {
   let last = -1
   return (fraction) => {

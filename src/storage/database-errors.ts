@@ -1,8 +1,8 @@
-/** The meaning of the errors that SQLite throws. */
+/** Interprets the errors that SQLite throws. */
 
 const UNIQUE_CODES = new Set([1555, 2067])
 
-/** A row with this unique key exists already. */
+/** Whether a row with this unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
   return UNIQUE_CODES.has(sqliteCode(error) ?? 0)
 }
@@ -24,7 +24,7 @@ const SQLITE_TROUBLES: Readonly<Record<number, string>> = {
   26: 'it is not a SQLite database',
 }
 
-/** Why a database cannot be used, as the end of a sentence. */
+/** The reason why a database cannot be used, as the end of a sentence. */
 export function databaseTrouble(error: unknown): string {
   const code = sqliteCode(error)
   const known = code === null ? undefined : SQLITE_TROUBLES[code & 0xff]

@@ -1,6 +1,6 @@
 /**
- * Pages of listings, oldest rows first. Each page starts after the last row of the page before, so rows that are added or
- * deleted meanwhile neither repeat nor hide another. A cursor is the position of that last row, opaque to clients.
+ * Pages of listings, oldest rows first. Each page starts after the last row of the page before, so rows that are added
+ * or deleted meanwhile neither repeat nor hide another. A cursor is the position of that last row, opaque to clients.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, sql, type SqlBool } from 'kysely'
@@ -22,7 +22,7 @@ export interface Page<Item> {
   readonly count: number
 }
 
-/** Where a row is in the order of a listing. */
+/** A row's position in the order of a listing. */
 export interface RowPosition {
   readonly createdAtUnixSeconds: number
   readonly id: string
@@ -62,7 +62,7 @@ export async function listPage<Schema, Table extends keyof Schema, Item extends 
 
 /**
  * Reads a page in pieces. `readRows` gives the rows after a position, in order.
- * @throws ServiceError `invalid_request` for a cursor that is of no page.
+ * @throws ServiceError `invalid_request` for a cursor that no page gave.
  */
 export async function readPage<Item extends RowPosition>(
   { limit, cursor }: PageRequest,
@@ -93,7 +93,7 @@ function formatCursor({ createdAtUnixSeconds, id }: RowPosition): string {
   return Buffer.from(JSON.stringify([createdAtUnixSeconds, id])).toString('base64url')
 }
 
-/** @throws ServiceError `invalid_request` for a cursor that is of no page. */
+/** @throws ServiceError `invalid_request` for a cursor that no page gave. */
 export function parseCursor(cursor: string): RowPosition {
   const position = decodePosition(cursor)
   if (position !== null && formatCursor(position) === cursor) return position

@@ -1,7 +1,7 @@
-/** Values that are stored once for each database and never changed. */
+/** Settings: values stored once in each database and never changed. */
 import type { ApiDatabase } from './api-database.ts'
 
-/** Gives the value stored under this name; stores `value` when there is none. */
+/** Returns the value stored under this name; stores `value` when there is none. */
 export async function ensureSetting(db: ApiDatabase, name: string, value: string): Promise<string> {
   await db
     .insertInto('settings')

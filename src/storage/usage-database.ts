@@ -1,6 +1,6 @@
 /**
- * Schema of the usage database: one row for each request, and sums of those rows in buckets of time. The sums are written in
- * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin on whole ones.
+ * Schema of the usage database: one row for each request, and sums of those rows in time buckets. Sums are written in
+ * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin at whole seconds.
  */
 import { type Generated, type Kysely, type Migration, sql } from 'kysely'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'

@@ -1,9 +1,9 @@
 /**
  * The queries of the usage store, compiled once and independent of the driver.
- * Writing: the rows, and the sums of the buckets in which they lie. Entries that are written together are summed up first and
- * go in few statements with many values each, because the number of statements is what costs.
- * Reading: one query behind every summary, what was written since a moment, from the fewest rows that give it exactly. It is one
- * statement and so reads one state of the database, also while others write.
+ * Writing: the rows and the sums of their buckets. Entries that are written together are summed first and go into few
+ * statements with many values each, because each statement is expensive.
+ * Reading: one query serves every summary and sums what was written since a moment, exactly and from as few rows as
+ * possible. It is one statement, so it reads one state of the database even during writes.
  *
  *   since            next minute           next day
  *     ├── rows ────────┼── minutes ──────────┼── days ──────▶
@@ -22,7 +22,7 @@ interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** Each number of items up to this has a statement of its own, prepared once. */
+/** Each number of items up to this has its own statement, prepared once. */
 const MAX_ITEMS_PER_STATEMENT = 12
 
 /** SQL by number of items less one. */

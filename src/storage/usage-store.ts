@@ -1,5 +1,5 @@
 /**
- * What was generated: written before each answer, read for reports, removed when old. Implemented for each database; the
+ * Storage of usage: written before each answer, read for reports, pruned when old. Implemented for each database; the
  * schema is in `usage-database.ts`, the queries in `usage-queries.ts`.
  * Invariant: for every subject, path and bucket size, the sum of a bucket is that of the rows whose time lies in it.
  */

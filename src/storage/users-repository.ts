@@ -73,7 +73,7 @@ export async function deleteUser(db: ApiDatabase, id: string): Promise<boolean> 
   return numDeletedRows > 0n
 }
 
-/** A user, or an active key that is an account of its own; the operator's keys do not count. */
+/** Whether there is a user, or an active key that is an account of its own; the operator's keys do not count. */
 export async function hasAnyAccount(db: ApiDatabase, unixSeconds: number): Promise<boolean> {
   const user = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
   if (user !== undefined) return true

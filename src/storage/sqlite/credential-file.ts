@@ -5,8 +5,8 @@
  *   open ──another inode, or the log is no longer stale──▶ reopening ──▶ open      look-ups wait meanwhile
  *     └──gone, or cannot be read──▶ each look-up fails, and tries again
  *
- * Nothing is created, migrated or changed, except the index that SQLite needs to read a write-ahead log. Called by the light
- * server through the key authenticator. Invariant: a change is seen by the next look-up.
+ * Nothing is created, migrated or changed, except the index that SQLite needs to read a write-ahead log. Called by the
+ * light server through the key authenticator. Invariant: a change is seen by the next look-up.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -33,11 +33,11 @@ interface OpenFile extends ReadOnlyDatabase {
   readonly lookups: Set<Promise<unknown>>
 }
 
-/** The file and the write-ahead log beside it, as they are at one moment. */
+/** The state of the file and of its write-ahead log at one moment. */
 interface Files {
   readonly database: FileState
   readonly log: FileState | null
-  /** The log belongs to the file that was replaced. */
+  /** Whether the log belongs to the replaced file. */
   readonly isLogStale: boolean
 }
 
@@ -78,7 +78,7 @@ export class CredentialFile implements CredentialStore {
     try {
       return await lookup
     } catch (error) {
-      // What is open may be broken for good, so the next look-up opens the file again.
+      // The open file may be unusable from here on, so the next look-up opens it again.
       this.#mustReopen = true
       throw error
     } finally {
@@ -124,8 +124,8 @@ export class CredentialFile implements CredentialStore {
 }
 
 /**
- * A file that replaces another finds that one's write-ahead log beside it if a server had it open. Nothing in a log says
- * to which file it belongs: reading it with the new file would bring back the keys of the old.
+ * A file that replaces another finds that one's write-ahead log beside it if a server had it open. Nothing in a log
+ * says to which file it belongs: reading it with the new file would bring back the keys of the old.
  */
 function compareFiles(before: Files | null, { database, log }: Omit<Files, 'isLogStale'>): Files {
   const isReplaced = before !== null && !isSameFile(database, before.database)
@@ -157,8 +157,8 @@ interface FileState {
 }
 
 /**
- * Null where there is no file. Never opens it: closing it again would release every lock of this process on it, those of
- * SQLite included.
+ * Null where there is no file. Never opens it: closing it again would release every lock of this process on it, those
+ * of SQLite included.
  */
 function readFileState(location: string): FileState | null {
   const stats = statSync(location, { throwIfNoEntry: false })
@@ -172,7 +172,8 @@ function isSameFile(one: FileState | null, other: FileState | null): boolean {
 }
 
 /**
- * @param ignoresLog reads the file without the write-ahead log beside it, which belongs to another file that had its name
+ * @param ignoresLog reads the file without the write-ahead log beside it, which belongs to another file that had its
+ * name
  * @throws StartError in one sentence.
  */
 function openReadOnlyDatabase(

@@ -1,6 +1,6 @@
 /**
- * Opens one SQLite database and runs its migrations, or says in one sentence why it cannot be used. A file of another program,
- * or of a newer version of this one, is left as it was: it is checked before anything is written.
+ * Opens one SQLite database and runs its migrations, or explains in one sentence why it cannot be used. A file of
+ * another program, or of a newer version of this one, is left unchanged: it is checked before anything is written.
  */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import os from 'node:os'
@@ -20,7 +20,7 @@ export interface DatabaseKind {
   readonly holds: string
   /** The option that names the file, for messages. */
   readonly option: string
-  /** Written into the file's header, so that no other program's file is taken for ours. */
+  /** Written into the file's header, so that another program's file is recognized. */
   readonly applicationId: number
   /** By name; run in the order of their names. */
   readonly migrations: Readonly<Record<string, Migration>>
@@ -124,7 +124,7 @@ async function refuseWhenUnusable<T>(
   }
 }
 
-/** As messages name it. */
+/** The database's name in messages. */
 function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
   return `The database of ${holds} '${location}' (${option})`
 }

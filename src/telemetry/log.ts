@@ -1,6 +1,6 @@
 /**
- * The program's log: JSON lines through pino. Owns redaction, so that no caller has to remember it: in
- * any logged object, fields of these names are written as `[redacted]`. Prompts, outputs and keys are never logged.
+ * The program's log: JSON lines through pino. Owns redaction, so that callers need not care: in any logged object, the
+ * fields named below are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
 import type { ServiceError } from '../core/errors.ts'
 import { type DestinationStream, type Level, type Logger, destination as openDestination, pino } from 'pino'
@@ -12,7 +12,7 @@ type LogLevel = Level | 'silent'
 export interface LogOptions {
   /** @default 'info' */
   readonly level?: LogLevel
-  /** A stream, or standard error when left out, so that standard output is for people. */
+  /** @default standard error, which leaves standard output to the command's own text */
   readonly destination?: DestinationStream
 }
 
@@ -56,12 +56,12 @@ function timestamp(): string {
   return timeField
 }
 
-/** One for the process, as there is one standard error. */
+/** One for the process, which has one standard error. */
 let standardError: DestinationStream | null = null
 
 /**
- * The lines of one turn of the event loop are written together at its end: each write is a system call that costs as much
- * as the request it is about. What cannot be written, because the disk is full, is lost; the service goes on.
+ * The lines of one turn of the event loop are written together at its end: each write is a system call that costs as
+ * much as the request it is about. What cannot be written, because the disk is full, is lost; the service goes on.
  */
 function openStandardError(): DestinationStream {
   const file = openDestination({ fd: 2, sync: true }).on('error', () => {})
@@ -96,7 +96,7 @@ const UNSEEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Keys of this server's form and of others, which people paste into addresses. */
 const PASTED_KEY = /\bsk-[\w-]{8,}/g
 
-/** Text of a client's as a line of the log may hold it: short, visible, and without keys. */
+/** A client's text made safe for a log line: short, printable, and without keys. */
 export function toLogText(text: string): string {
   const kept = text.slice(0, MAX_LOGGED_CHARACTERS).replaceAll(PASTED_KEY, 'sk-[redacted]')
   const shown = kept.replaceAll(UNSEEN_CHARACTER, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)

@@ -1,7 +1,7 @@
 /**
- * The numbers of a running server in Prometheus's text format. One line of the log and one set of observations come from
- * the same timeline at the same moment, so the two never disagree. Labels take few values by construction: patterns of
- * routes, ids of models, rules of guards; never a key, an address or a path as it was requested.
+ * The metrics of a running server in Prometheus's text format. A request's log line and its observations come from the
+ * same timeline at the same moment, so the two never disagree. Labels have low cardinality by construction: route
+ * patterns, model ids, rules of guards; never a key, an address or a requested path.
  */
 import { readdir } from 'node:fs/promises'
 import {
@@ -49,7 +49,7 @@ const SLOW_DEFAULTS = [
 /** Every open file of this process, on Linux. */
 const OPEN_FILES = '/proc/self/fd'
 
-/** Requests that match no route share one value, so that a scan of paths creates no new series. */
+/** Requests that match no route share one value, so that a path scan creates no new series. */
 const NO_ROUTE = 'none'
 
 /** Methods that have routes; all others share one value. */
@@ -158,7 +158,7 @@ export class Metrics {
     })
   }
 
-  /** Called once for each request, when it is over. */
+  /** Call once for each request, when it has ended. */
   observeRequest({ method, route, status, timeline }: EndedRequest): void {
     const pattern = route ?? NO_ROUTE
     const knownMethod = KNOWN_METHODS.has(method) ? method : 'other'

@@ -1,6 +1,6 @@
 /**
- * One request from its head to its answer. The checks run before its body is read, so that an unauthorized caller costs
- * little:
+ * Handles one request from its head to its answer. The checks run before the body is read, so that an unauthorized
+ * caller costs little:
  *
  *   proper HTTP → route → key, unless the path is public → body → handler
  *                   └── none: a file of the static folder, or 404
@@ -100,7 +100,7 @@ async function sendError(deps: RequestDeps, exchange: Exchange, thrown: unknown)
   if (error.status === 500 && !exchange.hasClientLeft) deps.onError(error.cause ?? error, exchange.requestId)
   // The head of a file's answer is sent already: only a broken connection can report the error.
   if (exchange.response.headersSent) return void exchange.response.destroy()
-  // What follows on the connection may be no request.
+  // The bytes that follow on the connection may not be a request.
   if (error.code === 'malformed_request') exchange.response.setHeader('connection', 'close')
   const { requestId, url } = exchange
   await send(deps, exchange, renderError(error, { requestId, shape: errorShapeOf(url) }))
@@ -118,7 +118,7 @@ function send(deps: RequestDeps, exchange: Exchange, answer: LightAnswer): Promi
 }
 
 /**
- * Null without a key database, which alone says whose key it is.
+ * Null without a key database, the only source of a key's owner.
  * @throws ServiceError `unauthorized` unless the request carries a valid key.
  */
 async function requireKey(

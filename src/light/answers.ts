@@ -29,7 +29,7 @@ export interface LightAnswer {
   /** As `writeHead` takes them: by name, or names and values by turns, which are read faster. */
   readonly headers: Readonly<Record<string, string>> | string[]
   readonly body: string | FileBytes
-  /** Text that need not be looked at again to be encoded. */
+  /** Whether the body is ASCII, which is encoded without another scan. */
   readonly isAscii?: boolean
 }
 
@@ -57,7 +57,7 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
   }
 }
 
-/** Bytes and streams, known by what they can do: to name the class of the web's streams would load it. */
+/** Bytes and streams, recognized by their methods: naming the class of web streams would load it. */
 function refuseBytes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!('pipe' in value) && !('getReader' in value) && !ArrayBuffer.isView(value)) return value

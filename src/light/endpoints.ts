@@ -17,7 +17,7 @@ interface GenerateRun {
   onLeave(callback: () => void): () => void
 }
 
-/** What a prompt came to. */
+/** The result of a prompt. */
 export type Continuation = Pick<FoldedSequence, 'text' | 'tokenIds' | 'promptTokens' | 'finishReason'>
 
 interface Generated extends Continuation {
@@ -37,7 +37,7 @@ export interface ModelHost {
 export interface EndpointDeps {
   readonly clock: Clock
   readonly models: ModelHost
-  /** From when on `uptime_seconds` counts. */
+  /** The start of `uptime_seconds`. */
   readonly startedMs: number
   readonly isClosing: () => boolean
 }

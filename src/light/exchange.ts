@@ -1,5 +1,6 @@
 /**
- * One request as its handler sees it. The query and the client's signal are made on first use, because most handlers read neither.
+ * One request as its handler sees it. The query and the client's signal are created on first use, because most handlers
+ * read neither.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
@@ -14,7 +15,7 @@ export interface LightRequest<Params = Readonly<Record<string, string>>> {
   readonly headers: IncomingHttpHeaders
   /** The parsed JSON of a POST, PUT or PATCH; undefined when there is none. */
   readonly body: unknown
-  /** Whose key it is; null on a public path and without a key database. */
+  /** The key's owner; null on a public path and without a key database. */
   readonly credential: Credential | null
   /** As it goes back in `x-request-id`. */
   readonly requestId: string
@@ -74,7 +75,7 @@ export class Exchange implements LightRequest {
     return this.incoming.method ?? ''
   }
 
-  /** As it came, with its query. */
+  /** The raw target, with its query. */
   get url(): string {
     return this.incoming.url ?? ''
   }

@@ -1,4 +1,4 @@
-/** The body of `POST /v1/generate` as a valid type. Fields that the light server does not read must ask for nothing. */
+/** Validates the body of `POST /v1/generate`. Fields that the light server does not support must be neutral. */
 import type { GenerationRequest } from '../generation/engine-request.ts'
 import { UNBUILT_FIELDS } from '../net/requests/field-table.ts'
 import {

@@ -62,7 +62,7 @@ export type CompleteOptions = Given<Omit<LightServerOptions, keyof LightModelOpt
   readonly model: GivenModelOptions
 }
 
-/** Those that were given, without those that were given as undefined. */
+/** The given options, without those given as undefined. */
 export type GivenModelOptions = {
   readonly [Name in keyof LightModelOptions]?: Exclude<LightModelOptions[Name], undefined>
 }
@@ -122,13 +122,13 @@ export function completeOptions(options: LightServerOptions): CompleteOptions {
   return { ...complete, onError: neverThrowing(complete.onError) }
 }
 
-/** No caller could catch what the application's function throws. */
+/** Catches what the application's function throws, which no caller could. */
 function neverThrowing(onError: OnError): OnError {
   return (error, requestId) => {
     try {
       onError(error, requestId)
     } catch {
-      // There is no second place to report to.
+      // There is nowhere else to report it.
     }
   }
 }

@@ -1,12 +1,14 @@
 /**
  * The light embeddable server: `node:http`, four endpoints, a bearer-key check, files and the application's own routes.
- * This file owns its life cycle; the options are in `light-options.ts`, the handling of a request in `answer-request.ts`.
+ * This file owns its life cycle; the options are in `light-options.ts`, the handling of a request in
+ * `answer-request.ts`.
  *
  *   made ──listen──▶ listening ──close──▶ draining ──▶ closed      a closed server cannot listen again
  *     ▲──when that fails──┘
  *
- * An import loads only what making a server needs, because its time goes into the number of files. `listen` loads the
- * rest, and what loads native code (a key database, a checkpoint) where it is given, through dynamic imports.
+ * Importing this file loads only what the constructor needs, because import time grows with the number of files.
+ * `listen` loads the rest through dynamic imports, including native code (a key database, a checkpoint) where it is
+ * configured.
  */
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
@@ -73,7 +75,7 @@ const ENDPOINTS: readonly (readonly [Method, Pattern, EndpointHandler])[] = [
   ['POST', GENERATE_PATH, (request, endpoints) => endpoints.generate(request)],
 ]
 
-/** Its methods are bound, so that an application may take them apart: `const { listen } = server`. */
+/** Its methods are bound, so that an application may destructure them: `const { listen } = server`. */
 export class LightServer {
   readonly #options: CompleteOptions
   readonly #deps: LightServerDeps
@@ -212,7 +214,7 @@ export class LightServer {
     if (parts !== null) {
       const { front, host, keys } = parts
       await front.graceful.drain(this.#options.shutdownTimeout * 1000)
-      // Generations that still run end here, with an answer.
+      // Running generations end here, with an answer.
       await host.close()
       await front.graceful.close()
       await keys?.close()

@@ -1,6 +1,6 @@
 /**
- * Checkpoints, which the full server's registry holds. Their generations are those of the full server without guards and
- * without a bill. Loaded with the registry, and only where a checkpoint is given.
+ * Serves checkpoints through the full server's registry and its generation, without guards and without billing. Loaded
+ * with the registry, and only when a checkpoint is given.
  */
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
@@ -25,7 +25,7 @@ const CALLER = {
   limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
 } as const
 
-/** What the light server does not read stays at its neutral value. */
+/** Options that the light server does not read stay at their neutral values. */
 const NEUTRAL = { stopStrings: [], numBeams: 1, priority: 0 } as const
 
 export function createRegistryHost(registry: ModelRegistry, clock: Clock): ModelHost {

@@ -1,10 +1,10 @@
 /**
  * Patterns of paths: literal segments and `{name}` captures, each capture standing for one segment that is not empty.
- * They are matched against decoded segments (`net/requests/request-target.ts`), so an escaped slash never splits one, and `.` and
- * `..` mean nothing.
+ * They are matched against decoded segments (`net/requests/request-target.ts`), so an escaped slash never splits one,
+ * and `.` and `..` mean nothing.
  *
- * Public paths need no key: exact paths, patterns, and prefixes written `/x/*`, which open all paths below `/x/`. Generation
- * is never opened by accident: only the exact path `/v1/generate` in the list opens it.
+ * Public paths need no key: exact paths, patterns, and prefixes written `/x/*`, which open all paths below `/x/`.
+ * Generation is never opened by accident: only the exact path `/v1/generate` in the list opens it.
  */
 import { StartError } from '../../core/errors.ts'
 
@@ -27,7 +27,7 @@ export type PatternSegment =
   | { readonly type: 'literal'; readonly text: string }
   | { readonly type: 'capture'; readonly name: string }
 
-/** @throws StartError for a text that is no pattern. */
+/** @throws StartError for an invalid pattern. */
 export function parsePattern(pattern: string): readonly PatternSegment[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
     throw new StartError(`A path pattern must begin with '/', but was '${pattern}'.`, 2)
@@ -74,7 +74,7 @@ interface PublicPath {
   readonly isPrefix: boolean
 }
 
-/** @throws StartError for a path that is none of the three forms. */
+/** @throws StartError for a path in none of the three forms. */
 export function createPublicPaths(patterns: readonly string[]): IsPublic {
   if (!Array.isArray(patterns)) throw new StartError('publicPaths must be an array of paths.', 2)
   const publicPaths = patterns.map(parsePublicPath)

@@ -31,7 +31,7 @@ export interface RouteMatch<Target> {
 /** The routes of one method. */
 interface Tree<Target> {
   readonly root: Branch<Target>
-  /** Those without captures by their whole paths: most requests are for one of them, as it is written. */
+  /** Routes without captures by their whole path, which most requests match literally. */
   readonly literals: Map<string, RouteMatch<Target>>
 }
 
@@ -40,7 +40,7 @@ export class Router<Target> {
     METHODS.map((method) => [method, { root: createBranch(), literals: new Map() }]),
   )
 
-  /** @throws StartError for an unknown method, a malformed pattern, or one that is there already. */
+  /** @throws StartError for an unknown method, a malformed pattern, or a duplicate. */
   add(method: Method, pattern: string, target: Target): void {
     const tree = this.#trees.get(method)
     if (tree === undefined) {

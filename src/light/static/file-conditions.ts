@@ -1,10 +1,10 @@
 /**
- * What a request asks of a file beyond the file itself: whether it has changed, and which bytes of it (RFC 9110,
- * sections 13 and 14). Pure.
+ * Conditional and range requests for a file: whether it has changed, and which bytes to send (RFC 9110, sections 13
+ * and 14). Pure.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What a version of a file is known by. */
+/** Identifies one version of a file. */
 export interface Validators {
   /** Quoted. */
   readonly etag: string
@@ -59,7 +59,7 @@ function isSameVersion(ifRange: string | string[] | undefined, validators: Valid
   return given === validators.etag || parseDate(given) === validators.modifiedUnixSeconds
 }
 
-/** Null for what is no date. */
+/** Null for anything but a date. */
 function parseDate(text: string | undefined): number | null {
   // A number alone is a year to JavaScript, and no date to HTTP.
   const ms = text === undefined || !/[a-z]/i.test(text) ? Number.NaN : Date.parse(text)

@@ -1,6 +1,6 @@
 /**
- * Serves the files of one folder. A path that could mean anything else than a file in it (its parent, a hidden file, a
- * device, a link that leads out) finds nothing, and the answer does not say why.
+ * Serves the files of one folder. A path to anything but a regular file in it (its parent, a hidden file, a device, a
+ * link that leads outside) is answered as not found, and the answer does not say why.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { isInside } from './static-root.ts'
 
 type FileRequest = Pick<Exchange, 'method' | 'headers' | 'requestId'>
 
-/** By the end of a file's name. */
+/** By file extension. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
   '.css': 'text/css; charset=utf-8',
@@ -82,8 +82,8 @@ function fileNameOf(segments: readonly string[]): string | null {
 }
 
 /**
- * A name of a file on every system: not hidden, no separator of any system, no drive or stream of Windows (`:`), nothing
- * that Windows drops from the end, and not `.` or `..`, which begin with a dot as well.
+ * A name of a file on every system: not hidden, no separator of any system, no drive or stream of Windows (`:`),
+ * nothing that Windows drops from the end, and not `.` or `..`, which begin with a dot as well.
  */
 function isPlainName(name: string): boolean {
   return name !== '' && !name.startsWith('.') && !/[/\\:\0]|[. ]$/.test(name)
@@ -96,7 +96,7 @@ interface OpenFile {
   readonly modifiedMs: number
 }
 
-/** A link is followed as long as it stays in the folder and leads to nothing hidden. */
+/** A link is followed if its target is in the folder and not hidden. */
 async function openInside(root: string, name: string): Promise<OpenFile | null> {
   try {
     const real = await realpath(path.join(root, name))

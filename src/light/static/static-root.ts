@@ -1,4 +1,4 @@
-/** The folder of the static files: what it must be, and what lies in it. */
+/** Validates the folder of the static files. */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
@@ -33,12 +33,12 @@ function realFolder(folder: string): string {
   try {
     if (statSync(folder).isDirectory()) return realpathSync(folder)
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new StartError(`staticDir must be a folder that can be read, but '${folder}' is none.`, 1)
 }
 
-/** As it is where there is nothing yet. */
+/** Unchanged when nothing exists there yet. */
 function realPathOf(file: string): string {
   try {
     return realpathSync(file)

@@ -1,7 +1,7 @@
 /**
  * A worker thread of the light server: the passthrough model on the real scheduler, so that a long continuation blocks
- * no event loop but its own. Started by `worker-thread.ts` only. What it throws ends it, and the server starts
- * another one.
+ * only its own event loop. Started by `worker-thread.ts` only. An uncaught error ends it, and the server starts
+ * another.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'

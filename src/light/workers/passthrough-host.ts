@@ -1,4 +1,4 @@
-/** The passthrough model, which serves while there is no checkpoint: one id, always ready, on worker threads. */
+/** The passthrough model, which serves when no checkpoint is given: one id, always ready, on worker threads. */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { ModelHost } from '../endpoints.ts'

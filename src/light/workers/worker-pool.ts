@@ -1,6 +1,7 @@
 /**
- * Runs prompts on worker threads, with a bounded queue in front of them. A thread that throws or exits fails the prompts it
- * was running, no others, and its supervisor starts another; prompts are refused while all supervisors are unavailable. Threads begin with the first prompt, so that an application that never generates pays nothing.
+ * Runs prompts on worker threads behind a bounded queue. A thread that throws or exits fails only the prompts it was
+ * running, and its supervisor starts another; prompts are refused while all supervisors are unavailable. Threads start
+ * with the first prompt, so that an application that never generates pays nothing.
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
 import { withAbort } from '../../core/abort.ts'
@@ -18,7 +19,7 @@ export interface WorkerPoolOptions {
   readonly workers: number
   /** Prompts that may wait for a thread. */
   readonly maxQueue: number
-  /** Gets the reason when a thread has ended by itself. */
+  /** Called with the reason when a thread has exited unexpectedly. */
   readonly onWorkerEnd: (cause: Error) => void
   /** @default 64 */
   readonly seats?: number
@@ -30,7 +31,7 @@ export interface PromptRun {
   readonly prompt: string
   readonly maxNewTokens: number
   readonly requestId: string
-  /** Calls back when the client has left; what it returns ends that. */
+  /** Calls back when the client has left; the returned function removes the callback. */
   readonly onLeave: (callback: () => void) => () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * One worker thread and the prompts it runs. Prompts given in one turn of the event loop go out as one message. When the
- * thread ends by itself, whatever the reason, the pool gets its prompts back.
+ * One worker thread and the prompts it runs. Prompts given in one turn of the event loop are sent as one message. When
+ * the thread exits unexpectedly, the pool gets its unfinished prompts back.
  */
 import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
 import type { FinishReason, SequenceError } from '../../protocol/engine.ts'
@@ -43,7 +43,7 @@ export interface Job {
 export interface WorkerThreadHooks {
   /** Prompts have ended, so the thread can take more. */
   readonly onOutcomes: () => void
-  /** It has ended by itself; the jobs are those it had not finished. */
+  /** Called when the thread has exited unexpectedly, with its unfinished jobs. */
   readonly onEnd: (cause: Error, unfinished: readonly Job[]) => void
 }
 
@@ -76,7 +76,7 @@ export class WorkerThread {
     return this.#jobs.length
   }
 
-  /** Whether its program has ever run. */
+  /** Whether its program has started. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -94,7 +94,7 @@ export class WorkerThread {
     this.#flushThisTurn()
   }
 
-  /** Ends the thread; gives the jobs it had not finished. */
+  /** Terminates the thread; returns its unfinished jobs. */
   async close(): Promise<readonly Job[]> {
     const unfinished = this.#takeJobs()
     await this.#channel.close()

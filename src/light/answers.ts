@@ -1,5 +1,5 @@
 /**
- * Answers as they go out: JSON with its length and the request's id, or a file. Errors are rendered by
+ * Answers as they are sent: JSON with its length and the request's id, or a file. Errors are rendered by
  * `net/render-error.ts`.
  */
 import type { ReadStream } from 'node:fs'

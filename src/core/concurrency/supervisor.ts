@@ -4,9 +4,8 @@
  *
  *   running ──restart()──▶ starting ──`start` resolves──▶ running
  *      │                       └── MAX_FAILED_STARTS in a row: unavailable; the tries go on
- *      └── MAX_DEATHS within a minute, or one within a minute of a long pause: suspended, unavailable; a try after each
- * long
- *          pause, which doubles until it has lived for a minute
+ *      └── MAX_DEATHS within a minute, or one within a minute of a long pause: suspended, unavailable; a try after
+ *          each long pause, which doubles until it has lived for a minute
  *   any ──close()──▶ closed
  */
 import type { SleepingClock } from '../clock.ts'

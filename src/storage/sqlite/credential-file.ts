@@ -172,8 +172,7 @@ function isSameFile(one: FileState | null, other: FileState | null): boolean {
 }
 
 /**
- * @param ignoresLog reads the file without the write-ahead log beside it, which belongs to another file that had its
- * name
+ * @param ignoresLog reads the file without the write-ahead log beside it, which belongs to an earlier file of its name
  * @throws StartError in one sentence.
  */
 function openReadOnlyDatabase(

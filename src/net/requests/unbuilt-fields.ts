@@ -23,11 +23,13 @@ interface FieldOwner {
   readonly known: ReadonlySet<string>
 }
 
-/** The first field that asks for what the route does not do; null where there is none. */
+/** A field that asks for what the route does not do, the first of the table; null where there is none. */
 export function findUnbuiltField(body: Body, { table, known }: FieldOwner): UnbuiltField | null {
-  for (const [field, value] of Object.entries(body)) {
-    const row = known.has(field) ? undefined : table.get(field)
-    if (row === undefined || isNeutral(value, row.neutral)) continue
+  // The table's fields are few, and a body may have a hundred thousand.
+  for (const [field, row] of table) {
+    if (!Object.hasOwn(body, field) || known.has(field)) continue
+    const value = body[field]
+    if (isNeutral(value, row.neutral)) continue
     if (row.offWith !== undefined && body[row.offWith] === 'none') continue
     const name = row.names?.find((candidate) => known.has(candidate))
     const why = name === undefined ? `this route cannot ${row.does}` : `it is called ${name} here`

@@ -8,6 +8,14 @@ import { StartError } from '../core/errors.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { badFile, fileError, isMissing } from './file-errors.ts'
 import { isFile } from './json-file.ts'
+import {
+  folderWithoutModel,
+  missingCheckpoint,
+  notAModel,
+  refuseOtherWeights,
+  refusePointers,
+  shardsBeside,
+} from './mistaken-checkpoint.ts'
 import { checkFile, openFile } from './open-file.ts'
 
 /** The checkpoint is a path on this machine. With a GGUF file, `modelConfig` overrides metadata. */
@@ -43,6 +51,8 @@ const INDEX_FILE = 'model.safetensors.index.json'
 export async function findCheckpointFiles(options: CheckpointPaths): Promise<CheckpointFiles> {
   const weightsPath = await findWeights(options.checkpoint)
   if (!(await isFile(weightsPath))) throw badFile(weightsPath, 'is not a file')
+  await refuseOtherWeights(weightsPath)
+  await refusePointers([weightsPath])
   if (await isGguf(weightsPath)) {
     if (options.tokenizer !== null) {
       throw new StartError('A tokenizer (--tokenizer) cannot be given with a GGUF file, which holds its own.')
@@ -52,6 +62,8 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
   const folder = dirname(weightsPath)
   const configPath = await existing(options.modelConfig ?? join(folder, 'config.json'), '--model-config')
   const tokenizerPath = await existing(options.tokenizer ?? join(folder, 'tokenizer.json'), '--tokenizer')
+  const shards = weightsPath.endsWith('.json') ? await shardsBeside(weightsPath) : []
+  await refusePointers([...shards, configPath, tokenizerPath])
   return {
     kind: 'hugging-face',
     weightsPath,
@@ -77,7 +89,7 @@ async function findWeights(checkpoint: string): Promise<string> {
   )
   const candidates = safetensors.length > 0 ? safetensors : ggufs
   const [only] = candidates
-  if (only === undefined) throw badFile(checkpoint, 'is a folder without a .safetensors or .gguf file')
+  if (only === undefined) throw await folderWithoutModel(checkpoint, names)
   if (candidates.length > 1) {
     throw badFile(
       checkpoint,
@@ -92,7 +104,7 @@ async function listFolder(path: string): Promise<string[] | null> {
   try {
     return (await stat(path)).isDirectory() ? await readdir(path) : null
   } catch (error) {
-    throw fileError('open the checkpoint', path, error)
+    throw isMissing(error) ? missingCheckpoint(path) : fileError('open the checkpoint', path, error)
   }
 }
 
@@ -100,10 +112,7 @@ async function isGguf(path: string): Promise<boolean> {
   const isNamedGguf = extname(path) === '.gguf'
   if (isNamedGguf || (await startsWithMagic(path))) return true
   if (extname(path) === '.safetensors' || basename(path).endsWith('.index.json')) return false
-  throw badFile(
-    path,
-    'is no model: a checkpoint is a GGUF file, a .safetensors file, or a folder with either',
-  )
+  throw notAModel(path)
 }
 
 async function startsWithMagic(path: string): Promise<boolean> {

@@ -60,7 +60,8 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : quoted(JSON.stringify(value)).slice(1, -1)
 }
 
-function oneLine(path: string): string {
+/** A path as a sentence may hold it. */
+export function oneLine(path: string): string {
   // oxlint-disable-next-line no-control-regex -- a path may hold any character, a log line may not
   return path.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 }

@@ -134,6 +134,13 @@ function checkServable(path: string, metadata: GgufMetadata, tensorCount: number
       `has the architecture ${quoted(architecture.value)}, with which llama.cpp generates no text`,
     )
   }
+  const type = metadata.get('general.type')
+  if (type?.type === 'string' && type.value === 'adapter') {
+    throw badFile(
+      path,
+      'is a LoRA adapter, not a model: merge it into its base model (llama-export-lora of llama.cpp), and give the result',
+    )
+  }
   if (tensorCount === 0) throw badFile(path, 'holds no weights')
   if (
     metadata.get('tokenizer.ggml.model')?.type !== 'string' ||

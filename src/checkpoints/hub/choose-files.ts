@@ -43,6 +43,7 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
     return { opened: weights[0] ?? '', weights, others: [] }
   }
   const others = sound.filter((name) => COMPANIONS.has(name)).sort()
+  refuseAdapter(repo, sound)
   if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
   const safetensors = sound.filter(
     (name) => path.posix.dirname(name) === '.' && name.endsWith('.safetensors'),
@@ -56,8 +57,25 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
       `${repo} has several .safetensors files and no index that says what they are: ${shown(safetensors)}.`,
     )
   }
-  if (ggufs.length === 0) throw new StartError(`${repo} has no .safetensors or .gguf file to serve.`)
+  if (ggufs.length === 0) throw withoutModel(repo, sound)
   throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`)
+}
+
+/** One file of weights and no model: what it is trained for has a repository of its own. @throws StartError */
+function refuseAdapter(repo: string, names: readonly string[]): void {
+  if (!names.includes('adapter_config.json') || names.includes('config.json')) return
+  throw new StartError(
+    `${repo} is a LoRA adapter, not a model: merge it into its base model (merge_and_unload of PEFT), save that, and give its folder.`,
+  )
+}
+
+function withoutModel(repo: string, names: readonly string[]): StartError {
+  const pytorch = names.find((name) => /\.(bin|pt|pth)$/.test(name))
+  const sentence = `${repo} has no .safetensors or .gguf file to serve`
+  if (pytorch === undefined) return new StartError(`${sentence}.`)
+  return new StartError(
+    `${sentence}, but PyTorch weights (${pytorch}), which are not read: look for a repository of the model with either, or save them as safetensors.`,
+  )
 }
 
 /** The shards that an index names. @throws StartError */

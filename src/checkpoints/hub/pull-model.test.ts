@@ -388,6 +388,22 @@ describe('what cannot be pulled', () => {
       { files: { 'README.md': '' }, text: 'hf:acme/tiny', sentence: /has no \.safetensors or \.gguf file/ },
     ],
     [
+      'a repository of PyTorch weights',
+      {
+        files: { 'config.json': '{}', 'pytorch_model.bin': '' },
+        text: 'hf:acme/tiny',
+        sentence: /has no .* but PyTorch weights \(pytorch_model\.bin\), which are not read/,
+      },
+    ],
+    [
+      'a LoRA adapter',
+      {
+        files: { 'adapter_config.json': '{}', 'adapter_model.safetensors': '' },
+        text: 'hf:acme/tiny',
+        sentence: /^acme\/tiny is a LoRA adapter, not a model: merge it/,
+      },
+    ],
+    [
       'several .safetensors files without an index',
       {
         files: { 'a.safetensors': '', 'b.safetensors': '' },

@@ -3,19 +3,19 @@
  * shutdown.
  */
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import type { Clock } from '../core/clock.ts'
 import type { Firewall } from '../guards/firewall/firewall.ts'
 import { keepRequestId } from '../net/requests/request-head.ts'
 import { requireDeclaredAccess } from './pipeline/access.ts'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
-import { holdContinue, type BodyLimit, parseJsonBody, readBody } from '../net/requests/json-body.ts'
+import { holdContinue } from '../net/requests/read-body.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
 import { limitAddressConnections } from '../net/connections/limit-address-connections.ts'
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
+import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
 import { registerPipeline } from './pipeline/gates.ts'
 import { clientAddressOf } from './pipeline/request-context.ts'
@@ -69,7 +69,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   requireDeclaredAccess(app)
   registerErrorHandlers(app, deps.log)
   registerPipeline(app, deps)
-  registerBodyParsers(app, firewall?.bodyLimit)
+  registerBodyParsers(app, firewall?.bodyLimit ?? null)
   if (firewall !== null) installFirewallHooks(app, firewall, deps.clock)
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
@@ -87,16 +87,6 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerAdminBanRoutes(routes, deps)
   })
   return app
-}
-
-/** A route without a body schema ignores the body. */
-function registerBodyParsers(app: FastifyInstance, limit?: BodyLimit): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const body = await readBody(payload, request.headers, limit)
-    if (request.routeOptions.schema?.body === undefined || body.length === 0) return undefined
-    return parseJsonBody(body, request.headers)
-  })
 }
 
 /** What the firewall does beside its gate: limits the connections of each address and counts refused requests. */

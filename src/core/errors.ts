@@ -166,6 +166,10 @@ export const ERRORS = {
     503,
     "The server's database of {holds} was removed or replaced while the server runs, so nothing more can be recorded.",
   ),
+  too_many_bodies: row(
+    503,
+    'Too many request bodies wait to be answered: {bound} bytes may wait; try again in {seconds} s.',
+  ),
   shutting_down: row(503, 'The server is shutting down.'),
 } as const satisfies Record<string, ErrorRow>
 

@@ -12,7 +12,10 @@ import type { Clock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
 import { bearerSecret, CREDENTIAL_FRESH_MS, findHeadProblem } from '../net/requests/request-head.ts'
-import { readJsonBody } from '../net/requests/json-body.ts'
+import { addressKey } from '../net/client-address.ts'
+import type { BodyBudget } from '../net/requests/body-budget.ts'
+import { parseJsonBody } from '../net/requests/json-body.ts'
+import { bodyLimit, MAX_BODY_BYTES, readBody } from '../net/requests/read-body.ts'
 import { errorShapeOf, renderError } from '../net/render-error.ts'
 import { splitTarget, toSegments, unknownRoute } from '../net/requests/request-target.ts'
 import { type LightAnswer, renderValue, sendAnswer } from './answers.ts'
@@ -46,6 +49,7 @@ export interface RequestDeps {
   readonly isPublic: IsPublic
   readonly keys: KeyLookup | null
   readonly endpoints: Endpoints
+  readonly bodyBudget: BodyBudget
   /** The folder of the static files. */
   readonly root: string | null
   readonly clock: Clock
@@ -63,6 +67,8 @@ async function respond(deps: RequestDeps, exchange: Exchange): Promise<void> {
     await send(deps, exchange, await findAnswer(deps, exchange))
   } catch (thrown) {
     await sendError(deps, exchange, thrown)
+  } finally {
+    exchange.bodyHold?.[Symbol.dispose]()
   }
 }
 
@@ -81,16 +87,22 @@ async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<LightA
   exchange.params = match.params
   const isPublic = deps.isPublic(method, match.segments)
   if (!isPublic) exchange.credential = await requireKey(exchange.headers, deps.keys)
-  if (METHODS_WITH_BODY.has(method)) await readBody(deps, exchange)
+  if (METHODS_WITH_BODY.has(method)) await receiveBody(deps, exchange)
   return renderValue(await match.target(exchange, deps.endpoints), exchange)
 }
 
 /** The bodies of other methods are ignored. */
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-async function readBody({ clock, keys }: RequestDeps, exchange: Exchange): Promise<void> {
+const LIMIT = bodyLimit(MAX_BODY_BYTES)
+
+async function receiveBody({ bodyBudget, clock, keys }: RequestDeps, exchange: Exchange): Promise<void> {
   const startedMs = clock.nowMs()
-  exchange.body = await readJsonBody(exchange.incoming)
+  const { headers, incoming } = exchange
+  const openHold = () =>
+    (exchange.bodyHold = bodyBudget.open(addressKey(incoming.socket.remoteAddress ?? '')))
+  const body = await readBody(incoming, { headers, limit: LIMIT, openHold })
+  if (body.length > 0) exchange.body = await parseJsonBody(body, headers)
   const isFresh = clock.nowMs() - startedMs < CREDENTIAL_FRESH_MS
   if (exchange.credential !== null && !isFresh) exchange.credential = await requireKey(exchange.headers, keys)
 }

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Credential } from '../core/credential.ts'
 import { onConnectionEnd, watchClient } from '../net/connections/client-presence.ts'
+import type { BodyHold } from '../net/requests/body-budget.ts'
 import { keepRequestId } from '../net/requests/request-head.ts'
 
 export interface LightRequest<Params = Readonly<Record<string, string>>> {
@@ -31,6 +32,8 @@ export class Exchange implements LightRequest {
   queryText = ''
   body: unknown = undefined
   credential: Credential | null = null
+  /** What the body takes of the budget, until the handler has answered. */
+  bodyHold: BodyHold | null = null
   #query: URLSearchParams | null = null
   #signal: AbortSignal | null = null
 

@@ -4,9 +4,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'
-import { holdContinue } from '../net/requests/json-body.ts'
+import { holdContinue } from '../net/requests/read-body.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
+import { BodyBudget } from '../net/requests/body-budget.ts'
 import { HTTP_BOUNDS, LISTEN_BACKLOG, serverOptions } from '../net/http-bounds.ts'
 import { addressUrl, listen } from '../net/listen.ts'
 import { createRequestListener, type RequestDeps } from './answer-request.ts'
@@ -22,7 +23,7 @@ export interface HttpFront {
   readonly graceful: GracefulClose
 }
 
-export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'endpoints'> {
+export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'endpoints' | 'bodyBudget'> {
   readonly host: string
   readonly port: number
 }
@@ -30,7 +31,8 @@ export interface HttpFrontOptions extends EndpointDeps, Omit<RequestDeps, 'endpo
 /** @throws Node's own error when the address cannot be listened on. */
 export async function openHttpFront(options: HttpFrontOptions): Promise<HttpFront> {
   const endpoints = new Endpoints(options)
-  const server = createServer(serverOptions(HTTP_BOUNDS), createRequestListener({ ...options, endpoints }))
+  const listener = createRequestListener({ ...options, endpoints, bodyBudget: new BodyBudget() })
+  const server = createServer(serverOptions(HTTP_BOUNDS), listener)
   const graceful = new GracefulClose(server)
   server.on('clientError', createClientErrorListener())
   answerOddRequests(server)

@@ -49,6 +49,9 @@ type Part = z.ZodType | undefined
 
 type ParsedPart<Schema extends Part> = Schema extends z.ZodType ? z.output<Schema> : unknown
 
+/** Several times what the fields of an account or a key take, however they are escaped. */
+const SMALL_BODY_BYTES = 4096
+
 /** The query of a route that takes no parameter. */
 export const NO_QUERY = z.strictObject({})
 
@@ -64,6 +67,8 @@ interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefi
   /** @default 'plain' */
   readonly errorShape?: ErrorShape
   readonly body?: Body
+  /** Of a body that is read. @default what an account's or a key's fields need */
+  readonly maxBodyBytes?: number
   /** A query with any other parameter is refused. @default none may be given */
   readonly query?: Query
   readonly params?: Params
@@ -93,6 +98,7 @@ export function addRoute<
 >(app: FastifyInstance, endpoint: string, route: RouteDeclaration<Body, Query, Params>): void {
   const { scheme } = ACCESS_CLASSES[route.access]
   const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
+  const maxBodyBytes = route.body === undefined ? 0 : (route.maxBodyBytes ?? SMALL_BODY_BYTES)
   const [method = '', url = ''] = endpoint.split(' ')
   const failures = [...new Set([...ANY_ROUTE_ERRORS, ...route.errors])].map((status) => [
     status,
@@ -104,7 +110,7 @@ export function addRoute<
   app.route({
     method,
     url,
-    config: { access, generates, isProbe, errorShape },
+    config: { access, generates, isProbe, errorShape, maxBodyBytes },
     schema: {
       operationId: route.operationId,
       summary: route.summary,

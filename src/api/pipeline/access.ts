@@ -67,6 +67,8 @@ declare module 'fastify' {
     readonly generates?: boolean
     readonly isProbe?: boolean
     readonly errorShape?: ErrorShape
+    /** 0 where the route takes no body. */
+    readonly maxBodyBytes?: number
   }
 }
 

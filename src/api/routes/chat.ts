@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import { chatChunk, chatCompletion, createChatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
@@ -17,6 +18,7 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     access: 'key',
     generates: true,
     body: createChatRequest(deps.defaultMaxTokens),
+    maxBodyBytes: MAX_BODY_BYTES,
     ok: chatCompletion,
     event: chatChunk,
     errors: [400, 401, 404, 429, 500, 503],

@@ -16,9 +16,11 @@ import {
   streamChunk,
 } from '../dialects/generate/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { addRoute } from '../openapi/add-route.ts'
 
 const GENERATION = {
+  maxBodyBytes: MAX_BODY_BYTES,
   tag: 'Generation',
   access: 'key',
   generates: true,

@@ -21,6 +21,9 @@ import {
   unregisteredModel,
 } from '../schemas/models.ts'
 
+/** Four paths of the longest kind with every character escaped would be 100 kB; no file system has such names. */
+const MAX_REGISTRATION_BYTES = 65_536
+
 const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
 export function registerModelRoutes(
@@ -89,6 +92,7 @@ export function registerAdminModelRoutes(
     summary: 'Load a model and serve it, in place of the one with this id where there is one',
     ...ADMIN,
     body: registerModelRequest,
+    maxBodyBytes: MAX_REGISTRATION_BYTES,
     query: registerModelQuery,
     ok: model,
     errors: [400, 401, 404, 429, 500, 503],

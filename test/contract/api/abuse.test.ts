@@ -78,7 +78,8 @@ describe('a key that ends while its body is on the way', () => {
 
 describe('what is far too long', () => {
   it.each([
-    ['/v1/auth/login', { email: `a${'\u0300'.repeat(1_000_000)}`, password: PASSWORD }, 401],
+    ['/v1/auth/login', { email: `a${'\u0300'.repeat(1000)}`, password: PASSWORD }, 401],
+    ['/v1/auth/login', { email: `a${'\u0300'.repeat(1_000_000)}`, password: PASSWORD }, 400],
     ['/v1/auth/register', { email: `a@${'a.'.repeat(3_000_000)}org`, password: PASSWORD }, 400],
     ['/v1/auth/register', { email: `a@${'a-'.repeat(120)}.org`, password: PASSWORD }, 400],
   ])('as an e-mail at %s is refused', async (url, payload, status) => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
+import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
 import { exchange, openSocket, readAnswer, type RawAnswer } from '../../support/net/raw-http.ts'
 import { SERVERS } from '../../support/servers/both-servers.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
@@ -49,7 +49,9 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ],
       ['in UTF-16', withBody(Buffer.from('{"prompt":"a"}', 'utf16le')), 'malformed_json'],
       ['of NULs', withBody(Buffer.alloc(10)), 'malformed_json'],
-      ['nested without end', withBody('['.repeat(200_000)), 'malformed_json'],
+      ['nested without end', withBody('['.repeat(60_000)), 'malformed_json'],
+      ['nested without end, and large', withBody('['.repeat(200_000)), 'invalid_request'],
+      ['of too many values', withBody(`{"prompt":"a","x":[${'{},'.repeat(50_000)}0]}`), 'invalid_request'],
       [
         'of another type',
         withBody('{"prompt":"a"}', 'content-type: text/plain\r\n'),

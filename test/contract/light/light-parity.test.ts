@@ -1,6 +1,6 @@
 /** What both servers have in common they answer alike: one list of requests, sent to the full and to the light server. */
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
+import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
 import { createTestLightServer } from '../../support/servers/light-server.ts'
 import { exchange, type RawAnswer } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { MAX_PIPELINED } from '../../../src/net/connections/guard-connections.ts'
 import type { HttpBounds } from '../../../src/net/http-bounds.ts'
-import { MAX_BODY_BYTES } from '../../../src/net/requests/json-body.ts'
+import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
 import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
 import { exchange, openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
 import {

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { BodyBudget } from './body-budget.ts'
+
+describe('BodyBudget', () => {
+  it('lets one address take half, and all addresses the whole', () => {
+    const budget = new BodyBudget(100)
+    const [a, b, c] = ['a', 'b', 'c'].map((address) => budget.open(address))
+
+    a?.take(50)
+    expect(() => a?.take(1)).toThrow(
+      'Too many request bodies wait to be answered: of your address at most 50 bytes may wait; try again in 1 s.',
+    )
+    b?.take(30)
+    expect(() => c?.take(21)).toThrow('at most 100 bytes may wait')
+    c?.take(20)
+
+    expect(budget.takenBytes).toBe(100)
+    budget.checkIntegrity()
+  })
+
+  it('counts all holds of an address, and gives each back once', () => {
+    const budget = new BodyBudget(100)
+    const first = budget.open('a')
+    const second = budget.open('a')
+    first.take(20)
+    second.take(20)
+
+    first[Symbol.dispose]()
+    first[Symbol.dispose]()
+    budget.checkIntegrity()
+
+    expect(budget.takenBytes).toBe(20)
+    second[Symbol.dispose]()
+    budget.checkIntegrity()
+    expect(budget.takenBytes).toBe(0)
+  })
+})

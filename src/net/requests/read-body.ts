@@ -1,0 +1,90 @@
+/**
+ * Reads the bytes of a body, for both servers. One over its limit is refused as soon as that is known, from its declared
+ * length when there is one; one that the budget has no room for, when its bytes come. What still comes of either is dropped
+ * (`guard-connections.ts`). `json-body.ts` makes values of the bytes.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { ServiceError } from '../../core/errors.ts'
+import { type BodyHold, UNCOUNTED_BODY_BYTES } from './body-budget.ts'
+
+/** The most that any route takes. */
+export const MAX_BODY_BYTES = 8 * 1024 * 1024
+
+export interface BodyLimit {
+  readonly maxBytes: number
+  /** What a larger one is refused with. */
+  readonly tooLarge: () => ServiceError
+}
+
+export function bodyLimit(maxBytes: number): BodyLimit {
+  return { maxBytes, tooLarge: () => new ServiceError('body_too_large', { maxBytes }) }
+}
+
+/** Requests that announced `Expect: 100-continue`: their clients send the body after this answer. */
+const waiting = new WeakMap<object, ServerResponse>()
+
+/** Delays `100 Continue` until the body is read, so that a request that is refused by its head never sends one. */
+export function holdContinue(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.set(request, response)
+    server.emit('request', request, response)
+  })
+}
+
+export interface ReadOptions {
+  readonly headers: IncomingHttpHeaders
+  readonly limit: BodyLimit
+  /** Opened for a body that is counted. */
+  readonly openHold: () => BodyHold
+}
+
+/** @throws ServiceError of the limit, `too_many_bodies` or, when the body breaks off, `malformed_request`. */
+export async function readBody(
+  payload: Readable,
+  { headers, limit, openHold }: ReadOptions,
+): Promise<Buffer> {
+  if (Number(headers['content-length'] ?? 0) > limit.maxBytes) throw limit.tooLarge()
+  waiting.get(payload)?.writeContinue()
+  waiting.delete(payload)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let receivedBytes = 0
+    let hold: BodyHold | null = null
+    const finish = (settle: () => void) => {
+      payload.off('data', onData).off('end', onEnd).off('error', onError)
+      settle()
+    }
+    const refuse = (error: unknown) => {
+      finish(() => reject(error))
+      chunks.length = 0
+      // The rest is dropped.
+      payload.resume()
+    }
+    const onData = (chunk: Buffer) => {
+      receivedBytes += chunk.length
+      if (receivedBytes > limit.maxBytes) return refuse(limit.tooLarge())
+      if (receivedBytes > UNCOUNTED_BODY_BYTES) {
+        try {
+          if (hold === null) (hold = openHold()).take(receivedBytes)
+          else hold.take(chunk.length)
+        } catch (error) {
+          return refuse(error)
+        }
+      }
+      chunks.push(chunk)
+    }
+    // Nothing comes after it, and each request would pay for taking the listeners off.
+    const onEnd = () => resolve(joinChunks(chunks, receivedBytes))
+    const onError = () => refuse(new ServiceError('malformed_request', { message: 'the body broke off.' }))
+    payload.on('data', onData).on('end', onEnd).on('error', onError)
+  })
+}
+
+/** Leaves none of the chunks behind: a large body would be in memory twice. */
+function joinChunks(chunks: Buffer[], bytes: number): Buffer {
+  const [only] = chunks
+  const body = only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, bytes)
+  chunks.length = 0
+  return body
+}

@@ -36,16 +36,15 @@ export function lengthRule({ min, max }: Bounds): string {
   return `a string of ${min} to ${max} characters`
 }
 
-/** Counted in code points, as people and JSON Schema count. */
+/** Counted in code points, as people and JSON Schema count: one or two UTF-16 units each, so a long text needs no count. */
 export function hasLength(text: string, { min, max }: Bounds): boolean {
-  return text.length >= min && (text.length <= max || Array.from(text).length <= max)
+  if (text.length < min || text.length > 2 * max) return false
+  return text.length <= max || Array.from(text).length <= max
 }
 
-/** In Unicode mode a surrogate matches only where it has no partner. */
-const LONE_SURROGATE = /\p{Surrogate}/u
-
+/** Without lone surrogates. */
 export function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text)
+  return text.isWellFormed()
 }
 
 export const NOT_WELL_FORMED = 'must be valid Unicode, but has a lone surrogate in it'

@@ -10,7 +10,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { JsonParser, MAX_JSON_DEPTH, parseText, tooDeep } from './json-parser.ts'
 
 /** Parsed at once, in a few milliseconds whatever they hold; too small to hold more values than a large body may. */
-export const MAX_BYTES_AT_ONCE = 65_536
+const MAX_BYTES_AT_ONCE = 65_536
 
 const BYTE_ORDER_MARK = Buffer.from('\u{FEFF}')
 

@@ -58,12 +58,14 @@ export interface SequenceOptions {
 
 /** Where a request stands in the waiting queue. */
 export interface QueuePlace {
-  /** Tier class; higher runs first. */
+  /** Of the tier; a higher one gets more of the slots. */
   readonly priorityClass: number
-  /** -100 to 100; higher runs first. */
+  /** -100 to 100; among requests of one account a higher one runs first. */
   readonly priority: number
-  /** The account that `fair` serves in turn. */
+  /** The account whose share of slots and queue it takes. */
   readonly accountId: string
+  /** Priority classes that have callers: slots are kept for the higher ones among them. @default none known */
+  readonly servedClasses?: readonly number[]
 }
 
 export interface EngineRequest {

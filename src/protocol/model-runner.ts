@@ -124,6 +124,8 @@ export interface BeamRoom {
   readonly seats: number
   /** Tokens that all seats together hold. */
   readonly tokens: number
+  /** Further seats, numbered after those, for searches of a higher tier beside ones of a lower tier. @default none */
+  readonly reserve?: { readonly seats: number; readonly tokens: number }
 }
 
 export interface ModelRunner {

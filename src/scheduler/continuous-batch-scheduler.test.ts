@@ -517,7 +517,9 @@ describe('ContinuousBatchScheduler', () => {
               if (op.kind === 'add') {
                 const requests = Array.from({ length: op.size }, (_, i) => {
                   const reqId = nextReqId++
-                  const place = { accountId: String(reqId % 3), priorityClass: reqId % 3, priority: i }
+                  const servedClasses = op.size % 2 === 0 ? [] : [0, 1, 2]
+                  const priorityClass = reqId % 3
+                  const place = { accountId: String(reqId % 3), priorityClass, priority: i, servedClasses }
                   const sampling = { ...GREEDY, seed: reqId % 4 === 0 ? 1 : null }
                   const promptTokens = (reqId * 97) % 701
                   return createRequest(reqId, {

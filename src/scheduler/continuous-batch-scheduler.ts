@@ -24,6 +24,8 @@ export type { SchedulerOptions } from './scheduler-options.ts'
 export type { SchedulerEvent } from './sequence.ts'
 
 const NO_BYTES = new Uint8Array(0)
+/** One step in so many prefers the longest-running prompt, so that prompts of a higher tier cannot starve it. */
+const STEPS_PER_OLDEST_PROMPT = 16
 
 export class ContinuousBatchScheduler {
   readonly #options: Required<Omit<SchedulerOptions, 'clock'>>
@@ -34,6 +36,7 @@ export class ContinuousBatchScheduler {
   /** Every sequence that waits or runs, by its `reqId`. */
   readonly #sequences = new Map<number, Sequence>()
   #isPlanned = false
+  #steps = 0
   #events: SchedulerEvent[] = []
   #arrivals = 0
 
@@ -60,6 +63,8 @@ export class ContinuousBatchScheduler {
     const shared = {
       ...this.#options,
       clock: this.#clock,
+      prefersHigherTiers: () =>
+        this.#options.schedulePolicy === 'priority' && this.#steps % STEPS_PER_OLDEST_PROMPT !== 0,
       emit: (event: SchedulerEvent) => void this.#events.push(event),
       onEnd: (sequence: Sequence, reason: FinishReason) => this.#end(sequence, reason),
     }
@@ -127,6 +132,7 @@ export class ContinuousBatchScheduler {
   /** The next step, or null when there is nothing to do. */
   plan(): StepPlan | null {
     if (this.#isPlanned) throw new InvariantError('plan() was called twice without update()')
+    this.#steps++
     const batch = this.#batch.plan()
     const beams = this.#beams?.plan() ?? null
     if (this.#batch.runningCount === 0 && beams === null) return null

@@ -11,8 +11,9 @@ import { ContinuousBatchScheduler } from './continuous-batch-scheduler.ts'
 import { GREEDY } from './sequence.ts'
 
 const EOS = 26
-const SLOTS = 3
-const BEAM_ROOM = { seats: 8, tokens: 700 }
+const SLOTS = 4
+const BEAM_ROOM = { seats: 8, tokens: 700, reserve: { seats: 8, tokens: 320 } }
+const CLASSES = [0, 1, 2]
 
 const operation = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('step' as const), eos: fc.nat(40) }) },
@@ -88,7 +89,12 @@ describe('the KV caches', () => {
                 from: from * 1000,
                 sampling: { ...GREEDY, seed: isSeeded ? 1 : null },
                 stopStrings: hasStop ? ['hoc'] : [],
-                place: { priorityClass: account, priority: 0, accountId: String(account) },
+                place: {
+                  priorityClass: account,
+                  priority: 0,
+                  accountId: String(account),
+                  servedClasses: CLASSES,
+                },
               })
               try {
                 scheduler.add(request)

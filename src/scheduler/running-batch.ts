@@ -11,7 +11,8 @@ import { checkRule, type Sequence } from './sequence.ts'
 import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
 import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slot-table.ts'
 import { StepCosts } from './step-costs.ts'
-import { WaitingQueue } from './waiting-queue.ts'
+import { SlotReserve } from './queue/slot-reserve.ts'
+import { WaitingQueue } from './queue/waiting-queue.ts'
 
 /** A copy moves the whole memory of a slot. */
 const MAX_COPIES_BESIDE_DECODES = 2
@@ -20,6 +21,7 @@ export class RunningBatch {
   readonly #options: PartOptions
   readonly #waiting: WaitingQueue
   readonly #slots: SlotTable
+  readonly #reserve: SlotReserve
   readonly #costs = new StepCosts()
   /** The longest-running first. */
   #running: Sequence[] = []
@@ -27,9 +29,10 @@ export class RunningBatch {
   readonly #drafting: DraftOptions
 
   constructor(options: PartOptions) {
-    const { maxBatchSize: slots, canReusePrefixes, canCopySlots } = options
+    const { maxBatchSize: slots, canReusePrefixes, canCopySlots, schedulePolicy: policy, clock } = options
     this.#options = options
-    this.#waiting = new WaitingQueue(options.schedulePolicy)
+    this.#waiting = new WaitingQueue({ policy, maxSeqLen: options.maxSeqLen })
+    this.#reserve = new SlotReserve({ slots, clock })
     this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots })
     this.#drafting = {
       maxDraftTokens: canReusePrefixes ? options.maxDraftTokens : 0,
@@ -48,6 +51,7 @@ export class RunningBatch {
 
   add(sequence: Sequence): void {
     this.#waiting.add(sequence)
+    this.#reserve.setClasses(sequence.place.servedClasses ?? [])
   }
 
   /** Forgets a sequence, waiting or running. */
@@ -56,6 +60,8 @@ export class RunningBatch {
     else if (sequence.status === 'running') {
       this.#slots.release(this.#slotOf(sequence))
       this.#running = this.#running.filter((other) => other !== sequence)
+      this.#reserve.end(sequence.place.priorityClass)
+      this.#waiting.settle(sequence, sequence.computedTokens - sequence.cachedTokens)
     }
   }
 
@@ -64,6 +70,7 @@ export class RunningBatch {
     const planned = planSlotRuns(this.#running, {
       stepTokens: this.#options.stepTokenBudget,
       promptTokensBesideDecodes: this.#costs.promptTokensBesideDecodes(),
+      prefersHigherTiers: this.#options.prefersHigherTiers(),
     })
     this.#planned = addDraft(planned, this.#drafting)
     return { starts, runs: this.#planned.map(({ run }) => run) }
@@ -130,12 +137,13 @@ export class RunningBatch {
     const starts: SlotStart[] = []
     /** Next sequences that should wait. A slot is kept for each, or others would overtake them forever. */
     const held = new Set<Sequence>()
-    while (this.#slots.free > held.size) {
-      const sequence = this.#waiting.peek(clock.nowMs(), held)
+    const mayStart = (priorityClass: number): boolean =>
+      this.#reserve.mayStart(priorityClass, held.size === 0 ? [] : Array.from(held, classOf))
+    while (this.#waiting.size > held.size && this.#slots.free > held.size) {
+      const sequence = this.#waiting.peek({ nowMs: clock.nowMs(), except: held, mayStart })
       if (sequence === null) break
-      // A prompt that fills the context leaves room for no token, so it needs no slot.
+      // A prompt that fills the context leaves room for no token, so it needs no slot. Its end removes it from the queue.
       if (sequence.promptTokens === maxSeqLen) {
-        this.#waiting.take(sequence)
         emit(sequence.startEvent(clock.nowMs()))
         onEnd(sequence, 'length')
         continue
@@ -168,10 +176,12 @@ export class RunningBatch {
 
   /** Whether a prompt that runs is about to have computed more of this one's beginning than any slot holds by now. */
   #awaitsPrefix(sequence: Sequence, { cachedTokens }: SlotChoice): boolean {
-    if (!this.#options.canCopySlots || sequence.needsFixedChunks) return false
-    // The longest-running prompt is computed first, so waiting makes no prompt later.
-    return this.#running.some(({ isPrefilling, promptTokenIds }) => {
-      if (!isPrefilling) return false
+    const { canCopySlots, schedulePolicy } = this.#options
+    const hasTiers = schedulePolicy === 'priority'
+    if (!canCopySlots || sequence.needsFixedChunks) return false
+    // A prompt of its own tier or a higher one is computed before it in any case, so waiting makes no prompt later.
+    return this.#running.some(({ isPrefilling, promptTokenIds, place }) => {
+      if (!isPrefilling || (hasTiers && place.priorityClass < sequence.place.priorityClass)) return false
       return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
     })
   }
@@ -182,7 +192,9 @@ export class RunningBatch {
     sequence.status = 'running'
     sequence.slotId = slot.slotId
     sequence.computedTokens = cachedTokens
+    sequence.cachedTokens = cachedTokens
     this.#running.push(sequence)
+    this.#reserve.begin(sequence.place.priorityClass)
     this.#options.emit(sequence.startEvent(this.#options.clock.nowMs()))
     return {
       slotId: slot.slotId,
@@ -237,4 +249,8 @@ export class RunningBatch {
     if (slot === undefined) throw new InvariantError(`sequence ${sequence.sequenceId} has no slot`)
     return slot
   }
+}
+
+function classOf({ place }: Sequence): number {
+  return place.priorityClass
 }

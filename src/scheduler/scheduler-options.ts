@@ -29,6 +29,8 @@ export interface SchedulerOptions {
 
 export interface PartOptions extends Required<Omit<SchedulerOptions, 'beamRoom'>> {
   readonly emit: (event: SchedulerEvent) => void
+  /** Whether prompts of a higher tier are computed first in this step. */
+  readonly prefersHigherTiers: () => boolean
   /** Called for each sequence that is done; the scheduler answers with `remove`. */
   readonly onEnd: (sequence: Sequence, finishReason: FinishReason) => void
 }

@@ -60,6 +60,8 @@ export class Sequence {
   lastTokenId: number | null = null
   /** Tokens whose KV cache is in the slot. */
   computedTokens = 0
+  /** Those of them that were there when it started. */
+  cachedTokens = 0
   /** Null before there was room for a first draft. */
   drafter: Drafter | null = null
 
@@ -92,6 +94,7 @@ export class Sequence {
   get needsFixedChunks(): boolean {
     return this.sampling.seed !== null
   }
+
   /** The event of its start. */
   startEvent(nowMs: number): SchedulerEvent {
     const { sequenceId: reqId, promptTokens, computedTokens: cachedTokens } = this

@@ -1,27 +1,29 @@
-/** What the running batch computes in one step: a token of each sequence that decodes, and chunks of prompts. Pure. */
+/** Plans what the running batch computes in one step: one token of each decoding sequence, and chunks of prompts. Pure. */
 import { InvariantError } from '../core/errors.ts'
 import type { SlotRun } from '../protocol/model-runner.ts'
 import type { Sequence } from './sequence.ts'
 
 /**
- * llama.cpp's attention takes so many of a prompt's tokens at once, or else each by itself: behind a long context 50 tokens
- * then take longer than 64.
+ * llama.cpp's attention on a CPU computes a prompt's tokens in tiles of this size and the remainder one by one: behind a
+ * long context 50 tokens take longer than 64.
  */
 export const TILE_TOKENS = 64
-/** Where a prompt is cut whose text must be repeatable. */
+/** Chunk size of prompts whose text must be repeatable. */
 export const FIXED_CHUNK_TOKENS = 128
 const DEFAULT_STEP_TOKEN_BUDGET = 512
 
-/** Tokens a step must have room for, so that a full batch of decodes never starves a prefill. */
+/** The smallest step token budget with which a full batch of decodes never starves a prefill. */
 export function minStepTokenBudget(maxBatchSize: number): number {
   return Math.max(DEFAULT_STEP_TOKEN_BUDGET, maxBatchSize + FIXED_CHUNK_TOKENS)
 }
 
 export interface StepBudget {
-  /** Tokens of a step, which it never exceeds. */
+  /** The most tokens of a step. */
   readonly stepTokens: number
-  /** Of these prompt tokens, in a step that also decodes: bounds the gap between two tokens of the running streams. */
+  /** The most prompt tokens of a step that also decodes: bounds the gap between two tokens of the running streams. */
   readonly promptTokensBesideDecodes: number
+  /** Whether prompts of a higher tier come first; otherwise the longest-running prompt does. */
+  readonly prefersHigherTiers: boolean
 }
 
 export interface PlannedRun {
@@ -29,10 +31,11 @@ export interface PlannedRun {
   readonly run: SlotRun
 }
 
-/** In order of their slots: neighbours are computed together. @param running the longest-running first */
+/** In the order of the slots: neighbours are computed together. @param running the longest-running first */
 export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): PlannedRun[] {
   const decodes = running.filter((sequence) => !sequence.isPrefilling)
-  const prompts = running.filter((sequence) => sequence.isPrefilling)
+  const prefilling = running.filter((sequence) => sequence.isPrefilling)
+  const prompts = budget.prefersHigherTiers ? prefilling.sort(byTier) : prefilling
   const room = budget.stepTokens - decodes.length
   const share = Math.min(room, budget.promptTokensBesideDecodes)
   return [
@@ -42,31 +45,36 @@ export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): 
 }
 
 interface PromptLimits {
-  /** Tokens that the step has for prompts. */
+  /** The most prompt tokens of the step. */
   readonly room: number
-  /** Those of them that it may take while a stream or a short prompt waits for it. */
+  /** The most while a stream or a short prompt waits for the end of the step. */
   readonly share: number
   readonly isStreaming: boolean
 }
 
-/** @param prompts the longest-running first */
+/** The higher tier first; sorting keeps the longest-running first within a tier. */
+function byTier(a: Sequence, b: Sequence): number {
+  return b.place.priorityClass - a.place.priorityClass
+}
+
+/** @param prompts in the order in which they get their part of the step */
 function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }: PromptLimits): PlannedRun[] {
-  const [oldest] = prompts
-  if (oldest === undefined) return []
+  const [first] = prompts
+  if (first === undefined) return []
   const half = Math.floor(share / 2)
-  const leastOfOldest = oldest.needsFixedChunks ? wantedTokens(oldest) : Math.max(TILE_TOKENS, share - half)
-  const short = shortPrompts(prompts.slice(1), Math.min(half, room - leastOfOldest))
+  const leastOfFirst = first.needsFixedChunks ? wantedTokens(first) : Math.max(TILE_TOKENS, share - half)
+  const short = shortPrompts(prompts.slice(1), Math.min(half, room - leastOfFirst))
   const planned = [...short].map((sequence) => prefill(sequence, wantedTokens(sequence)))
   // A short prompt that overtakes a long one waits for its first token as a stream does for its next.
-  const isAwaited = isStreaming || (short.size > 0 && wantedTokens(oldest) > share)
+  const isAwaited = isStreaming || (short.size > 0 && wantedTokens(first) > share)
   const shortTokens = countTokens(planned)
   let left = isAwaited ? Math.max(TILE_TOKENS, share - shortTokens) : room - shortTokens
   for (const sequence of prompts) {
     if (short.has(sequence)) continue
     const tokens = sequence.needsFixedChunks
-      ? fixedChunk(sequence, { left, isOldest: sequence === oldest })
+      ? fixedChunk(sequence, { left, isFirst: sequence === first })
       : flexibleChunk(sequence, { left, isAwaited })
-    // Those behind a prompt that finds no room wait too. An empty prompt needs none.
+    // Prompts behind one that finds no room wait too. An empty prompt needs no room.
     if (tokens === 0 && wantedTokens(sequence) > 0) break
     planned.push(prefill(sequence, tokens))
     left = Math.max(0, left - tokens)
@@ -74,7 +82,7 @@ function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }:
   return planned
 }
 
-/** Those that can be computed whole in so many tokens, the shortest first: they need not wait until a long one is read. */
+/** The shortest prompts that fit whole into `tokens` together: they overtake a long prompt. */
 function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequence> {
   const short = new Set<Sequence>()
   let left = tokens
@@ -87,13 +95,13 @@ function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequenc
   return short
 }
 
-/** Never cut: all of it or nothing. The oldest prompt may exceed what is left with one, or it might never find room. */
-function fixedChunk(sequence: Sequence, { left, isOldest }: { left: number; isOldest: boolean }): number {
+/** A fixed chunk is computed whole or not at all. The first prompt's may exceed what is left, or it might never find room. */
+function fixedChunk(sequence: Sequence, { left, isFirst }: { left: number; isFirst: boolean }): number {
   const wanted = wantedTokens(sequence)
-  return wanted <= left || isOldest ? wanted : 0
+  return wanted <= left || isFirst ? wanted : 0
 }
 
-/** As much as is left; whole tiles stay for later steps where a stream waits for the end of this one. */
+/** As much as is left; where a stream waits for the end of the step, what remains of the prompt is whole tiles. */
 function flexibleChunk(
   sequence: Sequence,
   { left, isAwaited }: { left: number; isAwaited: boolean },
@@ -102,7 +110,7 @@ function flexibleChunk(
   return isAwaited ? chunkBeforeTiles(wanted, left) : Math.min(wanted, left)
 }
 
-/** The most tokens, of those left of a prompt, after which whole tiles are left of it. */
+/** The largest chunk of at most `most` tokens after which whole tiles remain of the prompt. */
 function chunkBeforeTiles(missing: number, most: number): number {
   const tiles = Math.ceil(Math.max(0, missing - most) / TILE_TOKENS)
   return Math.max(0, missing - tiles * TILE_TOKENS)
@@ -112,7 +120,7 @@ function missingTokens({ promptTokens, computedTokens }: Sequence): number {
   return promptTokens - computedTokens
 }
 
-/** What a prompt would compute in this step, had it the room. */
+/** What a prompt would compute in this step if there were room. */
 function wantedTokens(sequence: Sequence): number {
   const missing = missingTokens(sequence)
   return sequence.needsFixedChunks ? Math.min(missing, FIXED_CHUNK_TOKENS) : missing

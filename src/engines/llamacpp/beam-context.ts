@@ -4,7 +4,7 @@
  * Invariant: a seat's cells are those of its beam's prompt and tokens, from position 0 without a gap.
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
-import type { BeamChoice, BeamPlan, BeamRun } from '../../protocol/model-runner.ts'
+import type { BeamChoice, BeamPlan, BeamRoom, BeamRun } from '../../protocol/model-runner.ts'
 import { BeamSampler } from './sampling/beam-sampling.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import type { Candidates } from './sampling/candidates.ts'
@@ -13,23 +13,30 @@ import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.
 import { kvCacheBytes, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
 
-/** Beams that run at once, over all groups. */
-export const MAX_BEAMS = 8
+/** The most beams of one search, and of all searches together beside the reserve. */
+const MAX_BEAMS = 8
+/** Seats that the scheduler keeps for higher tiers: a search of theirs need not wait for the end of another. */
+const RESERVED_SEATS = MAX_BEAMS
 
 type BeamContextOptions = Omit<ContextOptions, 'sharedTokens'> & { readonly isOnCpu: boolean }
 
-/** Tokens that all beams together hold: never more than the slots do. */
-export function beamTokens({
+/** Never more tokens than the slots hold, and in the reserve as many as one sequence may reach. */
+export function createBeamRoom({
   maxSeqLen,
   maxBatchSize,
-}: Pick<ContextOptions, 'maxSeqLen' | 'maxBatchSize'>): number {
-  return slotTokens(maxSeqLen) * Math.min(maxBatchSize, MAX_BEAMS)
+}: Pick<ContextOptions, 'maxSeqLen' | 'maxBatchSize'>): Required<BeamRoom> {
+  const tokens = slotTokens(maxSeqLen)
+  return {
+    seats: MAX_BEAMS,
+    tokens: tokens * Math.min(maxBatchSize, MAX_BEAMS),
+    reserve: { seats: RESERVED_SEATS, tokens },
+  }
 }
 
 export class BeamContext {
   readonly #context: Context
   /** By a group's first seat; null before its first group. */
-  readonly #samplers: (BeamSampler | null)[] = Array.from({ length: MAX_BEAMS }, () => null)
+  readonly #samplers: (BeamSampler | null)[] = Array.from({ length: MAX_BEAMS + RESERVED_SEATS }, () => null)
 
   private constructor(context: Context) {
     this.#context = context
@@ -37,7 +44,8 @@ export class BeamContext {
 
   /** @throws ServiceError `beams_unavailable` when there is no memory for it. */
   static open(api: Bindings, model: Model, options: BeamContextOptions): BeamContext {
-    const sharedTokens = beamTokens(options)
+    const { seats, tokens, reserve } = createBeamRoom(options)
+    const sharedTokens = tokens + reserve.tokens
     const neededBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
     const availableBytes = availableMemoryBytes()
     // Checked here: an allocation that fails would end the engine and all its requests.
@@ -47,13 +55,14 @@ export class BeamContext {
       )
     }
     try {
-      return new BeamContext(new Context(api, model, { ...options, maxBatchSize: MAX_BEAMS, sharedTokens }))
+      const maxBatchSize = seats + reserve.seats
+      return new BeamContext(new Context(api, model, { ...options, maxBatchSize, sharedTokens }))
     } catch (error) {
       throw unavailable(`llama.cpp cannot make room for ${sharedTokens} tokens.`, error)
     }
   }
 
-  /** The choices of each group that has beams, in the order of the plan. */
+  /** Returns the choices of each group that has beams, in the order of the plan. */
   execute({ drops, starts, forks, groups }: BeamPlan, scratch: Candidates): BeamChoice[][] {
     for (const seat of drops) this.#empty(seat)
     for (const { seat, sampling, promptTokenIds } of starts) {

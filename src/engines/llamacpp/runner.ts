@@ -16,7 +16,7 @@ import {
   type StepPlan,
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
-import { BeamContext, MAX_BEAMS, beamTokens } from './beam-context.ts'
+import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
@@ -125,7 +125,7 @@ class LlamaRunner implements ModelRunner {
     this.canReusePrefixes = this.#warmUp()
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
-    this.beamRoom = this.canReusePrefixes ? { seats: MAX_BEAMS, tokens: beamTokens(options) } : null
+    this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
     const { architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate } = model
     const { bosText, eosText, specialTexts } = this.#vocabulary
     const { maxSeqLen, maxBatchSize, maxThreads, memoryBytes } = options

@@ -1,6 +1,6 @@
 /**
- * One beam search at work: its beams, the seats they hold, what it computes next and the text that comes of it. Owned by
- * the beam groups, which give it its seats.
+ * One running beam search: its beams, the seats they hold, its next run and its final text. Owned by the beam groups,
+ * which assign its seats.
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { BeamChoice, BeamRun, BeamStart, SeatRun } from '../../protocol/model-runner.ts'
@@ -8,16 +8,19 @@ import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam
 import { reseat, type Reseating } from './beam-seats.ts'
 import { checkRule, type Sequence } from '../sequence.ts'
 import { TextAssembler } from '../text-assembler.ts'
+import type { SeatPool } from './seat-pool.ts'
 
-/** Prompt tokens of groups in one step. Always cut at the same places, so that a seeded group repeats itself. */
+/** Prompt tokens of groups in one step. Fixed, so that a seeded group repeats itself. */
 const PREFILL_CHUNK_TOKENS = 128
 const NOTHING_PENDING = { drops: [], forks: [] }
 
-/** The text of a beam so far, kept only where stop strings are looked for. */
+/** The text of a beam so far; null without stop strings. */
 type BeamText = TextAssembler | null
 
 export interface BeamGroupOptions {
   readonly sequence: Sequence
+  /** Where its seats and its room come from. */
+  readonly pool: SeatPool
   /** One for each beam. */
   readonly seats: readonly number[]
   /** Room that its longest possible texts take. */
@@ -27,7 +30,7 @@ export interface BeamGroupOptions {
   readonly tokenBytes: (tokenId: number) => Uint8Array
 }
 
-/** What a search has come to. */
+/** The outcome of a search. */
 export interface BeamResult {
   readonly text: string
   readonly tokenIds: readonly number[]
@@ -36,18 +39,21 @@ export interface BeamResult {
 
 export class BeamGroup {
   readonly sequence: Sequence
+  readonly pool: SeatPool
   readonly seats: readonly number[]
   readonly reservedTokens: number
   readonly #options: BeamGroupOptions
   readonly #search: BeamSearch<BeamText>
   /** By beam. */
   #beamSeats: readonly number[]
-  /** What the next plan does to the seats before it runs them. */
+  /** Changes of seats that the next plan makes before its runs. */
   #pending: Pick<Reseating, 'drops' | 'forks'> = NOTHING_PENDING
+  #usedTokens = 0
 
   constructor(options: BeamGroupOptions) {
-    const { sequence, seats, reservedTokens } = options
+    const { sequence, pool, seats, reservedTokens } = options
     this.sequence = sequence
+    this.pool = pool
     this.seats = seats
     this.reservedTokens = reservedTokens
     this.#options = options
@@ -63,12 +69,17 @@ export class BeamGroup {
     return this.#search.beams[0]?.tokenIds.length === 0
   }
 
+  /** Tokens computed so far, over all beams. */
+  get usedTokens(): number {
+    return this.#usedTokens
+  }
+
   start(): BeamStart {
     const { promptTokenIds, sampling } = this.sequence
     return { seat: this.#firstSeat, promptTokenIds, sampling }
   }
 
-  /** What is to be done to its seats before they run again; given once. */
+  /** Changes of its seats before they run again; returned once. */
   takePending(): Pick<Reseating, 'drops' | 'forks'> {
     const pending = this.#pending
     this.#pending = NOTHING_PENDING
@@ -79,9 +90,10 @@ export class BeamGroup {
     return this.isPrefilling ? this.#prefillRun() : this.#decodeRun()
   }
 
-  /** Takes what the runner chose after a run; what the search has come to when it is done. */
+  /** Applies the runner's choices after a run. Returns the outcome when the search is done. */
   update(run: BeamRun, choices: readonly BeamChoice[]): BeamResult | null {
     const { sequence } = this
+    for (const { tokenIds } of run.runs) this.#usedTokens += tokenIds.length
     if (sequence.computedTokens < sequence.promptTokens) {
       sequence.computedTokens += run.runs[0]?.tokenIds.length ?? 0
     }

@@ -1,23 +1,26 @@
 /**
  * Beam searches beside the running batch: each is a group of beams that share their prompt in the beams' own KV cache.
- * Owned by the scheduler, which adds this part to each plan; groups take seats and room of their own, so that they
- * neither wait for slots nor take any. A group begins when its seats and its longest possible texts fit.
+ * Owned by the scheduler, which adds this part to each plan. Groups have seats and room of their own, so they neither
+ * wait for slots nor take any. A group starts when its seats and its longest possible texts fit; a reserve is open to
+ * searches of a higher tier while ones of a lower tier occupy the rest.
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, BeamRun, BeamStart } from '../../protocol/model-runner.ts'
 import { BeamGroup } from './beam-group.ts'
+import { SeatPool } from './seat-pool.ts'
 import type { PartOptions, SequenceSize } from '../scheduler-options.ts'
 import { checkRule, type Sequence } from '../sequence.ts'
-import { WaitingQueue } from '../waiting-queue.ts'
+import { WaitingQueue } from '../queue/waiting-queue.ts'
 
 type BeamGroupsOptions = PartOptions & { readonly room: BeamRoom }
 
 export class BeamGroups {
   readonly #options: BeamGroupsOptions
   readonly #waiting: WaitingQueue
-  #freeSeats: number[]
-  /** Seats that still hold what an ended group has left there. */
+  readonly #pool: SeatPool
+  readonly #reserve: SeatPool
+  /** Seats that still hold cells of a group that has ended. */
   #dirtySeats: number[] = []
   /** The longest-running first. */
   #running: BeamGroup[] = []
@@ -25,8 +28,10 @@ export class BeamGroups {
 
   constructor(options: BeamGroupsOptions) {
     this.#options = options
-    this.#waiting = new WaitingQueue(options.schedulePolicy)
-    this.#freeSeats = Array.from({ length: options.room.seats }, (_, seat) => seat)
+    const { schedulePolicy: policy, maxSeqLen, room } = options
+    this.#waiting = new WaitingQueue({ policy, maxSeqLen })
+    this.#pool = new SeatPool({ firstSeat: 0, ...room })
+    this.#reserve = new SeatPool({ firstSeat: room.seats, ...(room.reserve ?? { seats: 0, tokens: 0 }) })
   }
 
   get waitingCount(): number {
@@ -62,7 +67,8 @@ export class BeamGroups {
     const group = this.#running.find((other) => other.sequence === sequence)
     if (group === undefined) return
     this.#running = this.#running.filter((other) => other !== group)
-    this.#freeSeats.push(...group.seats)
+    this.#waiting.settle(sequence, group.usedTokens)
+    group.pool.release(group.seats, group.reservedTokens)
     this.#dirtySeats.push(...group.seats)
   }
 
@@ -84,7 +90,7 @@ export class BeamGroups {
     let index = 0
     for (const { group, run } of this.#planned) {
       const own = run.beams.length > 0 ? choices[index++] : []
-      if (own === undefined) throw new InvariantError(`The group of seat ${run.seat} was given no choices.`)
+      if (own === undefined) throw new InvariantError(`The group of seat ${run.seat} got no choices.`)
       // Aborted while the step was computed.
       if (!this.#running.includes(group)) continue
       const result = group.update(run, own)
@@ -108,10 +114,9 @@ export class BeamGroups {
 
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
-    const { seats, tokens } = this.#options.room
-    const all = [...this.#freeSeats, ...this.#running.flatMap((group) => group.seats)]
-    checkRule(all.length === seats && new Set(all).size === seats, 'each seat is free or in one group')
-    checkRule(this.#reservedTokens() <= tokens, 'groups keep to their room')
+    for (const pool of [this.#pool, this.#reserve]) {
+      pool.checkIntegrity(this.#running.filter((group) => group.pool === pool))
+    }
     for (const group of this.#running) group.checkIntegrity()
     for (const sequence of this.#waiting) checkRule(sequence.status === 'waiting', 'a waiting group waits')
   }
@@ -126,35 +131,48 @@ export class BeamGroups {
     return size.promptTokens + size.numBeams * this.#newTokensOf(size)
   }
 
-  #reservedTokens(): number {
-    return this.#running.reduce((sum, { reservedTokens }) => sum + reservedTokens, 0)
-  }
-
   #fillSeats(): BeamStart[] {
-    const { clock, room, emit, onEnd } = this.#options
+    const { clock, emit, onEnd, schedulePolicy } = this.#options
     const starts: BeamStart[] = []
+    /** Class of the next search while it waits for room: it holds back all others except those of a higher class. */
+    let blocked: number | null = null
     for (;;) {
       const nowMs = clock.nowMs()
-      // The next group waits until it fits, and the others behind it: smaller groups would starve it.
-      const sequence = this.#waiting.peek(nowMs)
+      const sequence = this.#waiting.peek({ nowMs, above: blocked })
       if (sequence === null) return starts
-      const reservedTokens = this.#tokensOf(sequence)
-      const freeTokens = room.tokens - this.#reservedTokens()
-      if (sequence.numBeams > this.#freeSeats.length || reservedTokens > freeTokens) return starts
-      this.#waiting.take(sequence)
+      const pool = this.#poolFor(sequence, blocked)
+      if (pool === null) {
+        if (schedulePolicy !== 'priority') return starts
+        blocked = sequence.place.priorityClass
+        continue
+      }
       emit(sequence.startEvent(nowMs))
-      // A prompt that fills the context leaves room for no token.
+      // A prompt that fills the context leaves room for no token. Its end removes it from the queue.
       if (this.#newTokensOf(sequence) === 0) onEnd(sequence, 'length')
-      else starts.push(this.#start(sequence, reservedTokens))
+      else starts.push(this.#start(sequence, pool))
     }
   }
 
-  #start(sequence: Sequence, reservedTokens: number): BeamStart {
+  /** Where a search fits now; null makes it wait. */
+  #poolFor(sequence: Sequence, blocked: number | null): SeatPool | null {
+    const demand = { seats: sequence.numBeams, tokens: this.#tokensOf(sequence) }
+    if (blocked === null && this.#pool.fits(demand)) return this.#pool
+    const { priorityClass } = sequence.place
+    const isBesideLower =
+      blocked !== null || this.#running.some((group) => group.sequence.place.priorityClass < priorityClass)
+    const mayUseReserve = this.#options.schedulePolicy === 'priority' && isBesideLower
+    return mayUseReserve && this.#reserve.fits(demand) ? this.#reserve : null
+  }
+
+  #start(sequence: Sequence, pool: SeatPool): BeamStart {
     const { isEndOfGeneration, tokenBytes } = this.#options
+    const reservedTokens = this.#tokensOf(sequence)
+    this.#waiting.take(sequence)
     sequence.status = 'running'
     const group = new BeamGroup({
       sequence,
-      seats: this.#freeSeats.sort((a, b) => a - b).splice(0, sequence.numBeams),
+      pool,
+      seats: pool.take({ seats: sequence.numBeams, tokens: reservedTokens }),
       reservedTokens,
       maxNewTokens: this.#newTokensOf(sequence),
       isEndOfGeneration,
@@ -166,9 +184,16 @@ export class BeamGroups {
 
   /** One prompt a step, so that streams beside it do not wait for two. */
   #planRuns(): { group: BeamGroup; run: BeamRun }[] {
-    const prefilling = this.#running.find(({ isPrefilling }) => isPrefilling)
+    const prompts = this.#running.filter(({ isPrefilling }) => isPrefilling)
+    if (this.#options.prefersHigherTiers()) prompts.sort(byTier)
+    const [next] = prompts
     return this.#running
-      .filter((group) => !group.isPrefilling || group === prefilling)
+      .filter((group) => !group.isPrefilling || group === next)
       .map((group) => ({ group, run: group.nextRun() }))
   }
+}
+
+/** The higher tier first; sorting keeps the longest-running first within a tier. */
+function byTier(a: BeamGroup, b: BeamGroup): number {
+  return b.sequence.place.priorityClass - a.sequence.place.priorityClass
 }

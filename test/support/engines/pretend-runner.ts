@@ -32,7 +32,10 @@ export class PretendRunner {
   constructor(options: PretendRunnerOptions) {
     this.#options = options
     this.#slots = Array.from({ length: options.slots }, () => [])
-    this.#seats = Array.from({ length: options.beamRoom.seats }, () => [])
+    this.#seats = Array.from(
+      { length: options.beamRoom.seats + (options.beamRoom.reserve?.seats ?? 0) },
+      () => [],
+    )
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
@@ -82,7 +85,8 @@ export class PretendRunner {
       }
     }
     const cells = new Set(this.#seats.flat()).size
-    must(cells <= this.#options.beamRoom.tokens, `${cells} cells find room`)
+    const { tokens, reserve } = this.#options.beamRoom
+    must(cells <= tokens + (reserve?.tokens ?? 0), `${cells} cells find room`)
     return groups.filter(({ beams }) => beams.length > 0).map((group) => this.#choose(group))
   }
 

@@ -9,7 +9,7 @@ import { createGuards } from './guards.ts'
 
 it('the firewall counts what it refuses and logs a ban without the address', async () => {
   const lines: string[] = []
-  const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
+  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
   const log = createLog({ destination: { write: (line) => void lines.push(line) } })
   const { requests, bans } = new MemoryState(new VirtualClock())
   const guards = createGuards(completeConfig({ enableFirewall: true }), { requests, bans, metrics, log })

@@ -114,6 +114,10 @@ export const ERRORS = {
     429,
     'The queue is full: at most {max} sequences may wait, {waiting} do, and this request brings {given}. Try again later.',
   ),
+  queue_share_full: row(
+    429,
+    'The share of {whose} in the queue is full: at most {max} of these sequences may wait now, {waiting} do, and this request brings {given}. Try again later.',
+  ),
   rate_limit_exceeded: row(
     429,
     'The rate limit of {limit} requests per minute is reached; try again in {seconds} s.',

@@ -100,10 +100,10 @@ export class Generation implements Disposable {
   ): Promise<Generation> {
     const { input } = request
     const { signal, timeline } = context
-    const lease = await deps.registry.acquire(request.modelId, signal)
+    const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
+    const lease = await deps.registry.acquire(request.modelId, signal, engineOptions.place)
     try {
       checkBeams(request, lease)
-      const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })

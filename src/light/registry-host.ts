@@ -3,6 +3,7 @@
  * with the registry, and only when a checkpoint is given.
  */
 import type { Clock } from '../core/clock.ts'
+import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { InvariantError } from '../core/errors.ts'
 import { Generation, type GenerationDeps } from '../generation/generation.ts'
 import type { ModelRegistry } from '../models/registry.ts'
@@ -20,7 +21,7 @@ const UNBILLED = {
 /** All callers of a light server are equal. */
 const CALLER = {
   keyId: '',
-  accountId: 'light',
+  accountId: OPERATOR_ACCOUNT_ID,
   path: '/v1/generate',
   limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
 } as const

@@ -1,13 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
+import type { QueuePlace } from '../protocol/engine.ts'
 import { QueueLimit } from './queue-limit.ts'
+import { QueueLine } from './queue-line.ts'
+
+const OPERATOR: QueuePlace = { priorityClass: 2, priority: 0, accountId: OPERATOR_ACCOUNT_ID }
+
+/** A line in which all sequences are of one place. */
+function createLine(limit: QueueLimit, capacity: number, place = OPERATOR) {
+  const line = new QueueLine(limit, capacity)
+  return {
+    enter: (count: number, size = 1) => line.enter(count, { place, size }),
+    begin: (size = 1) => line.begin({ place, size }),
+    leave: (count: number, size = 1) => line.leave(count, { place, size }),
+    end: (count: number, size = 1) => line.end(count, { place, size }),
+  }
+}
 
 const fullQueue = (params: object) => expect.objectContaining({ code: 'queue_full', status: 429, params })
 
 describe('QueueLimit', () => {
   it('counts what waits beyond the capacity, of all lines together', () => {
-    const limit = new QueueLimit(2)
-    const [one, other] = [limit.createLine(1), limit.createLine(1)]
+    const limit = new QueueLimit({ max: 2 })
+    const [one, other] = [createLine(limit, 1), createLine(limit, 1)]
     for (const line of [one, other]) for (let i = 0; i < 2; i++) line.enter(1)
     const refused = fullQueue({ waiting: 2, max: 2, given: 1 })
     expect(() => one.enter(1)).toThrow(refused)
@@ -19,8 +35,8 @@ describe('QueueLimit', () => {
   })
 
   it('takes a block whole or not at all, and one larger than itself when nothing waits anywhere', () => {
-    const limit = new QueueLimit(3)
-    const [one, other] = [limit.createLine(0), limit.createLine(2)]
+    const limit = new QueueLimit({ max: 3 })
+    const [one, other] = [createLine(limit, 0), createLine(limit, 2)]
     one.enter(1)
     expect(() => other.enter(5)).toThrow(fullQueue({ waiting: 1, max: 3, given: 5 }))
     other.enter(4)
@@ -31,7 +47,7 @@ describe('QueueLimit', () => {
   })
 
   it('counts free slots as room, and refuses one more than the bound beyond them', () => {
-    const line = new QueueLimit(1).createLine(2)
+    const line = createLine(new QueueLimit({ max: 1 }), 2)
     for (let i = 0; i < 3; i++) line.enter(1)
     expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 1, max: 1, given: 1 }))
     line.begin()
@@ -39,7 +55,7 @@ describe('QueueLimit', () => {
   })
 
   it('refuses a block that does not fit beside what waits, and counts nothing of it', () => {
-    const line = new QueueLimit(2).createLine(2)
+    const line = createLine(new QueueLimit({ max: 2 }), 2)
     line.enter(3)
     line.begin()
     line.begin()
@@ -49,7 +65,7 @@ describe('QueueLimit', () => {
   })
 
   it('counts searches like any other sequence, by the seats that each takes', () => {
-    const line = new QueueLimit(2).createLine(8)
+    const line = createLine(new QueueLimit({ max: 2 }), 8)
     for (let i = 0; i < 3; i++) line.enter(1, 8)
     expect(() => line.enter(1, 8)).toThrow(fullQueue({ waiting: 2, max: 2, given: 1 }))
     line.begin(8)
@@ -57,7 +73,7 @@ describe('QueueLimit', () => {
   })
 
   it('lets as many searches begin as find seats', () => {
-    const line = new QueueLimit(1).createLine(8)
+    const line = createLine(new QueueLimit({ max: 1 }), 8)
     line.enter(1, 8)
     line.begin(8)
     line.enter(1, 2)
@@ -69,6 +85,99 @@ describe('QueueLimit', () => {
     expect(() => line.enter(1, 4)).toThrow(fullQueue({ waiting: 1, max: 1, given: 1 }))
   })
 
+  describe('shares', () => {
+    const served = { max: 512, servedClasses: () => [0, 1, 2] }
+    const placeOf = (accountId: string, priorityClass = 0): QueuePlace => ({
+      accountId,
+      priorityClass,
+      priority: 0,
+    })
+    const refusedShare = (params: object) =>
+      expect.objectContaining({ code: 'queue_share_full', status: 429, retryAfterSeconds: 1, params })
+    /** Each account sends batches of 64, and smaller ones where those are refused. */
+    const fill = (limit: QueueLimit, places: readonly QueuePlace[]): void => {
+      for (let size = 64; size >= 1; size = Math.floor(size / 2)) {
+        for (const place of places) {
+          try {
+            for (;;) createLine(limit, 0, place).enter(size)
+          } catch {
+            // Over its share.
+          }
+        }
+      }
+    }
+    const free = Array.from({ length: 20 }, (_, i) => placeOf(`free ${i}`))
+
+    it('keep a quarter of the queue for each tier above that has callers', () => {
+      const limit = new QueueLimit(served)
+      fill(limit, free)
+      expect(limit.waitingOf(0)).toBe(256)
+      fill(
+        limit,
+        Array.from({ length: 20 }, (_, i) => placeOf(`pro ${i}`, 1)),
+      )
+      expect([0, 1].map((one) => limit.waitingOf(one))).toEqual([256, 128])
+      for (let i = 0; i < 64; i++) createLine(limit, 0, placeOf('enterprise', 2)).enter(1)
+      expect(limit.waitingOf(2)).toBe(64)
+    })
+
+    it('say what is full, with the numbers', () => {
+      const limit = new QueueLimit(served)
+      fill(limit, free)
+      const tier = { whose: 'your tier', waiting: 256, max: 256, given: 1 }
+      expect(() => createLine(limit, 0, placeOf('another')).enter(1)).toThrow(refusedShare(tier))
+      fill(limit, [placeOf('pro', 1), placeOf('more', 1), placeOf('most', 1), placeOf('all', 1)])
+      const both = { whose: 'the lower tiers', waiting: 384, max: 384, given: 2 }
+      fill(
+        limit,
+        Array.from({ length: 40 }, (_, i) => placeOf(`pro ${i}`, 1)),
+      )
+      expect(() => createLine(limit, 0, placeOf('another', 1)).enter(2)).toThrow(refusedShare(both))
+    })
+
+    it('leave an account half of what the others leave', () => {
+      const limit = new QueueLimit({ max: 512 })
+      const [one, other] = ['one', 'other'].map((accountId) => createLine(limit, 0, placeOf(accountId)))
+      for (let i = 0; i < 256; i++) one?.enter(1)
+      const refused = { whose: 'your account', waiting: 256, max: 256, given: 1 }
+      expect(() => one?.enter(1)).toThrow(refusedShare(refused))
+      other?.enter(64)
+      one?.leave(64)
+      expect(() => one?.enter(64)).toThrow(refusedShare({ ...refused, waiting: 192, max: 224, given: 64 }))
+      one?.enter(32)
+    })
+
+    it('let every account wait with one sequence while there is any room', () => {
+      const limit = new QueueLimit({ max: 3 })
+      for (const accountId of ['a', 'b', 'c']) createLine(limit, 0, placeOf(accountId)).enter(1)
+      expect(() => createLine(limit, 0, placeOf('d')).enter(1)).toThrow(
+        fullQueue({ waiting: 3, max: 3, given: 1 }),
+      )
+    })
+
+    it('bind the tiers, but leave the operator the whole queue', () => {
+      const limit = new QueueLimit(served)
+      createLine(limit, 0).enter(64)
+      for (let i = 64; i < 512; i++) createLine(limit, 0).enter(1)
+      expect(() => createLine(limit, 0).enter(1)).toThrow(fullQueue({ waiting: 512, max: 512, given: 1 }))
+    })
+
+    it('keep the reserve beside a block that is larger than the queue', () => {
+      const limit = new QueueLimit({ max: 8, servedClasses: () => [2] })
+      createLine(limit, 0, placeOf('free')).enter(64)
+      const enterprise = createLine(limit, 0, placeOf('enterprise', 2))
+      enterprise.enter(1)
+      expect(() => createLine(limit, 0, placeOf('other')).enter(1)).toThrow('The queue is full')
+    })
+
+    it('count nothing that finds a free slot', () => {
+      const line = createLine(new QueueLimit({ max: 2 }), 8, placeOf('a'))
+      for (let i = 0; i < 8; i++) line.enter(1)
+      line.enter(1)
+      expect(() => line.enter(1)).toThrow()
+    })
+  })
+
   it('is empty when all have left, whatever they did', () => {
     const step = fc.record({
       line: fc.nat(1),
@@ -77,8 +186,8 @@ describe('QueueLimit', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const limit = new QueueLimit(5)
-        const lines = [limit.createLine(2), limit.createLine(3)]
+        const limit = new QueueLimit({ max: 5 })
+        const lines = [createLine(limit, 2), createLine(limit, 3)]
         const held = lines.map((line) => ({ line, waiting: 0, running: 0 }))
         for (const { line, kind, count } of steps) {
           const own = held[line]
@@ -106,7 +215,7 @@ describe('QueueLimit', () => {
           line.leave(waiting)
           line.end(running)
         }
-        const probe = limit.createLine(0)
+        const probe = createLine(limit, 0)
         for (let i = 0; i < 5; i++) probe.enter(1)
         expect(() => probe.enter(1)).toThrow(fullQueue({ waiting: 5, max: 5, given: 1 }))
       }),

@@ -7,7 +7,7 @@ import { QueueLimit } from './queue-limit.ts'
 
 function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {
   const runner = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null })
-  return new QueuedEngine(new InProcessEngine({ runner }), new QueueLimit(maxQueue))
+  return new QueuedEngine(new InProcessEngine({ runner }), new QueueLimit({ max: maxQueue }))
 }
 
 it('refuses what the queue does not hold, and takes it when there is room again', async () => {

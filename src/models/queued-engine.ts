@@ -1,12 +1,15 @@
 /**
  * A model's engine behind the bound on waiting that all models share. The engines refuse nothing for lack of capacity:
- * a request counted here may move to another replica, or run again, without a refusal.
+ * a request counted here may move to another replica, or run again, without a refusal. Says on each request which tiers have
+ * callers, so that the engine's scheduler keeps slots for them.
  */
 import type { Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
-import type { QueueLimit, QueueLine } from './queue-limit.ts'
+import type { QueueLimit } from './queue-limit.ts'
+import { QueueLine } from './queue-line.ts'
 
 export class QueuedEngine {
   readonly #engine: Engine
+  readonly #limit: QueueLimit
   readonly #slots: QueueLine
   /** Null where beams change nothing. */
   readonly #beams: QueueLine | null
@@ -15,11 +18,12 @@ export class QueuedEngine {
     const { maxBatchSize, maxBeams } = engine.info()
     const { replicas } = engine.status()
     this.#engine = engine
-    this.#slots = limit.createLine(maxBatchSize)
-    this.#beams = maxBeams === undefined ? null : limit.createLine(maxBeams * (replicas?.all ?? 1))
+    this.#limit = limit
+    this.#slots = new QueueLine(limit, maxBatchSize)
+    this.#beams = maxBeams === undefined ? null : new QueueLine(limit, maxBeams * (replicas?.all ?? 1))
   }
 
-  /** As `Engine.generate`. @throws ServiceError `queue_full` before the request runs. */
+  /** As `Engine.generate`. @throws ServiceError `queue_full`, `queue_share_full` before the request runs. */
   async *generate(
     request: EngineRequest,
     signal: AbortSignal,
@@ -27,20 +31,23 @@ export class QueuedEngine {
     signal.throwIfAborted()
     const { numBeams = 1 } = request.options
     const [line, size] = numBeams === 1 || this.#beams === null ? [this.#slots, 1] : [this.#beams, numBeams]
+    const queued = { place: request.place, size }
+    const { servedClasses } = this.#limit
+    const place = servedClasses.length === 0 ? request.place : { ...request.place, servedClasses }
     let waiting = request.prompts.length
     const running = new Set<number>()
-    line.enter(waiting, size)
+    line.enter(waiting, queued)
     try {
-      for await (const events of this.#engine.generate(request, signal)) {
+      for await (const events of this.#engine.generate({ ...request, place }, signal)) {
         for (const event of events) {
           if (event.type === 'sequence-start') {
-            line.begin(size)
+            line.begin(queued)
             waiting--
             running.add(event.index)
           } else if (event.type === 'sequence-end') {
-            if (running.delete(event.index)) line.end(1, size)
+            if (running.delete(event.index)) line.end(1, queued)
             else {
-              line.leave(1, size)
+              line.leave(1, queued)
               waiting--
             }
           }
@@ -48,8 +55,8 @@ export class QueuedEngine {
         yield events
       }
     } finally {
-      line.leave(waiting, size)
-      line.end(running.size, size)
+      line.leave(waiting, queued)
+      line.end(running.size, queued)
     }
   }
 }

@@ -10,8 +10,9 @@
  */
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
+import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
-import type { Engine, ModelOutline } from '../protocol/engine.ts'
+import type { Engine, ModelOutline, QueuePlace } from '../protocol/engine.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { ModelLease } from './loaded-model.ts'
 import {
@@ -24,7 +25,8 @@ import {
 } from './model-entry.ts'
 import { ModelLoader, type OpenEngine } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
-import { QueueLimit, type QueueLine } from './queue-limit.ts'
+import { QueueLimit } from './queue-limit.ts'
+import { QueueLine } from './queue-line.ts'
 
 export type { ChatMessage } from './chat/chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
@@ -34,12 +36,16 @@ export type { ModelRecord, ModelState } from './model-record.ts'
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
 
+const OPERATOR_PLACE: QueuePlace = { priorityClass: 0, priority: 0, accountId: OPERATOR_ACCOUNT_ID }
+
 export interface RegistryOptions {
   readonly openEngine: OpenEngine
   /** Serves until a model is given. */
   readonly openFallback: () => Engine
   /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
   readonly maxQueue: number
+  /** Priority classes that have callers now; slots and queue are kept for the higher ones. @default none known */
+  readonly servedClasses?: () => readonly number[]
   readonly clock: Clock
 }
 
@@ -59,14 +65,16 @@ export class ModelRegistry {
   /** Whether a model was registered, other than one that was refused. The fallback echoes, so it must not take its place. */
   #wasGivenModel = false
   readonly #loader: ModelLoader
+  readonly #queueLimit: QueueLimit
   /** Requests that wait for a first load. */
   readonly #loadLine: QueueLine
 
   constructor(options: RegistryOptions) {
     this.#options = options
-    const queueLimit = new QueueLimit(options.maxQueue)
-    this.#loadLine = queueLimit.createLine(0)
-    this.#loader = new ModelLoader(options.openEngine, queueLimit)
+    const { maxQueue: max, servedClasses } = options
+    this.#queueLimit = new QueueLimit({ max, ...(servedClasses && { servedClasses }) })
+    this.#loadLine = new QueueLine(this.#queueLimit, 0)
+    this.#loader = new ModelLoader(options.openEngine, this.#queueLimit)
     this.#fallback = this.#createFallback()
   }
 
@@ -155,14 +163,24 @@ export class ModelRegistry {
     return entry === null ? noModel() : notReady(entry)
   }
 
+  /** Sequences of a priority class that wait for a slot or a first load. */
+  waitingOf(priorityClass: number): number {
+    return this.#queueLimit.waitingOf(priorityClass)
+  }
+
   /**
    * Holds a model for a request; waits for a first load that is under way.
-   * @throws ServiceError `no_model`, `model_not_found`, `model_loading_failed`, `queue_full`.
+   * @param place whose share of the queue that wait takes
+   * @throws ServiceError `no_model`, `model_not_found`, `model_loading_failed`, `queue_full`, `queue_share_full`.
    */
-  async acquire(modelId: string | null, signal: AbortSignal): Promise<ModelLease> {
+  async acquire(
+    modelId: string | null,
+    signal: AbortSignal,
+    place: QueuePlace = OPERATOR_PLACE,
+  ): Promise<ModelLease> {
     if (this.#findDefault() === null) throw noModel()
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && !entry.loads.isIdle) await this.#waitForLoad(entry, signal)
+    if (!isServing(entry) && !entry.loads.isIdle) await this.#waitForLoad(entry, { signal, place })
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
@@ -187,12 +205,15 @@ export class ModelRegistry {
   }
 
   /** Until a load has brought something that serves, or none is left. */
-  async #waitForLoad(entry: ModelEntry, signal: AbortSignal): Promise<void> {
-    this.#loadLine.enter(1)
+  async #waitForLoad(
+    entry: ModelEntry,
+    { signal, place }: { readonly signal: AbortSignal; readonly place: QueuePlace },
+  ): Promise<void> {
+    this.#loadLine.enter(1, { place })
     try {
       while (!isServing(entry) && !entry.loads.isIdle) await withAbort(entry.loads.nextRelease(), signal)
     } finally {
-      this.#loadLine.leave(1)
+      this.#loadLine.leave(1, { place })
     }
   }
 

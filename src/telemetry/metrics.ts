@@ -12,6 +12,7 @@ import {
   Histogram,
   Registry,
 } from 'prom-client'
+import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
 import type { RequestTimeline } from './request-timeline.ts'
 
 export interface EndedRequest {
@@ -32,6 +33,8 @@ export interface GuardHit {
 
 export interface ModelStates {
   list(): readonly { readonly id: string; readonly state: string; readonly engineDeaths: number }[]
+  /** Sequences of a priority class that wait. */
+  waitingOf(priorityClass: number): number
 }
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -149,6 +152,16 @@ export class Metrics {
         },
       }),
     )
+    this.#addGauge({
+      name: 'sluice_queue_waiting',
+      help: 'Sequences that wait for a slot or for a first load.',
+      labelNames: ['tier'],
+      collect() {
+        for (const tier of TIERS) {
+          this.set({ tier }, models.waitingOf(TIER_LIMITS[tier].priorityClass))
+        }
+      },
+    })
     this.#addGauge({
       name: 'sluice_ready',
       help: '1 while the default model can take work.',

@@ -18,7 +18,7 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
 
 async function createSecureFirewallApp() {
   const clock = new VirtualClock(VALID_UNIX_SECONDS)
-  const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
+  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
   const firewall = new Firewall({
     bans: new MemoryBans(clock),
     toKey: addressKey,

@@ -30,7 +30,7 @@ function createFirewallApp(
   const clock = new VirtualClock()
   const memory = new MemoryBans(clock)
   const bans = isDistant ? distantPart(memory) : memory
-  const metrics = new Metrics({ models: { list: () => [] }, isReady: () => true })
+  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
   const onHit = (rule: string): void => metrics.countGuardHit({ guard: 'firewall', rule })
   const firewall = new Firewall({ bans, toKey: addressKey, isExempt, onHit, onBan: () => {} })
   const testApp = createTestApp({ clock, metrics, firewall })

@@ -32,6 +32,8 @@ export interface TestAppOptions extends Partial<AppDeps> {
   readonly openEngine?: OpenEngine
   readonly maxQueue?: number
   readonly maxBatchSize?: number
+  /** @default no tier has callers */
+  readonly servedClasses?: () => readonly number[]
 }
 
 export interface TestApp {
@@ -145,12 +147,14 @@ export function createRegistry({
   openEngine = () => Promise.reject(new StartError('No other model here.', 1)),
   maxQueue = 512,
   maxBatchSize = 8,
+  servedClasses = () => [],
 }: TestAppOptions): ModelRegistry {
   return new ModelRegistry({
     openEngine,
     openFallback: () =>
       engine ?? new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen: null }) }),
     maxQueue,
+    servedClasses,
     clock: new VirtualClock(),
   })
 }

@@ -6,9 +6,11 @@ import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import { TIER_LIMITS, type Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
-import { findActiveKeys, type StoredKey } from '../storage/keys-repository.ts'
+import { findActiveKeys, hasActiveKeyOfTier, type StoredKey } from '../storage/keys-repository.ts'
 import { isSessionLive } from '../storage/sessions-repository.ts'
-import { findUser, type StoredUser } from '../storage/users-repository.ts'
+import { findUser, hasActiveUserOfTier, type StoredUser } from '../storage/users-repository.ts'
+
+const TIERS_ABOVE_FREE = ['pro', 'enterprise'] as const satisfies readonly Tier[]
 
 /** The highest of the tiers; `free` for an empty list. */
 export function highestTier(tiers: readonly Tier[]): Tier {
@@ -49,6 +51,17 @@ export async function readUserAccount(
 export function requireBelowKeyLimit({ tier, activeKeyCount }: AccountState): void {
   const max = TIER_LIMITS[tier].maxKeys
   if (activeKeyCount >= max) throw new ServiceError('key_limit_reached', { tier, max, given: activeKeyCount })
+}
+
+/** The tiers above free that have active keys, or accounts that may log in. */
+export async function findServedTiers(db: ApiDatabase, unixSeconds: number): Promise<readonly Tier[]> {
+  const served = await Promise.all(
+    TIERS_ABOVE_FREE.map(
+      async (tier) =>
+        (await hasActiveKeyOfTier(db, tier, unixSeconds)) || (await hasActiveUserOfTier(db, tier)),
+    ),
+  )
+  return TIERS_ABOVE_FREE.filter((_, index) => served[index])
 }
 
 function toState(ownTier: Tier, activeKeys: readonly Pick<StoredKey, 'tier'>[]): AccountState {

@@ -2,6 +2,7 @@
  * The composition root. Begins with the models: reads their headers and starts their engines, each in its own process.
  * The rest of the program is loaded meanwhile, and opens the port once the headers have been checked.
  */
+import { ServedTiers } from '../accounts/served-tiers.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
@@ -53,9 +54,10 @@ export async function createServer(
   const models = await localModels(config, hooks)
   const outlining = outlineAll(models, config)
   const log = createLog({ level: config.logLevel })
-  const { registry, quantizeJobs } = createRegistry(config, hooks, log)
+  const servedTiers = new ServedTiers(systemClock)
+  const { registry, quantizeJobs } = createRegistry(config, { ...hooks, log, servedTiers })
   const opening = import('./open-service.ts').then(({ openService }) =>
-    openService(config, { tls, registry, quantizeJobs, log, checked: outlining }),
+    openService(config, { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }),
   )
   const load = async ({ id, source, outline }: OutlinedModel) => {
     try {
@@ -96,7 +98,12 @@ async function readTlsIdentity({
   return { files, certificate: await readCertificate(files, systemClock) }
 }
 
-function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, log: Log) {
+interface RegistryDeps extends ServerHooks {
+  readonly log: Log
+  readonly servedTiers: ServedTiers
+}
+
+function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers }: RegistryDeps) {
   const quantized = new WeakMap<ModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createCheckpointOpener({
@@ -107,6 +114,7 @@ function createRegistry(config: ServerConfig, { onLoadProgress }: ServerHooks, l
     }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,
+    servedClasses: () => servedTiers.priorityClasses(),
     clock: systemClock,
   })
   const quantizeJobs = new QuantizeJobs({

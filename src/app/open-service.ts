@@ -2,6 +2,7 @@
  * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
  * guards, the API and the ports. Closes them in an order that loses no answer.
  */
+import type { ServedTiers } from '../accounts/served-tiers.ts'
 import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
@@ -38,6 +39,7 @@ export interface ServiceDeps {
   /** Closed with the service. */
   readonly registry: ModelRegistry
   readonly quantizeJobs: QuantizeJobs
+  readonly servedTiers: ServedTiers
   readonly log: Log
   /** No database or port is opened until it resolves, nor when it rejects. */
   readonly checked: Promise<unknown>
@@ -46,13 +48,17 @@ export interface ServiceDeps {
 /** @throws what `checked` rejects with, StartError, or Node's own error when the address cannot be listened on */
 export async function openService(
   config: ServerConfig,
-  { tls, registry, quantizeJobs, log, checked }: ServiceDeps,
+  { tls, registry, quantizeJobs, servedTiers, log, checked }: ServiceDeps,
 ): Promise<Service> {
   await checked
   const clock = systemClock
   const knock = knockSequence(config)
   const shared = new MemoryState(clock, knock)
   const state = await openState(config, { log, clock, shared })
+  await servedTiers.open(state.findServedTiers).catch(async (error: unknown) => {
+    await state.close()
+    throw error
+  })
   let isDraining = false
   const whyNotReady = () =>
     isDraining ? new ServiceError('shutting_down') : (state.storageWatch.look() ?? registry.whyNotReady())

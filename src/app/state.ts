@@ -15,9 +15,11 @@ import {
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
+import { findServedTiers } from '../accounts/account-tier.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'
+import type { Tier } from '../core/tiers.ts'
 import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { RequestLimiter } from '../limits/request-limiter.ts'
 import { ensureSetting } from '../storage/settings-repository.ts'
@@ -28,6 +30,8 @@ import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
 import { type AccountsStorage, openAccounts, openUsage } from './open-databases.ts'
 import { StorageWatch } from './storage-watch.ts'
+
+const OPERATOR_TIER: Tier = 'enterprise'
 
 /** The keys of `--api-keys`, the admin key or an account makes others; with `--auth-mode none` no key is asked for. */
 export type NoOperatorKeyReason = 'open' | 'api-keys' | 'admin-key' | 'accounts'
@@ -46,6 +50,8 @@ export interface ServerState {
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   readonly storageWatch: StorageWatch
+  /** Tiers above free that have callers now. */
+  readonly findServedTiers: () => Promise<readonly Tier[]>
   /** Call when no request is running. */
   close(): Promise<void>
 }
@@ -103,14 +109,19 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     isRegistrationOpen: config.registration === 'open',
   })
   const { usageRetentionDays: retentionDays } = config
+  const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
-    ...(await createAuthenticator(config, { ...deps, accounts })),
+    ...authentication,
     adminCheck: createAdminCheck(config.adminKey, throttle),
     accounts,
     keys: new KeyService({ database, requests: shared.requests, clock }),
     limiter: new RequestLimiter(shared.requests),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
+    findServedTiers: async () => {
+      const tiers = await findServedTiers(database, clock.unixSeconds())
+      return hasOperatorCredential(authentication) ? [...new Set([...tiers, OPERATOR_TIER])] : tiers
+    },
     pruner: retentionDays === null ? null : new UsagePruner({ store: usage, clock, log, retentionDays }),
   }
 }
@@ -132,6 +143,11 @@ async function createAuthenticator(
     createKeyAuthenticator({ credentials, clock }),
   )
   return { authenticator, operatorKey, withoutOperatorKey }
+}
+
+/** Whether a static key is valid in this run, or every caller is the operator. */
+function hasOperatorCredential({ withoutOperatorKey }: Pick<ServerState, 'withoutOperatorKey'>): boolean {
+  return withoutOperatorKey !== 'admin-key' && withoutOperatorKey !== 'accounts'
 }
 
 async function whyNoOperatorKey(

@@ -112,6 +112,19 @@ const accountsAndKeys: Migration = {
   },
 }
 
+/** Which tiers have callers is asked again and again, and where none has, the answer must not read every row. */
+const tiersInUse: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    for (const [table, end] of [
+      ['api_keys', 'revoked_at'],
+      ['users', 'disabled_at'],
+    ] as const) {
+      const index = db.schema.createIndex(`${table}_active_by_tier`).on(table).column('tier')
+      await index.where(sql.ref(end), 'is', null).execute()
+    }
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -121,7 +134,7 @@ export const API_DATABASE: DatabaseKind = {
   holds: 'accounts and keys',
   option: '--api-db',
   applicationId: 0x534c4331,
-  migrations: { '0001-accounts-and-keys': accountsAndKeys },
+  migrations: { '0001-accounts-and-keys': accountsAndKeys, '0002-tiers-in-use': tiersInUse },
 }
 
 /** @throws StartError */

@@ -76,6 +76,21 @@ export async function findActiveKeys(
     .execute()
 }
 
+/** Whether there is an active key of this tier whose user, if it has one, is not disabled. */
+export async function hasActiveKeyOfTier(db: ApiDatabase, tier: Tier, unixSeconds: number): Promise<boolean> {
+  const key = await db
+    .selectFrom('api_keys')
+    .leftJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.id')
+    .where('api_keys.tier', '=', tier)
+    .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', unixSeconds)]))
+    .where('users.disabled_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return key !== undefined
+}
+
 /** Lists the keys of one account, or all when `accountId` is null. */
 export async function listKeys(
   db: ApiDatabase,

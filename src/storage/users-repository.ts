@@ -43,6 +43,11 @@ export async function insertUser(db: ApiDatabase, user: StoredUser): Promise<voi
     .execute()
 }
 
+export async function hasActiveUserOfTier(db: ApiDatabase, tier: Tier): Promise<boolean> {
+  const users = db.selectFrom('users').select('id').where('tier', '=', tier).where('disabled_at', 'is', null)
+  return (await users.limit(1).executeTakeFirst()) !== undefined
+}
+
 export async function findUser(db: ApiDatabase, id: string): Promise<StoredUser | null> {
   const user = await db.selectFrom('users').select(COLUMNS).where('id', '=', id).executeTakeFirst()
   return user ?? null

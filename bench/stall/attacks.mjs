@@ -7,12 +7,12 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createKey } from '../servers/serve.mjs'
-import { batchOf, fill, hugeMessage, longBatch } from './bodies.mjs'
+import { batchOf, fill, hugeMessage, longBatch, slowestBatch } from './bodies.mjs'
 import { send, sendSlowly } from './client.mjs'
 
 /** @typedef {import('./client.mjs').Outcome} Outcome */
 /** @typedef {{ address: string, signal: AbortSignal, count: (outcome: Pick<Outcome, 'status'>, times?: number) => void }} Scene */
-/** @typedef {{ name: string, run: (scene: Scene) => Promise<string | void> }} Attack what it resolves with is its note */
+/** @typedef {{ name: string, run: (scene: Scene) => Promise<string | void>, options?: string[] }} Attack what `run` resolves with is its note; the server is started with the options */
 
 const BATCHES = 30
 const LEAVE_AFTER_MS = 400
@@ -33,15 +33,13 @@ const PASSWORD = 'a long password'
 export const ATTACKS = [
   {
     name: 'A1 batches of <s>, aborted',
-    run: async ({ address, signal, count }) => {
-      const key = await createKey(address, 'free')
-      const body = longBatch()
-      for (let i = 0; i < BATCHES && !signal.aborted; i++) {
-        const path = '/v1/generate/batch'
-        count(await send(address, { method: 'POST', path, key, body, abortAfterMs: LEAVE_AFTER_MS }, signal))
-      }
-    },
+    run: (scene) => abortBatches(scene, longBatch()),
   },
+  ...[2048, 8192].map((tokens) => ({
+    name: `A1 the slowest batches that a context of ${tokens} admits, aborted`,
+    options: ['--max-seq-len', String(tokens)],
+    run: (/** @type {Scene} */ scene) => abortBatches(scene, slowestBatch(tokens)),
+  })),
   ...['register', 'login'].map((route) => ({
     name: `A2 8 MiB of JSON without a key, ${route}`,
     run: async (/** @type {Scene} */ { address, signal, count }) => {
@@ -120,6 +118,15 @@ export const ATTACKS = [
   },
   { name: 'A7 20 accounts log in from 3 addresses', run: crowdLogins },
 ]
+
+/** One free key sends a batch again and again, and leaves. @param {Scene} scene @param {string} body */
+async function abortBatches({ address, signal, count }, body) {
+  const key = await createKey(address, 'free')
+  for (let i = 0; i < BATCHES && !signal.aborted; i++) {
+    const request = { method: 'POST', path: '/v1/generate/batch', key, body, abortAfterMs: LEAVE_AFTER_MS }
+    count(await send(address, request, signal))
+  }
+}
 
 /** @param {string} address @param {number} count @returns {Promise<string[]>} free keys */
 function createKeys(address, count) {

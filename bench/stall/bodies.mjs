@@ -69,6 +69,14 @@ export function longBatch(options = '"max_new_tokens":1') {
   return `{"prompts":[${prompts.join(',')}],${options}}`
 }
 
+/**
+ * 64 prompts that no bound refuses before they are tokenized, and of those the slowest: as many special texts as the context
+ * holds tokens, in as many bytes as that of the longest token. @param {number} contextTokens @returns {string}
+ */
+export function slowestBatch(contextTokens) {
+  return batchOf('<s>abcdefghijkl'.repeat(contextTokens - 4), { max_new_tokens: 1 })
+}
+
 /** @param {string} text of each prompt @param {object} options @param {number} [count] of prompts */
 export function batchOf(text, options, count = PROMPTS) {
   return JSON.stringify({ prompts: Array.from({ length: count }, () => text), ...options })

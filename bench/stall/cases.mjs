@@ -14,6 +14,7 @@ import { send } from './client.mjs'
  * @property {string} kind
  * @property {boolean} needsFreshServer whether what ran before would change its figures of memory
  * @property {number} timeoutMs
+ * @property {string[]} [options] the server is started with these
  * @property {(scene: Scene & { key: string }) => Promise<string | void>} run
  */
 
@@ -37,8 +38,8 @@ export function listCases(document) {
     ...{ route: 'nothing', kind: 'no load', needsFreshServer: false, timeoutMs: BODY_TIMEOUT_MS },
     run: async () => new Promise((resolve) => setTimeout(resolve, QUIET_MS)),
   }
-  const attacks = ATTACKS.map(({ name, run }) => ({
-    ...{ route: 'attack', kind: name, needsFreshServer: true, timeoutMs: ATTACK_TIMEOUT_MS, run },
+  const attacks = ATTACKS.map(({ name, run, options = [] }) => ({
+    ...{ route: 'attack', kind: name, needsFreshServer: true, timeoutMs: ATTACK_TIMEOUT_MS, run, options },
   }))
   return [quiet, ...routes, ...attacks]
 }

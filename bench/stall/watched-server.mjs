@@ -42,9 +42,10 @@ const SETTLED_MS = 250
 
 /** @typedef {Awaited<ReturnType<typeof startWatchedServer>>} WatchedServer */
 
-export async function startWatchedServer() {
+/** @param {readonly string[]} [options] of the command line */
+export async function startWatchedServer(options = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-stall-'))
-  const server = await startServer(['--checkpoint', MODEL], { loopDelaysTo: folder })
+  const server = await startServer(['--checkpoint', MODEL, ...options], { loopDelaysTo: folder })
   const { address } = server
   const key = await createKey(address, 'enterprise')
   const health = fork(new URL('../load/health-watch.mjs', import.meta.url), [

@@ -106,6 +106,7 @@ function startReplica(
       ...replicaHooks,
       onLogLine: (line) => log.debug({ model: modelId }, line),
       onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
+      onOverload: (message) => log.warn({ model: modelId }, message),
       onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
     },
     signal,

@@ -154,6 +154,10 @@ export const ERRORS = {
     429,
     'Too many long prompts wait to be checked: at most {max} may; try again in {seconds} s.',
   ),
+  tokenizing_queue_full: row(
+    429,
+    'Too much text waits to be tokenized: at most {max} bytes {whose} may, {waiting} do, and this request brings {given}. Try again later.',
+  ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
   engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),

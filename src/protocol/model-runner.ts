@@ -2,6 +2,7 @@
  * What the scheduler drives: a model with a fixed number of slots that computes one planned step at a time.
  * Implemented by llama.cpp and by the passthrough model. Called from the step loop only, never concurrently.
  */
+import type { ServiceError } from '../core/errors.ts'
 import type { ModelInfo, Prompt, Sampling } from './engine.ts'
 
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
@@ -128,6 +129,25 @@ export interface BeamRoom {
   readonly reserve?: { readonly seats: number; readonly tokens: number }
 }
 
+/** A prompt as it came over a socket. */
+export interface PackedPrompt {
+  /** UTF-8 of its pieces, one behind the other. */
+  readonly text: Uint8Array
+  readonly pieceBytes: readonly number[]
+  /** As `Prompt.addSpecial`. */
+  readonly addSpecial: boolean
+}
+
+export type LongPrompt = Prompt | PackedPrompt
+
+/** One prompt that is tokenized in slices. */
+export interface TokenizingJob {
+  /** Works for some milliseconds. Gives the tokens, or why there are none; null while there is more to do. @throws when broken */
+  advance(): Promise<Int32Array | ServiceError | null>
+  /** Forgets it, before it is done; not while `advance` runs. */
+  drop(): void
+}
+
 export interface ModelRunner {
   info(): ModelInfo
   /** Most tokens one `execute` takes. */
@@ -146,6 +166,8 @@ export interface ModelRunner {
   readonly maxTokenBytes: number
   /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
   tokenize(prompt: Prompt): Int32Array
+  /** The same in slices, for a long prompt; holds the thread of the caller for a few milliseconds at most. */
+  beginTokenizing(prompt: LongPrompt): TokenizingJob
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
   isEndOfGeneration(tokenId: number): boolean

@@ -101,9 +101,10 @@ export class ContinuousBatchScheduler {
 
   /**
    * Queues requests with one arrival time, all or none. The caller bounds how many may wait.
+   * @param arrivalMs when they came, where that was before they could be queued
    * @throws as `add`.
    */
-  addBlock(requests: readonly ScheduledRequest[]): void {
+  addBlock(requests: readonly ScheduledRequest[], arrivalMs = this.#clock.nowMs()): void {
     if (requests.length === 0) return
     const own = new Set<number>()
     for (const request of requests) {
@@ -112,9 +113,8 @@ export class ContinuousBatchScheduler {
       own.add(reqId)
       this.#checkRequest(request)
     }
-    const ms = this.#clock.nowMs()
     for (const request of requests) {
-      const sequence = new Sequence(request, { ms, order: this.#arrivals++ })
+      const sequence = new Sequence(request, { ms: arrivalMs, order: this.#arrivals++ })
       this.#sequences.set(sequence.sequenceId, sequence)
       this.#partOf(sequence).add(sequence)
     }

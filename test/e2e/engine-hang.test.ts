@@ -30,7 +30,13 @@ async function startHost(): Promise<EngineHost> {
       },
       hangMs: 3000,
     },
-    { onProgress: () => {}, onLogLine: () => {}, onCrash: () => {}, onRestart: () => {} },
+    {
+      onProgress: () => {},
+      onLogLine: () => {},
+      onCrash: () => {},
+      onOverload: () => {},
+      onRestart: () => {},
+    },
     new AbortController().signal,
   )
   onTestFinished(() => host.close())

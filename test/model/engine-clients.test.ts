@@ -50,7 +50,13 @@ async function startHost(): Promise<EngineHost> {
         program: ENGINE,
       },
     },
-    { onProgress: () => {}, onLogLine: () => {}, onCrash: () => {}, onRestart: () => {} },
+    {
+      onProgress: () => {},
+      onLogLine: () => {},
+      onCrash: () => {},
+      onOverload: () => {},
+      onRestart: () => {},
+    },
     new AbortController().signal,
   )
   onTestFinished(() => host.close())

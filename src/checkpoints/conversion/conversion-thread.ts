@@ -46,7 +46,7 @@ async function runThread(
   const stop = () => void thread.close()
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    return await thread.call(work, onProgress)
+    return await thread.call(work, { onProgress })
   } catch (error) {
     signal?.throwIfAborted()
     throw error

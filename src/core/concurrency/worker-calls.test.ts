@@ -33,7 +33,9 @@ describe('WorkerCalls', () => {
   it('passes on progress, and errors as what they were', async () => {
     const calls = createCalls()
     const fractions: number[] = []
-    expect(await calls.call('progress', (fraction) => void fractions.push(fraction))).toBe('progress')
+    expect(await calls.call('progress', { onProgress: (fraction) => void fractions.push(fraction) })).toBe(
+      'progress',
+    )
     expect(fractions).toEqual([0.5])
     await expect(calls.call('refuse')).rejects.toMatchObject({ name: 'StartError', exitCode: 1 })
     await expect(calls.call('fail')).rejects.toMatchObject({ name: 'TypeError', message: 'bad' })

@@ -20,12 +20,21 @@ type ReplyMessage<Answer> = { readonly id: number } & (
   | { readonly type: 'error'; readonly error: unknown }
 )
 
-export type WorkerCallsOptions = Pick<WorkerChannelOptions<unknown>, 'entry' | 'name' | 'keepsAlive'>
+export type WorkerCallsOptions = Pick<
+  WorkerChannelOptions<unknown>,
+  'entry' | 'name' | 'keepsAlive' | 'workerData'
+>
 
 interface Call<Answer> {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
   readonly onProgress: ((fraction: number) => void) | undefined
+}
+
+interface CallOptions {
+  readonly onProgress?: ((fraction: number) => void) | undefined
+  /** The parts of the request that are transferred, not copied. */
+  readonly transfer?: readonly Transferable[]
 }
 
 export class WorkerCalls<Request, Answer> {
@@ -40,12 +49,12 @@ export class WorkerCalls<Request, Answer> {
   }
 
   /** @throws what the function throws; InvariantError when the thread ends. */
-  call(request: Request, onProgress?: (fraction: number) => void): Promise<Answer> {
+  call(request: Request, { onProgress, transfer }: CallOptions = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
       this.#calls.set(id, { resolve, reject, onProgress })
       this.#channel ??= this.#open()
-      this.#channel.post({ id, request })
+      this.#channel.post({ id, request }, transfer)
     })
   }
 

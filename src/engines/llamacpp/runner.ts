@@ -9,11 +9,13 @@ import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
+  type LongPrompt,
   type ModelRunner,
   type SlotRun,
   type SlotStart,
   type StepOutput,
   type StepPlan,
+  type TokenizingJob,
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
@@ -29,6 +31,7 @@ import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkp
 import { openModel, type Model } from './model.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { ThreadGovernor, type StepWork } from './thread-governor.ts'
+import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
 import { Vocabulary } from './tokenizing/vocabulary.ts'
 
 /** With less, a thread waits for the others longer than it computes. */
@@ -101,6 +104,8 @@ class LlamaRunner implements ModelRunner {
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
   readonly #vocabulary: Vocabulary
+  /** Null before the first long prompt. */
+  #tokenizerThread: TokenizerThread | null = null
   readonly #info: ModelInfo
   readonly #scratch: Candidates
   /** By slot; null before its first sequence. */
@@ -144,6 +149,14 @@ class LlamaRunner implements ModelRunner {
 
   tokenize(prompt: Prompt): Int32Array {
     return this.#vocabulary.tokenize(prompt)
+  }
+
+  beginTokenizing(prompt: LongPrompt): TokenizingJob {
+    this.#tokenizerThread ??= new TokenizerThread({
+      gpu: this.#options.gpu,
+      vocabulary: this.#vocabulary.data,
+    })
+    return this.#tokenizerThread.begin(prompt)
   }
 
   tokenBytes(tokenId: number): Uint8Array {
@@ -240,7 +253,8 @@ class LlamaRunner implements ModelRunner {
   close(): void {
     this.#beamContext?.close()
     this.#context.close()
-    this.#model.close()
+    if (this.#tokenizerThread === null) this.#model.close()
+    else void this.#tokenizerThread.close().then(() => this.#model.close())
   }
 
   #start({ slotId, promptTokenIds, sampling, cachedTokens, copyFromSlotId }: SlotStart): void {

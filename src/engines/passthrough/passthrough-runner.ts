@@ -4,13 +4,24 @@
  * every scheduler test runs the real scheduler on it. Sampling changes nothing.
  */
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
-import type { ModelRunner, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type {
+  LongPrompt,
+  ModelRunner,
+  StepOutput,
+  StepPlan,
+  TokenizingJob,
+} from '../../protocol/model-runner.ts'
+import { packPrompt } from '../tokenizing/packed-prompt.ts'
+import { createSliceJob, type TokenSlices } from '../tokenizing/slice-job.ts'
 
 /** With every slot taken that is less than a millisecond, and most requests end within it. */
 const STEPS_PER_TURN = 64
 
 /** Bounds how long one turn of the event loop lasts while a huge prompt is read: 65,536 bytes in all its steps. */
 const MAX_STEP_TOKENS = 1024
+
+/** Tokenized in one turn of the event loop, in less than a millisecond. */
+const SLICE_BYTES = 256 * 1024
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
 
@@ -58,6 +69,10 @@ export class PassthroughRunner implements ModelRunner {
     return new Int32Array(Buffer.from(prompt.pieces.join(''), 'utf8'))
   }
 
+  beginTokenizing(prompt: LongPrompt): TokenizingJob {
+    return createSliceJob(toTokenSlices(prompt))
+  }
+
   tokenBytes(tokenId: number): Uint8Array {
     const bytes = BYTES[tokenId]
     if (bytes === undefined) throw new RangeError(`token id ${tokenId} is not a byte`)
@@ -81,4 +96,14 @@ export class PassthroughRunner implements ModelRunner {
   }
 
   close(): void {}
+}
+
+function* toTokenSlices(prompt: LongPrompt): TokenSlices {
+  const { text } = packPrompt(prompt)
+  const tokenIds = new Int32Array(text.length)
+  for (let offset = 0; offset < text.length; offset += SLICE_BYTES) {
+    yield
+    tokenIds.set(text.subarray(offset, offset + SLICE_BYTES), offset)
+  }
+  return tokenIds
 }

@@ -249,3 +249,8 @@ export function loadLlama(gpu: 'auto' | 'off'): Bindings {
   }
   return loaded
 }
+
+/** For a further thread of a process that has loaded llama.cpp: the same libraries, which are not initialized again. */
+export function attachLlama(gpu: 'auto' | 'off'): Bindings {
+  return bind(loadLibraries(gpu))
+}

@@ -53,10 +53,10 @@ export class Vocabulary {
   }
 
   /** Asks llama.cpp for all that is to be known of a model's vocabulary. */
-  static read(api: Bindings, { hasBos, ...options }: VocabularyOptions): Vocabulary {
-    const { vocab } = options
+  static read(api: Bindings, options: VocabularyOptions): Vocabulary {
+    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText } = options
     const data: VocabularyData = {
-      ...options,
+      ...{ modelId, vocab, putsSpaceAtStart, normalizesText },
       table: readTokenTable(api, vocab),
       bosId: hasBos ? api.vocabBos(vocab) : NO_TOKEN,
       eosId: api.vocabEos(vocab),

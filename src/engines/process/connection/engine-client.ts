@@ -8,7 +8,7 @@ import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { EngineRequest } from '../../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
 import type { RequestStream } from '../step-loop/request-stream.ts'
-import { SilenceWatch } from './silence-watch.ts'
+import { SilenceWatch } from '../../../core/concurrency/silence-watch.ts'
 import type { RequestHandle } from '../step-loop/step-loop.ts'
 
 /** A request that has not ended, whichever engine process runs it. */

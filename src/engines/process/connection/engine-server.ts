@@ -7,8 +7,14 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { toServiceError, type ServiceError } from '../../../core/errors.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
-import { StepLoop, type EventSink, type RequestHandle, type StepLoopOptions } from '../step-loop/step-loop.ts'
-import { encodeFrame, FrameReader, type ClientMessage, type Refusal } from './messages.ts'
+import {
+  StepLoop,
+  type EventSink,
+  type LoopRequest,
+  type RequestHandle,
+  type StepLoopOptions,
+} from '../step-loop/step-loop.ts'
+import { encodeFrame, FrameReader, toLoopRequest, type ReceivedMessage, type Refusal } from './messages.ts'
 
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
@@ -85,7 +91,7 @@ export class EngineConnection {
     this.#loop = loop
     this.#clock = clock
     this.#onShare = onShare
-    const reader = new FrameReader<ClientMessage>()
+    const reader = new FrameReader<ReceivedMessage>()
     socket.on('data', (chunk: Buffer) => {
       for (const message of reader.push(chunk)) this.#receive(message)
       // Not our frames: what follows cannot be read either.
@@ -119,10 +125,11 @@ export class EngineConnection {
     this.#ended = []
   }
 
-  #receive(message: ClientMessage): void {
+  #receive(message: ReceivedMessage): void {
     switch (message.type) {
       case 'generate':
-        return this.#generate(message)
+      case 'generate-long':
+        return this.#generate(message.id, toLoopRequest(message))
       case 'abort':
         this.#requests.get(message.id)?.abort()
         return
@@ -131,7 +138,7 @@ export class EngineConnection {
     }
   }
 
-  #generate({ id, request }: Extract<ClientMessage, { type: 'generate' }>): void {
+  #generate(id: number, request: LoopRequest): void {
     this.#requests.set(id, null)
     const sink: EventSink = {
       deliver: (events) => void this.#events.push([id, events]),

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
-import { encodeFrame, FrameReader, type ClientMessage } from './messages.ts'
+import { unpackPrompt } from '../../tokenizing/packed-prompt.ts'
+import {
+  encodeFrame,
+  FrameReader,
+  toLoopRequest,
+  type ClientMessage,
+  type ReceivedMessage,
+} from './messages.ts'
 
 describe('frames', () => {
   it('arrive as they were sent, however the bytes are cut', () => {
@@ -27,6 +34,37 @@ describe('frames', () => {
           expect(received).toEqual(sent)
         },
       ),
+    )
+  })
+
+  it('of long requests bring their text as bytes, however they are cut', () => {
+    const piece = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.repeat(300))
+    const prompts = fc.array(fc.array(piece, { maxLength: 4 }), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(prompts, fc.array(fc.integer({ min: 1, max: 4000 })), (texts, sizes) => {
+        const request = {
+          ...engineRequest('x'),
+          prompts: [...texts, ['long '.repeat(2000)]].map((pieces) => ({
+            pieces,
+            addSpecial: pieces.length > 1,
+          })),
+        }
+        const abort = { type: 'abort' as const, id: 1 }
+        const bytes = Buffer.concat([encodeFrame({ type: 'generate', id: 7, request }), encodeFrame(abort)])
+        const reader = new FrameReader<ReceivedMessage>()
+        const received: ReceivedMessage[] = []
+        let offset = 0
+        for (const size of [...sizes, bytes.length]) {
+          received.push(...reader.push(bytes.subarray(offset, offset + size)))
+          offset = Math.min(bytes.length, offset + size)
+        }
+        const [first, second] = received
+        if (first?.type !== 'generate-long') throw new Error('a long request was expected')
+        const read = toLoopRequest(first)
+        expect({ ...read, prompts: read.prompts.map(unpackPrompt) }).toEqual(request)
+        expect([first.id, second]).toEqual([7, abort])
+      }),
+      { numRuns: 30 },
     )
   })
 

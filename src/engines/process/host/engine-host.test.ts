@@ -23,6 +23,7 @@ interface TestHostOptions extends Partial<Omit<EngineHostOptions, 'start'>> {
 async function startHost(given: TestHostOptions = {}) {
   const { modelId = 'm', modelPath = 'unused', stallMs, hooks = {}, ...options } = given
   const crashes: string[] = []
+  const overloads: string[] = []
   const restarts: number[] = []
   const host = await EngineHost.start(
     {
@@ -47,6 +48,7 @@ async function startHost(given: TestHostOptions = {}) {
       onProgress: () => {},
       onLogLine: () => {},
       onCrash: (how) => void crashes.push(how),
+      onOverload: (message) => void overloads.push(message),
       onRestart: (pid) => void restarts.push(pid),
       ...hooks,
     },
@@ -54,7 +56,7 @@ async function startHost(given: TestHostOptions = {}) {
   )
   onTestFinished(() => host.close())
   const ask = async (word: string) => (await runRequest(host, engineRequest(word)))[0]?.text
-  return { host, crashes, restarts, ask }
+  return { host, crashes, overloads, restarts, ask }
 }
 
 describe('an engine process that dies', () => {
@@ -211,3 +213,19 @@ async function answered(ask: (word: string) => Promise<string | undefined>) {
   })
   return answer
 }
+
+describe('an engine in which too much text waits', () => {
+  it('refuses requests with its reason, and says so once a minute', async () => {
+    const clock = new VirtualClock()
+    const { host, overloads, ask } = await startHost({ clock })
+
+    for (const pauseMs of [0, 59_999, 1]) {
+      clock.advance(pauseMs)
+      await expect(ask('full')).rejects.toMatchObject({ code: 'tokenizing_queue_full', retryAfterSeconds: 1 })
+    }
+
+    expect(overloads).toHaveLength(2)
+    expect(overloads[0]).toContain('Too much text waits to be tokenized')
+    expect(host.status()).toMatchObject({ state: 'ready' })
+  })
+})

@@ -30,6 +30,8 @@ import {
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
 
+const OVERLOAD_REPORT_MS = 60_000
+
 export interface EngineHostOptions {
   /** What is started, each time. */
   readonly start: EngineStartOptions
@@ -45,6 +47,8 @@ export interface EngineHostHooks extends EngineProcessHooks {
   /** The process has ended by itself; a new one is being started. */
   readonly onCrash: (how: string) => void
   readonly onRestart: (pid: number) => void
+  /** Requests are refused because too much text waits to be tokenized; called once a minute at most. */
+  readonly onOverload: (message: string) => void
 }
 
 interface HostedRequest extends PendingRequest {
@@ -67,6 +71,7 @@ export class EngineHost implements Engine {
   #lastFailure = ''
   #deaths = 0
   #isHung = false
+  #overloadReportedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
   /** Until the process that ended last is gone. */
   #ending: Promise<void> = Promise.resolve()
@@ -105,7 +110,12 @@ export class EngineHost implements Engine {
     const stream = new RequestStream({ signal, onCancel })
     const hosted: HostedRequest = { request, stream, handle: null }
     this.#place(hosted)
-    yield* stream
+    try {
+      yield* stream
+    } catch (error) {
+      this.#reportOverload(error)
+      throw error
+    }
   }
 
   info(): ModelInfo {
@@ -137,6 +147,15 @@ export class EngineHost implements Engine {
     await this.#process.exited
     await this.#ending
     await supervisorClosed
+  }
+
+  /** Not for each request: the queue may refuse many. */
+  #reportOverload(error: unknown): void {
+    if (!(error instanceof ServiceError) || error.code !== 'tokenizing_queue_full') return
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#overloadReportedMs < OVERLOAD_REPORT_MS) return
+    this.#overloadReportedMs = nowMs
+    this.#hooks.onOverload(error.message)
   }
 
   #refuseIfUnavailable(): void {

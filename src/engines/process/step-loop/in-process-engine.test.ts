@@ -79,6 +79,35 @@ describe('the passthrough model in an in-process engine', () => {
     ])
   })
 
+  it('runs long prompts beside short ones, and each to its own text', async () => {
+    const { engine } = createEngine({ maxBatchSize: 2 })
+    const long = 'a long prompt '.repeat(2000)
+    const requests = [[long, 'x'], ['short'], [long, long]].map((texts) =>
+      runRequest(engine, engineRequest(texts, { maxNewTokens: 20 })),
+    )
+    const texts = (await Promise.all(requests)).map((results) => results.map(({ text }) => text))
+    const beginning = long.slice(0, 20)
+    expect(texts).toEqual([[beginning, 'x'], ['short'], [beginning, beginning]])
+  })
+
+  it('ends a long prompt that is aborted before it is tokenized, and computes nothing of it', async () => {
+    const { engine, runner } = createEngine()
+    const controller = new AbortController()
+    const request = runRequest(engine, engineRequest('x'.repeat(4_000_000)), controller.signal)
+    await new Promise((resolve) => void setImmediate(resolve))
+    controller.abort()
+    await expect(request).rejects.toThrow('aborted')
+    expect(runner.steps).toBe(0)
+  })
+
+  it('fails long prompts that are being tokenized when it is closed', async () => {
+    const { engine } = createEngine()
+    const request = runRequest(engine, engineRequest('x'.repeat(4_000_000)))
+    await new Promise((resolve) => void setImmediate(resolve))
+    await engine.close()
+    await expect(request).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+
   it('stops working within one step when the signal aborts', async () => {
     const { engine, runner } = createEngine()
     const controller = new AbortController()

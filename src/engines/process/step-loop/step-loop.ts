@@ -1,6 +1,6 @@
 /**
  * The engine's main loop: plan, execute, update, while there is work. Owns one runner and its scheduler,
- * tokenizes what comes in, and hands out events by request. Knows no transport: the engine process feeds it from a
+ * tokenizes short prompts itself and has long ones tokenized beside its steps, and hands out events by request. Knows no transport: the engine process feeds it from a
  * socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
  * so that requests, aborts and, with the passthrough model, HTTP are served.
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
@@ -9,25 +9,39 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
-import type { EngineEvent, EngineRequest, Prompt, SequenceOptions } from '../../../protocol/engine.ts'
-import { isDecodeRun, type ModelRunner } from '../../../protocol/model-runner.ts'
+import type { EngineEvent, EngineRequest, SequenceOptions } from '../../../protocol/engine.ts'
+import {
+  isDecodeRun,
+  type LongPrompt,
+  type ModelRunner,
+  type TokenizingJob,
+} from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
 } from '../../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import { textBytes, unpackPrompt } from '../../tokenizing/packed-prompt.ts'
+import { TokenizingQueue, type Tokenized } from '../../tokenizing/tokenizing-queue.ts'
+
+/**
+ * A request with no more text is tokenized at once, in a millisecond or two, which is less than its way to another thread and
+ * back takes while the cores compute. A turn of the event loop does so for a few of them.
+ */
+const MAX_INLINE_BYTES = 8192
+const MAX_INLINE_BYTES_PER_TURN = 2 * MAX_INLINE_BYTES
 
 export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
   readonly clock: Clock
   /**
-   * Called when all events of a step have been delivered. `mayWait`: they are text only, and the next step, if there is
-   * one, is quick, or is announced by another call before it begins.
+   * Called when all events of a step, or of a slice of a prompt, have been delivered. `mayWait`: they are text only, and the
+   * next step, if there is one, is quick, or is announced by another call before it begins.
    */
   readonly onStepEnd?: (mayWait: boolean) => void
-  /** Called after each step, with or without events. */
+  /** Called after each step and each slice, with or without events. */
   readonly onStep?: () => void
   /**
    * The runner failed in the middle of a step and the loop is dead. The owner either ends the process or calls `stop`.
@@ -50,8 +64,16 @@ export interface RequestHandle {
   abort(): void
 }
 
+/** A request as it came: its prompts may still be the bytes of a socket. */
+export interface LoopRequest extends Omit<EngineRequest, 'prompts'> {
+  readonly prompts: readonly LongPrompt[]
+}
+
 interface OpenRequest {
   readonly sink: EventSink
+  readonly arrivalMs: number
+  /** Drops its prompts out of the tokenizing queue; null while they are not there. */
+  drop: (() => void) | null
   /** The sequences that have not ended, by id. */
   readonly open: Map<number, { readonly index: number }>
 }
@@ -61,6 +83,10 @@ export class StepLoop {
   readonly #scheduler: ContinuousBatchScheduler
   /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
+  readonly #tokenizing: TokenizingQueue
+  /** Those whose prompts are being tokenized. */
+  readonly #unscheduled = new Set<OpenRequest>()
+  #inlineBytes = 0
   #nextSequenceId = 0
   #isRunning = false
   #failure: ServiceError | null = null
@@ -82,19 +108,66 @@ export class StepLoop {
       tokenBytes: (tokenId) => runner.tokenBytes(tokenId),
       clock: options.clock,
     })
+    this.#tokenizing = new TokenizingQueue({
+      begin: (prompt) => this.#beginTokenizing(prompt),
+      onSlice: () => {
+        options.onStepEnd?.(false)
+        options.onStep?.()
+      },
+      onBroken: (cause) => this.#break(cause),
+    })
   }
 
   /**
    * Queues a request. Its events start with a later turn of the event loop, except those of prompts that cannot run.
-   * @throws what broke the engine.
+   * @throws what broke the engine; ServiceError `tokenizing_queue_full`
    */
-  submit(request: EngineRequest, sink: EventSink): RequestHandle {
+  submit(request: LoopRequest, sink: EventSink): RequestHandle {
     if (this.#failure !== null) throw this.#failure
-    const openRequest: OpenRequest = { sink, open: new Map() }
+    const arrivalMs = this.#options.clock.nowMs()
+    const openRequest: OpenRequest = { sink, open: new Map(), arrivalMs, drop: null }
+    const bytes = request.prompts.reduce((sum, prompt) => sum + textBytes(prompt), 0)
+    if (this.#takesInline(bytes)) {
+      const outcomes = request.prompts.map((prompt) => this.#tokenize(prompt))
+      this.#schedule(openRequest, request, outcomes)
+    } else this.#tokenizeLater(openRequest, request, bytes)
+    return { abort: () => this.#abort(openRequest) }
+  }
+
+  #takesInline(bytes: number): boolean {
+    if (bytes > MAX_INLINE_BYTES || this.#inlineBytes + bytes > MAX_INLINE_BYTES_PER_TURN) return false
+    if (this.#inlineBytes === 0) {
+      setImmediate(() => {
+        this.#inlineBytes = 0
+      })
+    }
+    this.#inlineBytes += bytes
+    return true
+  }
+
+  #tokenizeLater(openRequest: OpenRequest, request: LoopRequest, bytes: number): void {
+    openRequest.drop = this.#tokenizing.add({
+      accountId: request.place.accountId,
+      bytes,
+      prompts: request.prompts,
+      onDone: (outcomes) => {
+        openRequest.drop = null
+        this.#unscheduled.delete(openRequest)
+        this.#schedule(openRequest, request, outcomes)
+      },
+      onDropped: () => {
+        this.#unscheduled.delete(openRequest)
+        openRequest.sink.end()
+      },
+    })
+    this.#unscheduled.add(openRequest)
+  }
+
+  #schedule(openRequest: OpenRequest, { options, place }: LoopRequest, outcomes: readonly Tokenized[]): void {
     const scheduled: ScheduledRequest[] = []
     const refused: EngineEvent[] = []
-    for (const [index, prompt] of request.prompts.entries()) {
-      const ids = this.#tokenize(prompt, request.options)
+    for (const [index, outcome] of outcomes.entries()) {
+      const ids = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
       if (ids instanceof ServiceError) {
         const error = { code: ids.code, params: ids.params }
         refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
@@ -102,25 +175,44 @@ export class StepLoop {
       }
       const sequenceId = this.#nextSequenceId++
       openRequest.open.set(sequenceId, { index })
-      scheduled.push({ ids, reqId: sequenceId, ...request.options, place: request.place })
+      scheduled.push({ ids, reqId: sequenceId, ...options, place })
     }
-    this.#scheduler.addBlock(scheduled)
+    this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
     for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
-    if (refused.length > 0) sink.deliver(refused)
-    if (openRequest.open.size === 0) sink.end()
+    if (refused.length > 0) openRequest.sink.deliver(refused)
+    if (openRequest.open.size === 0) openRequest.sink.end()
     void this.#run()
-    return { abort: () => this.#abort(openRequest) }
   }
 
-  /** A prompt's tokens, or why it cannot run. */
-  #tokenize(prompt: Prompt, { maxNewTokens, numBeams = 1 }: SequenceOptions): Int32Array | ServiceError {
+  /** A prompt's tokens, or why it has none. */
+  #tokenize(prompt: LongPrompt): Tokenized {
+    try {
+      return this.#refusalOf(prompt) ?? this.#options.runner.tokenize(unpackPrompt(prompt))
+    } catch (error) {
+      return toServiceError(error, '')
+    }
+  }
+
+  #beginTokenizing(prompt: LongPrompt): TokenizingJob {
+    const refusal = this.#refusalOf(prompt)
+    if (refusal === null) return this.#options.runner.beginTokenizing(prompt)
+    return { advance: () => Promise.resolve(refusal), drop: () => {} }
+  }
+
+  /** A text of n bytes is at least n / maxTokenBytes tokens: enough to refuse a huge one unread. */
+  #refusalOf(prompt: LongPrompt): ServiceError | null {
     const { runner } = this.#options
     const { maxSeqLen } = runner.info()
+    const leastTokens = Math.ceil(textBytes(prompt) / runner.maxTokenBytes)
+    if (maxSeqLen === null || leastTokens <= maxSeqLen) return null
+    return new ServiceError('context_length_exceeded', { given: `at least ${leastTokens}`, max: maxSeqLen })
+  }
+
+  /** The tokens, or why no sequence can run with them. */
+  #check(ids: Int32Array, { maxNewTokens, numBeams = 1 }: SequenceOptions): Tokenized {
     try {
-      if (maxSeqLen !== null) refuseLongText(prompt, maxSeqLen, runner.maxTokenBytes)
-      const ids = runner.tokenize(prompt)
       this.#scheduler.check({ promptTokens: ids.length, maxNewTokens, numBeams })
-      if (numBeams > 1) runner.prepareBeams?.()
+      if (numBeams > 1) this.#options.runner.prepareBeams?.()
       return ids
     } catch (error) {
       return toServiceError(error, '')
@@ -128,6 +220,7 @@ export class StepLoop {
   }
 
   #abort(request: OpenRequest): void {
+    if (request.drop !== null) return request.drop()
     if (request.open.size === 0) return
     this.#drop(request)
     request.sink.end()
@@ -202,6 +295,9 @@ export class StepLoop {
       this.#drop(request)
       request.sink.fail(error)
     }
+    this.#tokenizing.close()
+    for (const request of this.#unscheduled) request.sink.fail(error)
+    this.#unscheduled.clear()
     this.#options.onStepEnd?.(false)
   }
 
@@ -209,14 +305,6 @@ export class StepLoop {
     this.#failure = new ServiceError('engine_failed', {}, { cause })
     this.#options.onBroken(this.#failure)
   }
-}
-
-/** A text of n bytes is at least n / maxTokenBytes tokens: enough to refuse a huge one unread. */
-function refuseLongText(prompt: Prompt, maxSeqLen: number, maxTokenBytes: number): void {
-  const bytes = prompt.pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
-  const leastTokens = Math.ceil(bytes / maxTokenBytes)
-  if (leastTokens <= maxSeqLen) return
-  throw new ServiceError('context_length_exceeded', { given: `at least ${leastTokens}`, max: maxSeqLen })
 }
 
 function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {

@@ -2,7 +2,7 @@
  * Detects that no message has come for too long. Time is counted in rounds of a timer, so that a machine that slept,
  * or a process that stood still, is not taken for the other side's silence: a round that comes late begins anew.
  */
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../clock.ts'
 
 const ROUNDS = 4
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { openApiDatabase } from '../../src/storage/api-database.ts'
+import { openApiDatabase } from '../../../src/storage/api-database.ts'
 import {
   call,
   KEY,
@@ -14,7 +14,7 @@ import {
   spawnServer,
   startServer,
   temporaryFolder,
-} from '../support/servers/server-process.ts'
+} from '../../support/servers/server-process.ts'
 
 const ADMIN_KEY = 'the-admin-key'
 const PASSWORD = 'correct horse'

@@ -6,12 +6,12 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
-import { openUsageDatabase } from '../../src/storage/usage-database.ts'
-import { SqliteUsageStore } from '../../src/storage/sqlite/sqlite-usage-store.ts'
-import { UsageReports } from '../../src/usage/usage-reports.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { openUsageDatabase } from '../../../src/storage/usage-database.ts'
+import { SqliteUsageStore } from '../../../src/storage/sqlite/sqlite-usage-store.ts'
+import { UsageReports } from '../../../src/usage/usage-reports.ts'
 
-const DIST = path.resolve(import.meta.dirname, '../../dist')
+const DIST = path.resolve(import.meta.dirname, '../../../dist')
 
 /** Records for ever, eight at a time, and writes the number of each entry once it is told that it is recorded. */
 const WRITER = `

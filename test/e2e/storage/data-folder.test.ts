@@ -11,7 +11,7 @@ import {
   spawnServer,
   startServer,
   temporaryFolder,
-} from '../support/servers/server-process.ts'
+} from '../../support/servers/server-process.ts'
 
 const WORDS = ['--api-keys', KEY]
 

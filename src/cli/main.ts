@@ -7,7 +7,7 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { run } from './run.ts'
 import type { CreateServer } from './commands/serve.ts'
-import { createProcessTerminal, flushOutput } from './terminal/terminal.ts'
+import { createProcessTerminal } from './terminal/terminal.ts'
 
 export interface MainOptions {
   /** They replace the table's defaults. */
@@ -34,15 +34,5 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
     return await server.createServer(config, hooks)
   }
   const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })
-  await flushOutput()
-  if (hasFileOperation()) {
-    const { exitAtOnce } = await import('../engines/child/exit-at-once.ts')
-    exitAtOnce(exitCode)
-  }
   terminal.exit(exitCode)
-}
-
-/** Whether a file operation, which may never finish, is pending. */
-function hasFileOperation(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }

@@ -3,7 +3,8 @@
  * fields named below are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
 import type { ServiceError } from '../core/errors.ts'
-import { type DestinationStream, type Level, type Logger, destination as openDestination, pino } from 'pino'
+import { standardError } from '../core/standard-error.ts'
+import { type DestinationStream, type Level, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
@@ -39,7 +40,7 @@ export function createLog(options: LogOptions = {}): Log {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },
     },
-    options.destination ?? (standardError ??= openStandardError()),
+    options.destination ?? standardError,
   )
 }
 
@@ -54,30 +55,6 @@ function timestamp(): string {
     timeField = `,"time":"${new Date(nowMs).toISOString()}"`
   }
   return timeField
-}
-
-/** One for the process, which has one standard error. */
-let standardError: DestinationStream | null = null
-
-/**
- * The lines of one turn of the event loop are written together at its end: each write is a system call that costs as
- * much as the request it is about. What cannot be written, because the disk is full, is lost; the service goes on.
- */
-function openStandardError(): DestinationStream {
-  const file = openDestination({ fd: 2, sync: true }).on('error', () => {})
-  let lines = ''
-  const flush = (): void => {
-    const text = lines
-    lines = ''
-    if (text !== '') file.write(text)
-  }
-  process.on('exit', flush)
-  return {
-    write: (line) => {
-      if (lines === '') setImmediate(flush)
-      lines += line
-    },
-  }
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   Registry,
 } from 'prom-client'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
+import { standardError } from '../core/standard-error.ts'
 import type { RequestTimeline } from './request-timeline.ts'
 
 export interface EndedRequest {
@@ -149,6 +150,17 @@ export class Metrics {
         collect() {
           this.reset()
           for (const { id, engineDeaths } of models.list()) this.inc({ model: id }, engineDeaths)
+        },
+      }),
+    )
+    this.#registry.registerMetric(
+      new Counter({
+        name: 'sluice_log_lines_dropped_total',
+        help: 'Lines of the log that were dropped because their reader did not take them.',
+        registers: [],
+        collect() {
+          this.reset()
+          this.inc(standardError.droppedLines)
         },
       }),
     )

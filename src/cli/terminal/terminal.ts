@@ -1,6 +1,7 @@
 /** The process as the commands see it, so that a test can replace the terminal and its signals. */
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
+import { standardError } from '../../core/standard-error.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -14,7 +15,7 @@ export interface Terminal {
   onSignal(handler: () => void): void
   /** Calls back at each SIGHUP, which then does not end the process. */
   onHangUp(handler: () => void): void
-  /** Ends the process at once. */
+  /** Ends the process, whatever runs, as soon as its output is written or a second later. */
   exit(code: number): void
 }
 
@@ -25,16 +26,30 @@ export interface CommandContext<Name extends keyof ServerConfig = never> {
   readonly clock: Clock
 }
 
-/** Resolves when all output has been written, for which an exit would not wait. */
-export function flushOutput(): Promise<void> {
-  return new Promise((resolve) => void process.stdout.write('', () => resolve()))
+/** A reader that has not taken the last lines by then takes none. */
+const FLUSH_MS = 1000
+
+/** Ends the process when all output has been written, which its end would not wait for. */
+async function endProcess(code: number): Promise<void> {
+  await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
+  await standardError.flush(FLUSH_MS)
+  if (hasFileOperation()) {
+    const { exitAtOnce } = await import('../../engines/child/exit-at-once.ts')
+    exitAtOnce(code)
+  }
+  process.exit(code)
+}
+
+/** Whether a file operation, which may never finish, is pending. */
+function hasFileOperation(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }
 
 export function createProcessTerminal(): Terminal {
   return {
     env: process.env,
     print: (line) => void process.stdout.write(`${line}\n`),
-    complain: (line) => void process.stderr.write(`${line}\n`),
+    complain: (line) => standardError.write(`${line}\n`),
     showProgress: (line) => {
       if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${line ?? ''}`)
     },
@@ -43,6 +58,6 @@ export function createProcessTerminal(): Terminal {
       process.on('SIGTERM', handler)
     },
     onHangUp: (handler) => void process.on('SIGHUP', handler),
-    exit: (code) => process.exit(code),
+    exit: (code) => void endProcess(code),
   }
 }

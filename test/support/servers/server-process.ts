@@ -32,10 +32,13 @@ export interface RunningServerProcess extends ServerProcess {
 export interface SpawnOptions {
   /** What a file may grow to, in blocks of 512 bytes: writing more fails as on a full disk. */
   readonly maxFileBlocks?: number
+  /** A file descriptor in place of the pipe whose lines are collected. */
+  readonly stderr?: number
 }
 
 /** Starts the program with `words`; its data folder, and itself, go with the test. */
-export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOptions = {}): ServerProcess {
+export function spawnServer(words: readonly string[], options: SpawnOptions = {}): ServerProcess {
+  const { maxFileBlocks, stderr: errorOutput = 'pipe' } = options
   const dataDir = temporaryFolder()
   const program = [process.execPath, path.join(ROOT, 'bin/sluice.js'), 'serve', '--port', '0']
   const limited = ['sh', '-c', `ulimit -f ${maxFileBlocks}; exec "$@"`, 'sh']
@@ -43,7 +46,7 @@ export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOp
     ...(maxFileBlocks === undefined ? [] : limited),
     ...[...program, '--data-dir', dataDir, ...words],
   ]
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', errorOutput] })
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
@@ -52,8 +55,8 @@ export function spawnServer(words: readonly string[], { maxFileBlocks }: SpawnOp
     await ended
   })
   const { stdout, stderr } = child
-  if (stdout === null || stderr === null) throw new Error('the pipes are missing')
-  return { child, stdout: collectLines(stdout), stderr: collectLines(stderr), ended }
+  if (stdout === null) throw new Error('the pipe is missing')
+  return { child, stdout: collectLines(stdout), stderr: stderr === null ? [] : collectLines(stderr), ended }
 }
 
 /** A folder that goes with the test, after the servers that were started in it. */

@@ -28,7 +28,8 @@ const maxTokens = () =>
   integerFrom(1)
     .nullish()
     .describe(
-      'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says.',
+      'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says. ' +
+        'When left out, what the server was started with: 256, or its `--default-max-tokens`.',
     )
 
 const streamOptions = z.object(

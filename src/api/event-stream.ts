@@ -66,6 +66,7 @@ export async function streamEvents(
     const requestId = reply.request.id
     const error = toServiceError(thrown, requestId)
     logCause(error, requestId, deps.log)
+    reply.request.context.streamErrorCode = error.code
     writer.end(frame({ error: toOpenAiError(error), detail: error.message }) + DONE_FRAME)
   }
 }

@@ -6,7 +6,7 @@
  *   → browser's origin → proper query → address limit → credential → not shutting down → databases in their place
  *   → rate and concurrency → body parsed → handler
  */
-import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { afterAnswer, type Answer } from '../../core/shared-state.ts'
 import { toRateHeaders } from '../../limits/rate-headers.ts'
@@ -98,7 +98,7 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
       route,
       ...(status === 404 && context.path !== null && { path: toLogText(context.path) }),
       status,
-      ...errorCodeOf(reply),
+      ...errorCodeOf(context),
       ...(adminTarget !== null && { target: toLogText(adminTarget) }),
       ...(optionalCredential && { key: optionalCredential.keyId }),
       ...(brokenRule !== null && { rule: brokenRule }),
@@ -110,8 +110,8 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
   metrics.observeRequest({ method, route, status, timeline })
 }
 
-function errorCodeOf(reply: FastifyReply): { code?: string } {
-  const code = reply.getHeader('x-error-code')
+function errorCodeOf({ reply, streamErrorCode }: RequestContext): { code?: string } {
+  const code = streamErrorCode ?? reply.getHeader('x-error-code')
   return code === undefined ? {} : { code: String(code) }
 }
 

@@ -1,11 +1,11 @@
 /**
  * The context of one HTTP request: created before the first gate, passed to gates, routes, log and metrics. The only
- * decoration of Fastify's request. Only the gates write to it, and routes of the admin API the id of what they made; a
- * generation reads it as its `GenerationContext`.
+ * decoration of Fastify's request. Only the gates write to it, routes of the admin API the id of what they made, and a
+ * stream the error that ended it; a generation reads it as its `GenerationContext`.
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
-import { InvariantError } from '../../core/errors.ts'
+import { type ErrorCode, InvariantError } from '../../core/errors.ts'
 import { TIER_LIMITS } from '../../core/tiers.ts'
 import type { Caller, GenerationContext } from '../../generation/generation.ts'
 import { watchClient } from '../../net/connections/client-presence.ts'
@@ -30,6 +30,8 @@ export class RequestContext implements GenerationContext {
   readonly routePath: string | null
   /** The id that a request of the admin API is about: of its path, or of what it made. Null for a listing. */
   adminTarget: string | null = null
+  /** Of an error inside a stream, whose head had left with status 200. */
+  streamErrorCode: ErrorCode | null = null
   /** The firewall's rule that refused the request. */
   brokenRule: string | null = null
   /** Set by the gate on routes that require a key; null before it, and on other routes. */

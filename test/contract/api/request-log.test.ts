@@ -1,5 +1,7 @@
 /** The log: one line for each request, with its numbers and without its text. */
 import { expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
+import { ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
 import { createAccountsApp } from '../../support/servers/accounts-app.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 
@@ -51,6 +53,19 @@ it('writes one line for a refusal, with its code, and with its path where there 
   ])
   expect(logLines.map((line) => 'path' in line)).toEqual([true, false, false, true])
   expect(JSON.stringify(logLines)).not.toContain('query-text')
+})
+
+it('tells of an error inside a stream, whose status has left', async () => {
+  const engine = new ScriptedEngine(async function* () {
+    yield sequenceStart()
+    yield textDelta('a', [1])
+    throw new ServiceError('engine_unavailable', { message: 'it is gone' })
+  })
+  const { call, logLines } = createTestApp({ engine })
+
+  await call({ method: 'POST', url: '/v1/generate/stream', payload: { prompt: 'a' } })
+
+  await expect.poll(() => logLines).toMatchObject([{ status: 200, code: 'engine_unavailable' }])
 })
 
 it.each([

@@ -60,6 +60,13 @@ describe('toFailure', () => {
     )
   })
 
+  it('names the limit of open files when it is reached', () => {
+    const error = Object.assign(new Error("EMFILE: too many open files, open 'x.js'"), { code: 'EMFILE' })
+    expect(toFailure(error).line).toMatch(
+      /^sluice: the limit of open files( \(\d+\))? is too low: raise it to 1024 or more, with ulimit -n /,
+    )
+  })
+
   it('gives one line for what is not an error', () => {
     expect(toFailure('text').line).toBe('sluice: unexpected error: text (SLUICE_LOG_LEVEL=debug shows more)')
   })

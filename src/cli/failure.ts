@@ -1,6 +1,8 @@
 /** Turns any thrown value into one line for the user and an exit code; a stack trace only when debugging. */
 import type { ServerConfig } from '../config/server-config.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
+import { OPEN_FILE_LIMIT } from '../core/open-file-limit.ts'
+import { errorCode } from '../core/system-error.ts'
 import { escapeUnseen } from './terminal/terminal-text.ts'
 
 /** Whether the log level asks for stack traces. */
@@ -18,6 +20,7 @@ export function toFailure(
   if (listenSentence !== null) return toLine(listenSentence)
   if (showStack && thrown instanceof Error)
     return { line: `sluice: ${thrown.stack ?? thrown.message}`, exitCode: 1 }
+  if (isOutOfFiles(thrown)) return toLine(fileLimitSentence())
   const [message = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')
   return toLine(`unexpected error: ${message} (SLUICE_LOG_LEVEL=debug shows more)`)
 }
@@ -25,6 +28,22 @@ export function toFailure(
 /** Escaped, because the sentence may repeat text of a user or from a database. */
 function toLine(sentence: string, exitCode = 1) {
   return { line: `sluice: ${escapeUnseen(sentence)}`, exitCode }
+}
+
+/** Loading the program opens up to 300 files at once. */
+const LEAST_FILES = 512
+
+/**
+ * Below the least it fails in many ways, of which few name the limit: a package that "cannot be found", a thread that ends.
+ * Asked only when something unexpected has happened, so that no setup that works is refused.
+ */
+function isOutOfFiles(thrown: unknown): boolean {
+  return errorCode(thrown) === 'EMFILE' || OPEN_FILE_LIMIT < LEAST_FILES
+}
+
+function fileLimitSentence(): string {
+  const given = Number.isFinite(OPEN_FILE_LIMIT) ? ` (${OPEN_FILE_LIMIT})` : ''
+  return `the limit of open files${given} is too low: raise it to 1024 or more, with ulimit -n or LimitNOFILE of the systemd unit; each connection needs one.`
 }
 
 /** The message when the address cannot be listened on, by the error's code. */

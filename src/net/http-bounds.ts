@@ -1,6 +1,6 @@
 /** Time-outs and sizes of connections, the same for both servers. */
-import { readFileSync } from 'node:fs'
 import type { ServerOptions } from 'node:http'
+import { OPEN_FILE_LIMIT } from '../core/open-file-limit.ts'
 
 export interface HttpBounds {
   /** For the line and the headers of a request, from its first byte; of a new connection, from its opening. */
@@ -35,7 +35,7 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
   checkingIntervalMs: 5000,
   slowReaderMs: 30_000,
   lingerMs: 30_000,
-  maxConnections: Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, openFileLimit() - RESERVED_FILES)),
+  maxConnections: Math.max(MIN_CONNECTIONS, Math.min(MAX_CONNECTIONS, OPEN_FILE_LIMIT - RESERVED_FILES)),
 })
 
 /** Connections that may wait to be accepted. With Node's 511 a burst makes others wait a second for their next try. */
@@ -56,14 +56,4 @@ export function serverOptions(bounds: HttpBounds) {
     // Node's own check answers without a body; `request-head.ts` has ours.
     requireHostHeader: false,
   } as const satisfies ServerOptions
-}
-
-/** Infinity where the system does not report it. */
-function openFileLimit(): number {
-  try {
-    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }

@@ -9,9 +9,11 @@ import {
   DEMO_MODEL,
   enginePids,
   gone,
+  KEY,
   logged,
   post,
   readStream,
+  spawnServer,
   startDemoServer,
   startServer,
   streamChunks,
@@ -176,4 +178,12 @@ it('goes on serving when nobody takes its log any more', async () => {
     expect(answer.status).toBe(200)
     await answer.arrayBuffer()
   }
+})
+
+it.each([32, 64, 128])('with a limit of %i open files ends in one sentence that names it', async (maxOpenFiles) => {
+  const server = spawnServer(['--checkpoint', DEMO_MODEL, '--api-keys', KEY], { maxOpenFiles })
+  expect(await server.ended).toEqual({ code: 1, signal: null })
+  expect(server.stderr.filter((line) => line.startsWith('sluice: '))).toEqual([
+    expect.stringMatching(/^sluice: the limit of open files( \(\d+\))? is too low: raise it to 1024 or more\b.*\.$/),
+  ])
 })

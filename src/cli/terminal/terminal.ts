@@ -34,8 +34,9 @@ async function endProcess(code: number): Promise<void> {
   await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
   await standardError.flush(FLUSH_MS)
   if (hasFileOperation()) {
-    const { exitAtOnce } = await import('../../engines/child/exit-at-once.ts')
-    exitAtOnce(code)
+    // Where no file can be opened it cannot be loaded either.
+    const loaded = await import('../../engines/child/exit-at-once.ts').catch(() => null)
+    loaded?.exitAtOnce(code)
   }
   process.exit(code)
 }

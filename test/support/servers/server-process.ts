@@ -32,18 +32,22 @@ export interface RunningServerProcess extends ServerProcess {
 export interface SpawnOptions {
   /** What a file may grow to, in blocks of 512 bytes: writing more fails as on a full disk. */
   readonly maxFileBlocks?: number
+  readonly maxOpenFiles?: number
   /** A file descriptor in place of the pipe whose lines are collected. */
   readonly stderr?: number
 }
 
 /** Starts the program with `words`; its data folder, and itself, go with the test. */
 export function spawnServer(words: readonly string[], options: SpawnOptions = {}): ServerProcess {
-  const { maxFileBlocks, stderr: errorOutput = 'pipe' } = options
+  const { maxFileBlocks, maxOpenFiles, stderr: errorOutput = 'pipe' } = options
   const dataDir = temporaryFolder()
   const program = [process.execPath, path.join(ROOT, 'bin/sluice.js'), 'serve', '--port', '0']
-  const limited = ['sh', '-c', `ulimit -f ${maxFileBlocks}; exec "$@"`, 'sh']
+  const limits = [
+    ...(maxFileBlocks === undefined ? [] : [`ulimit -f ${maxFileBlocks}; `]),
+    ...(maxOpenFiles === undefined ? [] : [`ulimit -n ${maxOpenFiles}; `]),
+  ]
   const [command = '', ...rest] = [
-    ...(maxFileBlocks === undefined ? [] : limited),
+    ...(limits.length === 0 ? [] : ['sh', '-c', `${limits.join('')}exec "$@"`, 'sh']),
     ...[...program, '--data-dir', dataDir, ...words],
   ]
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', errorOutput] })

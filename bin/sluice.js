@@ -14,7 +14,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 function whyNotLoaded(error) {
   const message = String(error && error.message).split('\n')[0]
-  if (error && error.code === 'EMFILE') return 'the limit of open files is too low: raise it to 1024 or more (ulimit -n).'
+  if (error && error.code === 'EMFILE')
+    return 'the limit of open files is too low: raise it to 1024 or more (ulimit -n).'
   if (!error || error.code !== 'ERR_MODULE_NOT_FOUND') return 'the program cannot be loaded: ' + message
   if (/cannot find package/i.test(message)) return 'its packages are not installed; run npm ci.'
   return 'it is not built; run npm run build.'

@@ -180,10 +180,15 @@ it('goes on serving when nobody takes its log any more', async () => {
   }
 })
 
-it.each([32, 64, 128])('with a limit of %i open files ends in one sentence that names it', async (maxOpenFiles) => {
-  const server = spawnServer(['--checkpoint', DEMO_MODEL, '--api-keys', KEY], { maxOpenFiles })
-  expect(await server.ended).toEqual({ code: 1, signal: null })
-  expect(server.stderr.filter((line) => line.startsWith('sluice: '))).toEqual([
-    expect.stringMatching(/^sluice: the limit of open files( \(\d+\))? is too low: raise it to 1024 or more\b.*\.$/),
-  ])
-})
+it.each([32, 64, 128])(
+  'with a limit of %i open files ends in one sentence that names it',
+  async (maxOpenFiles) => {
+    const server = spawnServer(['--checkpoint', DEMO_MODEL, '--api-keys', KEY], { maxOpenFiles })
+    expect(await server.ended).toEqual({ code: 1, signal: null })
+    expect(server.stderr.filter((line) => line.startsWith('sluice: '))).toEqual([
+      expect.stringMatching(
+        /^sluice: the limit of open files( \(\d+\))? is too low: raise it to 1024 or more\b.*\.$/,
+      ),
+    ])
+  },
+)

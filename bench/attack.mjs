@@ -18,7 +18,7 @@ import fc from 'fast-check'
 import { readEndpoints } from './load/openapi-requests.mjs'
 import { startServer } from './servers/serve.mjs'
 
-const ADMIN_KEY = 'bench-admin'
+const ADMIN_KEY = 'bench-admin-key-0123456789'
 const ANSWER_TIMEOUT_MS = 30_000
 /** Made at a time: all of them would be in memory at once. */
 const CHUNK = 200

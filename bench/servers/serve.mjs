@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const KEY = 'bench'
-export const ADMIN_KEY = 'bench-admin'
+export const KEY = 'bench-key-0123456789'
+export const ADMIN_KEY = 'bench-admin-key-0123456789'
 /** More than one client can ask for: the limit is counted, and never reached. */
 const RATE_LIMIT_RPM = 1_000_000
 const COLLECT_ON_SIGNAL = new URL('collect-on-signal.mjs', import.meta.url).href

@@ -72,12 +72,12 @@ const TABLE = {
     apiKeys: {
       kind: secretList,
       default: Object.freeze([]),
-      help: "the operator's keys, between commas, or @FILE with one a line",
+      help: "the operator's keys of at least 16 characters, between commas, or @FILE with one a line",
     },
     adminKey: {
       kind: secret,
       default: null,
-      help: 'secret of the admin API, or @FILE',
+      help: 'secret of the admin API, at least 16 characters, or @FILE',
     },
     registration: {
       kind: choice(['open', 'closed']),

@@ -8,8 +8,10 @@ import { OPTION_NAMES, OPTIONS } from './options.ts'
 import { completeConfig, type GivenOptions, loadConfig, loadOptions, resolveConfig } from './resolve.ts'
 import type { ServerConfig } from './server-config.ts'
 
-/** For each option: text that is right, what it means, text that is wrong, and what is said about it. */
 const NUMBER = (bounds: string, given: string) => `must be a whole number ${bounds}, but was '${given}'`
+const KEYS = ['first-of-two-keys', 'second-of-two-keys'] as const
+
+/** For each option: text that is right, what it means, text that is wrong, and what is said about it. */
 const CASES: {
   readonly [Name in Exclude<keyof ServerConfig, 'models'>]: readonly [
     string,
@@ -29,8 +31,8 @@ const CASES: {
   ],
   workers: ['2', 2, '0', NUMBER('from 1 to 256', '0')],
   authMode: ['none', 'none', 'open', "must be one of api-key, none, but was 'open'"],
-  apiKeys: ['one, two', ['one', 'two'], 'one,,two', 'must not contain an empty secret'],
-  adminKey: ['secret', 'secret', ' ', 'must not contain an empty secret'],
+  apiKeys: [`${KEYS[0]}, ${KEYS[1]}`, KEYS, `${KEYS[0]},,${KEYS[1]}`, 'must not contain an empty secret'],
+  adminKey: ['secret-of-the-admin', 'secret-of-the-admin', ' ', 'must not contain an empty secret'],
   registration: ['closed', 'closed', 'on', "must be one of open, closed, but was 'on'"],
   modelAdmin: ['admin', 'admin', 'me', "must be one of key, admin, but was 'me'"],
   corsOrigins: [
@@ -233,8 +235,8 @@ describe('resolveConfig', () => {
 
 describe('completeConfig', () => {
   it('fills in what is left out and gives a complete configuration back as it is', () => {
-    const config = completeConfig({ port: 0, apiKeys: ['a,b'] })
-    expect(config).toMatchObject({ port: 0, apiKeys: ['a,b'], host: '127.0.0.1' })
+    const config = completeConfig({ port: 0, apiKeys: ['a,b is one secret'] })
+    expect(config).toMatchObject({ port: 0, apiKeys: ['a,b is one secret'], host: '127.0.0.1' })
     expect(completeConfig(config)).toEqual(config)
     expect(completeConfig(resolveConfig({}))).toEqual(resolveConfig({}))
   })

@@ -16,22 +16,27 @@ function write(text: string): string {
   return `@${file}`
 }
 
+const FIRST = 'first-of-two-secrets'
+const SECOND = 'second-of-two-secrets'
+
 describe('secretList', () => {
   it('reads secrets between commas, and arrays as they are', () => {
-    expect(secretList.parse(' a , b')).toEqual(['a', 'b'])
-    expect(secretList.parse(['a,b', '@c'])).toEqual(['a,b', '@c'])
+    expect(secretList.parse(` ${FIRST} , ${SECOND}`)).toEqual([FIRST, SECOND])
+    expect(secretList.parse([`a,${FIRST}`, `@${SECOND}`])).toEqual([`a,${FIRST}`, `@${SECOND}`])
   })
 
   it('reads one secret a line from a file, without empty lines', () => {
-    expect(secretList.parse(write('\u{FEFF}first,with comma\r\n\n  second\n'))).toEqual([
-      'first,with comma',
-      'second',
+    expect(secretList.parse(write(`\u{FEFF}first,with a comma\r\n\n  ${SECOND}\n`))).toEqual([
+      'first,with a comma',
+      SECOND,
     ])
   })
 
   it.each([
     ['@/no/such/topsecret', 'names a file after @, but it does not exist'],
     ['@', 'names a file after @, but it does not exist'],
+    ['topsecret', 'must hold secrets of at least 16 characters, but one has 9'],
+    [['a secret of sixteen', 'topsecret'], 'must hold secrets of at least 16 characters, but one has 9'],
     ['topsecret,', 'must not contain an empty secret'],
     [['topsecret', 7], 'must be text'],
     [{ topsecret: 1 }, 'must be text'],
@@ -47,9 +52,19 @@ describe('secretList', () => {
 })
 
 describe('secret', () => {
+  it('has at least 16 characters, from a file too', () => {
+    expect(secret.parse('x'.repeat(16))).toBe('x'.repeat(16))
+    const problem = 'must hold secrets of at least 16 characters, but one has 15'
+    expect(() => secret.parse('x'.repeat(15))).toThrow(problem)
+    expect(() => secret.parse(write('x'.repeat(15)))).toThrow(problem)
+    expect(() => secret.parse('🔑'.repeat(8))).toThrow('but one has 8')
+  })
+
   it('is one secret, commas included, or the one line of a file', () => {
-    expect(secret.parse('a,b')).toBe('a,b')
-    expect(secret.parse(write('only\n'))).toBe('only')
-    expect(() => secret.parse(write('one\ntwo\n'))).toThrow('must be one secret, but there are more')
+    expect(secret.parse(`a,${FIRST}`)).toBe(`a,${FIRST}`)
+    expect(secret.parse(write(`${FIRST}\n`))).toBe(FIRST)
+    expect(() => secret.parse(write(`${FIRST}\n${SECOND}\n`))).toThrow(
+      'must be one secret, but there are more',
+    )
   })
 })

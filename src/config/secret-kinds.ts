@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs'
 import { errorCode } from '../core/system-error.ts'
 import { type ValueKind, ValueProblem } from './value-kinds.ts'
 
+const MIN_SECRET_LENGTH = 16
+
 /** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
@@ -32,7 +34,16 @@ function readSecrets(given: unknown, split: (text: string) => readonly string[])
   }
   const trimmed = secrets.map((item: string) => item.trim())
   if (trimmed.includes('')) throw new ValueProblem('must not contain an empty secret')
-  return trimmed
+  return trimmed.map(requireLength)
+}
+
+/** A shorter one can be guessed: unlike a password it is all that a caller needs. */
+function requireLength(text: string): string {
+  const length = Array.from(text).length
+  if (length >= MIN_SECRET_LENGTH) return text
+  throw new ValueProblem(
+    `must hold secrets of at least ${MIN_SECRET_LENGTH} characters, but one has ${length}`,
+  )
 }
 
 function readSecretFile(path: string): readonly string[] {
@@ -49,5 +60,5 @@ function readSecretFile(path: string): readonly string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '')
   if (secrets.length === 0) throw new ValueProblem('names a file after @, but it holds no secret')
-  return secrets
+  return secrets.map(requireLength)
 }

@@ -34,11 +34,12 @@ export interface ConfigOptions {
   /** none lets every caller in, on a loopback host only. Must be one of api-key, none. @default api-key */
   readonly authMode?: 'api-key' | 'none'
   /**
-   * The operator's keys, between commas, or `@FILE` with one a line. Must be a list of secrets, or `@FILE`.
+   * The operator's keys of at least 16 characters, between commas, or `@FILE` with one a line. Must be a list of
+   * secrets, or `@FILE`.
    * @default none
    */
   readonly apiKeys?: readonly string[]
-  /** Secret of the admin API, or `@FILE`. Must be one secret, or `@FILE`. @default none */
+  /** Secret of the admin API, at least 16 characters, or `@FILE`. Must be one secret, or `@FILE`. @default none */
   readonly adminKey?: string | null
   /** Who may register an account. Must be one of open, closed. @default open */
   readonly registration?: 'open' | 'closed'

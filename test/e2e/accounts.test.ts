@@ -15,7 +15,7 @@ import {
 import { lengthOf } from '../support/length-of.ts'
 import { shared } from '../support/shared.ts'
 
-const ADMIN_KEY = 'the-admin-key'
+const ADMIN_KEY = 'admin-key-of-this-test'
 const PASSWORD = 'correct horse'
 
 const startAdminServer = (words: readonly string[] = []) => startServer(['--admin-key', ADMIN_KEY, ...words])

@@ -8,7 +8,7 @@ import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 import { call, DEMO_MODEL, spawnServer, startServer } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 
-const ADMIN_KEY = 'the-admin-key'
+const ADMIN_KEY = 'admin-key-of-this-test'
 
 let folder: string
 

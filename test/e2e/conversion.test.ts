@@ -19,7 +19,16 @@ const filesIn = (dataDir: string) => {
   }
 }
 const wordsFor = (dataDir: string, checkpoint = DEMO_MODEL) => [
-  ...['--data-dir', dataDir, '--checkpoint', checkpoint, '--threads', '1', '--api-keys', 'key'],
+  ...[
+    '--data-dir',
+    dataDir,
+    '--checkpoint',
+    checkpoint,
+    '--threads',
+    '1',
+    '--api-keys',
+    'key-of-this-conversion',
+  ],
 ]
 
 it('on a disk that fills up ends in one sentence, with nothing left', async () => {

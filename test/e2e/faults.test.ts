@@ -44,6 +44,8 @@ async function drainStream(chunks: Awaited<ReturnType<typeof startLongStream>>) 
   return last
 }
 
+const ADMIN_KEY = 'admin-key-of-this-test'
+
 describe('a client that leaves', () => {
   const oneSlot = shared(() => startDemoServer(['--max-batch-size', '1']))
 
@@ -161,9 +163,9 @@ it('ends by SIGTERM although a load hangs in the file system', async () => {
   const hang = path.resolve(import.meta.dirname, '../support/checkpoints/stuck-file.mjs')
   vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(hang).href}`)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const server = await startDemoServer(['--admin-key', 'the-admin', '--shutdown-timeout', '0'])
+  const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--shutdown-timeout', '0'])
   const body = { id: 'stuck', checkpoint }
-  const register = call(server, 'POST /v1/admin/models?wait=false', { secret: 'the-admin', body })
+  const register = call(server, 'POST /v1/admin/models?wait=false', { secret: ADMIN_KEY, body })
   expect((await register).status).toBe(200)
   server.child.kill('SIGTERM')
   expect(await server.ended).toEqual({ code: 0, signal: null })

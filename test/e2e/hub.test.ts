@@ -121,6 +121,8 @@ it('is given up at a signal, with one sentence and exit code 1, before anything 
   ])
 })
 
+const ADMIN_KEY = 'admin-key-of-this-test'
+
 it('shows how far it is when an admin registers it on a running server', async () => {
   const { hub } = await startDemoHub()
   const gates = [createGate(), createGate()]
@@ -131,9 +133,9 @@ it('shows how far it is when an admin registers it on a running server', async (
     return gates.shift()?.opened ?? Promise.resolve()
   }
   const held = [...gates]
-  const server = await startServer(['--admin-key', 'admin', '--threads', '1'])
+  const server = await startServer(['--admin-key', ADMIN_KEY, '--threads', '1'])
   const body = { id: 'm', checkpoint: 'hf:acme/demo' }
-  const registered = await call(server, 'POST /v1/admin/models?wait=false', { secret: 'admin', body })
+  const registered = await call(server, 'POST /v1/admin/models?wait=false', { secret: ADMIN_KEY, body })
   expect(registered.status).toBe(200)
   const shown = async () => {
     const { meta } = (await (await call(server, 'GET /v1/models/m', { secret: KEY })).json()) as {

@@ -4,7 +4,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { DEMO_MODEL, enginePids, startServer, temporaryFolder } from '../support/servers/server-process.ts'
+import {
+  DEMO_MODEL,
+  enginePids,
+  KEY,
+  startServer,
+  temporaryFolder,
+} from '../support/servers/server-process.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const SLUICE = path.join(ROOT, 'bin/sluice.js')
@@ -81,7 +87,7 @@ describe('sluice light', () => {
 
     const light = await generate(address, ANY_KEY, payload)
 
-    const other = await generate(full.address, 'test-key', payload)
+    const other = await generate(full.address, KEY, payload)
     expect(light.json).toMatchObject({
       model: 'demo',
       completion_tokens: 8,

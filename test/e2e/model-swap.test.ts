@@ -20,7 +20,7 @@ import { lengthOf } from '../support/length-of.ts'
 import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
 
-const ADMIN_KEY = 'admin-secret'
+const ADMIN_KEY = 'admin-key-of-this-test'
 const MODELS = '/v1/admin/models'
 const ALPHABETS = { first: 'abcdefghijkl', second: 'mnopqrstuvwx' }
 /** Of one model's letters alone. */

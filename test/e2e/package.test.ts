@@ -53,11 +53,16 @@ describe('the package', () => {
 
   it('starts a server from code and takes it down again', async () => {
     const dataDir = temporaryFolder()
-    const server = await sluice.createServer({ port: 0, apiKeys: ['secret'], logLevel: 'silent', dataDir })
+    const server = await sluice.createServer({
+      port: 0,
+      apiKeys: ['key-of-this-package'],
+      logLevel: 'silent',
+      dataDir,
+    })
     try {
       const response = await fetch(`${server.address}/v1/generate`, {
         method: 'POST',
-        headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+        headers: { authorization: 'Bearer key-of-this-package', 'content-type': 'application/json' },
         body: JSON.stringify({ prompt: 'echo' }),
       })
       expect(await response.json()).toMatchObject({ generated_text: 'echo', model: 'default' })

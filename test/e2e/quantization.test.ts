@@ -29,7 +29,7 @@ interface Quantized {
   readonly size_mb: number
 }
 
-const ADMIN_KEY = 'the-admin'
+const ADMIN_KEY = 'admin-key-of-this-test'
 
 const quantize = (server: RunningServerProcess, mode: string, { secret = KEY, id = 'demo' } = {}) =>
   call(server, `POST /v1/models/quantize?model_id=${id}&quant_mode=${mode}`, { secret })

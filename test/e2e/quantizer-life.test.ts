@@ -22,7 +22,7 @@ import { until } from '../support/until.ts'
 import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
-const ADMIN_KEY = 'the-admin'
+const ADMIN_KEY = 'admin-key-of-this-test'
 const HOLD = path.resolve(import.meta.dirname, '../support/engines/held-quantizer.mjs')
 
 /** What the tiny model becomes: 16 matrices in int8. */

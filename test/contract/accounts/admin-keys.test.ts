@@ -255,7 +255,7 @@ describe('PATCH /v1/admin/keys/{key_id}', () => {
 })
 
 describe('without an admin key', () => {
-  it.each(['', 'Bearer test-admin-key', 'Bearer '])(
+  it.each(['', `Bearer ${ADMIN_KEY}`, 'Bearer '])(
     '%j is told how to switch the admin API on',
     async (authorization) => {
       const { app } = await createAccountsApp({ adminCheck: null })

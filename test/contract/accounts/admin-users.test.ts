@@ -1,6 +1,7 @@
 /** `/v1/admin/users`: accounts, for the admin. */
 import { describe, expect, it } from 'vitest'
 import { type AccountsApp, createAccountsApp, PASSWORD } from '../../support/servers/accounts-app.ts'
+import { ADMIN_KEY, KEY } from '../../support/servers/test-app.ts'
 
 const EMAIL = 'ann@example.org'
 const NOBODY = '00000000-0000-4000-8000-000000000000'
@@ -224,7 +225,7 @@ describe('the admin API of users', () => {
     const world = await createAccountsApp()
     const { key, session } = await createUser(world)
 
-    for (const secret of [key, session, 'test-key', 'test-admin-ke', 'test-admin-key2', '']) {
+    for (const secret of [key, session, KEY, ADMIN_KEY.slice(0, -1), `${ADMIN_KEY}2`, '']) {
       expect((await world.as(secret, method, url)).statusCode).toBe(401)
     }
   })

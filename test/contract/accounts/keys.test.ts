@@ -247,7 +247,7 @@ describe('the keys of the operator', () => {
   })
 
   it('are taken whatever they look like, UTF-8 included', async () => {
-    const odd = 'schlüssel mit 😀'
+    const odd = 'ein schlüssel mit 😀'
     const world = await createAccountsApp({ config: { apiKeys: [odd] } })
     const authorization = `Bearer ${Buffer.from(odd).toString('latin1')}`
 

@@ -16,7 +16,7 @@ import {
   temporaryFolder,
 } from '../../support/servers/server-process.ts'
 
-const ADMIN_KEY = 'the-admin-key'
+const ADMIN_KEY = 'admin-key-of-this-test'
 const PASSWORD = 'correct horse'
 
 /** Blocks of 512 bytes: room for the tables and some dozens of requests. */

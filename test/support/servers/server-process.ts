@@ -10,7 +10,7 @@ import { whenUnused } from '../shared.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
 export const DEMO_MODEL = path.join(ROOT, 'models/demo')
-export const KEY = 'test-key'
+export const KEY = 'test-key-0123456789'
 
 interface Ended {
   readonly code: number | null

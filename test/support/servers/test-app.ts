@@ -23,8 +23,8 @@ import { Metrics } from '../../../src/telemetry/metrics.ts'
 import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
 import { whenUnused } from '../shared.ts'
 
-export const KEY = 'test-key'
-export const ADMIN_KEY = 'test-admin-key'
+export const KEY = 'test-key-0123456789'
+export const ADMIN_KEY = 'test-admin-key-0123456789'
 
 export interface TestAppOptions extends Partial<AppDeps> {
   readonly engine?: Engine

@@ -16,6 +16,8 @@ export default defineConfig(({ mode }) => {
     provide: { isSoak },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    // Not the default second: what is polled for happens in another process, or behind a busy one.
+    expect: { poll: { timeout: timeoutMs - 10_000 } },
     // Files share a process and its modules, which are loaded once and not two hundred times: no test mocks a module,
     // and what one changes outside itself it puts back. A soak measures the memory of its own process.
     isolate: isSoak,

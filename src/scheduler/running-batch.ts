@@ -61,7 +61,7 @@ export class RunningBatch {
       this.#slots.release(this.#slotOf(sequence))
       this.#running = this.#running.filter((other) => other !== sequence)
       this.#reserve.end(sequence.place.priorityClass)
-      this.#waiting.settle(sequence, sequence.computedTokens - sequence.cachedTokens)
+      this.#waiting.settle(sequence, sequence.usedTokens)
     }
   }
 

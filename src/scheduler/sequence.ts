@@ -86,6 +86,12 @@ export class Sequence {
     return this.promptTokens + this.newTokens
   }
 
+  /** Tokens computed or sampled since it started. */
+  get usedTokens(): number {
+    const sampled = this.newTokens > 0 ? 1 : 0
+    return this.computedTokens - this.cachedTokens + sampled
+  }
+
   get isPrefilling(): boolean {
     return this.newTokens === 0
   }

@@ -1,4 +1,5 @@
 /** What tiers, accounts and single requests get of a busy scheduler, by simulation of whole loads. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LoadSimulation, type SimulatedClient } from '../../../test/support/engines/load-simulation.ts'
 import { lengthOf } from '../../../test/support/length-of.ts'
@@ -23,39 +24,63 @@ const LOADS: Readonly<Record<string, { free?: Load; pro?: Load; enterprise?: Loa
   'texts of the higher tier that end early': { enterprise: { maxNewTokens: 200, textTokens: 20 } },
   'texts of the lower tier that end early': { free: { maxNewTokens: 200, textTokens: 20 } },
   'requests of unequal length': {
-    free: { maxNewTokens: 1000 },
+    free: { maxNewTokens: 400 },
     pro: { maxNewTokens: 20 },
     enterprise: { maxNewTokens: 500 },
   },
   'long prompts of the lower tier': { free: { promptTokens: 1000, maxNewTokens: 50 } },
   'long prompts of the higher tier': { enterprise: { promptTokens: 1000, maxNewTokens: 50 } },
+  'short batches of the lower tier, one after the other': {
+    free: { maxNewTokens: 16, textTokens: 1, isBlock: true, open: 46 },
+  },
   'batches of the lower tier': { free: { maxNewTokens: 200, isBlock: true, open: 64 } },
+}
+
+function expectWeights(
+  { free, pro, enterprise }: Record<'free' | 'pro' | 'enterprise', Load>,
+  { slots, seconds }: { readonly slots: number; readonly seconds: number },
+): void {
+  const clients = [
+    client('free', FREE, free),
+    client('pro', PRO, pro),
+    client('enterprise', ENTERPRISE, enterprise),
+  ]
+  const simulation = new LoadSimulation(clients, { maxBatchSize: slots })
+  const shares = simulation
+    .run(30 * SECONDS)
+    .resetTokens()
+    .run(seconds * SECONDS)
+    .shares()
+  const parts = { free: 1, pro: 4, enterprise: 16 }
+  for (const [accountId, part] of Object.entries(parts)) {
+    expect(Math.abs((shares[accountId] ?? 0) * (21 / part) - 1), accountId).toBeLessThan(0.1)
+  }
 }
 
 describe('tiers that all have a backlog', () => {
   it.each(Object.entries(LOADS).flatMap(([name, loads]) => [1, 8].map((slots) => ({ name, slots, loads }))))(
     'get tokens as 16 : 4 : 1: $name, $slots slots',
     ({ slots, loads: { free = SIMPLE, pro = SIMPLE, enterprise = SIMPLE } }) => {
-      const clients = [
-        client('free', FREE, free),
-        client('pro', PRO, pro),
-        client('enterprise', ENTERPRISE, enterprise),
-      ]
-      const simulation = new LoadSimulation(clients, { maxBatchSize: slots })
-      const shares = simulation
-        .run(30 * SECONDS)
-        .resetTokens()
-        .run((lengthOf({ test: 1200, soak: 24_000 }) / slots) * SECONDS)
-        .shares()
-      for (const [accountId, parts] of [
-        ['free', 1],
-        ['pro', 4],
-        ['enterprise', 16],
-      ] as const) {
-        expect(Math.abs((shares[accountId] ?? 0) * (21 / parts) - 1), accountId).toBeLessThan(0.1)
-      }
+      const seconds = lengthOf({ test: 480, soak: 24_000 })
+      expectWeights({ free, pro, enterprise }, { slots, seconds })
     },
   )
+
+  it('get tokens as 16 : 4 : 1 whatever they ask for', () => {
+    const load = fc.record({
+      open: fc.integer({ min: 32, max: 64 }),
+      promptTokens: fc.integer({ min: 1, max: 200 }),
+      maxNewTokens: fc.integer({ min: 1, max: 300 }),
+      textTokens: fc.integer({ min: 1, max: 300 }),
+    })
+    const loads = fc.record({ free: load, pro: load, enterprise: load })
+    fc.assert(
+      fc.property(loads, fc.constantFrom(1, 2, 4, 8, 16), (given, slots) => {
+        expectWeights(given, { slots, seconds: 480 })
+      }),
+      { numRuns: lengthOf({ test: 8, soak: 400 }) },
+    )
+  })
 
   it('share what a tier without requests leaves', () => {
     const clients = [
@@ -82,7 +107,7 @@ describe('a free request beside backlogs of every tier', () => {
   ])(
     'waits at most for its part of the tokens: $slots slots, $others other free accounts',
     ({ slots, others }) => {
-      const request = { promptTokens: 8, maxNewTokens: 100 }
+      const request = { promptTokens: 8, maxNewTokens: 300 }
       const clients = [
         client('alone', FREE, { ...request, open: 1, pauseMs: 3 * SECONDS }),
         ...Array.from({ length: others }, (_, i) => client(`other ${i}`, FREE, request)),
@@ -92,7 +117,7 @@ describe('a free request beside backlogs of every tier', () => {
       const simulation = new LoadSimulation(clients, { maxBatchSize: slots }).run(1000 * SECONDS)
       const tokens = [...simulation.figures.values()].reduce((sum, figures) => sum + figures.tokens, 0)
       const tokensPerSecond = tokens / 1000
-      const boundMs = ((21 * (others + 1) * 108 + slots * 408) / tokensPerSecond) * SECONDS
+      const boundMs = ((21 * (others + 1) * 308 + slots * 408) / tokensPerSecond) * SECONDS
       const { waitsMs } = simulation.of('alone')
       expect(waitsMs.length).toBeGreaterThan(5)
       expect(Math.max(...waitsMs)).toBeLessThan(boundMs)
@@ -116,9 +141,7 @@ describe('an enterprise request', () => {
   }
 
   it.each(
-    Object.entries(freeLoads).flatMap(([name, clients]) =>
-      [4, 8, 16].map((slots) => ({ name, slots, clients })),
-    ),
+    Object.entries(freeLoads).flatMap(([name, clients]) => [4, 8].map((slots) => ({ name, slots, clients }))),
   )('starts within a second beside any free load: $name, $slots slots', ({ slots, clients }) => {
     const stream = client('stream', ENTERPRISE, { open: 1, maxNewTokens: 1500 })
     const probe = client('probe', ENTERPRISE, {
@@ -179,7 +202,21 @@ describe('accounts of one tier', () => {
     }
   })
 
-  it('let one of 64 long texts keep another waiting for the rest of one text at most', () => {
+  it('pay for long requests that they send one after the other', () => {
+    const clients = [
+      client('one at a time', FREE, { open: 1, maxNewTokens: 1500 }),
+      client('many', FREE, { maxNewTokens: 100 }),
+    ]
+    const simulation = new LoadSimulation(clients, { maxBatchSize: 1 })
+    const shares = simulation
+      .run(20 * SECONDS)
+      .resetTokens()
+      .run(600 * SECONDS)
+      .shares()
+    expect(Math.abs((shares['many'] ?? 0) * 2 - 1)).toBeLessThan(0.1)
+  })
+
+  it('wait for the rest of one text at most, however many of another account wait', () => {
     const clients = [
       client('batch', FREE, { maxNewTokens: 2048, isBlock: true }),
       client('other', FREE, { open: 1, maxNewTokens: 8, startsAtMs: 1000, pauseMs: 500 }),

@@ -7,6 +7,9 @@
 import type { Sequence } from '../sequence.ts'
 import { AccountQueue } from './account-queue.ts'
 
+/** Idle accounts whose charges are remembered. */
+const MAX_IDLE_ACCOUNTS = 1000
+
 /** Where in a tier a sequence waits, by the policy. */
 export interface QueueKey {
   readonly accountId: string
@@ -19,8 +22,7 @@ export class TierQueue {
   /** Virtual time of the tier among the tiers: what it has been charged with, divided by its weight. */
   virtualTime = 0
   size = 0
-  unsettled = 0
-  /** Accounts that wait or have unsettled charges. */
+  /** Accounts that wait, have unsettled charges, or were charged more than those that wait. */
   readonly #accounts = new Map<string, AccountQueue>()
   /** Those that wait, the next one first. */
   readonly #order: AccountQueue[] = []
@@ -49,7 +51,7 @@ export class TierQueue {
   /** Removes a sequence that has not started. */
   remove(sequence: Sequence, key: QueueKey): void {
     const account = this.#accounts.get(key.accountId)
-    if (account !== undefined && this.#takeOut(account, sequence, key)) this.#forgetIfIdle(account)
+    if (account !== undefined) this.#takeOut(account, sequence, key)
   }
 
   /** The next sequence, without those in `except`. */
@@ -66,7 +68,6 @@ export class TierQueue {
     const account = this.#accounts.get(key.accountId)
     if (account === undefined || !this.#takeOut(account, sequence, key)) return
     account.unsettled++
-    this.unsettled++
     this.#lastStart = account.virtualTime
     this.#charge(account, tokens)
   }
@@ -76,9 +77,7 @@ export class TierQueue {
     const account = this.#accounts.get(accountId)
     if (account === undefined) return
     account.unsettled--
-    this.unsettled--
     this.#charge(account, -unusedTokens)
-    this.#forgetIfIdle(account)
   }
 
   /** Where an account begins that had nothing waiting: beside the one whose turn it is. */
@@ -87,14 +86,18 @@ export class TierQueue {
   }
 
   #createAccount(accountId: string): AccountQueue {
+    if (this.#accounts.size >= MAX_IDLE_ACCOUNTS + this.#order.length) this.#forgetIdle()
     const account = new AccountQueue(accountId)
     account.virtualTime = this.#level()
     this.#accounts.set(accountId, account)
     return account
   }
 
-  #forgetIfIdle(account: AccountQueue): void {
-    if (account.size === 0 && account.unsettled === 0) this.#accounts.delete(account.accountId)
+  /** What an idle account was charged matters only beside those that wait. */
+  #forgetIdle(): void {
+    for (const [accountId, { size, unsettled }] of this.#accounts) {
+      if (size === 0 && unsettled === 0) this.#accounts.delete(accountId)
+    }
   }
 
   #takeOut(account: AccountQueue, sequence: Sequence, { priority }: QueueKey): boolean {

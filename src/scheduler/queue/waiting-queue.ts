@@ -10,6 +10,8 @@ import { TierQueue } from './tier-queue.ts'
 
 /** What a priority class gets of the tokens, relative to the class below it: enterprise, pro and free as 16 : 4 : 1. */
 const WEIGHT_RATIO = 4
+/** Where two tiers were charged alike for their weights, the higher one is given so many tokens before the lower one. */
+const LOOKAHEAD_TOKENS = 256
 const NONE: ReadonlySet<Sequence> = new Set()
 
 /** The weight of a tier among those that wait. */
@@ -61,10 +63,7 @@ export class WaitingQueue {
 
   add(sequence: Sequence): void {
     const tier = this.#tierOf(sequence)
-    if (tier.size === 0) {
-      const level = this.#level()
-      tier.virtualTime = tier.unsettled === 0 ? level : Math.max(tier.virtualTime, level)
-    }
+    if (tier.size === 0) tier.virtualTime = Math.max(tier.virtualTime, this.#level())
     tier.add(sequence, this.#keyOf(sequence))
     this.#size++
   }
@@ -88,7 +87,7 @@ export class WaitingQueue {
       if (hasTiers && best === null && mayStart?.(tier.priorityClass) === false) continue
       const sequence = tier.peek(nowMs, except)
       if (sequence === null) continue
-      const finish = tier.virtualTime + this.#tokensOf(sequence) / tier.weight
+      const finish = tier.virtualTime + LOOKAHEAD_TOKENS / tier.weight
       if (best === null || finish < best.finish) best = { sequence, finish }
     }
     return best?.sequence ?? null

@@ -136,3 +136,36 @@ describe('an engine process with two clients', () => {
     await expect(connectToEngine(socketPath)).rejects.toThrow('ended before it could be reached')
   })
 })
+
+describe('an engine process with long prompts', () => {
+  /** As slow to tokenize as the context admits, and then too long. */
+  const SLOW = Array.from({ length: 64 }, () => '<s>abcdefghijkl'.repeat(500))
+
+  it('answers a short request before the long one that came first', async () => {
+    const host = await startHost()
+    const ends: string[] = []
+    const run = async (name: string, prompts: string | string[]) => {
+      const results = await runRequest(host, engineRequest(prompts, { maxNewTokens: 1 }))
+      ends.push(name)
+      return results
+    }
+
+    const [long] = await Promise.all([run('long', SLOW), run('short', PROMPT)])
+
+    expect(ends).toEqual(['short', 'long'])
+    expect(new Set(long.map(({ ends: [end] }) => end))).toEqual(new Set(['context_length_exceeded']))
+  })
+
+  it('ends one whose client leaves, and works for the next', async () => {
+    const host = await startHost()
+    for (let round = 0; round < 5; round++) {
+      const client = new AbortController()
+      const request = runRequest(host, engineRequest(SLOW), client.signal)
+      await runRequest(host, engineRequest(PROMPT, { maxNewTokens: 1 }))
+      client.abort()
+      await expect(request).rejects.toThrow('aborted')
+    }
+    const [long] = await runRequest(host, engineRequest([`${'the cat '.repeat(60)}.`, ...SLOW.slice(2)]))
+    expect(long?.tokenIds.length).toBeGreaterThan(0)
+  })
+})

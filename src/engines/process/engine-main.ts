@@ -8,7 +8,7 @@ import { wholePercents } from '../../core/text/whole-percents.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
 import { EngineServer } from './connection/engine-server.ts'
-import type { EngineProcessOptions, LoadMessage } from './connection/messages.ts'
+import { type EngineProcessOptions, type LoadMessage, STEP_LOOP_FAILED } from './connection/messages.ts'
 
 /** Exit code after a step failed: the model's state is unknown, so a fresh process takes over. */
 const BROKEN_EXIT_CODE = 70
@@ -24,9 +24,7 @@ async function main(options: EngineProcessOptions): Promise<void> {
     schedulePolicy: options.schedulePolicy,
     clock: systemClock,
     onBroken: ({ cause }) => {
-      process.stderr.write(
-        `the step loop failed: ${cause instanceof Error ? cause.message : String(cause)}\n`,
-      )
+      process.stderr.write(`${STEP_LOOP_FAILED}${cause instanceof Error ? cause.message : String(cause)}\n`)
       process.exit(BROKEN_EXIT_CODE)
     },
   })

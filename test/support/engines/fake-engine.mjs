@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * A program in the engine's place: speaks its protocol and does as the prompt says. `hang` says nothing more, `die`
- * ends the process, `full` is refused, `not-in 7` waits for ever in process 7, anything else is answered with the id of this process. How it starts is said by
+ * ends the process, `break` says that its step loop failed, and ends, `full` is refused, `not-in 7` waits for ever in process 7, anything else is answered with the id of this process. How it starts is said by
  * the model's id: `hangs` tells some progress and no more, `half` ends in the middle of a message, `once` hangs where the
  * file of the model exists, which it makes, and logs its id.
  */
@@ -49,6 +49,10 @@ const server = createServer((socket) => {
       const word = message.request.prompts[0].pieces.join('')
       const start = { type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 }
       if (word === 'die') process.exit(3)
+      if (word === 'break') {
+        process.stderr.write('the step loop failed: no reason\n')
+        process.exit(70)
+      }
       if (word === 'full') {
         const refusal = { code: 'tokenizing_queue_full', params: {}, retryAfterSeconds: 1 }
         socket.write(toFrame({ events: [], refusals: [[message.id, refusal]], ended: [] }))

@@ -1,4 +1,5 @@
 /** The program of the thread that `tokenizer-thread.ts` starts: slices of long prompts, for some milliseconds a call. */
+import os from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '../../../core/concurrency/worker-calls.ts'
 import { InvariantError } from '../../../core/errors.ts'
@@ -10,6 +11,12 @@ import { Vocabulary } from './vocabulary.ts'
 
 /** So that another account's turn comes soon, and that most prompts take one call. */
 const CALL_MS = 10
+
+/** So that the threads that compute a step, which wait for each other, do not wait for this one. */
+const PRIORITY = 10
+
+// Of this thread: elsewhere than on Linux it would be that of the process.
+if (process.platform === 'linux') os.setPriority(0, PRIORITY)
 
 const data = workerData as TokenizerThreadData
 const vocabulary = new Vocabulary(attachLlama(data.gpu), data.vocabulary)

@@ -60,6 +60,9 @@ export type LoadMessage =
   | { readonly type: 'ready'; readonly info: ModelInfo }
   | { readonly type: 'failed'; readonly message: string }
 
+/** Begins the line on standard error that says why an engine process ends itself. */
+export const STEP_LOOP_FAILED = 'the step loop failed: '
+
 /** A prompt of the largest accepted body, escaped at its worst, stays under this. */
 const MAX_FRAME_BYTES = 128 * 1024 * 1024
 const HEADER_BYTES = 4

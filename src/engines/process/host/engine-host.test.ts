@@ -214,6 +214,15 @@ async function answered(ask: (word: string) => Promise<string | undefined>) {
   return answer
 }
 
+it('an engine that ends itself says why', async () => {
+  const { crashes, ask } = await startHost()
+
+  await expect(ask('break')).rejects.toMatchObject({ code: 'engine_failed' })
+  await ask('hello')
+
+  expect(crashes).toEqual(['ended with exit code 70: the step loop failed: no reason'])
+})
+
 describe('an engine in which too much text waits', () => {
   it('refuses requests with its reason, and says so once a minute', async () => {
     const clock = new VirtualClock()

@@ -10,7 +10,7 @@ import type { ModelInfo } from '../../../protocol/engine.ts'
 import type { LoadProgress } from '../../../protocol/runner-options.ts'
 import { type Child, startChild } from '../../child/child-program.ts'
 import { connectToEngine } from '../connection/engine-client.ts'
-import type { EngineProcessOptions, LoadMessage } from '../connection/messages.ts'
+import { type EngineProcessOptions, type LoadMessage, STEP_LOOP_FAILED } from '../connection/messages.ts'
 import { withHugePages } from './huge-pages.ts'
 import { createSocketFolder } from './socket-folder.ts'
 
@@ -87,7 +87,7 @@ export async function startEngineProcess(
   try {
     const info = await load.untilReady(child)
     const socket = await connectToEngine(socketPath)
-    const exited = child.exited.then(({ how }) => how)
+    const exited = child.exited.then(({ how }) => load.withReason(how))
     return { pid: child.pid, info, socket, socketPath, exited, kill }
   } catch (error) {
     kill()
@@ -97,7 +97,7 @@ export async function startEngineProcess(
   }
 }
 
-/** One load, as far as it can be followed from outside. */
+/** One load, as far as it can be followed from outside, and the last lines of the log behind it. */
 class Load {
   readonly #hooks: EngineProcessHooks
   readonly #stallMs: number
@@ -143,6 +143,12 @@ class Load {
     } finally {
       clearTimeout(this.#stallTimer)
     }
+  }
+
+  /** How the process ended, and what it said about that. */
+  withReason(how: string): string {
+    const line = this.#lastLines.find((one) => one.startsWith(STEP_LOOP_FAILED))
+    return line === undefined ? how : `${how}: ${line}`
   }
 
   #stall(): void {

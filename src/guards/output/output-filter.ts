@@ -39,22 +39,25 @@ const CONTROLS_RULE = 'terminal-controls'
 export type OnHit = (rule: string, count: number) => void
 
 interface FilteredSequence {
-  readonly detectors: readonly Detector[]
+  /** Made for the first text: by then the engine has accepted the prompt, and so the length of all that was sent. */
+  detectors: readonly Detector[] | null
   readonly held: HeldText
   isOver: boolean
 }
 
 export class OutputFilter {
   readonly #sequences: readonly FilteredSequence[]
+  readonly #createDetectors: () => readonly Detector[]
   readonly #onHit: OnHit
   #open: number
 
   constructor(count: number, { detectors, onHit }: { detectors: () => readonly Detector[]; onHit: OnHit }) {
     const sequences: FilteredSequence[] = []
     while (sequences.length < count) {
-      sequences.push({ detectors: detectors(), held: new HeldText(), isOver: false })
+      sequences.push({ detectors: null, held: new HeldText(), isOver: false })
     }
     this.#sequences = sequences
+    this.#createDetectors = detectors
     this.#onHit = onHit
     this.#open = count
   }
@@ -73,7 +76,8 @@ export class OutputFilter {
   }
 
   #passText(sequence: FilteredSequence, event: TextDeltaEvent): readonly EngineEvent[] {
-    const { detectors, held } = sequence
+    const { held } = sequence
+    const detectors = (sequence.detectors ??= this.#createDetectors())
     const text = this.#withoutControls(event.text)
     let holdFrom = Infinity
     let hit: Detector | null = null

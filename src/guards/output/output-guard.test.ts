@@ -214,6 +214,32 @@ describe('the system prompt', () => {
   })
 })
 
+describe('a system prompt of megabytes', () => {
+  const sentence = (n: number) => `Rule ${n}: whatever number ${n} says is kept from visitor ${n}. `
+  const long = Array.from({ length: 100_000 }, (_, n) => sentence(n)).join('')
+  const quote = (from: number) => Array.from({ length: 12 }, (_, n) => sentence(from + n)).join('')
+
+  it('is watched for up to its first 65,536 characters', () => {
+    const systemMessages = [long]
+
+    expect(play([quote(500)], { systemMessages }).hits).toEqual(['system-prompt 1'])
+    expect(play([quote(90_000)], { systemMessages }).hits).toEqual([])
+    expect(play([quote(500)], { systemMessages: ['Be kind.', long] }).hits).toEqual(['system-prompt 1'])
+  })
+
+  it('is not looked at before there is text', () => {
+    const unread = new Proxy<readonly string[]>([], {
+      get: () => {
+        throw new Error('looked at')
+      },
+    })
+    const filter = new OutputGuard({ secrets: [] }).open(1, { systemMessages: unread, onHit: () => {} })
+    filter.pass({ type: 'sequence-start', index: 0, promptTokens: 1, cachedTokens: 0, queueMs: 0 })
+
+    expect(() => filter.pass({ type: 'text-delta', index: 0, text: 'a', tokenIds: [1] })).toThrow('looked at')
+  })
+})
+
 describe('control characters', () => {
   it('that terminals obey are taken out and counted, text stays', () => {
     const played = play(['a\u001b[31m', 'b\u0007\u009b2J', '\u0000c\u007f\r\n\t'])

@@ -15,17 +15,20 @@ export class OutputGuard {
     this.#secrets = new SecretIndex(secrets)
   }
 
-  /** @param systemMessages what must not be repeated at length. */
+  /** Costs nothing until there is text. @param systemMessages what must not be repeated at length. */
   open(
     count: number,
     { systemMessages, onHit }: { systemMessages: readonly string[]; onHit: OnHit },
   ): OutputFilter {
-    const confidential = ConfidentialText.of(systemMessages)
-    const detectors = (): readonly Detector[] => [
-      new KeyDetector(),
-      ...(this.#secrets.longest > 0 ? [new SecretDetector(this.#secrets)] : []),
-      ...(confidential === null ? [] : [new EchoDetector(confidential)]),
-    ]
+    let confidential: ConfidentialText | null | undefined
+    const detectors = (): readonly Detector[] => {
+      if (confidential === undefined) confidential = ConfidentialText.of(systemMessages)
+      return [
+        new KeyDetector(),
+        ...(this.#secrets.longest > 0 ? [new SecretDetector(this.#secrets)] : []),
+        ...(confidential === null ? [] : [new EchoDetector(confidential)]),
+      ]
+    }
     return new OutputFilter(count, { detectors, onHit })
   }
 }

@@ -114,7 +114,7 @@ export async function preparePrompts(
     const contents = input.messages.map(({ content }) => content)
     throwFirst([await lease.promptBound.refuseChat(contents, signal)])
     throwFirst((await scan(deps, source, scannedMessages(input.messages))).values())
-    return [lease.renderChat(input.messages)]
+    return [await lease.renderChat(input.messages, signal)]
   }
   const { prompts, batch } = input
   const texts = prompts.map(({ text }) => text)

@@ -5,7 +5,8 @@
 import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
-import { ChatTemplate, type ChatMessage } from './chat/chat-template.ts'
+import { ChatTemplate, type ChatMessage, type TemplateModel } from './chat/chat-template.ts'
+import { isLongChat, type RenderThread } from './chat/render-thread.ts'
 import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
@@ -18,8 +19,14 @@ export interface ModelLease extends Disposable {
   readonly info: ModelInfo
   /** What a prompt is refused by before it is worked on. */
   readonly promptBound: PromptBound
-  /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages. */
-  renderChat(messages: readonly ChatMessage[]): Prompt
+  /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages; the signal's reason */
+  renderChat(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Prompt>
+}
+
+/** What all models share. */
+export interface LoadedModelDeps {
+  readonly queueLimit: QueueLimit
+  readonly renderThread: RenderThread
 }
 
 export class LoadedModel {
@@ -27,14 +34,16 @@ export class LoadedModel {
   readonly engine: Engine
   readonly #queued: QueuedEngine
   readonly #promptBound: PromptBound
+  readonly #renderThread: RenderThread
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: Resolvers<void> | null = null
 
-  constructor(modelId: string, engine: Engine, limit: QueueLimit) {
+  constructor(modelId: string, engine: Engine, { queueLimit, renderThread }: LoadedModelDeps) {
     this.modelId = modelId
     this.engine = engine
-    this.#queued = new QueuedEngine(engine, limit)
+    this.#renderThread = renderThread
+    this.#queued = new QueuedEngine(engine, queueLimit)
     this.#promptBound = new PromptBound(engine.info())
   }
 
@@ -47,7 +56,7 @@ export class LoadedModel {
       engine: this.#queued,
       info: this.engine.info(),
       promptBound: this.#promptBound,
-      renderChat: (messages) => this.#renderChat(messages),
+      renderChat: (messages, signal) => this.#renderChat(messages, signal),
       [Symbol.dispose]: () => {
         if (isHeld) this.#release()
         isHeld = false
@@ -63,10 +72,17 @@ export class LoadedModel {
     await this.engine.close()
   }
 
-  // Parsed on first use: a model whose template is broken can still generate.
-  #renderChat(messages: readonly ChatMessage[]): Prompt {
-    this.#chatTemplate ??= new ChatTemplate(this.modelId, this.engine.info())
+  async #renderChat(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Prompt> {
+    if (isLongChat(messages))
+      return await this.#renderThread.render({ model: this.#templateModel(), messages }, signal)
+    // Parsed on first use: a model whose template is broken can still generate.
+    this.#chatTemplate ??= new ChatTemplate(this.#templateModel())
     return this.#chatTemplate.render(messages)
+  }
+
+  #templateModel(): TemplateModel {
+    const { bosText, chatTemplate, eosText, maxSeqLen, specialTexts } = this.engine.info()
+    return { modelId: this.modelId, bosText, chatTemplate, eosText, maxSeqLen, specialTexts }
   }
 
   #release(): void {

@@ -6,9 +6,8 @@ import { ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
-import { LoadedModel } from './loaded-model.ts'
+import { LoadedModel, type LoadedModelDeps } from './loaded-model.ts'
 import { modelNotFound, type ModelEntry } from './model-entry.ts'
-import type { QueueLimit } from './queue-limit.ts'
 
 /** Time for loads to end when the server does; one that reads from a dead network disk never ends. */
 const LOADS_END_MS = 5000
@@ -30,13 +29,13 @@ export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks
 
 export class ModelLoader {
   readonly #openEngine: OpenEngine
-  readonly #queueLimit: QueueLimit
+  readonly #modelDeps: LoadedModelDeps
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
 
-  constructor(openEngine: OpenEngine, queueLimit: QueueLimit) {
+  constructor(openEngine: OpenEngine, modelDeps: LoadedModelDeps) {
     this.#openEngine = openEngine
-    this.#queueLimit = queueLimit
+    this.#modelDeps = modelDeps
   }
 
   /**
@@ -69,7 +68,7 @@ export class ModelLoader {
 
   /** Makes a model of an engine that is open. */
   adopt(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine, this.#queueLimit)
+    const model = new LoadedModel(id, engine, this.#modelDeps)
     this.#open.add(model)
     return model
   }

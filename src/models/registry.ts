@@ -23,6 +23,7 @@ import {
   noModel,
   sourceOf,
 } from './model-entry.ts'
+import { RenderThread } from './chat/render-thread.ts'
 import { ModelLoader, type OpenEngine } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
 import { QueueLimit } from './queue-limit.ts'
@@ -47,6 +48,8 @@ export interface RegistryOptions {
   /** Priority classes that have callers now; slots and queue are kept for the higher ones. @default none known */
   readonly servedClasses?: () => readonly number[]
   readonly clock: Clock
+  /** Renders the long chats of all models. @default one of its own */
+  readonly renderThread?: RenderThread
 }
 
 export interface RegisterOptions {
@@ -65,6 +68,7 @@ export class ModelRegistry {
   /** Whether a model was registered, other than one that was refused. The fallback echoes, so it must not take its place. */
   #wasGivenModel = false
   readonly #loader: ModelLoader
+  readonly #renderThread: RenderThread
   readonly #queueLimit: QueueLimit
   /** Requests that wait for a first load. */
   readonly #loadLine: QueueLine
@@ -74,7 +78,9 @@ export class ModelRegistry {
     const { maxQueue: max, servedClasses } = options
     this.#queueLimit = new QueueLimit({ max, ...(servedClasses && { servedClasses }) })
     this.#loadLine = new QueueLine(this.#queueLimit, 0)
-    this.#loader = new ModelLoader(options.openEngine, this.#queueLimit)
+    this.#renderThread = options.renderThread ?? new RenderThread()
+    const modelDeps = { queueLimit: this.#queueLimit, renderThread: this.#renderThread }
+    this.#loader = new ModelLoader(options.openEngine, modelDeps)
     this.#fallback = this.#createFallback()
   }
 
@@ -194,6 +200,7 @@ export class ModelRegistry {
    */
   async close(): Promise<void> {
     await this.#loader.close([...this.#entries.values(), ...this.#draining])
+    await this.#renderThread.close()
   }
 
   /** Takes an entry out, so that no new request finds it. */

@@ -6,7 +6,7 @@ import { ChatTemplate, type ChatMessage } from './chat-template.ts'
 const PASSTHROUGH = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }).info()
 
 function createTemplate(info: Partial<ModelInfo> = {}): ChatTemplate {
-  return new ChatTemplate('m', { ...PASSTHROUGH, ...info })
+  return new ChatTemplate({ modelId: 'm', ...PASSTHROUGH, ...info })
 }
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })

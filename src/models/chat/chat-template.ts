@@ -1,7 +1,8 @@
 /**
  * Renders a chat into the prompt that a model was trained on, with the model's own Jinja template. Text that users
  * wrote never becomes a special token: wherever it would, the prompt is cut into two pieces, and pieces are
- * tokenized one by one. Text without special tokens is tokenized exactly as it would be without this step.
+ * tokenized one by one. Text without special tokens is tokenized exactly as it would be without this step. Takes time in
+ * proportion to the chat: long ones are rendered in a thread (`render-thread.ts`).
  */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
@@ -22,18 +23,24 @@ const DEFAULT_CHAT_TEMPLATE =
 const FIRST_NONCHARACTER = 0xfdd0
 const NONCHARACTERS = 32
 
+/** What of a model decides how its chats are rendered. */
+export interface TemplateModel extends Pick<
+  ModelInfo,
+  'bosText' | 'chatTemplate' | 'eosText' | 'maxSeqLen' | 'specialTexts'
+> {
+  readonly modelId: string
+}
+
 export class ChatTemplate {
-  readonly #modelId: string
-  readonly #info: ModelInfo
+  readonly #model: TemplateModel
   readonly #template: TemplateRenderer
   readonly #specialTexts: SpecialTexts
 
   /** @throws ServiceError `chat_template_failed` when the template cannot be parsed. */
-  constructor(modelId: string, info: ModelInfo) {
-    this.#modelId = modelId
-    this.#info = info
-    this.#template = this.#guard(() => new TemplateRenderer(info.chatTemplate ?? DEFAULT_CHAT_TEMPLATE))
-    this.#specialTexts = new SpecialTexts(info.specialTexts)
+  constructor(model: TemplateModel) {
+    this.#model = model
+    this.#template = this.#guard(() => new TemplateRenderer(model.chatTemplate ?? DEFAULT_CHAT_TEMPLATE))
+    this.#specialTexts = new SpecialTexts(model.specialTexts)
   }
 
   /** @throws ServiceError `chat_template_failed` when the template refuses the messages. */
@@ -46,8 +53,8 @@ export class ChatTemplate {
           role,
           content: this.#specialTexts.breakUp(content, mark),
         })),
-        bos_token: this.#info.bosText,
-        eos_token: this.#info.eosText,
+        bos_token: this.#model.bosText,
+        eos_token: this.#model.eosText,
       }),
     )
     return { pieces: rendered.split(mark).filter((piece) => piece !== ''), addSpecial: false }
@@ -55,7 +62,7 @@ export class ChatTemplate {
 
   /** A message is a token at least; more of them than the context holds are not worth rendering. */
   #refuseTooMany(given: number): void {
-    const max = this.#info.maxSeqLen
+    const max = this.#model.maxSeqLen
     if (max === null || given <= max) return
     throw new ServiceError(
       'context_length_exceeded',
@@ -69,7 +76,11 @@ export class ChatTemplate {
       return act()
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      throw new ServiceError('chat_template_failed', { model: this.#modelId, message }, { param: 'messages' })
+      throw new ServiceError(
+        'chat_template_failed',
+        { model: this.#model.modelId, message },
+        { param: 'messages' },
+      )
     }
   }
 }

@@ -16,12 +16,16 @@ import { MemoryAttemptLimits } from '../../../src/limits/memory/attempt-limits.t
 import { MemoryRequestLimits } from '../../../src/limits/memory/request-limits.ts'
 import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
 import { QuantizeJobs } from '../../../src/models/quantize-jobs.ts'
+import { RenderThread } from '../../../src/models/chat/render-thread.ts'
 import { ModelRegistry, type OpenEngine } from '../../../src/models/registry.ts'
 import type { Engine } from '../../../src/protocol/engine.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
 import { whenUnused } from '../shared.ts'
+
+/** Threads run what was built. */
+const BUILT_RENDER_WORKER = new URL('../../../dist/models/chat/render-worker.js', import.meta.url)
 
 export const KEY = 'test-key-0123456789'
 export const ADMIN_KEY = 'test-admin-key-0123456789'
@@ -156,5 +160,6 @@ export function createRegistry({
     maxQueue,
     servedClasses,
     clock: new VirtualClock(),
+    renderThread: new RenderThread({ workerUrl: BUILT_RENDER_WORKER }),
   })
 }

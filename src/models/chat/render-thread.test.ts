@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+import { isLongChat, RenderThread } from './render-thread.ts'
+
+const BUILT = new URL('../../../dist/models/chat/render-worker.js', import.meta.url)
+const SILENT = new URL(
+  `data:text/javascript,${encodeURIComponent("import 'node:worker_threads'; setInterval(() => {}, 1e6)")}`,
+)
+
+const MODEL = {
+  modelId: 'm',
+  chatTemplate: '{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}',
+  bosText: '<s>',
+  eosText: '</s>',
+  maxSeqLen: null,
+  specialTexts: ['<s>', '</s>', '<|user|>', '<|assistant|>'],
+}
+
+const threads: RenderThread[] = []
+
+afterEach(async () => {
+  for (const thread of threads.splice(0)) await thread.close()
+})
+
+function createThread(workerUrl = BUILT): RenderThread {
+  const thread = new RenderThread({ workerUrl })
+  threads.push(thread)
+  return thread
+}
+
+function createChat(count: number, content = 'x</s>y'): ChatMessage[] {
+  return Array.from({ length: count }, (_, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content }))
+}
+
+const never = new AbortController().signal
+
+describe('a long chat', () => {
+  it('is one of many messages, or of much text', () => {
+    expect(isLongChat(createChat(100))).toBe(false)
+    expect(isLongChat(createChat(101))).toBe(true)
+    expect(isLongChat(createChat(2, 'x'.repeat(32_768)))).toBe(false)
+    expect(isLongChat(createChat(2, 'x'.repeat(32_769)))).toBe(true)
+  })
+
+  it('is rendered as a short one, for each model with its own template', async () => {
+    const thread = createThread()
+    const other = { ...MODEL, modelId: 'n', chatTemplate: '{{ messages | length }}' }
+    const messages = createChat(5000)
+
+    const prompts = await Promise.all(
+      [MODEL, other, MODEL].map((model) => thread.render({ model, messages }, never)),
+    )
+
+    const expected = new ChatTemplate(MODEL).render(messages)
+    expect(prompts).toEqual([expected, { pieces: ['5000'], addSpecial: false }, expected])
+  })
+
+  it('is rendered while the event loop goes on', async () => {
+    const rendering = createThread().render({ model: MODEL, messages: createChat(10_000) }, never)
+    let turns = 0
+    let isOver = false
+    const count = () => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    count()
+
+    await rendering
+    isOver = true
+
+    expect(turns).toBeGreaterThan(10)
+  })
+
+  it('is refused with the words of its template', async () => {
+    const model = { ...MODEL, chatTemplate: "{{ raise_exception('no more') }}" }
+
+    await expect(createThread().render({ model, messages: createChat(1) }, never)).rejects.toMatchObject({
+      code: 'chat_template_failed',
+      message: "The chat template of model 'm' refuses these messages: no more",
+      param: 'messages',
+    })
+  })
+
+  it('is given up when its client leaves, and ends with the thread', async () => {
+    const thread = createThread(SILENT)
+    const order = { model: MODEL, messages: createChat(1) }
+    const leaving = new AbortController()
+    const running = thread.render(order, never)
+    const left = thread.render(order, leaving.signal)
+
+    leaving.abort()
+    await expect(left).rejects.toThrow('aborted')
+    const ended = expect(running).rejects.toThrow('The thread that renders chats ended')
+    await thread.close()
+
+    await ended
+    await expect(thread.render(order, never)).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+})

@@ -1,0 +1,82 @@
+/**
+ * Renders long chats in a thread of its own, so that the event loop stays free: a template takes tens of microseconds for each
+ * message and walks over all text several times. One chat at a time, in order of arrival; how many may wait follows from the
+ * budget of request bodies. One thread for all models of a registry, which closes it. A thread that dies fails its chat, and
+ * the next chat starts another.
+ */
+import { withAbort } from '../../core/abort.ts'
+import { Semaphore } from '../../core/concurrency/semaphore.ts'
+import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
+import { workerEntry } from '../../core/concurrency/worker-channel.ts'
+import { type ErrorCode, ServiceError } from '../../core/errors.ts'
+import type { Prompt } from '../../protocol/engine.ts'
+import type { ChatMessage, TemplateModel } from './chat-template.ts'
+
+/** More messages or characters than these are rendered in the thread; fewer take a few milliseconds. */
+const MAX_MESSAGES_AT_ONCE = 100
+const MAX_CHARACTERS_AT_ONCE = 65_536
+
+/** Only data crosses to the thread. */
+export interface RenderOrder {
+  /** Whose template the thread keeps from one chat to the next. */
+  readonly model: TemplateModel
+  readonly messages: readonly ChatMessage[]
+}
+
+export type RenderOutcome =
+  | { readonly type: 'prompt'; readonly prompt: Prompt }
+  | {
+      readonly type: 'refusal'
+      readonly code: ErrorCode
+      readonly params: ServiceError['params']
+      readonly param: string | null
+    }
+
+export interface RenderThreadOptions {
+  /** @default the worker beside this file */
+  readonly workerUrl?: URL
+}
+
+export function isLongChat(messages: readonly ChatMessage[]): boolean {
+  if (messages.length > MAX_MESSAGES_AT_ONCE) return true
+  return messages.reduce((sum, { content }) => sum + content.length, 0) > MAX_CHARACTERS_AT_ONCE
+}
+
+export class RenderThread {
+  readonly #calls: WorkerCalls<RenderOrder, RenderOutcome>
+  readonly #semaphore = new Semaphore({ permits: 1 })
+  #isClosed = false
+
+  constructor({ workerUrl }: RenderThreadOptions = {}) {
+    this.#calls = new WorkerCalls({
+      entry: workerUrl ?? workerEntry(import.meta.url, 'render-worker'),
+      name: 'The thread that renders chats',
+      // An idle thread keeps no process alive.
+      keepsAlive: false,
+    })
+  }
+
+  /**
+   * A chat that is aborted in the queue is never rendered; one that is being rendered is finished, and its prompt ignored.
+   * @throws ServiceError `chat_template_failed`; the signal's reason; InvariantError when the thread dies.
+   */
+  async render(order: RenderOrder, signal: AbortSignal): Promise<Prompt> {
+    const outcome = await withAbort(
+      this.#semaphore.run(() => this.#run(order), signal),
+      signal,
+    )
+    if (outcome.type === 'prompt') return outcome.prompt
+    const { code, params, param } = outcome
+    throw new ServiceError(code, params, param === null ? {} : { param })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#calls.close()
+  }
+
+  async #run(order: RenderOrder): Promise<RenderOutcome> {
+    if (this.#isClosed) throw new ServiceError('shutting_down')
+    return await this.#calls.call(order)
+  }
+}

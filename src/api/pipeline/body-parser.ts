@@ -8,7 +8,11 @@ import { addressKey } from '../../net/client-address.ts'
 import { onExchangeEnd } from '../../net/connections/client-presence.ts'
 import { BodyBudget, type BodyHold } from '../../net/requests/body-budget.ts'
 import { parseJsonBody } from '../../net/requests/json-body.ts'
+import { validateInSlices } from '../schemas/validator.ts'
 import { bodyLimit, type BodyLimit, readBody } from '../../net/requests/read-body.ts'
+
+/** Holds too few items for more than one slice. */
+const SMALL_BODY_BYTES = 1000
 
 /** @param firewallLimit applies where a route takes more. */
 export function registerBodyParsers(app: FastifyInstance, firewallLimit: BodyLimit | null): void {
@@ -35,9 +39,14 @@ interface BodySource {
   readonly openHold: () => BodyHold
 }
 
-async function readValue({ headers }: FastifyRequest, { payload, ...options }: BodySource): Promise<unknown> {
+async function readValue(request: FastifyRequest, { payload, ...options }: BodySource): Promise<unknown> {
+  const { headers, routeOptions } = request
   const body = await readBody(payload, { headers, ...options })
-  return body.length === 0 ? undefined : await parseJsonBody(body, headers)
+  if (body.length === 0) return undefined
+  const value = await parseJsonBody(body, headers)
+  // A small one is checked in less time than this would take.
+  if (body.length > SMALL_BODY_BYTES) await validateInSlices(routeOptions.schema?.body, value)
+  return value
 }
 
 /** Held until the request is answered and the work behind it has ended: until then something of the body may be in use. */

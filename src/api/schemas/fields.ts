@@ -18,6 +18,7 @@ import {
   numberRule,
 } from '../../net/requests/request-fields.ts'
 import { describeOtherFields, findUnbuiltField } from '../../net/requests/unbuilt-fields.ts'
+import { longArray } from './long-array.ts'
 
 interface Issue {
   readonly input?: unknown
@@ -73,7 +74,7 @@ export function arrayOf<Item extends z.ZodType>(
   const error = must(
     max === Infinity ? `an array of at least ${min} ${of}` : `an array of ${min} to ${max} ${of}`,
   )
-  const array = z.array(item, { error }).min(min, { error })
+  const array = longArray(item, { error }).min(min, { error })
   return max === Infinity ? array : array.max(max, { error })
 }
 

@@ -2,6 +2,8 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
+import { isJsonObject } from './fields.ts'
+import { ITEMS_PER_SLICE } from './long-array.ts'
 import { toFieldError, unknownParameter } from '../../net/requests/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
@@ -9,10 +11,23 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
   const subject = isBody ? 'The request body' : 'The query string'
   return (data) => {
     // No body at all is an empty one: the answer then names the first required field.
-    const result = schema.safeParse(isBody ? (data ?? {}) : data)
+    const result = checked.get(data) ?? schema.safeParse(isBody ? (data ?? {}) : data)
     if (result.success) return { value: result.data }
     return { error: findUnknownParameter(result.error, schema) ?? toRequestError(result.error, subject) }
   }
+}
+
+/** Results for bodies that were checked before Fastify asks, which takes no result of an asynchronous validator. */
+const checked = new WeakMap<object, z.ZodSafeParseResult<unknown>>()
+
+/** Checks a body with long arrays in slices, before the validator is asked about it. */
+export async function validateInSlices(schema: unknown, body: unknown): Promise<void> {
+  if (!isJsonObject(body) || !(schema instanceof z.ZodType) || !holdsLongArray(body)) return
+  checked.set(body, await schema.safeParseAsync(body))
+}
+
+function holdsLongArray(body: object): boolean {
+  return Object.values(body).some((value) => Array.isArray(value) && value.length > ITEMS_PER_SLICE)
 }
 
 /** Only schemas of queries refuse names: a misspelt one explains what is said to be missing. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/field-table.ts'
 import { addUnsupported, isJsonObject, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
+import { longArray } from '../../schemas/long-array.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const
 
@@ -17,7 +18,7 @@ const textPart = z.object(
 )
 
 const content = z
-  .union([text(), z.array(textPart)], { error: must('a string (or an array of text parts)') })
+  .union([text(), longArray(textPart)], { error: must('a string (or an array of text parts)') })
   .transform((given) => (typeof given === 'string' ? given : given.map((part) => part.text).join('')))
 
 const messageObject = z

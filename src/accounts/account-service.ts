@@ -164,6 +164,15 @@ export class AccountService {
     return { ...rest, items: items.map(toUser) }
   }
 
+  /** By id or e-mail address. @throws ServiceError `user_not_found` */
+  async findUser(idOrEmail: string): Promise<User> {
+    const { database } = this.#deps
+    const user =
+      (await findUser(database, idOrEmail)) ?? (await findUserByEmailKey(database, emailKey(idOrEmail)))
+    if (user === null) throw new ServiceError('user_not_found', { userId: idOrEmail })
+    return toUser(user)
+  }
+
   /**
    * Creates a user with its first key, both of this tier.
    * @throws ServiceError `email_taken`

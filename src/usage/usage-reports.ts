@@ -23,7 +23,7 @@ export class UsageReports {
   }
 
   /** Over all keys that the account has or had. */
-  ofAccount(accountId: string, since: number | null): Promise<UsageSummary> {
+  ofAccount(accountId: string, since: number | null): Promise<DetailedUsage> {
     return this.#summarize({ scope: 'account', id: accountId }, since)
   }
 

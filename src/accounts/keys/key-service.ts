@@ -93,9 +93,9 @@ export class KeyService {
     await this.#revoke(keyId, credential.accountId)
   }
 
-  /** The keys of all accounts. */
-  async listAll(page: PageRequest): Promise<Page<KeyRecord>> {
-    return this.#toRecords(await listKeys(this.#deps.database, null, page))
+  /** The keys of all accounts, or of one user. */
+  async listAll(page: PageRequest, userId: string | null = null): Promise<Page<KeyRecord>> {
+    return this.#toRecords(await listKeys(this.#deps.database, userId, page))
   }
 
   /**

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
+  changeUserQuery,
   changeUserRequest,
   createUserRequest,
   createUserResponse,
@@ -10,21 +11,29 @@ import {
   toUserBody,
   user,
   userList,
+  userListQuery,
   userParams,
 } from '../schemas/accounts.ts'
-import { pageQuery, toListing, toPage } from '../schemas/query.ts'
+import { mergeChange } from '../schemas/change.ts'
+import { toListing, toPage } from '../schemas/query.ts'
+
+const CHANGED_FIELDS = Object.keys(changeUserRequest.shape)
 
 const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
 export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
   addRoute(app, 'GET /v1/admin/users', {
     operationId: 'listUsers',
-    summary: 'All users',
+    summary: 'All users, or one',
     ...ADMIN,
-    query: pageQuery,
+    query: userListQuery,
     ok: userList,
-    errors: [400, 401, 429, 500],
+    errors: [400, 401, 404, 429, 500],
     handler: async ({ query }) => {
+      if (query.user !== undefined) {
+        const found = toUserBody(await accounts.findUser(query.user))
+        return { users: [found], count: 1, ...toListing(query, { nextCursor: null }) }
+      }
       const page = await accounts.listUsers(toPage(query))
       return { users: page.items.map(toUserBody), count: page.count, ...toListing(query, page) }
     },
@@ -49,15 +58,12 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     summary: 'Change the tier or the password of a user, disable or enable it',
     ...ADMIN,
     params: userParams,
+    query: changeUserQuery,
     body: changeUserRequest,
     ok: user,
     errors: [400, 401, 404, 429, 500],
-    handler: async ({ params, body }) => {
-      const change = {
-        tier: body.tier ?? undefined,
-        disabled: body.disabled ?? undefined,
-        password: body.password ?? undefined,
-      }
+    handler: async ({ params, query, body }) => {
+      const change = mergeChange(query, body, CHANGED_FIELDS)
       return toUserBody(await accounts.changeUser(params.user_id, change))
     },
   })

@@ -1,16 +1,18 @@
 /**
  * `/v1/keys`: the caller's own keys; keys that are configuration are not among them. `/v1/admin/keys`: all keys, for the
- * holder of the admin key; its values travel in the query string, never in a body.
+ * holder of the admin key; its values travel in the query string, those of a change also in a body.
  */
 import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
   adminChangeKeyQuery,
+  adminChangeKeyRequest,
   adminCreatedKey,
   adminCreateKeyQuery,
   adminKey,
   adminKeyList,
+  adminKeyListQuery,
   createdKey,
   createKeyRequest,
   keyList,
@@ -20,8 +22,11 @@ import {
   toCreatedKeyBody,
   toKeyBody,
 } from '../schemas/keys.ts'
+import { mergeChange } from '../schemas/change.ts'
 import { pageQuery, toListing, toPage } from '../schemas/query.ts'
 import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
+
+const CHANGED_FIELDS = Object.keys(adminChangeKeyRequest.shape)
 
 const OWN = { tag: 'Keys', access: 'key' } as const
 const ADMIN = { tag: 'Admin', access: 'admin' } as const
@@ -70,17 +75,18 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
 
 export function registerAdminKeyRoutes(
   app: FastifyInstance,
-  { keys, usageReports }: Pick<AppDeps, 'keys' | 'usageReports'>,
+  { accounts, keys, usageReports }: Pick<AppDeps, 'accounts' | 'keys' | 'usageReports'>,
 ): void {
   addRoute(app, 'GET /v1/admin/keys', {
     operationId: 'listAllKeys',
-    summary: 'All keys',
+    summary: 'All keys, or those of one user',
     ...ADMIN,
-    query: pageQuery,
+    query: adminKeyListQuery,
     ok: adminKeyList,
-    errors: [400, 401, 429, 500],
+    errors: [400, 401, 404, 429, 500],
     handler: async ({ query }) => {
-      const page = await keys.listAll(toPage(query))
+      const owner = query.user === undefined ? null : await accounts.findUser(query.user)
+      const page = await keys.listAll(toPage(query), owner?.userId ?? null)
       return { keys: page.items.map(toAdminKeyBody), count: page.count, ...toListing(query, page) }
     },
   })
@@ -135,14 +141,16 @@ export function registerAdminKeyRoutes(
     ...ADMIN,
     params: keyParams,
     query: adminChangeKeyQuery,
+    body: adminChangeKeyRequest,
     ok: adminKey,
     errors: [400, 401, 404, 429, 500],
-    handler: async ({ params, query }) => {
+    handler: async ({ params, query, body }) => {
+      const { name, tier, ...numbers } = mergeChange(query, body, CHANGED_FIELDS)
       const change = {
-        name: query.name,
-        tier: query.tier,
-        rateLimitRpm: query.rate_limit_rpm,
-        expiresInDays: query.expires_in_days,
+        name,
+        tier,
+        rateLimitRpm: numbers.rate_limit_rpm,
+        expiresInDays: numbers.expires_in_days,
       }
       return toAdminKeyBody(await keys.change(params.key_id, change))
     },

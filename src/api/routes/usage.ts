@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
+  adminUsageQuery,
   detailedUsage,
   toDetailedUsageBody,
   toUsageBody,
@@ -12,7 +13,7 @@ import {
 
 export function registerUsageRoutes(
   app: FastifyInstance,
-  { usageReports }: Pick<AppDeps, 'usageReports'>,
+  { accounts, usageReports }: Pick<AppDeps, 'accounts' | 'usageReports'>,
 ): void {
   addRoute(app, 'GET /v1/usage', {
     operationId: 'getUsage',
@@ -28,12 +29,17 @@ export function registerUsageRoutes(
 
   addRoute(app, 'GET /v1/admin/usage', {
     operationId: 'getTotalUsage',
-    summary: 'Usage of all accounts',
+    summary: 'Usage of all accounts, or of one user',
     tag: 'Admin',
     access: 'admin',
-    query: usageQuery,
+    query: adminUsageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 429, 500],
-    handler: async ({ query }) => toDetailedUsageBody(await usageReports.total(query.since ?? null)),
+    errors: [400, 401, 404, 429, 500],
+    handler: async ({ query }) => {
+      const since = query.since ?? null
+      if (query.user === undefined) return toDetailedUsageBody(await usageReports.total(since))
+      const { userId } = await accounts.findUser(query.user)
+      return toDetailedUsageBody(await usageReports.ofAccount(userId, since))
+    },
   })
 }

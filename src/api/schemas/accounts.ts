@@ -4,8 +4,8 @@ import type { User } from '../../accounts/account-service.ts'
 import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields.ts'
-import { boolean, changesSomething, must, text } from './fields.ts'
-import { nextCursor } from './query.ts'
+import { boolean, must, text } from './fields.ts'
+import { nextCursor, pageQuery, queryChoice, userFilter } from './query.ts'
 
 /** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
@@ -122,17 +122,29 @@ export const createUserRequest = z
 
 export const createUserResponse = registerResponse.omit({ message: true }).meta({ id: 'CreateUserResponse' })
 
+const DISABLED_ENDS = 'True ends the keys and sessions of the user at once.'
+
+/** Passwords travel in a body only. */
+export const changeUserQuery = z.object({
+  tier: queryChoice(TIERS).optional(),
+  disabled: queryChoice(['true', 'false'])
+    .transform((given) => given === 'true')
+    .optional()
+    .describe(DISABLED_ENDS),
+})
+
 export const changeUserRequest = z
   .object(
     {
       tier: tier().nullish(),
-      disabled: boolean().nullish().describe('True ends the keys and sessions of the user at once.'),
+      disabled: boolean().nullish().describe(DISABLED_ENDS),
       password: password().nullish().describe('Ends all sessions of the user.'),
     },
     object,
   )
-  .refine(...changesSomething('tier, disabled, password'))
   .meta({ id: 'ChangeUserRequest' })
+
+export const userListQuery = pageQuery.extend({ user: userFilter() })
 
 export const userParams = z.object({ user_id: z.string() })
 

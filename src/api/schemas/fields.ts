@@ -113,14 +113,6 @@ export function nullableWithDefault<Schema extends z.ZodType>(schema: Schema, va
     .transform((given): z.output<Schema> => given ?? value)
 }
 
-/** For the refinement of a change in which every field is optional. */
-export function changesSomething(names: string) {
-  return [
-    (change: object) => Object.values(change).some((value) => value !== undefined && value !== null),
-    { error: `must hold at least one of ${names}` },
-  ] as const
-}
-
 export const modelId = () => boundedText(MODEL_ID_CHARACTERS)
 
 export const stopStrings = () =>

@@ -8,8 +8,8 @@ import {
 } from '../../accounts/keys/key-bounds.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
-import { changesSomething, integer, must, nullableWithDefault, storedText } from './fields.ts'
-import { nextCursor, queryChoice, queryInteger } from './query.ts'
+import { integer, must, nullableWithDefault, storedText } from './fields.ts'
+import { nextCursor, pageQuery, queryChoice, queryInteger, userFilter } from './query.ts'
 
 const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
 
@@ -64,12 +64,13 @@ export const adminKeyList = z
   })
   .meta({ id: 'AdminApiKeyList' })
 
-const adminExpiry = () => queryInteger({ min: 1, max: MAX_EXPIRY_DAYS }).optional().describe('Days from now.')
+const DAYS_FROM_NOW = 'Days from now.'
+const RATE_LIMIT_STAYS = "In place of the tier's number; stays when the tier changes."
+
+const adminExpiry = () => queryInteger({ min: 1, max: MAX_EXPIRY_DAYS }).optional().describe(DAYS_FROM_NOW)
 
 const rateLimitRpm = () =>
-  queryInteger({ min: 1, max: MAX_RATE_LIMIT_RPM })
-    .optional()
-    .describe("In place of the tier's number; stays when the tier changes.")
+  queryInteger({ min: 1, max: MAX_RATE_LIMIT_RPM }).optional().describe(RATE_LIMIT_STAYS)
 
 export const adminCreateKeyQuery = z.object({
   name: name().default(''),
@@ -83,14 +84,27 @@ export const adminCreatedKey = z
   .object({ key: secret, ...createdFields, ...ownerField, rate_limit_rpm: keyFields.rate_limit_rpm })
   .meta({ id: 'AdminCreatedKey' })
 
-export const adminChangeKeyQuery = z
-  .object({
-    name: name().optional(),
-    tier: queryChoice(TIERS).optional(),
-    rate_limit_rpm: rateLimitRpm(),
-    expires_in_days: adminExpiry(),
-  })
-  .refine(...changesSomething('name, tier, rate_limit_rpm, expires_in_days'))
+export const adminChangeKeyQuery = z.object({
+  name: name().optional(),
+  tier: queryChoice(TIERS).optional(),
+  rate_limit_rpm: rateLimitRpm(),
+  expires_in_days: adminExpiry(),
+})
+
+/** The same fields: whoever changes a user with a body expects no other for a key. */
+export const adminChangeKeyRequest = z
+  .object(
+    {
+      name: name().nullish(),
+      tier: z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) }).nullish(),
+      rate_limit_rpm: integer(1, MAX_RATE_LIMIT_RPM).nullish().describe(RATE_LIMIT_STAYS),
+      expires_in_days: integer(1, MAX_EXPIRY_DAYS).nullish().describe(DAYS_FROM_NOW),
+    },
+    { error: must('a JSON object') },
+  )
+  .meta({ id: 'ChangeKeyRequest' })
+
+export const adminKeyListQuery = pageQuery.extend({ user: userFilter() })
 
 export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][number] {
   return {

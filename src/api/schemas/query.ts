@@ -3,7 +3,7 @@
  * one, so that `since=` and `since=yesterday` are not taken for zero. Absent means the default.
  */
 import { z } from 'zod'
-import { must } from './fields.ts'
+import { must, storedText } from './fields.ts'
 
 interface Bounds {
   readonly min: number
@@ -50,6 +50,10 @@ export const since = () =>
   )
     .optional()
     .describe('Unix seconds, inclusive; all there is when left out.')
+
+/** Of a listing or a sum for the admin. */
+export const userFilter = () =>
+  storedText(1, 254).optional().describe('Id or e-mail address of a user: only what is theirs.')
 
 const MAX_PAGE_LENGTH = 1000
 

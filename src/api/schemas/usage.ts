@@ -1,7 +1,7 @@
 /** What was used, by account, by key and in all. */
 import { z } from 'zod'
 import type { DetailedUsage, UsageSummary } from '../../usage/usage-reports.ts'
-import { since } from './query.ts'
+import { since, userFilter } from './query.ts'
 
 const summaryFields = {
   requests: z.int(),
@@ -11,6 +11,8 @@ const summaryFields = {
 }
 
 export const usageQuery = z.object({ since: since() })
+
+export const adminUsageQuery = usageQuery.extend({ user: userFilter() })
 
 export const usageSummary = z.object(summaryFields).meta({ id: 'UsageSummary' })
 

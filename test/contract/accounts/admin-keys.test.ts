@@ -120,6 +120,37 @@ describe('GET /v1/admin/keys', () => {
   })
 })
 
+describe('GET /v1/admin/keys?user=', () => {
+  it('lists the keys of that user, by id or e-mail, in pages too', async () => {
+    const world = await createAccountsApp()
+    await createKey(world, '?name=robot')
+    const ann = await world.register('ann@example.org')
+    await world.register('bob@example.org')
+    await world.admin('POST', `/v1/admin/keys?name=second&user_id=${ann.userId}`)
+    const list = async (query: string) => (await world.admin('GET', `/v1/admin/keys?${query}`)).json()
+
+    const all = await list(`user=${ann.userId}`)
+
+    expect(all.count).toBe(2)
+    expect(all.keys.map(({ user_id: id }: { user_id: string }) => id)).toEqual([ann.userId, ann.userId])
+    expect(await list('user=ANN@example.org')).toEqual(all)
+    const first = await list('user=ann@example.org&limit=1')
+    expect(first).toMatchObject({ count: 2, keys: [all.keys[0]] })
+    const cursor = encodeURIComponent(first.next_cursor)
+    expect((await list(`user=ann@example.org&limit=1&cursor=${cursor}`)).keys).toEqual([all.keys[1]])
+  })
+
+  it('is 404 for a user that there is not', async () => {
+    const { admin } = await createAccountsApp()
+
+    for (const url of ['/v1/admin/keys', '/v1/admin/usage', '/v1/admin/users']) {
+      const answer = await admin('GET', `${url}?user=nobody@example.org`)
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json().detail).toBe("User 'nobody@example.org' does not exist.")
+    }
+  })
+})
+
 describe('/v1/admin/keys/{key_id}', () => {
   it.each([
     ['GET', ''],
@@ -161,7 +192,7 @@ describe('PATCH /v1/admin/keys/{key_id}', () => {
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().detail).toBe(
-      'The query string must hold at least one of name, tier, rate_limit_rpm, expires_in_days.',
+      'The query string or the request body must hold at least one of name, tier, rate_limit_rpm, expires_in_days.',
     )
   })
 
@@ -178,14 +209,41 @@ describe('PATCH /v1/admin/keys/{key_id}', () => {
     }
   })
 
-  it('does not read its values from a body', async () => {
+  it('takes its values from the query, from a body, and from both', async () => {
     const world = await createAccountsApp()
     const robot = await createKey(world)
 
-    expect((await world.admin('PATCH', keyUrl(robot), { tier: 'pro' })).statusCode).toBe(400)
-    const answer = await world.admin('PATCH', keyUrl(robot, '?name=new'), { tier: 'pro' })
+    const fromBody = { tier: 'pro', rate_limit_rpm: 7, expires_in_days: 2, name: null, other: 1 }
+    expect((await world.admin('PATCH', keyUrl(robot), fromBody)).json()).toMatchObject({
+      tier: 'pro',
+      rate_limit_rpm: 7,
+      expires_at: expect.any(Number),
+      name: '',
+    })
+    const answer = await world.admin('PATCH', keyUrl(robot, '?name=new&tier=free'), { tier: 'free' })
 
     expect(answer.json()).toMatchObject({ name: 'new', tier: 'free' })
+  })
+
+  it.each([
+    [
+      '?tier=pro&rate_limit_rpm=5',
+      { rate_limit_rpm: 6 },
+      'rate_limit_rpm is given twice: the query string and the request body must not differ.',
+    ],
+    ['', { rate_limit_rpm: '5' }, 'rate_limit_rpm must be an integer between 1 and 1000000, but was "5".'],
+    ['?tier=pro', { tier: 'gold' }, 'tier must be one of free, pro, enterprise, but was "gold".'],
+    ['', [7], 'The request body must be a JSON object, but was an array of 1 item.'],
+  ])('refuses %j with the body %j, and changes nothing', async (query, body, detail) => {
+    const world = await createAccountsApp()
+    const robot = await createKey(world)
+    const before = (await world.admin('GET', keyUrl(robot))).json()
+
+    const answer = await world.admin('PATCH', keyUrl(robot, query), body)
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().detail).toBe(detail)
+    expect((await world.admin('GET', keyUrl(robot))).json()).toEqual(before)
   })
 
   it('changes the one thing that is given, also to an empty name', async () => {

@@ -103,6 +103,20 @@ describe('POST /v1/admin/users', () => {
   })
 })
 
+it('?user= gives one user, and what they used', async () => {
+  const world = await createAccountsApp()
+  const ann = await world.register('ann@example.org')
+  const bob = await world.register('bob@example.org')
+  await world.as(ann.key, 'POST', '/v1/generate', { prompt: 'abc' })
+  await world.as(bob.key, 'POST', '/v1/generate', { prompt: 'a' })
+
+  const users = (await world.admin('GET', '/v1/admin/users?user=Ann@Example.org')).json()
+  const usage = (await world.admin('GET', `/v1/admin/usage?user=${ann.userId}`)).json()
+
+  expect(users).toEqual({ users: [expect.objectContaining({ user_id: ann.userId })], count: 1 })
+  expect(usage).toMatchObject({ requests: 1, tokens_in: 3, by_endpoint: { '/v1/generate': { count: 1 } } })
+})
+
 describe('PATCH /v1/admin/users/{user_id}', () => {
   it("changes the account's tier: more keys and a faster session at once, and no key of its own accord", async () => {
     const world = await createAccountsApp()
@@ -141,6 +155,27 @@ describe('PATCH /v1/admin/users/{user_id}', () => {
     expect(await login(world, 'another horse')).toBe(200)
   })
 
+  it('takes tier and disabled from the query too, but no password', async () => {
+    const world = await createAccountsApp()
+    const { userId, statuses } = await createUser(world)
+    const change = (query: string, payload?: object) =>
+      world.admin('PATCH', `/v1/admin/users/${userId}?${query}`, payload)
+
+    expect((await change('tier=pro&disabled=true')).json()).toMatchObject({ tier: 'pro', disabled: true })
+    expect((await change('tier=free', { disabled: false })).json()).toMatchObject({
+      tier: 'free',
+      disabled: false,
+    })
+    expect(await statuses()).toEqual([200, 401])
+    expect((await change('disabled=yes')).json().detail).toBe(
+      'disabled must be one of true, false, but was "yes".',
+    )
+    expect((await change('tier=pro', { tier: 'free' })).json().detail).toBe(
+      'tier is given twice: the query string and the request body must not differ.',
+    )
+    expect((await change('password=another-horse')).statusCode).toBe(400)
+  })
+
   it('leaves alone what is null or not given', async () => {
     const world = await createAccountsApp()
     const { statuses, change } = await createUser(world)
@@ -153,8 +188,11 @@ describe('PATCH /v1/admin/users/{user_id}', () => {
   })
 
   it.each([
-    [{}, 'The request body must hold at least one of tier, disabled, password.'],
-    [{ tier: null }, 'The request body must hold at least one of tier, disabled, password.'],
+    [{}, 'The query string or the request body must hold at least one of tier, disabled, password.'],
+    [
+      { tier: null },
+      'The query string or the request body must hold at least one of tier, disabled, password.',
+    ],
     [{ disabled: 1 }, 'disabled must be true or false, but was 1.'],
     [{ tier: 'PRO' }, 'tier must be one of free, pro, enterprise, but was "PRO".'],
     [{ password: 'short' }, 'password must be a string of 8 to 128 characters, but has 5.'],

@@ -96,6 +96,7 @@ describe('GET /openapi.json', () => {
       'BatchItem',
       'BatchRequest',
       'BatchResponse',
+      'ChangeKeyRequest',
       'ChangeUserRequest',
       'ChatChunk',
       'ChatCompletion',

@@ -2,14 +2,16 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { guardConnections, MAX_PIPELINED } from './guard-connections.ts'
+import { guardConnections, MAX_PIPELINED, ROUNDS_PER_BOUND } from './guard-connections.ts'
 import { HTTP_BOUNDS } from '../http-bounds.ts'
 
 afterEach(() => vi.useRealTimers())
 
+type FakeTimer = 'setInterval' | 'clearInterval' | 'performance'
+
 /** Of a server without rules of its own; it ends with the test. */
-async function guard(listener: RequestListener) {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+async function guard(listener: RequestListener, more: readonly FakeTimer[] = []) {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', ...more] })
   const cuts: string[] = []
   const server = createServer(listener)
   guardConnections(server, HTTP_BOUNDS, (rule) => cuts.push(rule))
@@ -44,6 +46,53 @@ it.each(['at once', 'later'])(
     expect(cuts).toEqual(['slow-reader'])
   },
 )
+
+it('cuts who takes nothing of a part of an answer for 30 s, and no earlier', async () => {
+  const { server, client, cuts } = await guard(
+    (_, response) => void response.write(Buffer.alloc(64 * 1024 * 1024)),
+    ['performance'],
+  )
+  client.pause().write(GET)
+  await once(server, 'request')
+  vi.advanceTimersByTime(HTTP_BOUNDS.slowReaderMs)
+  expect(cuts).toEqual([])
+  vi.advanceTimersByTime(HTTP_BOUNDS.slowReaderMs / ROUNDS_PER_BOUND)
+  expect(cuts).toEqual(['slow-reader'])
+})
+
+it('leaves who takes a little of a part of an answer every 25 s', async () => {
+  const { server, client, cuts } = await guard(
+    (_, response) => void response.write(Buffer.alloc(64 * 1024 * 1024)),
+    ['performance'],
+  )
+  client.pause().write(GET)
+  await once(server, 'request')
+  for (let time = 0; time < 8; time++) {
+    vi.advanceTimersByTime(25_000)
+    const before = client.bytesRead
+    client.resume()
+    // A few megabytes, so that the system takes more off the server's hands; far less than the write under way.
+    while (client.bytesRead < before + 4 * 1024 * 1024) await once(client, 'data')
+    client.pause()
+  }
+  expect(cuts).toEqual([])
+  client.destroy()
+})
+
+it('counts no pause of the process as one of the client', async () => {
+  const { server, client, cuts } = await guard(
+    (_, response) => void response.write(Buffer.alloc(64 * 1024 * 1024)),
+    ['performance'],
+  )
+  client.pause().write(GET)
+  await once(server, 'request')
+  vi.advanceTimersByTime(2 * (HTTP_BOUNDS.slowReaderMs / ROUNDS_PER_BOUND))
+  const nowMs = performance.now()
+  vi.spyOn(performance, 'now').mockReturnValue(nowMs + 3_600_000)
+  vi.advanceTimersByTime(HTTP_BOUNDS.slowReaderMs / ROUNDS_PER_BOUND)
+  expect(cuts).toEqual([])
+  client.destroy()
+})
 
 it('leaves who has a part of an answer to read, and waits for the rest', async () => {
   const part = Buffer.alloc(64 * 1024 * 1024)

@@ -16,7 +16,7 @@ export const MAX_PIPELINED = 32
 const MIN_READ_BYTES_PER_SECOND = 4096
 
 /** Rounds in the shorter of the two times that a connection may take. */
-const ROUNDS_PER_BOUND = 6
+export const ROUNDS_PER_BOUND = 6
 
 export type ConnectionRule = 'connections' | 'pipelining' | 'slow-reader' | 'lingering-body'
 
@@ -26,10 +26,18 @@ interface Connection {
   readonly socket: Socket
   /** In order; those that are finished with stay until the next request or round. */
   readonly responses: ServerResponse[]
-  /** Whether it had something to read in the last round. */
-  isReading: boolean
+  /** What it had to read in the last round, and for how long it has taken nothing of it; null where it had nothing. */
+  reading: { readonly unread: Unread; readonly idleMs: number } | null
   /** What the first of the responses still has to come to an end with, and for how long; null where it needs no end. */
   last: { readonly rule: RoundRule; readonly response: ServerResponse | null; leftMs: number } | null
+}
+
+/** Two of it are equal when the client has taken nothing in between, whatever was written meanwhile. */
+interface Unread {
+  /** Bytes of writes that the system has taken off the server's hands. */
+  readonly writtenBytes: number
+  /** Of the write under way, where Node says it. */
+  readonly queuedBytes: number | undefined
 }
 
 /** Call before the server listens and before `interceptConnections`. `onCut` is called for each closed connection. */
@@ -46,13 +54,12 @@ export function guardConnections(
     onCut(rule)
     socket.destroy()
   }
-  const look = (connection: Connection): void => {
+  const look = (connection: Connection, elapsedMs: number): void => {
     const { socket, responses } = connection
     while (responses[0]?.writableFinished === true && responses[0].req.complete) responses.shift()
-    const isReading = socket.writableLength > 0
-    // Node's own timer, which anything that passes over the socket, in either direction, starts anew.
-    if (isReading && !connection.isReading) socket.setTimeout(slowReaderMs)
-    connection.isReading = isReading
+    connection.reading = readingOf(connection, elapsedMs)
+    // Half a round less, because rounds are a little longer or shorter than they should be.
+    if ((connection.reading?.idleMs ?? 0) >= slowReaderMs - roundMs / 2) return cut(socket, 'slow-reader')
     const response = responses[0] ?? null
     const rule = findOverdue(socket, response)
     if (rule === null) {
@@ -70,15 +77,22 @@ export function guardConnections(
   server.maxConnections = maxConnections
   server.on('drop', () => onCut('connections'))
   server.on('listening', () => {
-    const timer = setInterval(() => connections.forEach(look), roundMs).unref()
+    let lastRoundMs = performance.now()
+    const lookAtAll = (): void => {
+      const nowMs = performance.now()
+      // The rest is a pause of the process, in which no client could be served.
+      const elapsedMs = Math.min(nowMs - lastRoundMs, 2 * roundMs)
+      lastRoundMs = nowMs
+      for (const connection of connections.values()) look(connection, elapsedMs)
+    }
+    const timer = setInterval(lookAtAll, roundMs).unref()
     server.once('close', () => clearInterval(timer))
   })
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { socket, responses: [], isReading: false, last: null })
+    connections.set(socket, { socket, responses: [], reading: null, last: null })
     socket.once('close', () => connections.delete(socket))
   })
   server.on('timeout', (socket: Socket) => {
-    if (socket.writableLength > 0) return cut(socket, 'slow-reader')
     const responses = connections.get(socket)?.responses ?? []
     // Between requests this is Node's keep-alive time-out. A request may wait for its answer much longer.
     if (responses.every(({ writableFinished }) => writableFinished)) socket.destroy()
@@ -90,6 +104,22 @@ export function guardConnections(
     while (responses[0]?.writableFinished === true && responses[0] !== response) responses.shift()
     if (responses.length > MAX_PIPELINED) cut(socket, 'pipelining')
   })
+}
+
+/**
+ * Node's own timer of a socket takes the part of a write that the system took at once for a sign of life, and starts anew: it
+ * ends after twice its time.
+ */
+function readingOf({ socket, reading }: Connection, elapsedMs: number): Connection['reading'] {
+  if (socket.writableLength === 0) return null
+  const unread: Unread = {
+    writtenBytes: socket.bytesWritten - socket.writableLength,
+    queuedBytes: (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle
+      ?.writeQueueSize,
+  }
+  const isIdle =
+    reading?.unread.writtenBytes === unread.writtenBytes && reading.unread.queuedBytes === unread.queuedBytes
+  return { unread, idleMs: isIdle ? reading.idleMs + elapsedMs : 0 }
 }
 
 /** Whatever comes after the whole answer was handed over has to come to an end; null where nothing does. */

@@ -135,7 +135,7 @@ export class RunningBatch {
   #fillSlots(): SlotStart[] {
     const { maxSeqLen, clock, emit, onEnd } = this.#options
     const starts: SlotStart[] = []
-    /** Next sequences that should wait. A slot is kept for each, or others would overtake them forever. */
+    /** Sequences whose turn it is but which should wait. A slot is kept for each, or others would overtake them forever. */
     const held = new Set<Sequence>()
     const mayStart = (priorityClass: number): boolean =>
       this.#reserve.mayStart(priorityClass, held.size === 0 ? [] : Array.from(held, classOf))
@@ -164,7 +164,7 @@ export class RunningBatch {
     return (isCopy && !this.#mayCopy(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
   }
 
-  /** A copy delays the running streams: it is made in a step that computes what its prompt has of its own. */
+  /** A copy delays the running streams, so it is made only in a step that also computes the rest of its prompt. */
   #mayCopy({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
     const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null)
@@ -174,7 +174,7 @@ export class RunningBatch {
     return copies.length < MAX_COPIES_BESIDE_DECODES && promptTokens - cachedTokens <= room
   }
 
-  /** Whether a prompt that runs is about to have computed more of this one's beginning than any slot holds by now. */
+  /** Whether a running prompt will soon have computed more of this prompt's beginning than any slot holds now. */
   #awaitsPrefix(sequence: Sequence, { cachedTokens }: SlotChoice): boolean {
     const { canCopySlots, schedulePolicy } = this.#options
     const hasTiers = schedulePolicy === 'priority'

@@ -6,10 +6,10 @@
 import type { Sequence } from './sequence.ts'
 import { TILE_TOKENS } from './slot-runs.ts'
 
-/** Shorter common prefixes decide nothing and are not copied: that costs as much as computing them. */
+/** Shorter common prefixes choose no slot and are not copied: a copy costs as much as computing them. */
 export const MIN_SHARED_TOKENS = 64
 
-/** Behind so long a prefix a whole tile is computed in less time than so many tokens one by one. */
+/** Behind a prefix of this length a whole tile takes less time than `MOST_OF_A_TILE` single tokens. */
 const LONG_PREFIX_TOKENS = 768
 const MOST_OF_A_TILE = 48
 
@@ -23,7 +23,7 @@ export interface Slot {
 
 export interface SlotChoice {
   readonly slot: Slot
-  /** Prompt tokens that need no computing. */
+  /** Prompt tokens that need not be computed. */
   readonly cachedTokens: number
   /** Slot to copy them from; null when they are the slot's own. */
   readonly copyFrom: Slot | null
@@ -75,7 +75,7 @@ export class SlotTable {
 
   /** The best slot for a sequence; null when no slot is free. */
   choose(sequence: Sequence): SlotChoice | null {
-    // A seeded sequence repeats itself only in the same slot, so cached prefixes must not choose it.
+    // A seeded sequence is repeatable only in the same slot, so cached prefixes must not choose it.
     if (sequence.needsFixedChunks) return this.#lowestFree()
     const spare = this.#spareSlot()
     if (spare === null) return null
@@ -135,7 +135,7 @@ export class SlotTable {
   }
 }
 
-/** Of a prefix that is there: what a prompt does better to compute again is left out. */
+/** Tokens of a shared prefix that are reused; its end is computed again where that makes a whole tile. */
 function keptTokens({ promptTokens }: Sequence, sharedTokens: number): number {
   const missing = promptTokens - sharedTokens
   const isMostOfATile = missing >= MOST_OF_A_TILE && missing < TILE_TOKENS

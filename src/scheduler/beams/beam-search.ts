@@ -1,13 +1,13 @@
 /**
- * Beam search over one prompt: which continuations live on, which have ended, and when none can get better. Pure: it
- * is fed the best candidates of each step and says what to do with them; it knows no model, no text and no cache.
+ * Beam search over one prompt: selects the running beams of each step, keeps the finished ones and decides when the search
+ * is done. Pure: it takes the best candidates of each step and knows no model, no text and no cache.
  * The rules are Hugging Face's with `length_penalty` 1.0 and `early_stopping=False`: a continuation's score is the sum
  * of its log-probabilities, an ended one is ranked by its score per token, its end token counted.
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { BeamChoice } from '../../protocol/model-runner.ts'
 
-/** Candidates a step must offer for each beam that is asked for: half of them may be ends. */
+/** Candidates per beam that a step must provide: half of them may be ends. */
 export const CANDIDATES_PER_BEAM = 2
 
 export type BeamEnd = 'stop' | 'length'
@@ -31,16 +31,16 @@ export interface Hypothesis {
 
 export interface BeamSearchOptions<State> {
   readonly numBeams: number
-  /** State of the one beam that there is at first. */
+  /** State of the initial beam. */
   readonly firstState: State
-  /** The state of a beam that goes on with a token, and whether it ends there. Called for each candidate. */
+  /** Returns the state of a beam extended by a token, and whether it ends there. Called for each candidate. */
   readonly extend: (beam: Beam<State>, tokenId: number) => { state: State; end: BeamEnd | null }
 }
 
 export class BeamSearch<State> {
   readonly #options: BeamSearchOptions<State>
   #beams: readonly Beam<State>[]
-  /** The best so far, best first; never more than there are beams. */
+  /** The finished beams, best first; at most `numBeams`. */
   #hypotheses: readonly Hypothesis[] = []
   #isDone = false
 
@@ -49,12 +49,12 @@ export class BeamSearch<State> {
     this.#beams = [{ tokenIds: [], score: 0, state: options.firstState }]
   }
 
-  /** The running beams, best first; at first one, which every beam will share as its prompt. */
+  /** The running beams, best first; initially one, whose prompt all beams will share. */
   get beams(): readonly Beam<State>[] {
     return this.#beams
   }
 
-  /** Whether nothing that could still come would be better than what has ended. */
+  /** Whether no running beam can still beat the finished ones. */
   get isDone(): boolean {
     return this.#isDone
   }
@@ -64,7 +64,7 @@ export class BeamSearch<State> {
     return this.#hypotheses
   }
 
-  /** What is returned once it is done. */
+  /** The result, once the search is done. */
   get best(): Hypothesis {
     const [best] = this.#hypotheses
     if (best === undefined) throw new InvariantError('A beam search has ended nothing yet.')

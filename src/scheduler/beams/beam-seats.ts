@@ -1,7 +1,7 @@
 /**
- * Which seat of the beams' KV cache holds which beam, step by step. A beam whose parent lives on in it stays where it
- * is; every further child of a parent takes the seat of a beam that has died, so a group never needs more seats than
- * it has beams. Pure bookkeeping: copies between seats share cells and cost nothing.
+ * Assigns beams to seats of the beams' KV cache after each step. The first child of a beam keeps its parent's seat, every
+ * further one takes the seat of a beam without children, so a group never needs more seats than it has beams. Pure
+ * bookkeeping: copies between seats share cells and cost nothing.
  */
 import { InvariantError } from '../../core/errors.ts'
 import type { BeamFork } from '../../protocol/model-runner.ts'
@@ -9,13 +9,13 @@ import type { BeamFork } from '../../protocol/model-runner.ts'
 export interface Reseating {
   /** By beam. */
   readonly seats: readonly number[]
-  /** Seats of beams that have no child, to be emptied before the forks. */
+  /** Seats of beams without children, to be emptied before the forks. */
   readonly drops: readonly number[]
   readonly forks: readonly BeamFork[]
 }
 
 /**
- * Seats the children of `parents`, which are indexes among the beams in `seats`; `all` are the group's seats.
+ * Assigns seats to the children of `parents`, which are indexes among the beams in `seats`; `all` are the group's seats.
  */
 export function reseat(
   parents: readonly number[],

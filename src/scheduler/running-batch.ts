@@ -70,6 +70,7 @@ export class RunningBatch {
     const planned = planSlotRuns(this.#running, {
       stepTokens: this.#options.stepTokenBudget,
       promptTokensBesideDecodes: this.#costs.promptTokensBesideDecodes(),
+      promptTokensBesideHigherTier: this.#costs.promptTokensBesideHigherTier(),
       prefersHigherTiers: this.#options.prefersHigherTiers(),
     })
     this.#planned = addDraft(planned, this.#drafting)

@@ -52,6 +52,25 @@ describe('prompts of several tiers', () => {
     },
   )
 
+  it('of a lower tier take a quarter of the usual time beside a stream of a higher one', () => {
+    const chunksBeside = (priorityClass: number): number[] => {
+      const scheduler = createScheduler()
+      scheduler.add(ofTier(0, priorityClass, { ids: [1], maxNewTokens: 100 }))
+      run(scheduler, 1)
+      scheduler.add(ofTier(1, 0))
+      return Array.from({ length: 4 }, () => {
+        const plan = scheduler.plan()
+        const tokens = plan?.runs.at(-1)?.tokenIds.length ?? 0
+        if (plan !== null)
+          scheduler.update({ ...answer(plan), times: { decodeMs: 5, promptMs: tokens * 0.2 } })
+        return tokens
+      })
+    }
+    // 95 and 20 ms are left beside the stream's token; what remains of a prompt is whole tiles.
+    expect(chunksBeside(0)).toEqual([96, 448, 448, 448])
+    expect(chunksBeside(2)).toEqual([96, 64, 64, 64])
+  })
+
   it('leave one step in 16 to the longest-running one', () => {
     const scheduler = createScheduler({ maxBatchSize: 2 })
     scheduler.add(ofTier(0, 0))

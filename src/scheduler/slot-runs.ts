@@ -22,6 +22,8 @@ export interface StepBudget {
   readonly stepTokens: number
   /** The most prompt tokens of a step that also decodes: bounds the gap between two tokens of the running streams. */
   readonly promptTokensBesideDecodes: number
+  /** The same where a stream is of a higher tier than all prompts. */
+  readonly promptTokensBesideHigherTier: number
   /** Whether prompts of a higher tier come first; otherwise the longest-running prompt does. */
   readonly prefersHigherTiers: boolean
 }
@@ -37,7 +39,11 @@ export function planSlotRuns(running: readonly Sequence[], budget: StepBudget): 
   const prefilling = running.filter((sequence) => sequence.isPrefilling)
   const prompts = budget.prefersHigherTiers ? prefilling.sort(byTier) : prefilling
   const room = budget.stepTokens - decodes.length
-  const share = Math.min(room, budget.promptTokensBesideDecodes)
+  const isBesideHigherTier = budget.prefersHigherTiers && highestClass(decodes) > highestClass(prompts)
+  const share = Math.min(
+    room,
+    isBesideHigherTier ? budget.promptTokensBesideHigherTier : budget.promptTokensBesideDecodes,
+  )
   return [
     ...decodes.map((sequence) => ({ sequence, run: decodeRun(sequence) })),
     ...planPrompts(prompts, { room, share, isStreaming: decodes.length > 0 }),
@@ -55,6 +61,10 @@ interface PromptLimits {
 /** The higher tier first; sorting keeps the longest-running first within a tier. */
 function byTier(a: Sequence, b: Sequence): number {
   return b.place.priorityClass - a.place.priorityClass
+}
+
+function highestClass(sequences: readonly Sequence[]): number {
+  return sequences.reduce((highest, { place }) => Math.max(highest, place.priorityClass), -Infinity)
 }
 
 /** @param prompts in the order in which they get their part of the step */

@@ -10,6 +10,8 @@ import { TILE_TOKENS } from './slot-runs.ts'
 const TARGET_STEP_MS = 100
 /** Where the streams' own tokens take longer than half of the target, prompts get as much time as they do. */
 const TARGET_DECODES = 2
+/** Target beside streams of a higher tier: their texts are finished sooner, and prompts lose little by smaller chunks. */
+const TARGET_STEP_MS_BESIDE_HIGHER_TIER = 25
 /** Prompt tokens before the first measurement. */
 const FIRST_PROMPT_TOKENS = 128
 /** Weight of the newest step. */
@@ -27,10 +29,19 @@ export class StepCosts {
 
   /** Prompt tokens that a step may compute beside running streams; at least a tile, so that no prompt starves. */
   promptTokensBesideDecodes(): number {
+    return this.#promptTokens(TARGET_STEP_MS)
+  }
+
+  /** The same for prompts of a lower tier than a stream beside them. */
+  promptTokensBesideHigherTier(): number {
+    return this.#promptTokens(TARGET_STEP_MS_BESIDE_HIGHER_TIER)
+  }
+
+  #promptTokens(targetMs: number): number {
     if (this.#promptTokenMs === null) return FIRST_PROMPT_TOKENS
     const decodeMs = this.#decodeMs ?? 0
-    const targetMs = Math.max(TARGET_STEP_MS, TARGET_DECODES * decodeMs)
-    return Math.max(TILE_TOKENS, Math.floor((targetMs - decodeMs) / this.#promptTokenMs))
+    const stepMs = Math.max(targetMs, TARGET_DECODES * decodeMs)
+    return Math.max(TILE_TOKENS, Math.floor((stepMs - decodeMs) / this.#promptTokenMs))
   }
 }
 

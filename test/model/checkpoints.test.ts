@@ -125,7 +125,7 @@ describe('token ids after conversion', () => {
     const texts = [
       ...joined,
       'Once upon a time there was '.repeat(2000),
-      ...specials.map((mark) => mark.repeat(500)),
+      ...specials.map((mark) => mark.repeat(250)),
     ]
     for (const text of texts) {
       const prompt = { pieces: [text, text.slice(3)], addSpecial: true }

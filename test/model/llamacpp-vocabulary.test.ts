@@ -68,6 +68,10 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
     expect(textOf(tokenize(['', 'the', '', '\n', ' cat', '']))).toBe(`${front}the\n cat`)
   })
 
+  it('cuts no special text in a text without a space', () => {
+    expect(tokenize([EOS_TEXT.repeat(5000)])).toEqual(Array.from({ length: 5000 }, () => tokenOf(EOS_TEXT)))
+  })
+
   it('puts a space behind a special text as if the pieces were one', () => {
     expect(tokenize([BOS_TEXT, 'the'])).toEqual(tokenize([`${BOS_TEXT}the`]))
     expect(tokenize(['the', EOS_TEXT, ' cat'])).toEqual(tokenize([`the${EOS_TEXT} cat`]))

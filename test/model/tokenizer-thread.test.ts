@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type * as Threads from '../../src/engines/llamacpp/tokenizing/tokenizer-thread.ts'
 import { packPrompt } from '../../src/engines/tokenizing/packed-prompt.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
@@ -22,7 +22,7 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabular
     writeTinyModel(modelPath, { vocabulary })
     model = openForLogits({ modelPath, architecture: 'llama', maxSeqLen: 256 })
     const { TokenizerThread } = (await import(BUILT)) as typeof Threads
-    thread = new TokenizerThread({ gpu: 'off', vocabulary: model.vocabulary.data })
+    thread = new TokenizerThread({ gpu: 'off', vocabulary: model.vocabulary.data, maxSeqLen: 1_000_000 })
   })
   afterAll(async () => {
     await thread.close()
@@ -47,6 +47,20 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabular
   it('says why a prompt has no tokens', async () => {
     const job = thread.begin({ pieces: [''], addSpecial: false })
     expect(await job.advance()).toMatchObject({ code: 'prompt_empty', status: 400 })
+  })
+
+  it('counts no further than twice what the context holds', async () => {
+    const { TokenizerThread } = (await import(BUILT)) as typeof Threads
+    const maxSeqLen = 1000
+    const small = new TokenizerThread({ gpu: 'off', vocabulary: model.vocabulary.data, maxSeqLen })
+    onTestFinished(() => small.close())
+    const exact = small.begin({ pieces: [BOS_TEXT.repeat(2000)], addSpecial: false })
+    expect(await exact.advance()).toHaveLength(2000)
+    const endless = small.begin({ pieces: [BOS_TEXT.repeat(1_000_000)], addSpecial: false })
+    expect(await endless.advance()).toMatchObject({
+      code: 'context_length_exceeded',
+      params: { max: maxSeqLen, given: 'at least 2016' },
+    })
   })
 
   it('forgets a prompt that is dropped between two slices', async () => {

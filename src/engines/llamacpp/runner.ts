@@ -155,6 +155,7 @@ class LlamaRunner implements ModelRunner {
     this.#tokenizerThread ??= new TokenizerThread({
       gpu: this.#options.gpu,
       vocabulary: this.#vocabulary.data,
+      maxSeqLen: this.#options.maxSeqLen,
     })
     return this.#tokenizerThread.begin(prompt)
   }

@@ -102,7 +102,7 @@ function* toTokenSlices(prompt: LongPrompt): TokenSlices {
   const { text } = packPrompt(prompt)
   const tokenIds = new Int32Array(text.length)
   for (let offset = 0; offset < text.length; offset += SLICE_BYTES) {
-    yield
+    yield offset
     tokenIds.set(text.subarray(offset, offset + SLICE_BYTES), offset)
   }
   return tokenIds

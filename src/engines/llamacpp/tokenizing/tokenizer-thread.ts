@@ -19,6 +19,8 @@ const HANG_MS = 60_000
 export interface TokenizerThreadData {
   readonly gpu: RunnerOptions['gpu']
   readonly vocabulary: VocabularyData
+  /** Of the context. */
+  readonly maxSeqLen: number
 }
 
 /** The first one for a job brings its prompt. */

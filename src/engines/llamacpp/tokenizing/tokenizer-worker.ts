@@ -2,7 +2,7 @@
 import os from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '../../../core/concurrency/worker-calls.ts'
-import { InvariantError } from '../../../core/errors.ts'
+import { InvariantError, ServiceError } from '../../../core/errors.ts'
 import { unpackPrompt } from '../../tokenizing/packed-prompt.ts'
 import { nextSlice, type TokenSlices } from '../../tokenizing/slice-job.ts'
 import { attachLlama } from '../ffi/bindings.ts'
@@ -11,6 +11,8 @@ import { Vocabulary } from './vocabulary.ts'
 
 /** So that another account's turn comes soon, and that most prompts take one call. */
 const CALL_MS = 10
+/** A prompt of more contexts is not worth counting to its end. */
+const COUNTED_CONTEXTS = 2
 
 /** So that the threads that compute a step, which wait for each other, do not wait for this one. */
 const PRIORITY = 10
@@ -32,8 +34,9 @@ answerCalls(
     do {
       const outcome = nextSlice(slices)
       if (outcome instanceof Int32Array) return end(jobId, { state: 'done', tokenIds: outcome })
-      if (outcome !== null)
-        return end(jobId, { state: 'refused', code: outcome.code, params: outcome.params })
+      const refusal = typeof outcome === 'number' ? refuseOver(outcome) : outcome
+      if (refusal !== null)
+        return end(jobId, { state: 'refused', code: refusal.code, params: refusal.params })
     } while (performance.now() - startedMs < CALL_MS)
     return { state: 'open' }
   },
@@ -43,4 +46,10 @@ answerCalls(
 function end(jobId: number, answer: TokenizerAnswer): TokenizerAnswer {
   jobs.delete(jobId)
   return answer
+}
+
+function refuseOver(tokens: number): ServiceError | null {
+  const max = data.maxSeqLen
+  if (tokens <= COUNTED_CONTEXTS * max) return null
+  return new ServiceError('context_length_exceeded', { given: `at least ${tokens}`, max })
 }

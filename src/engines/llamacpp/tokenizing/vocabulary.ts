@@ -6,6 +6,7 @@
 import { InvariantError, ServiceError } from '../../../core/errors.ts'
 import type { Prompt } from '../../../protocol/engine.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
+import type { TokenSlices } from '../../tokenizing/slice-job.ts'
 import type { Bindings } from '../ffi/bindings.ts'
 import { splitLongRuns } from './long-runs.ts'
 import type { Model } from '../model.ts'
@@ -77,16 +78,18 @@ export class Vocabulary {
   }
 
   /** The same, a slice of text at a time. @throws as `tokenize` */
-  *tokenizeSlices({ pieces, addSpecial }: Prompt): Generator<undefined, Int32Array, undefined> {
+  *tokenizeSlices({ pieces, addSpecial }: Prompt): TokenSlices {
     const { vocab, modelId, bosId, eosId, normalizesText } = this.data
     const parts: Int32Array[] = []
     if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
     let isStart = true
+    let tokens = 0
     for (const piece of pieces) {
       for (const text of this.#slicesOf(normalizesText ? piece.normalize('NFC') : piece)) {
         parts.push(isStart ? this.#tokenizeStart(text) : this.#tokenizeContinuation(text, parts.at(-1)))
         isStart = false
-        yield
+        tokens += parts.at(-1)?.length ?? 0
+        yield tokens
       }
     }
     if (addSpecial && !isStart && eosId !== NO_TOKEN && this.#api.vocabAddsEos(vocab)) {
@@ -112,7 +115,8 @@ export class Vocabulary {
 
   *#slicesOf(text: string): Generator<string> {
     if (text === '') return
-    for (const run of splitLongRuns(text)) yield* this.#slicer.slices(run)
+    // In this order, so that no special text is cut where the others around it are one long run.
+    for (const slice of this.#slicer.slices(text)) yield* splitLongRuns(slice)
   }
 
   #tokenizeStart(text: string): Int32Array {

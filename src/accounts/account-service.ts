@@ -12,7 +12,7 @@ import type { Tier } from '../core/tiers.ts'
 import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
-import { insertKey } from '../storage/keys-repository.ts'
+import { insertKey, updateTierOfKeys } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import {
   deleteExpiredSessions,
@@ -89,6 +89,8 @@ export interface UserChangeRequest {
   readonly disabled?: boolean | undefined
   /** Ends all sessions. */
   readonly password?: string | undefined
+  /** Whether the tier becomes that of the user's keys too. @default false */
+  readonly changesKeys?: boolean
 }
 
 /** A session is valid for a day wherever a key is. */
@@ -207,7 +209,8 @@ export class AccountService {
    * Returns the user after the change.
    * @throws ServiceError `user_not_found`
    */
-  async changeUser(userId: string, { tier, disabled, password }: UserChangeRequest): Promise<User> {
+  async changeUser(userId: string, change: UserChangeRequest): Promise<User> {
+    const { tier, disabled, password, changesKeys = false } = change
     await requireUser(this.#deps.database, userId)
     const passwordHash =
       password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
@@ -218,6 +221,7 @@ export class AccountService {
         passwordHash,
         disabledAtUnixSeconds: this.#disabledAt(disabled, disabledAtUnixSeconds),
       })
+      if (changesKeys && tier !== undefined) await updateTierOfKeys(transaction, userId, tier)
       if (disabled === true || passwordHash !== undefined) await deleteSessionsOf(transaction, userId)
       return toUser(await requireUser(transaction, userId))
     })

@@ -44,9 +44,12 @@ describe('parseCommandLine', () => {
     [['--port'], "option '--port <n>' argument missing"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
     [['start'], "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, help"],
-    [['keys'], "'keys' needs one of its commands: create, list, revoke, set-tier"],
-    [['users', '--'], "'users' needs one of its commands: list, set-tier"],
-    [['users', 'lst'], "unknown command 'lst'; the commands of 'users' are: list, set-tier, help"],
+    [['keys'], "'keys' needs one of its commands: create, list, revoke, rename, set-tier"],
+    [['users', '--'], "'users' needs one of its commands: create, list, set-tier, disable, enable, delete"],
+    [
+      ['users', 'lst'],
+      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, disable, enable, delete, help",
+    ],
     [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
     [['keys', 'list', '--port', '1'], "unknown option '--port'"],
     [['keys', 'create', '--name', '--api-db', 'x'], "option '--name <name>' argument missing"],
@@ -118,14 +121,14 @@ describe('parseCommandLine', () => {
 
   it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
     const help = textOf(words)
-    expect(help).toMatch(/^ {2}keys +API keys: create, list, revoke, set-tier$/m)
-    expect(help).toMatch(/^ {2}users +registered users: list, set-tier$/m)
+    expect(help).toMatch(/^ {2}keys +API keys: create, list, revoke, rename, set-tier$/m)
+    expect(help).toMatch(/^ {2}users +registered users: create, list, set-tier, disable, enable,\n +delete$/m)
   })
 
   it.each([[['keys', '--help']], [['help', 'keys']], [['keys', 'help']], [['keys', '-h']]])(
     'lists the commands of a family at %j',
     (words) => {
-      for (const name of ['create', 'list', 'revoke', 'set-tier']) {
+      for (const name of ['create', 'list', 'revoke', 'rename', 'set-tier']) {
         expect(textOf(words)).toMatch(new RegExp(`^  ${name} `, 'm'))
       }
     },
@@ -143,7 +146,15 @@ describe('parseCommandLine', () => {
     [['keys', 'revoke'], []],
     [['keys', 'set-tier'], []],
     [['users', 'list'], ['--json']],
-    [['users', 'set-tier'], []],
+    [['keys', 'rename'], []],
+    [
+      ['users', 'create'],
+      ['--tier', '--password', '--json'],
+    ],
+    [['users', 'set-tier'], ['--keys']],
+    [['users', 'disable'], []],
+    [['users', 'enable'], []],
+    [['users', 'delete'], []],
   ])('shows the options of %j with defaults and environment names', (words, flags) => {
     const help = textOf([...words, '--help'])
     const flat = help

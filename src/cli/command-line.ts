@@ -11,12 +11,8 @@ import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
-import {
-  addKeysCommands,
-  addUsersCommands,
-  type KeysCommand,
-  type UsersCommand,
-} from './commands/operator-command-line.ts'
+import { addKeysCommands, type KeysCommand } from './commands/operator-command-line.ts'
+import { addUsersCommands, type UsersCommand } from './commands/users-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 

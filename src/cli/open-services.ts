@@ -4,11 +4,10 @@
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
-import { emailKey } from '../accounts/email.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { Clock } from '../core/clock.ts'
-import { ServiceError, StartError } from '../core/errors.ts'
+import { StartError } from '../core/errors.ts'
 import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
 import { accountsLocation, openAccounts } from '../app/open-databases.ts'
@@ -16,14 +15,11 @@ import type { ApiDatabase } from '../storage/api-database.ts'
 import { databaseTrouble, sqliteCode } from '../storage/database-errors.ts'
 import { IN_MEMORY } from '../storage/sqlite/open-database.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
-import { findUser, findUserByEmailKey, type StoredUser } from '../storage/users-repository.ts'
 import type { CommandContext } from './terminal/terminal.ts'
 
 export interface Services {
   readonly keys: KeyService
   readonly accounts: AccountService
-  /** @throws ServiceError `user_not_found` */
-  readonly findUser: (idOrEmail: string) => Promise<Pick<StoredUser, 'id' | 'email'>>
 }
 
 /**
@@ -76,12 +72,6 @@ function createServices(database: ApiDatabase, clock: Clock): Services {
       clock,
       isRegistrationOpen: false,
     }),
-    findUser: async (idOrEmail) => {
-      const user =
-        (await findUser(database, idOrEmail)) ?? (await findUserByEmailKey(database, emailKey(idOrEmail)))
-      if (user === null) throw new ServiceError('user_not_found', { userId: idOrEmail })
-      return user
-    },
   }
 }
 

@@ -26,6 +26,16 @@ export const secret: ValueKind<string> = {
   },
 }
 
+/** A password of a person, which may be shorter and whose blanks count; its bounds are the accounts' own. */
+export const passwordText: ValueKind<string> = {
+  placeholder: 'password',
+  expected: 'a password, or @FILE',
+  parse: (given) => {
+    if (typeof given !== 'string') throw new ValueProblem('must be text')
+    return given.startsWith('@') ? readText(given.slice(1)).replace(/\r?\n$/, '') : given
+  },
+}
+
 function readSecrets(given: unknown, split: (text: string) => readonly string[]): readonly string[] {
   if (typeof given === 'string' && given.startsWith('@')) return readSecretFile(given.slice(1))
   const secrets = typeof given === 'string' ? split(given) : given
@@ -46,16 +56,17 @@ function requireLength(text: string): string {
   )
 }
 
-function readSecretFile(path: string): readonly string[] {
-  let text: string
+function readText(path: string): string {
   try {
-    text = readFileSync(path, 'utf8')
+    return readFileSync(path, 'utf8').replace(/^\u{FEFF}/u, '')
   } catch (error) {
     const cause = errorCode(error) === 'ENOENT' ? 'it does not exist' : 'it cannot be read'
     throw new ValueProblem(`names a file after @, but ${cause}`, { cause: error })
   }
-  const secrets = text
-    .replace(/^\u{FEFF}/u, '')
+}
+
+function readSecretFile(path: string): readonly string[] {
+  const secrets = readText(path)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')

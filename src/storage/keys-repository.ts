@@ -112,6 +112,16 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
+/** Of all keys of an account but the revoked ones. */
+export async function updateTierOfKeys(db: ApiDatabase, accountId: string, tier: Tier): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ tier })
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
 /**
  * Returns the id of the key's account; null when there is no such key, or it is revoked already.
  * @param accountId null revokes a key of any account

@@ -379,3 +379,24 @@ describe('the database', () => {
     expect(complaints).toEqual([`sluice: The data folder '${file}' (--data-dir) cannot be made (EEXIST).`])
   })
 })
+
+describe('sluice keys rename', () => {
+  it('takes the key by its prefix, and an empty name too', async () => {
+    const scene = createOperatorScene()
+    const { keys, registered, credentialOf } = await scene.openServer()
+    const { keyId } = await credentialOf((await registered()).keySecret)
+    const { keyPrefix } = await keys.get(keyId)
+
+    expect(await scene.output('keys', 'rename', keyPrefix, 'ci robot')).toBe(
+      `Key ${keyPrefix} (${keyId}) is called 'ci robot' now.`,
+    )
+    expect((await keys.get(keyId)).name).toBe('ci robot')
+    await scene.output('keys', 'rename', keyId, '')
+    expect((await keys.get(keyId)).name).toBe('')
+    expect(await scene.sluice('keys', 'rename', keyId, 'x'.repeat(65))).toMatchObject({ exitCode: 2 })
+    expect(await scene.sluice('keys', 'rename', 'sk-svc-none', 'x')).toMatchObject({
+      exitCode: 1,
+      complaints: ["sluice: Key 'sk-svc-none' was not found."],
+    })
+  })
+})

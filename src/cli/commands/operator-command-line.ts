@@ -43,15 +43,11 @@ export type KeysCommand =
   | KeyCreation
   | KeyListing
   | { readonly action: 'revoke'; readonly key: string }
+  | { readonly action: 'rename'; readonly key: string; readonly name: string }
   | { readonly action: 'set-tier'; readonly key: string; readonly tier: Tier }
 
-/** `user` is an id or an e-mail address. */
-export type UsersCommand =
-  | { readonly action: 'list'; readonly printsJson: boolean }
-  | { readonly action: 'set-tier'; readonly user: string; readonly tier: Tier }
-
 /** Called with the parsed command; among the flags are the configuration's options, as text. */
-type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
+export type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
 
 /** The location of the database; options of each of these commands, read as by `serve`. @public */
 export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
@@ -73,10 +69,10 @@ const keyId: ValueKind<string> = {
     return anyKeyId.parse(given)
   },
 }
-const userId = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
-const tierName = choice(TIERS)
+export const userId = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
+export const tierName = choice(TIERS)
 
-const JSON_OPTION = { kind: toggle, defaultText: 'off', help: 'print one JSON object, for scripts' }
+export const JSON_OPTION = { kind: toggle, defaultText: 'off', help: 'print one JSON object, for scripts' }
 
 export function addKeysCommands(program: Command, onCommand: OnCommand<KeysCommand>): void {
   const keys = program.command('keys')
@@ -92,6 +88,11 @@ export function addKeysCommands(program: Command, onCommand: OnCommand<KeysComma
   const revoke = keys.command('revoke').description('end a key, from its next request on')
   addCommandArgument(revoke, keyId, 'key')
   revoke.action((key: string) => onCommand({ action: 'revoke', key }, revoke.opts()))
+
+  const rename = keys.command('rename').description('give a key another name')
+  addCommandArgument(rename, keyId, 'key')
+  addCommandArgument(rename, keyName, 'name')
+  rename.action((key: string, name: string) => onCommand({ action: 'rename', key, name }, rename.opts()))
 
   const setTier = keys.command('set-tier').description('give a key another tier, from its next request on')
   addCommandArgument(setTier, keyId, 'key')
@@ -130,26 +131,8 @@ function addKeyCreation(keys: Command, onCommand: OnCommand<KeysCommand>): void 
   })
 }
 
-export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCommand>): void {
-  const users = program.command('users')
-  const list = users.command('list').description('list the registered users')
-  addCommandOption(list, 'json', JSON_OPTION)
-  list.action(({ json = false }: { json?: boolean }) =>
-    onCommand({ action: 'list', printsJson: json }, list.opts()),
-  )
-
-  const setTier = users
-    .command('set-tier')
-    .description("give a user another tier; the user's keys keep theirs")
-  addCommandArgument(setTier, userId, 'user')
-  addCommandArgument(setTier, tierName, 'tier')
-  setTier.action((user: string, tier: Tier) => onCommand({ action: 'set-tier', user, tier }, setTier.opts()))
-
-  finishFamily(users, 'registered users')
-}
-
 /** Adds the common options; call when all commands of the family are added. */
-function finishFamily(family: Command, subject: string): void {
+export function finishFamily(family: Command, subject: string): void {
   const { commands } = family
   for (const command of commands) {
     for (const name of DATABASE_OPTIONS) addConfigOption(command, name, { heading: 'Database' })

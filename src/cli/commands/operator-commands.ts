@@ -1,13 +1,13 @@
 /** `sluice keys` and `sluice users`: manage keys and registered users without HTTP, through the same services. */
-import type { User } from '../../accounts/account-service.ts'
 import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import type { AdminKeyBody } from '../../api/schemas/keys.ts'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import type { CommandLine } from '../command-line.ts'
 import { listAllPages, type Services, withServices } from '../open-services.ts'
-import type { KeyCreation, KeyListing, KeysCommand, UsersCommand } from './operator-command-line.ts'
-import { ABSENT, renderTable, toIsoDay } from '../terminal/table.ts'
+import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
+import { answerUsers } from './users-command.ts'
+import { renderFacts, renderTable, toIsoDay } from '../terminal/table.ts'
 import type { CommandContext } from '../terminal/terminal.ts'
 import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
 
@@ -19,7 +19,7 @@ export async function runOperatorCommand(
   context: CommandContext<'apiDb' | 'dataDir'>,
 ): Promise<number> {
   // A user who will own the key exists already, so the database does.
-  const createsDatabase = command.action === 'create' && command.user === null
+  const createsDatabase = command.action === 'create' && (!('user' in command) || command.user === null)
   await withServices(context, { createsDatabase }, async (services) => {
     const answer = kind === 'keys' ? answerKeys(command, services) : answerUsers(command, services)
     context.terminal.print(await answer)
@@ -35,6 +35,11 @@ async function answerKeys(command: KeysCommand, services: Services): Promise<str
       return await listKeys(command, services)
     case 'revoke':
       return await revokeKey(await findKey(command.key, services.keys), services.keys)
+    case 'rename': {
+      const { id } = await findKey(command.key, services.keys)
+      const { keyPrefix, name } = await services.keys.change(id, { name: command.name })
+      return `Key ${keyPrefix} (${id}) is called '${escapeUnseen(name)}' now.`
+    }
     case 'set-tier': {
       const { id } = await findKey(command.key, services.keys)
       const { keyPrefix, tier, rateLimitRpm } = await services.keys.change(id, { tier: command.tier })
@@ -43,14 +48,14 @@ async function answerKeys(command: KeysCommand, services: Services): Promise<str
   }
 }
 
-async function createKey(command: KeyCreation, { keys, findUser }: Services): Promise<string> {
+async function createKey(command: KeyCreation, { accounts, keys }: Services): Promise<string> {
   const { name, tier, expiresInDays, rateLimitRpm, printsJson } = command
-  const user = command.user === null ? null : await findUser(command.user)
+  const user = command.user === null ? null : await accounts.findUser(command.user)
   const made = await keys.createFor({
     name,
     tier,
     expiresInDays,
-    userId: user?.id ?? null,
+    userId: user?.userId ?? null,
     customRateLimitRpm: rateLimitRpm,
   })
   const email = user?.email ?? null
@@ -61,7 +66,7 @@ async function createKey(command: KeyCreation, { keys, findUser }: Services): Pr
 
 function describeCreatedKey({ record, keySecret }: CreatedKey, email: string | null): string {
   const expiry = record.expiresAtUnixSeconds
-  const facts = [
+  const facts: [string, string][] = [
     ['id', record.id],
     ['name', record.name],
     ['tier', record.tier],
@@ -69,25 +74,23 @@ function describeCreatedKey({ record, keySecret }: CreatedKey, email: string | n
     ['owner', email ?? ''],
     ['expires', expiry === null ? 'never' : toIsoDay(expiry)],
   ]
-  const width = Math.max(...facts.map(([label = '']) => label.length))
   return [
     'The secret of the new key, shown now and never again:',
     '',
     `  ${keySecret}`,
     '',
-    ...facts.map(([label = '', value = '']) => `${label.padEnd(width)}  ${escapeUnseen(value) || ABSENT}`),
+    ...renderFacts(facts),
   ].join('\n')
 }
 
 const KEY_COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'created', 'expires']
 
 async function listKeys({ user, printsJson }: KeyListing, services: Services): Promise<string> {
-  const owner = user === null ? null : await services.findUser(user)
-  const items = await listAllPages((page) => services.keys.listAll(page))
-  const records = owner === null ? items : items.filter(({ userId }) => userId === owner.id)
-  const users = owner === null ? await listAllPages((page) => services.accounts.listUsers(page)) : []
+  const { accounts, keys: service } = services
+  const owner = user === null ? null : await accounts.findUser(user)
+  const records = await listAllPages((page) => service.listAll(page, owner?.userId ?? null))
+  const users = owner === null ? await listAllPages((page) => accounts.listUsers(page)) : [owner]
   const emails = new Map(users.map(({ userId, email }) => [userId, email]))
-  if (owner !== null) emails.set(owner.id, owner.email)
   const emailOf = ({ userId }: KeyRecord) => (userId === null ? null : (emails.get(userId) ?? null))
 
   if (printsJson) {
@@ -154,38 +157,4 @@ async function findKey(idOrPrefix: string, keys: KeyService): Promise<KeyRecord>
   if (others.length === 0) return key
   const ids = found.map(({ id }) => id).join(', ')
   throw new StartError(`${found.length} keys have the prefix '${idOrPrefix}'; give the id of one: ${ids}.`, 1)
-}
-
-async function answerUsers(command: UsersCommand, { accounts, findUser }: Services): Promise<string> {
-  switch (command.action) {
-    case 'list': {
-      const items = await listAllPages((page) => accounts.listUsers(page))
-      if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
-      return items.length === 0
-        ? 'There are no users.'
-        : renderTable(USER_COLUMNS, items.map(toUserRow)).join('\n')
-    }
-    case 'set-tier': {
-      const { id } = await findUser(command.user)
-      const { email, tier } = await accounts.changeUser(id, { tier: command.tier })
-      return `User ${escapeUnseen(email)} (${id}) has tier ${tier} now.`
-    }
-  }
-}
-
-const USER_COLUMNS = ['id', 'e-mail', 'tier', 'disabled', 'created']
-
-function toUserRow({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User): readonly string[] {
-  return [userId, email, tier, isDisabled ? 'yes' : 'no', toIsoDay(createdAtUnixSeconds)]
-}
-
-/** The row of the admin API's listing. */
-function toUserJson({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User) {
-  return {
-    user_id: userId,
-    email,
-    tier,
-    disabled: isDisabled,
-    created_at: createdAtUnixSeconds,
-  }
 }

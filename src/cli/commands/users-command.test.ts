@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SQL_INJECTIONS } from '../../../test/support/servers/account-services.ts'
 import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
@@ -74,10 +76,35 @@ describe('sluice users set-tier', () => {
     const { userId, keySecret } = await registered('Ada@Example.org')
     const user = by === 'id' ? userId : 'ada@EXAMPLE.org'
     expect(await scene.output('users', 'set-tier', user, 'pro')).toBe(
-      `User Ada@Example.org (${userId}) has tier pro now.`,
+      `User Ada@Example.org (${userId}) has tier pro now; a key keeps its tier (free), which 'users set-tier --keys' changes too.`,
     )
     expect((await accounts.listUsers({ limit: null, cursor: null })).items).toMatchObject([{ tier: 'pro' }])
     expect(await authenticator.authenticate(keySecret)).toMatchObject({ tier: 'free' })
+  })
+
+  it('changes the keys too with --keys, but no revoked one, and says how many', async () => {
+    const scene = createOperatorScene()
+    const { registered, keys, authenticator } = await scene.openServer()
+    const { userId, keySecret, email } = await registered()
+    const request = { name: '', tier: 'free', expiresInDays: null, userId } as const
+    const revoked = await keys.createFor(request)
+    await keys.revokeAny(revoked.record.id)
+    await keys.createFor(request)
+    const robot = await keys.createFor({ ...request, userId: null })
+
+    expect(await scene.output('users', 'set-tier', userId, 'pro')).toContain(
+      '; 2 keys keep theirs (free), which',
+    )
+    expect(await scene.output('users', 'set-tier', userId, 'pro', '--keys')).toBe(
+      `User ${email} (${userId}) has tier pro now, and so have the 2 keys.`,
+    )
+
+    expect(await authenticator.authenticate(keySecret)).toMatchObject({ tier: 'pro' })
+    expect(await keys.get(revoked.record.id)).toMatchObject({ tier: 'free' })
+    expect(await keys.get(robot.record.id)).toMatchObject({ tier: 'free' })
+    expect(await scene.output('users', 'set-tier', userId, 'pro')).toBe(
+      `User ${email} (${userId}) has tier pro now.`,
+    )
   })
 
   it('refuses a tier that there is not', async () => {
@@ -99,6 +126,97 @@ describe('sluice users set-tier', () => {
     })
     expect(JSON.parse(await scene.output('users', 'list', '--json'))).toMatchObject({
       users: [{ user_id: userId, tier: 'free' }],
+    })
+  })
+})
+
+describe('sluice users create', () => {
+  const NEW = 'new@example.org'
+
+  it('makes a user, a password and a key, and the database where there is none', async () => {
+    const scene = createOperatorScene()
+
+    const printed = await scene.output('users', 'create', NEW, '--tier', 'pro')
+
+    const [, secret = ''] = /^ {2}(sk-svc-[\da-f]{64})$/m.exec(printed) ?? []
+    const [, password = ''] = /^ {2}([\w-]{24})$/m.exec(printed) ?? []
+    expect(printed).toMatch(/^e-mail {2}new@example.org$/m)
+    const { accounts, authenticator } = await scene.openServer()
+    expect(await accounts.login({ email: NEW, password }, '192.0.2.1')).toMatchObject({ tier: 'pro' })
+    expect(await authenticator.authenticate(secret)).toMatchObject({ tier: 'pro' })
+  })
+
+  it('takes a password, also from a file and with its blanks, and does not print it', async () => {
+    const scene = createOperatorScene()
+    const file = path.join(scene.folder, 'password')
+    writeFileSync(file, ' with blanks \n')
+
+    const printed = await scene.output('users', 'create', NEW, '--password', `@${file}`, '--json')
+    await scene.output('users', 'create', 'other@example.org', '--password', 'right password')
+
+    expect(JSON.parse(printed)).toEqual({
+      user_id: expect.any(String),
+      email: NEW,
+      tier: 'free',
+      api_key: expect.stringMatching(/^sk-svc-/),
+    })
+    const { accounts } = await scene.openServer()
+    await accounts.login({ email: NEW, password: ' with blanks ' }, '192.0.2.1')
+    await accounts.login({ email: 'other@example.org', password: 'right password' }, '192.0.2.1')
+  })
+
+  it.each([
+    [
+      ['not-an-address'],
+      2,
+      "The e-mail must be an e-mail address of at most 254 characters, but was 'not-an-address'.",
+    ],
+    [['a@b'], 2, 'The email must be an e-mail address of at most 254 characters, but was "a@b".'],
+    [[NEW, '--password', 'short'], 2, 'The password must be a string of 8 to 128 characters, but has 5.'],
+    [[NEW, '--password', '@/no/such/file'], 2, '--password names a file after @, but it does not exist.'],
+  ])('refuses %j', async (words, exitCode, sentence) => {
+    const scene = createOperatorScene()
+
+    expect(await scene.sluice('users', 'create', ...words)).toEqual({
+      exitCode,
+      printed: '',
+      complaints: [`sluice: ${sentence}`],
+    })
+  })
+
+  it('refuses an e-mail address that is taken', async () => {
+    const scene = createOperatorScene()
+    await scene.output('users', 'create', NEW)
+
+    expect(await scene.sluice('users', 'create', NEW.toUpperCase())).toMatchObject({
+      exitCode: 1,
+      complaints: ['sluice: The e-mail address NEW@EXAMPLE.ORG is registered already.'],
+    })
+  })
+})
+
+describe('sluice users disable, enable, delete', () => {
+  it('hold from the next request on', async () => {
+    const scene = createOperatorScene()
+    const { registered, authenticator } = await scene.openServer()
+    const { userId, keySecret, email } = await registered()
+    const isLive = async () => (await authenticator.authenticate(keySecret)) !== null
+
+    expect(await scene.output('users', 'disable', email)).toBe(
+      `User ${email} (${userId}) is disabled: sessions have ended, and keys are refused until 'users enable'.`,
+    )
+    expect(await isLive()).toBe(false)
+    expect(await scene.output('users', 'enable', userId)).toBe(
+      `User ${email} (${userId}) is enabled: keys and logins are let in again.`,
+    )
+    expect(await isLive()).toBe(true)
+    expect(await scene.output('users', 'delete', email)).toBe(
+      `User ${email} (${userId}) is deleted, with all keys and sessions.`,
+    )
+    expect(await isLive()).toBe(false)
+    expect(await scene.sluice('users', 'delete', email)).toMatchObject({
+      exitCode: 1,
+      complaints: [`sluice: User '${email}' does not exist.`],
     })
   })
 })

@@ -4,7 +4,13 @@ import { escapeUnseen } from './terminal-text.ts'
 const GAP = '  '
 
 /** Shown for an empty cell. */
-export const ABSENT = '-'
+const ABSENT = '-'
+
+/** Labels and values in two columns. */
+export function renderFacts(facts: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(...facts.map(([label]) => label.length))
+  return facts.map(([label, value]) => `${label.padEnd(width)}  ${escapeUnseen(value) || ABSENT}`)
+}
 
 export function renderTable(
   columns: readonly string[],

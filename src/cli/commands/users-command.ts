@@ -1,0 +1,120 @@
+/** `sluice users`: manages registered users without HTTP, by the rules of the accounts service. */
+import { randomBytes } from 'node:crypto'
+import type { User } from '../../accounts/account-service.ts'
+import { StartError } from '../../core/errors.ts'
+import { listAllPages, type Services } from '../open-services.ts'
+import { renderFacts, renderTable, toIsoDay } from '../terminal/table.ts'
+import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
+import type { UserCreation, UsersCommand, UserTierChange } from './users-command-line.ts'
+
+/** 24 characters of 64. */
+const PASSWORD_BYTES = 18
+
+export async function answerUsers(command: UsersCommand, services: Services): Promise<string> {
+  const { accounts } = services
+  switch (command.action) {
+    case 'create':
+      return await createUser(command, services)
+    case 'list': {
+      const items = await listAllPages((page) => accounts.listUsers(page))
+      if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
+      return items.length === 0
+        ? 'There are no users.'
+        : renderTable(USER_COLUMNS, items.map(toUserRow)).join('\n')
+    }
+    case 'set-tier':
+      return await setTier(command, services)
+    case 'disable':
+    case 'enable': {
+      const { userId } = await accounts.findUser(command.user)
+      const user = await accounts.changeUser(userId, { disabled: command.action === 'disable' })
+      return user.isDisabled
+        ? `${nameOf(user)} is disabled: sessions have ended, and keys are refused until 'users enable'.`
+        : `${nameOf(user)} is enabled: keys and logins are let in again.`
+    }
+    case 'delete': {
+      const user = await accounts.findUser(command.user)
+      await accounts.deleteUser(user.userId)
+      return `${nameOf(user)} is deleted, with all keys and sessions.`
+    }
+  }
+}
+
+async function createUser(
+  { email, tier, password: given, printsJson }: UserCreation,
+  { accounts }: Services,
+): Promise<string> {
+  const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
+  // The rules of the API, whose library takes its time to load.
+  const { createUserRequest } = await import('../../api/schemas/accounts.ts')
+  const request = createUserRequest.safeParse({ email, password, tier })
+  if (!request.success) {
+    const [issue] = request.error.issues
+    throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
+  }
+  const made = await accounts.createUser(request.data)
+  if (printsJson) {
+    const madePassword = given === null ? { password } : {}
+    return toJsonLine({
+      user_id: made.userId,
+      email: made.email,
+      tier: made.tier,
+      api_key: made.keySecret,
+      ...madePassword,
+    })
+  }
+  return [
+    `The secret of the user's first key${given === null ? ' and the password' : ''}, shown now and never again:`,
+    '',
+    `  ${made.keySecret}`,
+    ...(given === null ? [`  ${password}`] : []),
+    '',
+    ...renderFacts([
+      ['id', made.userId],
+      ['e-mail', made.email],
+      ['tier', made.tier],
+    ]),
+  ].join('\n')
+}
+
+/** Says of the active keys too what tier they have: it is a key's tier that its requests get. */
+async function setTier(
+  { user: idOrEmail, tier, withKeys }: UserTierChange,
+  services: Services,
+): Promise<string> {
+  const { accounts, keys } = services
+  const { userId } = await accounts.findUser(idOrEmail)
+  const user = await accounts.changeUser(userId, { tier, changesKeys: withKeys })
+  const active = (await listAllPages((page) => keys.listAll(page, userId))).filter(({ isActive }) => isActive)
+  const others = active.filter((key) => key.tier !== tier)
+  const said = `${nameOf(user)} has tier ${user.tier} now`
+  if (others.length > 0) {
+    const tiers = [...new Set(others.map((key) => key.tier))].join(', ')
+    const kept = others.length === 1 ? 'a key keeps its tier' : `${others.length} keys keep theirs`
+    return `${said}; ${kept} (${tiers}), which 'users set-tier --keys' changes too.`
+  }
+  return withKeys && active.length > 0
+    ? `${said}, and so ${active.length === 1 ? 'has the key' : `have the ${active.length} keys`}.`
+    : `${said}.`
+}
+
+function nameOf({ email, userId }: User): string {
+  return `User ${escapeUnseen(email)} (${userId})`
+}
+
+const USER_COLUMNS = ['id', 'e-mail', 'tier', 'disabled', 'created']
+
+function toUserRow({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User): readonly string[] {
+  return [userId, email, tier, isDisabled ? 'yes' : 'no', toIsoDay(createdAtUnixSeconds)]
+}
+
+/** The row of the admin API's listing. */
+function toUserJson({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User) {
+  return {
+    user_id: userId,
+    email,
+    tier,
+    disabled: isDisabled,
+    created_at: createdAtUnixSeconds,
+  }
+}

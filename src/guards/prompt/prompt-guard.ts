@@ -1,13 +1,13 @@
 /**
  * Decides which prompts are attacks on the instructions that a model was given. Short prompts are scanned in place, in
- * microseconds; long ones in a thread (docs/security.md, Prompt guard).
+ * milliseconds at most; long ones in a thread (docs/security.md, Prompt guard).
  */
 import { markerNames } from './role-markers.ts'
 import { PromptScanner } from './prompt-scanner.ts'
 import { type PromptCheck, type PromptGuardOptions, type PromptVerdict, ScanThread } from './scan-thread.ts'
 
 /** More than this in one request is scanned in the thread. */
-export const MAX_BYTES_AT_ONCE = 65_536
+export const MAX_BYTES_AT_ONCE = 32_768
 
 export class PromptGuard {
   readonly #scanner = new PromptScanner()

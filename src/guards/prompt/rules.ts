@@ -1,4 +1,5 @@
 /** The rules of the prompt guard: rules of words, read from `rules.txt`, which documents its syntax, and two rules of shapes. */
+import { InvariantError } from '../../core/errors.ts'
 import { conceptNumber, readSections } from './terms.ts'
 
 export interface PromptRule {
@@ -13,10 +14,22 @@ export const ROLE_MARKER: PromptRule = {
   reason: "Closes its own turn and opens another with a model's control tokens.",
 }
 
+/** The id of the rules of words that are about a turn's label. */
+export const ROLE_LABEL = 'role-label'
+
 /** Of text that was decoded and broke another rule (`encodings.ts`). */
 export const ENCODED: PromptRule = {
   id: 'encoded-payload',
   reason: 'Hides in an encoding what breaks another rule.',
+}
+
+const SECTIONS = readSections('rules.txt')
+
+/** The rule of a section of `rules.txt`, for what the classifier finds. */
+export function sectionRule(id: string): PromptRule {
+  const section = SECTIONS.find(({ name }) => name === id)
+  if (section === undefined) throw new InvariantError(`rules.txt has no section '${id}'`)
+  return { id, reason: section.note }
 }
 
 interface WordRule {
@@ -46,7 +59,7 @@ export interface TogetherRule extends WordRule {
 export function readRules(): { sequences: readonly SequenceRule[]; together: readonly TogetherRule[] } {
   const sequences: SequenceRule[] = []
   const together: TogetherRule[] = []
-  for (const { name: id, note: reason, entries } of readSections('rules.txt')) {
+  for (const { name: id, note: reason, entries } of SECTIONS) {
     for (const entry of entries) {
       const { within, words = '', unless, chat } = ENTRY.exec(entry)?.groups ?? {}
       const rule = { rule: { id, reason }, unless: unless === undefined ? null : conceptNumber(unless) }

@@ -11,7 +11,7 @@ import type { PromptRule } from './rules.ts'
 
 export interface PromptCheck {
   readonly texts: readonly string[]
-  /** Whether the texts are turns of a chat, which must not look like several. A prompt of one's own may hold any. */
+  /** Whether each text is one turn of a chat and must not contain others. Raw prompts may hold template tokens. */
   readonly isChat: boolean
   /** The model's special tokens. */
   readonly specialTexts: readonly string[]

@@ -51,7 +51,7 @@ export class TermTrie {
     }
   }
 
-  /** Puts what begins at `start` into `found` and gives the number of units looked at. */
+  /** Stores the terms that begin at `start` in `found`. Returns the number of units read. */
   find(text: NormalizedText, start: number, found: FoundTerms): number {
     const { units, length } = text
     found.count = 0

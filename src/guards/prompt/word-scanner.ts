@@ -1,7 +1,7 @@
 /**
- * Looks for the rules of words in one text: normalizes it, finds terms at every word and gives their concepts to the
- * matcher, then does the same with letters that were set apart. A quoted match counts only where the text around it is
- * not about attacks. Holds the buffers of a scan, so one instance scans one text at a time.
+ * Matches the word rules against one text: normalizes it, finds terms at every word and passes their concepts to the
+ * matcher, then does the same for words whose letters are separated by spaces. A quoted match counts only where the text
+ * around it does not discuss attacks. Holds the buffers of a scan, so an instance scans one text at a time.
  */
 import { NormalizedText, SENTENCE_END, SPACE } from './normalized-text.ts'
 import { RuleMatcher, WORD, type Match } from './rule-matcher.ts'
@@ -105,7 +105,7 @@ export class WordScanner {
     return null
   }
 
-  /** Words whose letters were set apart. */
+  /** Words whose letters are separated by spaces. */
   #scanSpelled(): PromptRule | null {
     this.#matcher.reset()
     for (let i = 0; i < this.#spelled.length; i++) {

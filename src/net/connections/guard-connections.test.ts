@@ -1,6 +1,9 @@
-import { createServer, type RequestListener } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { once } from 'node:events'
+import path from 'node:path'
+import { connect as connectSecurely, createServer as createTlsServer } from 'node:tls'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { guardConnections, MAX_PIPELINED, ROUNDS_PER_BOUND } from './guard-connections.ts'
 import { HTTP_BOUNDS } from '../http-bounds.ts'
@@ -20,6 +23,22 @@ async function guard(listener: RequestListener, more: readonly FakeTimer[] = [])
   onTestFinished(() => void server.close())
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   return { server, client: client.on('error', () => {}), cuts }
+}
+
+/** A connection that reaches the server decrypted, as in `secure-connections.ts`. */
+async function connectTls(server: Server) {
+  const [key, cert] = ['first.key', 'first.crt'].map((name) =>
+    readFileSync(path.resolve(import.meta.dirname, '../../../test/fixtures/tls', name)),
+  )
+  const front = createTlsServer({ key, cert }, (socket) => void server.emit('connection', socket))
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  onTestFinished(() => void front.close())
+  const client = connectSecurely((front.address() as AddressInfo).port, '127.0.0.1', {
+    rejectUnauthorized: false,
+  })
+  await once(client, 'secureConnect')
+  return client.on('error', () => {})
 }
 
 const GET = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
@@ -60,11 +79,13 @@ it('cuts who takes nothing of a part of an answer for 30 s, and no earlier', asy
   expect(cuts).toEqual(['slow-reader'])
 })
 
-it('leaves who takes a little of a part of an answer every 25 s', async () => {
-  const { server, client, cuts } = await guard(
-    (_, response) => void response.write(Buffer.alloc(64 * 1024 * 1024)),
-    ['performance'],
-  )
+it.each(['plain', 'TLS'])('leaves who takes a little of a write every 25 s: %s', async (kind) => {
+  const {
+    server,
+    client: plainClient,
+    cuts,
+  } = await guard((_, response) => void response.write(Buffer.alloc(64 * 1024 * 1024)), ['performance'])
+  const client = kind === 'TLS' ? await connectTls(server) : plainClient
   client.pause().write(GET)
   await once(server, 'request')
   for (let time = 0; time < 8; time++) {

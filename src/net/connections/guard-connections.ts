@@ -114,12 +114,23 @@ function readingOf({ socket, reading }: Connection, elapsedMs: number): Connecti
   if (socket.writableLength === 0) return null
   const unread: Unread = {
     writtenBytes: socket.bytesWritten - socket.writableLength,
-    queuedBytes: (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle
-      ?.writeQueueSize,
+    queuedBytes: queuedBytes(socket),
   }
   const isIdle =
     reading?.unread.writtenBytes === unread.writtenBytes && reading.unread.queuedBytes === unread.queuedBytes
   return { unread, idleMs: isIdle ? reading.idleMs + elapsedMs : 0 }
+}
+
+interface SocketHandle {
+  readonly writeQueueSize?: number
+  /** Of the connection below, where this one encrypts. Only that one sends. */
+  readonly _parent?: SocketHandle
+}
+
+/** Node has no public name for what a write under way has not sent yet. */
+function queuedBytes(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as { readonly _handle?: SocketHandle | null }
+  return (handle?._parent ?? handle)?.writeQueueSize
 }
 
 /** Whatever comes after the whole answer was handed over has to come to an end; null where nothing does. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answer, createRequest } from '../../test/support/engines/sequences.ts'
 import { VirtualClock } from '../core/clock.ts'
+import type { StepPlan } from '../protocol/model-runner.ts'
 import { ContinuousBatchScheduler, type SchedulerOptions } from './continuous-batch-scheduler.ts'
 import { GREEDY, type ScheduledRequest } from './sequence.ts'
 
@@ -30,12 +31,29 @@ const ofTier = (
 /** Runs so many steps; returns the prompt tokens of each by slot. */
 function run(scheduler: ContinuousBatchScheduler, steps: number): Record<number, number>[] {
   return Array.from({ length: steps }, () => {
-    const plan = scheduler.plan()
-    if (plan === null) throw new Error('nothing was planned')
+    const plan = planned(scheduler)
     scheduler.update(answer(plan))
     scheduler.checkIntegrity()
     return Object.fromEntries(plan.runs.map(({ slotId, tokenIds }) => [slotId, tokenIds.length]))
   })
+}
+
+/** One step in which each run that wants a token gets one. */
+function step(scheduler: ContinuousBatchScheduler): void {
+  scheduler.update(answer(planned(scheduler)))
+  scheduler.checkIntegrity()
+}
+
+function planned(scheduler: ContinuousBatchScheduler): StepPlan {
+  const plan = scheduler.plan()
+  if (plan === null) throw new Error('nothing was planned')
+  return plan
+}
+
+const tokensOf = (plan: StepPlan): number[] => plan.runs.map(({ tokenIds }) => tokenIds.length)
+
+function createFcfsScheduler(options: Partial<SchedulerOptions> = {}): ContinuousBatchScheduler {
+  return createScheduler({ maxBatchSize: 2, schedulePolicy: 'fcfs', canCopySlots: false, ...options })
 }
 
 describe('prompts of several tiers', () => {
@@ -99,5 +117,106 @@ describe('prompts of several tiers', () => {
     scheduler.add(ofTier(1, 2, { ids }))
     run(scheduler, 1)
     expect(scheduler.runningCount).toBe(2)
+  })
+})
+
+describe('prompts beside streams and beside each other', () => {
+  it('takes the whole budget while nothing decodes', () => {
+    const scheduler = createFcfsScheduler({ stepTokenBudget: 600 })
+    scheduler.add(createRequest(1, { promptTokens: 1000 }))
+    expect(tokensOf(planned(scheduler))).toEqual([600])
+  })
+
+  it('comes in small chunks beside running streams, which all get their token in each step', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 3 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 300, maxNewTokens: 50 }))
+    const chunks: number[][] = []
+    for (let i = 0; i < 3; i++) {
+      const plan = planned(scheduler)
+      chunks.push(tokensOf(plan))
+      scheduler.update(answer(plan))
+      scheduler.checkIntegrity()
+    }
+    expect(chunks).toEqual([
+      [1, 108],
+      [1, 128],
+      [1, 64],
+    ])
+  })
+
+  it('sizes the chunks by what the last steps took', () => {
+    const scheduler = createFcfsScheduler()
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 1000 }))
+    const chunks: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const plan = planned(scheduler)
+      const tokens = plan.runs.at(-1)?.tokenIds.length ?? 0
+      chunks.push(tokens)
+      scheduler.update({ ...answer(plan), times: { decodeMs: 20, promptMs: tokens * 0.25 } })
+      scheduler.checkIntegrity()
+    }
+    // 80 ms are left beside the stream's token. The first chunk is the one that leaves whole tiles of 64.
+    expect(chunks).toEqual([104, 320, 320, 256])
+  })
+
+  it('lets short prompts overtake a long one in half of a step', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 5 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    for (const [reqId, promptTokens] of [1000, 100, 40, 20].entries()) {
+      scheduler.add(createRequest(reqId + 2, { promptTokens }))
+    }
+    const plan = planned(scheduler)
+    expect(tokensOf(plan)).toEqual([1, 40, 40, 20])
+    expect(plan.runs.map(({ wantsToken }) => wantsToken)).toEqual([true, false, true, true])
+  })
+
+  it('keeps a step short for a short prompt that overtakes a long one, even when nothing streams', () => {
+    const scheduler = createFcfsScheduler()
+    scheduler.add(createRequest(1, { promptTokens: 1000 }))
+    scheduler.add(createRequest(2, { promptTokens: 20 }))
+    expect(tokensOf(planned(scheduler))).toEqual([104, 20])
+  })
+
+  it('leaves a long seeded prompt its fixed chunk when short ones overtake it', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 4 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 300, sampling: { ...GREEDY, seed: 1 } }))
+    scheduler.add(createRequest(3, { promptTokens: 30 }))
+    expect(tokensOf(planned(scheduler))).toEqual([1, 128, 30])
+  })
+
+  it('plans neighbouring slots next to each other, in whatever order their sequences came', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 3 })
+    for (const reqId of [1, 2, 3]) scheduler.add(createRequest(reqId, { maxNewTokens: reqId === 1 ? 1 : 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(4, { maxNewTokens: 50 }))
+    step(scheduler)
+    expect(planned(scheduler).runs.map(({ slotId }) => slotId)).toEqual([0, 1, 2])
+  })
+
+  it('cuts a seeded prompt at the same places whatever else runs, and reuses no prefix for it', () => {
+    const chunksOf = (isBusy: boolean): number[] => {
+      const scheduler = createFcfsScheduler()
+      scheduler.add(createRequest(1, { promptTokens: 300, from: 0, maxNewTokens: isBusy ? 50 : 1 }))
+      step(scheduler)
+      const sampling = { ...GREEDY, seed: 1 }
+      scheduler.add(createRequest(2, { promptTokens: 300, from: 0, sampling }))
+      const chunks: number[] = []
+      for (let i = 0; i < 3; i++) {
+        const plan = planned(scheduler)
+        chunks.push(plan.runs.at(-1)?.tokenIds.length ?? 0)
+        // So slow that a prompt without a seed would be cut into smaller chunks.
+        scheduler.update({ ...answer(plan), times: { decodeMs: 50, promptMs: 500 } })
+      }
+      return chunks
+    }
+    expect(chunksOf(true)).toEqual([128, 128, 44])
+    expect(chunksOf(false)).toEqual([128, 128, 44])
   })
 })

@@ -27,6 +27,9 @@ interface Weights {
   readonly weights: string
 }
 
+/** A window of five words has about as many. Fewer say too little: a single word such as `password` is no attack. */
+const FEWEST_FEATURES = 80
+
 const { bias, smoothing, scale, refusedAbove, confirmedAbove, classes, weights } = JSON.parse(
   readFileSync(new URL('weights.json', import.meta.url), 'utf8'),
 ) as Weights
@@ -68,7 +71,7 @@ export class AttackClassifier {
 function scoreWindow({ buckets, count }: FeatureWindow): number {
   let sum = 0
   for (let i = 0; i < count; i++) sum += STEPS[buckets[i] ?? 0] ?? 0
-  return bias + (scale * sum) / Math.sqrt(count + smoothing)
+  return bias + (scale * sum) / Math.sqrt(Math.max(count, FEWEST_FEATURES) + smoothing)
 }
 
 function classOf(concepts: Uint8Array): AttackClass {

@@ -18,10 +18,12 @@ const WORDS_THAT_FIT = 300
 /** The logit of the best of them, and how fast the next ones fall. */
 const [BEST, FALL] = [20, 2]
 
+/** @type {readonly { temperature: number, topK: number, topP: number, minP?: number }[]} */
 const SETTINGS = [
   { temperature: 0, topK: 0, topP: 1 },
   { temperature: 1, topK: 0, topP: 1 },
   { temperature: 1, topK: 0, topP: 0.95 },
+  { temperature: 1, topK: 0, topP: 1, minP: 0.05 },
   { temperature: 0.8, topK: 40, topP: 0.95 },
   { temperature: 5, topK: 0, topP: 0.95 },
 ]
@@ -47,9 +49,9 @@ for (const size of VOCABULARIES) {
       sampler.sample(rows[draw % ROWS] ?? new Float32Array(), scratch)
       return (performance.now() - startedMs) * 1000
     })
-    const { temperature, topK, topP } = settings
-    const name = `temperature ${temperature}, top_k ${topK}, top_p ${topP}`
+    const { temperature, topK, topP, minP = 0 } = settings
+    const name = `temperature ${temperature}, top_k ${topK}, top_p ${topP}, min_p ${minP}`
     const median = rangeOf(draws)?.median.toFixed(0) ?? 'n/a'
-    console.log(`${String(size).padStart(8)} tokens, ${name.padEnd(38)} ${median.padStart(6)} us`)
+    console.log(`${String(size).padStart(8)} tokens, ${name.padEnd(50)} ${median.padStart(6)} us`)
   }
 }

@@ -80,6 +80,17 @@ export function checkBeams({ numBeams }: GenerationRequest, { modelId, info }: M
   )
 }
 
+/** @throws ServiceError `invalid_request` for a token id that the model does not have. */
+export function checkTokenIds({ sampling }: GenerationRequest, { modelId, info }: ModelLease): void {
+  const { vocabSize } = info
+  const unknown = sampling.logitBias?.find(([tokenId]) => tokenId >= vocabSize)
+  if (unknown === undefined) return
+  const [tokenId] = unknown
+  const rule = `must hold token ids between 0 and ${vocabSize - 1}, those of model '${modelId}'`
+  const message = `logit_bias ${rule}, but has ${tokenId}.`
+  throw new ServiceError('invalid_request', { message }, { param: 'logit_bias' })
+}
+
 export interface PromptDeps {
   /** Null where prompts are not scanned. */
   readonly promptGuard: PromptGuard | null

@@ -21,6 +21,7 @@ import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import {
   checkBeams,
+  checkTokenIds,
   type GenerationRequest,
   type OversizedPrompt,
   type PreparedPrompt,
@@ -104,6 +105,7 @@ export class Generation implements Disposable {
     const lease = await deps.registry.acquire(request.modelId, signal, engineOptions.place)
     try {
       checkBeams(request, lease)
+      checkTokenIds(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })

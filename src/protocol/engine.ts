@@ -33,7 +33,10 @@ export interface Prompt {
   readonly addSpecial: boolean
 }
 
-/** Sampling in the order Hugging Face applies it: repetition penalty, temperature, top_k, top_p. */
+/**
+ * Sampling in the order Hugging Face applies it: logit_bias, repetition penalty, frequency and presence penalty (as vLLM),
+ * temperature, top_k, top_p, min_p.
+ */
 export interface Sampling {
   /** 0 is greedy; otherwise above 0. */
   readonly temperature: number
@@ -43,6 +46,14 @@ export interface Sampling {
   readonly topP: number
   /** Over prompt and output; 1 is off. */
   readonly repetitionPenalty: number
+  /** 0 to 1: drops tokens less likely than this share of the likeliest one's probability. @default 0, which is off */
+  readonly minP?: number
+  /** Subtracted from the logit of each token of the output. @default 0 */
+  readonly presencePenalty?: number
+  /** Subtracted from the logit of a token as often as it stands in the output. @default 0 */
+  readonly frequencyPenalty?: number
+  /** Added to the logits of single tokens. @default none */
+  readonly logitBias?: readonly (readonly [tokenId: number, bias: number])[]
   /** With a seed, the prompt is computed whole in fixed chunks and the text is repeatable on an idle server. */
   readonly seed: number | null
 }

@@ -118,6 +118,10 @@ describe('speculative decoding with the bundled model', () => {
   it.each<[string, (index: number) => Sampling]>([
     ['greedy', () => GREEDY],
     ['greedy with a repetition penalty', () => ({ ...GREEDY, repetitionPenalty: 1.02 })],
+    [
+      'greedy with bias and a presence penalty',
+      () => ({ ...GREEDY, presencePenalty: 0.2, logitBias: [[5, 1]] }),
+    ],
     ['seeded', (seed) => ({ ...GREEDY, temperature: 0.3, topK: 40, topP: 0.95, seed })],
   ])('makes the same tokens as without, %s', async (_name, samplingOf) => {
     const options = (index: number) => ({ sampling: samplingOf(index) })

@@ -2,7 +2,8 @@
  * The one table of fields that other servers' generation requests have and a route here may not read: OpenAI's, vLLM's,
  * llama-server's, SGLang's, Ollama's, TGI's and those of `generate` in transformers. Two lists: fields that would change the
  * answer, which are refused unless their value asks for nothing, and harmless ones, which are ignored as unknown ones are.
- * Data only, read by `unbuilt-fields.ts`. A field that is built leaves this table for the schema of its route.
+ * Data only, read by `unbuilt-fields.ts`. A row says nothing of the routes whose schemas read the field; it leaves this table
+ * once all routes do.
  */
 interface FieldGroup {
   /** What the fields ask for; completes "this route cannot". */

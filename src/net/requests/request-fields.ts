@@ -56,7 +56,7 @@ export function brokenRule(rule: string, given: unknown): string {
 
 const MAX_SHOWN_CHARACTERS = 64
 
-function describeValue(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length} ${value.length === 1 ? 'item' : 'items'}`
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value !== 'string') return String(value)

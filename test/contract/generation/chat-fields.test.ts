@@ -22,14 +22,11 @@ describe('fields that are not built', () => {
     ['response_format', [{ type: 'text' }], [{ type: 'json_object' }, 'text']],
     ['logprobs', [false], [true]],
     ['top_logprobs', [0], [1]],
-    ['logit_bias', [{}], [{ 50256: -100 }]],
-    ['presence_penalty', [0], [0.5]],
-    ['frequency_penalty', [0], [-1]],
     ['modalities', [['text']], [['text', 'audio']]],
     ['audio', [], [{ voice: 'x' }]],
     ['reasoning_effort', ['none'], ['high']],
     ['web_search_options', [], [{}]],
-    ['min_p', [0], [0.05]],
+    ['typical_p', [0, 1], [0.5]],
     ['ignore_eos', [false], [true]],
     ['lora', [[]], [[{ id: 0, scale: 1 }]]],
   ])('%s passes neutral values only', async (field, neutral, loaded) => {
@@ -186,6 +183,34 @@ describe('fields that are', () => {
         place: { priorityClass: 2, priority: 3, accountId: 'operator' },
       },
     ])
+  })
+
+  it.each([
+    [URL, MESSAGES],
+    ['/v1/generate', { prompt: 'a' }],
+    ['/v1/generate/batch', { prompts: ['a'] }],
+  ])('hands the engine the sampling options of other servers: %s', async (url, base) => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({ engine })
+
+    await post(url, {
+      ...base,
+      min_p: 0.1,
+      presence_penalty: 0.5,
+      frequency_penalty: -1,
+      logit_bias: { 7: -100, 3: 2 },
+    })
+
+    const asked = {
+      minP: 0.1,
+      presencePenalty: 0.5,
+      frequencyPenalty: -1,
+      logitBias: [
+        [3, 2],
+        [7, -100],
+      ],
+    }
+    expect(engine.requests[0]?.options.sampling).toMatchObject(asked)
   })
 
   it('applies the defaults of the interface', async () => {

@@ -74,7 +74,45 @@ const REPETITION_PENALTY: Row = {
   rule: 'a number between 0 and 10',
 }
 
+const PENALTY: Omit<Row, 'field'> = {
+  good: [null, 0, -2, 0.5, 2],
+  bad: [
+    [-2.01, '-2.01'],
+    [2.01, '2.01'],
+    ['1', '"1"'],
+    [true, 'true'],
+  ],
+  rule: 'a number between -2 and 2',
+}
+
+/** The same on all routes. */
+const SAMPLING_ROWS: readonly Row[] = [
+  {
+    field: 'min_p',
+    good: [null, 0, 0.05, 1],
+    bad: [
+      [-0.01, '-0.01'],
+      [1.01, '1.01'],
+      ['0.1', '"0.1"'],
+    ],
+    rule: 'a number between 0 and 1',
+  },
+  { field: 'presence_penalty', ...PENALTY },
+  { field: 'frequency_penalty', ...PENALTY },
+  {
+    field: 'logit_bias',
+    good: [null, {}, [], { 0: -100, 255: 100 }, Object.fromEntries(Array(256).fill(0).entries())],
+    bad: [
+      [1, '1'],
+      ['65', '"65"'],
+      [[[65, 1]], 'an array of 1 item'],
+    ],
+    rule: 'an object of at most 300 token ids, each with a number',
+  },
+]
+
 const GENERATE_ROWS: readonly Row[] = [
+  ...SAMPLING_ROWS,
   {
     field: 'max_new_tokens',
     good: [1, 4096],
@@ -138,6 +176,7 @@ const GENERATE_ROWS: readonly Row[] = [
 ]
 
 const CHAT_ROWS: readonly Row[] = [
+  ...SAMPLING_ROWS,
   {
     field: 'max_tokens',
     good: [null, 1, 8192, 32_000, 1e20],
@@ -293,6 +332,26 @@ describe('required fields', () => {
 
 describe('sentences', () => {
   it.each([
+    [
+      '/v1/chat/completions',
+      { ...MESSAGES, logit_bias: Object.fromEntries(Array(301).fill(0).entries()) },
+      'logit_bias must be an object of at most 300 token ids, each with a number, but has 301.',
+    ],
+    [
+      '/v1/chat/completions',
+      { ...MESSAGES, logit_bias: { 65: 1, '6.5': 1 } },
+      'logit_bias must have token ids as keys, but has "6.5".',
+    ],
+    [
+      '/v1/chat/completions',
+      { ...MESSAGES, logit_bias: { 65: 101 } },
+      'logit_bias.65 must be a number between -100 and 100, but was 101.',
+    ],
+    [
+      '/v1/generate',
+      { prompt: 'a', logit_bias: { 65: 1, 256: 1 } },
+      "logit_bias must hold token ids between 0 and 255, those of model 'default', but has 256.",
+    ],
     ['/v1/generate', { prompt: 1 }, 'prompt must be a string, but was 1.'],
     ['/v1/generate', { prompt: null }, 'prompt must be a string, but was null.'],
     ['/v1/generate', { prompt: ['a'] }, 'prompt must be a string, but was an array of 1 item.'],

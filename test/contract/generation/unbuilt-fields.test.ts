@@ -13,7 +13,9 @@ const lightPort = shared(async () => (await createTestLightServer().server.liste
 
 type Post = (fields: object) => Promise<{ status: number; code: unknown; detail: string }>
 
+const SAMPLING_FIELDS = ['min_p', 'presence_penalty', 'frequency_penalty', 'logit_bias']
 const GENERATE_FIELDS = [
+  ...SAMPLING_FIELDS,
   'max_new_tokens',
   'do_sample',
   'repetition_penalty',
@@ -23,6 +25,7 @@ const GENERATE_FIELDS = [
   'priority',
 ]
 const CHAT_FIELDS = [
+  ...SAMPLING_FIELDS,
   'max_tokens',
   'max_completion_tokens',
   'repetition_penalty',

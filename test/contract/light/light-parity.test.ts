@@ -97,7 +97,7 @@ describe('fields that are not built', () => {
   it.each([
     '{"prompt":"a","grammar":"x"}',
     '{"prompt":"a","n":1,"max_tokens":5}',
-    '{"prompt":1,"min_p":0.1}',
+    '{"prompt":1,"typical_p":0.1}',
   ])('in %s', async (body) => {
     const answer = await expectSameAnswer(post(body))
 

@@ -18,6 +18,7 @@ import {
   topK,
   topP,
 } from '../../schemas/fields.ts'
+import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 
 const { max_new_tokens, temperature, top_k, top_p } = GENERATE_NUMBERS
 
@@ -31,6 +32,7 @@ const optionFields = {
   top_k: topK().default(top_k.default),
   top_p: topP().default(top_p.default),
   repetition_penalty: repetitionPenalty().default(1),
+  ...samplingFields(),
   num_beams: integer(1, 8)
     .default(1)
     .describe(
@@ -67,13 +69,7 @@ function toGenerationRequest(body: Options, input: Omit<PromptsInput, 'kind'>): 
     modelId: body.model,
     input: { kind: 'prompts', ...input },
     maxNewTokens: body.max_new_tokens,
-    sampling: {
-      temperature: body.do_sample ? body.temperature : 0,
-      topK: body.top_k,
-      topP: body.top_p,
-      repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,
-      seed: body.seed,
-    },
+    sampling: toSampling({ ...body, temperature: body.do_sample ? body.temperature : 0 }),
     stopStrings: body.stop_strings ?? [],
     numBeams: body.num_beams,
     priority: body.priority,

@@ -22,6 +22,7 @@ import {
   topP,
   withoutUnbuilt,
 } from '../../schemas/fields.ts'
+import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { message } from './message.ts'
 
 const maxTokens = () =>
@@ -57,6 +58,7 @@ const chatBody = generationBody('ChatRequest', {
   top_k: nullableWithDefault(topK(), 0),
   top_p: nullableWithDefault(topP(), 1),
   repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
+  ...samplingFields(),
   stream: nullableWithDefault(boolean(), false),
   stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
   stop: stop.nullish(),
@@ -77,13 +79,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
     modelId: body.model,
     input: { kind: 'chat', messages: body.messages },
     maxNewTokens: body.max_tokens ?? body.max_completion_tokens ?? defaultMaxTokens,
-    sampling: {
-      temperature: body.temperature,
-      topK: body.top_k,
-      topP: body.top_p,
-      repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,
-      seed: body.seed ?? null,
-    },
+    sampling: toSampling(body),
     stopStrings: body.stop ?? [],
     numBeams: 1,
     priority: body.priority,

@@ -63,6 +63,30 @@ describe('BeamSampler', () => {
     )
   })
 
+  it('adds bias to log-probabilities, and penalizes what stands in the beam itself', () => {
+    const sampling: Sampling = {
+      ...GREEDY,
+      presencePenalty: 0.5,
+      frequencyPenalty: 0.25,
+      logitBias: [[2, -1]],
+    }
+    const rows = [
+      { tokenIds: [1, 1], probabilities: [0.2, 0.3, 0.5] },
+      { tokenIds: [0, 2], probabilities: [0.2, 0.3, 0.5] },
+    ]
+    const scores = choose(sampling, rows, { count: 6, prompt: [0] }).map(
+      ({ beam, tokenId, score }) => [`${beam}:${tokenId}`, score] as const,
+    )
+    expect(Object.fromEntries(scores)).toEqual({
+      '0:0': expect.closeTo(Math.log(0.2), 6),
+      '0:1': expect.closeTo(Math.log(0.3) - 1, 6),
+      '0:2': expect.closeTo(Math.log(0.5) - 1, 6),
+      '1:0': expect.closeTo(Math.log(0.2) - 0.75, 6),
+      '1:1': expect.closeTo(Math.log(0.3), 6),
+      '1:2': expect.closeTo(Math.log(0.5) - 1.75, 6),
+    })
+  })
+
   it('draws without putting back, and gives each its scaled log-probability', () => {
     const rows = [{ score: -1, probabilities: [0.5, 0.3, 0.2] }]
     for (let seed = 0; seed < 50; seed++) {
@@ -94,6 +118,8 @@ describe('BeamSampler', () => {
   it.each([
     ['top_k', { topK: 3 }, ['0:0', '0:1', '0:2']],
     ['top_p', { topP: 0.8 }, ['0:0', '0:1', '0:2']],
+    ['min_p', { minP: 0.4 }, ['0:0', '0:1', '0:2']],
+    ['min_p 1, which keeps two', { minP: 1 }, ['0:0', '0:1']],
     ['top_k 1, which keeps two', { topK: 1 }, ['0:0', '0:1']],
     ['top_p 0, which keeps two', { topP: 0 }, ['0:0', '0:1']],
   ])('draws only from what %s leaves, and no more than there is', (_, cut, expected) => {

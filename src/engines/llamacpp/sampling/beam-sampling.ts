@@ -1,15 +1,23 @@
 /**
  * Ranks, or draws, the ways to continue a group of beams from their logits, as Hugging Face does: log-softmax,
- * repetition penalty and, where it samples, temperature, top_k and top_p; then each beam's own score is added and all
- * beams compete. Pure TypeScript over logits rows, which are overwritten where the penalty applies.
+ * logit_bias, penalties and, where it samples, temperature, top_k, top_p and min_p; then each beam's own score is added
+ * and all beams compete. Pure TypeScript over logits rows, which are overwritten.
  * Invariant: what comes out depends only on the rows, the beams and the group's own seed.
  */
 import type { Sampling } from '../../../protocol/engine.ts'
 import type { BeamChoice } from '../../../protocol/model-runner.ts'
-import { findLargest, keepHeaviest, keepTop, largestWeight, weigh, type Candidates } from './candidates.ts'
+import {
+  findLargest,
+  keepAtLeast,
+  keepHeaviest,
+  keepTop,
+  largestWeight,
+  weigh,
+  type Candidates,
+} from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
+import { LogitAdjustments } from './logit-adjustments.ts'
 import { createRandom, type Random } from './random.ts'
-import { applyRepetitionPenalty } from './sampling.ts'
 
 /** A beam must have another way to go on when its likeliest token ends it. */
 const MIN_TOKENS_TO_KEEP = 2
@@ -34,14 +42,13 @@ interface DrawRow {
 export class BeamSampler {
   readonly #sampling: Sampling
   readonly #random: Random
-  /** Null where no penalty asks for them. */
-  readonly #promptTokenIds: ReadonlySet<number> | null
+  /** Of a beam without text; null where there are none. */
+  readonly #adjustments: LogitAdjustments | null
 
   constructor(sampling: Sampling, promptTokenIds: Int32Array) {
     this.#sampling = sampling
     this.#random = createRandom(sampling.seed)
-    const penalty = sampling.repetitionPenalty
-    this.#promptTokenIds = penalty === 1 || penalty === 0 ? null : new Set(promptTokenIds)
+    this.#adjustments = LogitAdjustments.create(sampling, promptTokenIds)
   }
 
   /** The `count` best continuations over all beams, best first; or as many drawn ones, fewer where there are not. */
@@ -50,7 +57,7 @@ export class BeamSampler {
     count: number,
     scratch: Candidates,
   ): BeamChoice[] {
-    for (const { beam, logits } of rows) this.#penalize(beam, logits)
+    for (const { beam, logits } of rows) this.#adjust(beam, logits)
     if (this.#sampling.temperature === 0) {
       const choices = rows.flatMap(({ beam, logits }, index) =>
         rankRow({ beam, index, logits }, count, scratch),
@@ -63,22 +70,20 @@ export class BeamSampler {
     )
   }
 
-  /** The penalty falls on log-probabilities, and what it changes is not normalised again. */
-  #penalize({ tokenIds }: RankedBeam, logits: Float32Array): void {
+  /** Bias and penalties fall on log-probabilities, and what they change is not normalised again. */
+  #adjust({ tokenIds }: RankedBeam, logits: Float32Array): void {
     const logSum = logSumOfExp(logits)
     for (let i = 0; i < logits.length; i++) logits[i] = (logits[i] as number) - logSum
-    if (this.#promptTokenIds === null) return
-    const seen = new Set(this.#promptTokenIds)
-    for (const tokenId of tokenIds) seen.add(tokenId)
-    applyRepetitionPenalty(logits, seen, this.#sampling.repetitionPenalty)
+    this.#adjustments?.withText(tokenIds).apply(logits)
   }
 
   #drawRow({ score }: RankedBeam, logProbs: Float32Array, scratch: Candidates): DrawRow {
-    const { temperature, topK, topP } = this.#sampling
+    const { temperature, topK, topP, minP = 0 } = this.#sampling
     keepTop(scratch, logProbs, topK === 0 ? logProbs.length : Math.max(topK, MIN_TOKENS_TO_KEEP))
     const topScore = score + largestWeight(scratch) / temperature
     let sum = weigh(scratch, temperature)
     if (topP < 1) sum = keepHeaviest(scratch, sum, topP * sum)
+    if (minP > 0) sum = keepAtLeast(scratch, minP)
     if (scratch.count < MIN_TOKENS_TO_KEEP) {
       keepTop(scratch, logProbs, MIN_TOKENS_TO_KEEP)
       sum = weigh(scratch, temperature)

@@ -177,6 +177,11 @@ function findCut(weights: Float64Array, needed: number): { lightest: number; equ
   }
 }
 
+/** Keeps the candidates of at least this weight, the heaviest weighing 1; returns the sum of their weights. */
+export function keepAtLeast(candidates: Candidates, lightest: number): number {
+  return keepFrom(candidates, lightest, candidates.count)
+}
+
 /** Keeps the weights above `lightest` and the first `equals` weights equal to it; returns their sum. */
 function keepFrom(candidates: Candidates, lightest: number, equals: number): number {
   const { ids, weights, count } = candidates

@@ -64,6 +64,8 @@ describe('verifyDraft', () => {
     { temperature: 0.7, topK: 3 },
     { topP: 0.8 },
     { temperature: 0.5, repetitionPenalty: 1.3 },
+    { presencePenalty: 0.8, frequencyPenalty: 0.4 },
+    { temperature: 0.7, minP: 0.1, frequencyPenalty: -0.5, logitBias: [[2, 1.5]] },
   ] as const)('makes the very tokens of a seed that come without drafts: %o', (overrides) => {
     let accepted = 0
     for (let seed = 1; seed <= 50; seed++) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Sampling } from '../../../protocol/engine.ts'
 import { createCandidates, findLargest } from './candidates.ts'
 import { createRandom } from './random.ts'
-import { applyRepetitionPenalty, Sampler } from './sampling.ts'
+import { Sampler } from './sampling.ts'
 
 const DEFAULTS: Sampling = { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: 1 }
 const NO_PROMPT = new Int32Array()
@@ -20,7 +20,8 @@ function sampleOnce(logits: Float32Array, sampling: Partial<Sampling>, prompt = 
 }
 
 /** The distribution as Hugging Face defines it, step by step over the whole vocabulary. */
-function exactDistribution(logits: Float32Array, { temperature, topK, topP }: Sampling): number[] {
+function exactDistribution(logits: Float32Array, sampling: Sampling): number[] {
+  const { temperature, topK, topP, minP = 0 } = sampling
   const order = [...logits.keys()].sort((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0))
   const kept = topK === 0 ? order : order.slice(0, topK)
   const weights = kept.map((id) => Math.exp((logits[id] ?? 0) / temperature))
@@ -28,6 +29,8 @@ function exactDistribution(logits: Float32Array, { temperature, topK, topP }: Sa
   let cumulative = 0
   let size = 0
   while (size < kept.length && (size === 0 || cumulative < topP * total)) cumulative += weights[size++] ?? 0
+  size = weights.slice(0, size).filter((weight) => weight >= minP * (weights[0] ?? 0)).length
+  cumulative = weights.slice(0, size).reduce((a, b) => a + b, 0)
   const distribution = Array.from(logits, () => 0)
   for (let i = 0; i < size; i++) distribution[kept[i] ?? -1] = (weights[i] ?? 0) / cumulative
   return distribution
@@ -43,6 +46,12 @@ describe('Sampler', () => {
     { topP: 0.99, temperature: 2 },
     { topK: 12, topP: 0.7, temperature: 1.5 },
     { topK: 1000, topP: 0.95 },
+    { minP: 0.1 },
+    { minP: 1 },
+    { minP: 1e-9, temperature: 3 },
+    { minP: 0.05, topK: 7, temperature: 1.5 },
+    { minP: 0.2, topP: 0.9 },
+    { minP: 0.02, topK: 30, topP: 0.95, temperature: 2 },
   ])('draws as the exact distribution says with %o', (settings) => {
     const logits = randomLogits(60, 3)
     const sampling = { ...DEFAULTS, ...settings, seed: 99 }
@@ -119,20 +128,5 @@ describe('Sampler', () => {
       expect(() => sampleOnce(logits, { topK: 3 })).toThrow(`logits hold ${bad}`)
       expect(() => sampleOnce(logits, { temperature: 0 })).toThrow(`logits hold ${bad}`)
     }
-  })
-})
-
-describe('applyRepetitionPenalty', () => {
-  it('keeps logits finite for a penalty near nothing', () => {
-    const logits = Float32Array.of(1, -1, 0, 5)
-    applyRepetitionPenalty(logits, [0, 1, 2], 1e-40)
-    expect(Array.from(logits).every(Number.isFinite)).toBe(true)
-    expect(sampleOnce(Float32Array.of(1, 2), { repetitionPenalty: 1e-40, topK: 1 }, Int32Array.of(0))).toBe(0)
-  })
-
-  it('divides positive logits and multiplies negative ones', () => {
-    const logits = Float32Array.of(4, -4, 0, 8)
-    applyRepetitionPenalty(logits, [0, 1, 2], 2)
-    expect([...logits]).toEqual([2, -8, 0, 8])
   })
 })

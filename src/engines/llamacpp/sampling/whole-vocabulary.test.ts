@@ -8,10 +8,10 @@ const SIZE = 5000
 /** Draws that fell on tokens of each class, out of `draws`. */
 function countByClass(
   logits: Float32Array,
-  { temperature = 1, topP = 1, draws = 20_000 },
+  { temperature = 1, topP = 1, minP = 0, draws = 20_000 },
   classOf: (tokenId: number) => number,
 ): number[] {
-  const distribution = { logits, head: createCandidates(logits.length), temperature, topP }
+  const distribution = { logits, head: createCandidates(logits.length), temperature, topP, minP }
   const random = createRandom(7)
   const counts: number[] = []
   for (let i = 0; i < draws; i++) {
@@ -83,18 +83,54 @@ describe('drawFromAll', () => {
     },
   )
 
+  it.each([1e-12, 0.001, 0.3, 1])('keeps with min_p %d what weighs that much, and no other token', (minP) => {
+    for (const topP of [1, 0.9]) {
+      for (const [best, temperature] of [
+        [0, 1],
+        [-7, 0.7],
+        [2000, 2],
+      ] as const) {
+        const random = createRandom(best + 8)
+        const logits = Float32Array.from({ length: 1000 }, () => best - random() * 12)
+        logits[300] = best
+        logits[700] = best
+        const isKept = (id: number) => Math.exp(((logits[id] ?? 0) - best) / temperature) >= minP
+        const counts = countByClass(logits, { topP, minP, temperature, draws: 2000 }, (id) =>
+          isKept(id) ? (id === 300 ? 1 : 2) : 0,
+        )
+        expect(counts[0] ?? 0).toBe(0)
+        if (topP < 1) continue
+        const kept = [...logits.keys()].filter(isKept)
+        const sum = kept.reduce((all, id) => all + Math.exp(((logits[id] ?? 0) - best) / temperature), 0)
+        expect(deviation(counts[1] ?? 0, 1 / sum, 2000)).toBeLessThan(4)
+      }
+    }
+  })
+
   it.each([1e-300, 1e-9])('takes the likeliest token at a temperature of %d', (temperature) => {
     const logits = new Float32Array(SIZE).fill(1)
     logits[4321] = 1.01
-    for (const topP of [1, 0.9])
-      expect(countByClass(logits, { temperature, topP, draws: 10 }, (id) => Number(id === 4321))[1]).toBe(10)
+    for (const [topP, minP] of [
+      [1, 0],
+      [0.9, 0],
+      [1, 1],
+      [0.9, 0.5],
+    ] as const) {
+      const settings = { temperature, topP, minP, draws: 10 }
+      expect(countByClass(logits, settings, (id) => Number(id === 4321))[1]).toBe(10)
+    }
   })
 
   it('draws from logits that are as large as a float can be', () => {
     const logits = new Float32Array(SIZE).fill(-3.4e38)
     logits[17] = 3.4e38
-    for (const topP of [1, 0.9])
-      expect(countByClass(logits, { topP, draws: 10 }, (id) => Number(id === 17))[1]).toBe(10)
+    for (const [topP, minP] of [
+      [1, 0],
+      [0.9, 0],
+      [1, 1],
+      [0.9, 0.5],
+    ] as const)
+      expect(countByClass(logits, { topP, minP, draws: 10 }, (id) => Number(id === 17))[1]).toBe(10)
   })
 
   it('draws from a tiny vocabulary whose largest logit is 0', () => {

@@ -4,7 +4,16 @@
  * added up for top_p. The distribution is that of weighing all of them.
  */
 import type { Sampling } from '../../../protocol/engine.ts'
-import { findLargest, keepAbove, keepHeaviest, keepTop, pick, weigh, type Candidates } from './candidates.ts'
+import {
+  findLargest,
+  keepAbove,
+  keepAtLeast,
+  keepHeaviest,
+  keepTop,
+  pick,
+  weigh,
+  type Candidates,
+} from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import type { Random } from './random.ts'
 
@@ -16,11 +25,15 @@ const HEAVY_TAIL = 64
 const FIRST_TRIES = 32
 /** A float's neighbour is further away. */
 const FLOAT_PRECISION = 1e-9
+/** The error of a token's weight, as a part of it, is smaller. */
+const WEIGHT_PRECISION = 1e-6
 
 export interface Distribution extends Pick<Sampling, 'temperature' | 'topP'> {
   readonly logits: Float32Array
   /** Memory for the head. */
   readonly head: Candidates
+  /** 0 is off. */
+  readonly minP: number
 }
 
 /** Weights are relative to that of the largest logit. */
@@ -36,12 +49,14 @@ interface Split {
 
 /** The id of a token. @throws InvariantError for logits of no distribution */
 export function drawFromAll(distribution: Distribution, random: Random): number {
-  const { logits, head, topP } = distribution
+  const { logits, head, topP, minP } = distribution
   const largest = logits[findLargest(logits)] as number
   if (topP < 1) {
     const split = makeSplit(distribution, largest, LIGHT_TAIL)
-    return pick(head, random() * keepShare(distribution, split))
+    const sum = keepShare(distribution, split)
+    return pick(head, random() * (minP > 0 ? keepAtLeast(head, minP) : sum))
   }
+  if (minP > 0) return pick(head, random() * keepLikely(distribution, largest))
   head.count = 0
   const allTail = { largest, floor: largest, sum: 0, heaviest: 1 }
   for (let i = 0; i < FIRST_TRIES; i++) {
@@ -58,13 +73,22 @@ export function drawFromAll(distribution: Distribution, random: Random): number 
 /** Fills the head with the weights of the likely tokens, the likeliest among them; the others weigh `tail` at most. */
 function makeSplit({ logits, head, temperature }: Distribution, largest: number, tail: number): Split {
   const heaviest = Math.min(tail / logits.length, 0.5)
-  const floor = Math.min(
-    largest + Math.log(heaviest) * temperature,
-    // A lower floor is as right, and the likeliest token is above this one, however large.
-    largest - Math.abs(largest) * FLOAT_PRECISION,
-  )
+  const floor = floorOf(largest, Math.log(heaviest) * temperature)
   keepAbove(head, logits, floor)
   return { largest, floor, sum: weigh(head, temperature), heaviest }
+}
+
+/** A floor at a distance below the largest logit, or lower where that is no distance between such floats. */
+function floorOf(largest: number, difference: number): number {
+  return Math.min(largest + difference, largest - Math.abs(largest) * FLOAT_PRECISION)
+}
+
+/** Keeps the tokens that weigh min_p at least; returns what they weigh. */
+function keepLikely({ logits, head, temperature, minP }: Distribution, largest: number): number {
+  // Lower than the cut by more than rounding: what lies between is weighed and then cut.
+  keepAbove(head, logits, floorOf(largest, (Math.log(minP) - WEIGHT_PRECISION) * temperature))
+  weigh(head, temperature)
+  return keepAtLeast(head, minP)
 }
 
 /** Keeps the heaviest tokens that weigh top_p of all, out of the head where it holds them; returns what they weigh. */

@@ -1,231 +1,154 @@
 // @ts-check
 /**
- * `node bench/attack.mjs`: the built server under everything at once that a hostile client sends, with the firewall on:
- * random requests to every endpoint, made from its OpenAPI document, while other clients hold idle connections, send heads
- * and bodies byte by byte and do not read their streams. Asks for health all the while, and for its memory before and
- * after. Exits with 1 when an answer was 5xx, when one did not come, or when a figure is beyond its goal.
+ * `npm run bench:attack`: for how long one request, or one attack, keeps everyone waiting. Starts the built server with the
+ * bundled model and sends it the worst bodies that the bounds of each route admit, then the known attacks; meanwhile one
+ * process asks for health every 5 ms and another reads a stream of an enterprise key. Writes `bench/results/attack.json`.
  *
- *   node bench/attack.mjs [--requests 10000] [--clients 16] [--idle 2000] [--seed 5]
+ *   npm run bench:attack -- [--only PATTERN] [--no-save]        PATTERN is looked for in "route kind"
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import http from 'node:http'
-import net from 'node:net'
+import { once, setMaxListeners } from 'node:events'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import fc from 'fast-check'
-import { readEndpoints } from './load/openapi-requests.mjs'
-import { startServer } from './servers/serve.mjs'
+import { ATTACK } from './report/report.mjs'
+import { describeProvenance, writeResults } from './report/results.mjs'
+import { listCases } from './attack-cases/cases.mjs'
+import { startWatchedServer } from './attack-cases/watched-server.mjs'
 
-const ADMIN_KEY = 'bench-admin-key-0123456789'
-const ANSWER_TIMEOUT_MS = 30_000
-/** Made at a time: all of them would be in memory at once. */
-const CHUNK = 200
-const MAX_HEALTH_MS = 100
-/** Rate windows last a minute, and V8 gives back what it does not use when it has had nothing to do for some time. */
-const SETTLE_MS = 75_000
-/** One collection leaves free pages between used ones, the next ones put them together. */
-const COLLECTIONS = 4
-const COLLECTION_MS = 2000
-const MAX_GROWTH = 1.1
-/** Requests to each endpoint before memory is first read: code is compiled and caches are filled by then. */
-const WARM_UP_SHARE = 0.3
-const WARM_AGAIN_SHARE = 0.02
+/** @typedef {import('./attack-cases/cases.mjs').Case} Case */
+/** @typedef {import('./attack-cases/watched-server.mjs').WatchedServer} WatchedServer */
+/** @typedef {import('./attack-cases/watched-server.mjs').Figures} Figures */
+/** @typedef {'done' | 'timed out' | 'too much memory' | 'server died' | 'engine died' | 'not run'} End */
+/** @typedef {{ route: string, kind: string, end: End, seconds: number, answers: Record<string, number>, note: string, figures: Figures | null }} Row */
+
+/** Cases that could last longer than that are not run: the whole takes less than six minutes. */
+const BUDGET_MS = 350_000
+/** What is cut off gets so long to end by itself. */
+const GRACE_MS = 1000
+/** The machine may be shared: a case that makes the server larger is cut off. */
+const MAX_MB = 3000
+const LOOK_EVERY_MS = 100
+const COLUMNS = /** @type {const} */ ([
+  ['health p99', 'healthP99Ms'],
+  ['max', 'healthMaxMs'],
+  ['loop max', 'loopMaxMs'],
+  ['engine loop', 'engineLoopMaxMs'],
+  ['stream gap', 'streamGapMaxMs'],
+  ['stream start', 'streamStartMaxMs'],
+  ['RSS MB', 'peakMb'],
+  ['engine MB', 'enginePeakMb'],
+])
 
 const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '10000' },
-    clients: { type: 'string', default: '16' },
-    idle: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '5' },
-  },
+  options: { only: { type: 'string', default: '' }, 'no-save': { type: 'boolean', default: false } },
 })
-const [requests, clients, idle, seed] = [values.requests, values.clients, values.idle, values.seed].map(
-  Number,
+const pattern = new RegExp(values.only, 'i')
+const startedMs = performance.now()
+const loadBefore = os.loadavg()[0] ?? 0
+
+/** @type {WatchedServer | null} */
+let server = await startWatchedServer()
+const document = /** @type {Record<string, any>} */ (
+  await (await fetch(`${server.address}/openapi.json`)).json()
 )
+const cases = listCases(document).filter(
+  ({ route, kind }) => route === 'nothing' || pattern.test(`${route} ${kind}`),
+)
+const widest = Math.max(...cases.map(({ route, kind }) => `${route}, ${kind}`.length))
+process.stdout.write(
+  `${' '.repeat(widest)} ${COLUMNS.map(([heading]) => heading.padStart(12)).join('')}  answers, note\n`,
+)
+/** @type {Row[]} */
+const rows = []
+let isFresh = true
+for (const one of cases) {
+  const isLate = performance.now() - startedMs + one.timeoutMs > BUDGET_MS
+  if (!isLate && one.needsFreshServer && (!isFresh || one.options !== undefined)) {
+    await server?.kill()
+    server = null
+  }
+  server ??= await startWatchedServer(one.options)
+  const row = isLate ? notRun(one) : await measure(one, server)
+  rows.push(row)
+  print(row)
+  isFresh = false
+  if (row.end === 'done' || row.end === 'not run') continue
+  await server.kill()
+  server = await startWatchedServer()
+  isFresh = true
+}
+await server?.kill()
 
-/** @typedef {{ method: string, url: string, body: string | null, key: string | null }} Call */
-/** @typedef {import('./load/openapi-requests.mjs').Endpoint} Endpoint */
+const machine = `load ${loadBefore.toFixed(1)} before and ${(os.loadavg()[0] ?? 0).toFixed(1)} after, ${os.availableParallelism()} cores`
+process.stdout.write(`${machine}; ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`)
+if (!values['no-save']) {
+  const command = ['npm run bench:attack', ...(values.only === '' ? [] : ['--', '--only', values.only])].join(
+    ' ',
+  )
+  const provenance = describeProvenance({ command, peer: null, gpu: null })
+  writeResults(ATTACK, { name: ATTACK, provenance, machine, rows })
+}
 
-const server = await startServer(['--admin-key', ADMIN_KEY, '--enable-firewall', '--log-level', 'error'], {
-  collectsGarbage: true,
-})
-const { hostname, port } = new URL(server.address)
-const agent = new http.Agent({ keepAlive: true, maxSockets: clients })
+/** @param {Case} one @param {WatchedServer} watched @returns {Promise<Row>} */
+async function measure({ route, kind, timeoutMs, run }, watched) {
+  await watched.reset()
+  const beganMs = performance.now()
+  /** @type {Record<string, number>} */
+  const answers = {}
+  const stopping = new AbortController()
+  // Every open request listens.
+  setMaxListeners(0, stopping.signal)
+  /** @type {End} */
+  let end = 'done'
+  const stop = (/** @type {End} */ why) => {
+    end = why
+    stopping.abort()
+  }
+  const timer = setTimeout(() => stop('timed out'), timeoutMs)
+  const look = setInterval(() => watched.peakMb() > MAX_MB && stop('too much memory'), LOOK_EVERY_MS)
+  const scene = {
+    ...{ address: watched.address, key: watched.key, signal: stopping.signal },
+    count: (/** @type {{ status: number | string }} */ { status }, times = 1) => {
+      answers[status] = (answers[status] ?? 0) + times
+    },
+  }
+  const cutOff = once(stopping.signal, 'abort').then(() => sleep(GRACE_MS))
+  const note = await Promise.race([run(scene), cutOff]).catch((/** @type {Error} */ error) => error.message)
+  clearTimeout(timer)
+  clearInterval(look)
+  const { figures, hasSettled } = await watched.read(Math.max(0, beganMs + timeoutMs - performance.now()))
+  if (end === 'done' && figures.peakMb === 0) end = 'server died'
+  if (end === 'done' && !watched.isEngineSame()) end = 'engine died'
+  if (end === 'done' && !hasSettled) end = 'timed out'
+  return {
+    route,
+    kind,
+    end,
+    seconds: (performance.now() - beganMs) / 1000,
+    answers,
+    note: note ?? '',
+    figures,
+  }
+}
 
-/** Resolves with the status, 0 when no answer came in time. @param {Call} call @returns {Promise<{ status: number, body: string }>} */
-function ask({ method, url, body, key }) {
-  return new Promise((resolve) => {
-    const headers = {
-      ...(key !== null && { authorization: `Bearer ${key}` }),
-      ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-    }
-    const options = { agent, hostname, port, method, path: url, headers, timeout: ANSWER_TIMEOUT_MS }
-    const request = http.request(options, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }))
-      response.on('error', () => resolve({ status: 0, body: '' }))
-    })
-    request.on('timeout', () => request.destroy())
-    request.on('error', () => resolve({ status: 0, body: '' }))
-    request.end(body ?? undefined)
+/** @param {Case} one @returns {Row} */
+function notRun({ route, kind }) {
+  return { route, kind, end: 'not run', seconds: 0, answers: {}, note: '', figures: null }
+}
+
+/** @param {Row} row */
+function print({ route, kind, end, answers, note, figures }) {
+  const cells = COLUMNS.map(([, name]) => {
+    const figure = figures?.[name] ?? null
+    return (figure === null ? '-' : figure.toFixed(figure < 100 ? 1 : 0)).padStart(12)
   })
-}
-
-const admin = (/** @type {string} */ method, /** @type {string} */ url) =>
-  ask({ method, url, body: null, key: ADMIN_KEY })
-
-/** Bytes that are in use, without garbage. @returns {Promise<{ resident: number, heap: number }>} */
-async function readMemory() {
-  await sleep(SETTLE_MS)
-  for (let i = 0; i < COLLECTIONS; i++) {
-    process.kill(server.pid, 'SIGUSR2')
-    await sleep(COLLECTION_MS)
-  }
-  const { body } = await admin('GET', '/metrics')
-  const read = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
-  return { resident: read('process_resident_memory_bytes'), heap: read('nodejs_heap_size_used_bytes') }
-}
-
-/** A key that no limit of requests keeps from asking. */
-async function createKey() {
-  const { id, key } = JSON.parse((await admin('POST', '/v1/admin/keys?tier=enterprise')).body)
-  await admin('PATCH', `/v1/admin/keys/${id}?rate_limit_rpm=1000000`)
-  return /** @type {string} */ (key)
-}
-
-/** @type {Map<string, number>} */
-const statuses = new Map()
-/** @type {string[]} */
-const failures = []
-
-/** @param {Endpoint} endpoint @param {{ count: number, seed: number, key: string }} options */
-async function attack({ name, method, access, requests: arbitrary }, options) {
-  const secret = { public: null, key: options.key, admin: ADMIN_KEY }[access]
-  for (let made = 0; made < options.count; made += CHUNK) {
-    const numRuns = Math.min(CHUNK, options.count - made)
-    const samples = fc.sample(arbitrary, { numRuns, seed: options.seed + made })
-    await askAll(samples, { name, method, secret })
-  }
-}
-
-/** @param {import('./load/openapi-requests.mjs').RandomRequest[]} samples @param {{ name: string, method: string, secret: string | null }} endpoint */
-async function askAll(samples, { name, method, secret }) {
-  await Promise.all(
-    Array.from({ length: clients ?? 1 }, async () => {
-      for (let sample = samples.pop(); sample !== undefined; sample = samples.pop()) {
-        const { status, body } = await ask({ method, ...sample, key: secret })
-        statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1)
-        if (status === 0 || status >= 500)
-          failures.push(`${status} ${name}: ${JSON.stringify(sample)} ${body}`)
-      }
-    }),
+  const counts = Object.entries(answers).map(([status, count]) => `${count} x ${status}`)
+  const failures = [
+    ...((figures?.healthFailures ?? 0) > 0 ? [`health failed ${figures?.healthFailures} times`] : []),
+    ...((figures?.streamFailures ?? 0) > 0 ? [`streams failed ${figures?.streamFailures} times`] : []),
+  ]
+  const words = [...(end === 'done' ? [] : [end.toUpperCase()]), counts.join(', '), note, ...failures]
+  process.stdout.write(
+    `${`${route}, ${kind}`.padEnd(widest)} ${cells.join('')}  ${words.filter((word) => word !== '').join('; ')}\n`,
   )
 }
-
-/** @typedef {{ latencies: number[], failures: number }} Health */
-
-/** Asks for health from now on. @returns {{ lap: () => Promise<Health>, stop: () => void }} What came since the last lap. */
-function watchHealth() {
-  const watcher = fork(new URL('load/health-watch.mjs', import.meta.url), [server.address])
-  return {
-    lap: async () => {
-      const answered = once(watcher, 'message')
-      watcher.send('lap')
-      const [result] = await answered
-      return result
-    },
-    stop: () => watcher.disconnect(),
-  }
-}
-
-/** Connections that cost the server something and bring it nothing. @param {string} key @returns {Promise<() => void>} */
-async function holdConnections(key) {
-  const post = (/** @type {string} */ path, /** @type {number} */ length) =>
-    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
-  const open = async (/** @type {string} */ first, /** @type {string} */ drip) => {
-    const socket = net.connect(Number(port), hostname)
-    socket.on('error', () => {})
-    await once(socket, 'connect').catch(() => {})
-    if (first !== '') socket.write(first)
-    const timer = drip === '' ? null : setInterval(() => socket.writable && socket.write(drip), 1000)
-    socket.on('close', () => timer && clearInterval(timer))
-    return socket
-  }
-  const stream = '{"prompt":"abc","max_new_tokens":4096}'
-  const sockets = await Promise.all([
-    ...Array.from({ length: idle ?? 0 }, () => open('', '')),
-    ...Array.from({ length: 50 }, () => open('GET /v1/health HTTP/1.1\r\nhost: x\r\n', 'x: y\r\n')),
-    ...Array.from({ length: 50 }, () => open(post('/v1/generate', 100_000), ' ')),
-    ...Array.from({ length: 50 }, async () =>
-      (await open(post('/v1/generate/stream', stream.length) + stream, '')).pause(),
-    ),
-  ])
-  return () => sockets.forEach((socket) => socket.destroy())
-}
-
-const key = await createKey()
-const document = JSON.parse((await admin('GET', '/openapi.json')).body)
-const endpoints = readEndpoints(document)
-const count = requests ?? 0
-for (const endpoint of endpoints)
-  await attack(endpoint, { count: Math.ceil(count * WARM_UP_SHARE), seed: (seed ?? 0) + 1, key })
-const before = await readMemory()
-// The collections have thrown away compiled code too: a server that works has it.
-for (const endpoint of endpoints)
-  await attack(endpoint, { count: Math.ceil(count * WARM_AGAIN_SHARE), seed: (seed ?? 0) + 2, key })
-
-const health = watchHealth()
-/** @type {number[]} */
-const latencies = []
-/** @param {string} during */
-async function reportHealth(during) {
-  const { latencies: lap, failures: healthFailures } = await health.lap()
-  if (healthFailures > 0) failures.push(`${during}: health failed ${healthFailures} times`)
-  process.stdout.write(`${during}: health within ${Math.max(...lap).toFixed(0)} ms\n`)
-  latencies.push(...lap)
-}
-const release = await holdConnections(key)
-await reportHealth(`${idle} idle connections and 150 hostile ones`)
-const startedMs = performance.now()
-for (const endpoint of endpoints) {
-  await attack(endpoint, { count, seed: seed ?? 0, key })
-  await reportHealth(`${endpoint.name}, ${count} requests`)
-}
-const seconds = (performance.now() - startedMs) / 1000
-release()
-const after = await readMemory()
-await reportHealth('all connections let go')
-health.stop()
-latencies.sort((a, b) => a - b)
-await server.stop()
-
-const quantile = (/** @type {number} */ share) => latencies[Math.ceil(latencies.length * share) - 1] ?? 0
-const megabytes = (/** @type {number} */ bytes) => `${(bytes / 1e6).toFixed(1)} MB`
-const growth = { heap: after.heap / before.heap, resident: after.resident / before.resident }
-const slowestMs = latencies.at(-1) ?? 0
-process.stdout.write(
-  [
-    '',
-    `${os.cpus()[0]?.model}, ${os.availableParallelism()} cores, Node ${process.version}`,
-    `${count} requests to each of ${endpoints.length} endpoints by ${clients} clients in ${seconds.toFixed(0)} s, ${idle} idle connections`,
-    `answers by status: ${[...statuses]
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([status, n]) => `${status}: ${n}`)
-      .join(', ')}`,
-    `5xx or none: ${failures.length}`,
-    `health: p50 ${quantile(0.5).toFixed(1)} ms, p99 ${quantile(0.99).toFixed(1)} ms, slowest ${slowestMs.toFixed(1)} ms of ${latencies.length}`,
-    `heap in use: ${megabytes(before.heap)} before, ${megabytes(after.heap)} after (${growth.heap.toFixed(2)}×)`,
-    `resident: ${megabytes(before.resident)} before, ${megabytes(after.resident)} after (${growth.resident.toFixed(2)}×)`,
-    ...failures.slice(0, 20),
-    '',
-  ].join('\n'),
-)
-process.exitCode =
-  failures.length === 0 && slowestMs < MAX_HEALTH_MS && Math.max(growth.heap, growth.resident) <= MAX_GROWTH
-    ? 0
-    : 1
-agent.destroy()

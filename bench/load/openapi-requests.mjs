@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Random requests to every endpoint, made from the server's own description of itself: proper ones, ones with a field out
- * of its bounds or of another type, and bodies that are broken on purpose. For the property test and for `attack.mjs`.
+ * of its bounds or of another type, and bodies that are broken on purpose. For the property test and for `hostile-clients.mjs`.
  */
 import fc from 'fast-check'
 

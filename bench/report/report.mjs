@@ -19,8 +19,8 @@ const PLOTS = 'benchmarks'
 const LEFT_OUT = new Set(['seconds', 'clientCpuSeconds'])
 /** Written by `bench:quick`, and read by it only. */
 export const QUICK = 'quick'
-/** Written by `bench:stall`. */
-export const STALL = 'stall'
+/** Written by `bench:attack`. */
+export const ATTACK = 'attack'
 
 const HEAD = `# Benchmarks
 
@@ -62,7 +62,7 @@ export function writeReport() {
   const docs = path.join(ROOT, 'docs')
   rmSync(path.join(docs, PLOTS), { recursive: true, force: true })
   const sections = listResults()
-    .filter((name) => name !== QUICK && name !== STALL)
+    .filter((name) => name !== QUICK && name !== ATTACK)
     .map((name) =>
       describeResults(name, (file, svg) => {
         mkdirSync(path.dirname(path.join(docs, file)), { recursive: true })

@@ -1,6 +1,6 @@
 /**
  * Every endpoint under requests that are generated from the server's own description: whatever comes in, what goes out is
- * an answer of the interface. `node bench/attack.mjs` asks many more of a running server.
+ * an answer of the interface. `node bench/hostile-clients.mjs` asks many more of a running server.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -10,6 +10,9 @@
 
 /** The server's bound on a body, less what stands around the filling. */
 const FILLING_BYTES = 8 * 1024 * 1024 - 8192
+/** The server's bounds on values and on names in one object, less what stands around the filling. */
+const MAX_VALUES = 49_900
+const MAX_NAMES = 1000
 /** The server's bound is 100 levels; two are around the filling. */
 const DEPTH = 97
 /** The longest prompts that a context of 2048 tokens does not refuse by their bytes, of a token of three bytes. */
@@ -58,6 +61,8 @@ export function worstBodies(carrier) {
     ['many keys', () => bodyOf(carrier, { beside: manyKeys() })],
     ['many numbers', beside('0,')],
     ['many empty objects', beside('{},')],
+    ['most values', () => bodyOf(carrier, { beside: `"x":[${'{},'.repeat(MAX_VALUES)}0]` })],
+    ['most names', () => bodyOf(carrier, { beside: mostNames() })],
     ...(carrier.shape === 'messages' ? chatBodies() : []),
     ...(carrier.shape === 'texts' ? batchBodies() : []),
   ])
@@ -96,6 +101,7 @@ export function fill(unit) {
 /** @returns {[string, () => string][]} */
 function chatBodies() {
   return [
+    ['most messages', mostMessages],
     ['one system message', () => hugeMessage('system', 'word ')],
     ['one system message of <', () => hugeMessage('system', '<')],
     ['one user message of special beginnings', () => hugeMessage('user', '<|reserved_')],
@@ -119,6 +125,23 @@ function bodyOf({ name, shape, rest }, { text = '"a"', beside, items = false }) 
   const value = items ? `[${fill(`${item},`)}${item}]` : values[shape]
   const others = Object.entries(rest).map(([field, one]) => `"${field}":${JSON.stringify(one)}`)
   return `{${[`"${name}":${value}`, ...others, ...(beside === undefined ? [] : [beside])].join(',')}}`
+}
+
+/** Objects of as many names as they may have. */
+function mostNames() {
+  const names = Array.from({ length: MAX_NAMES }, (_, i) => `"n${i}":0`).join(',')
+  return `"x":[${`{${names}},`.repeat(MAX_VALUES / (MAX_NAMES + 1) - 1)}0]`
+}
+
+/** Turns of a chat, each of as much text as fills the body. */
+function mostMessages() {
+  const count = Math.floor(MAX_VALUES / 3)
+  const content = 'word '.repeat(Math.floor(FILLING_BYTES / count / 5) - 9)
+  const messages = Array.from({ length: count }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content,
+  }))
+  return JSON.stringify({ messages, max_tokens: 1 })
 }
 
 function manyKeys() {

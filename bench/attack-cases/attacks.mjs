@@ -57,6 +57,18 @@ export const ATTACKS = [
       return answers.map(({ status, count: times }) => `${times} ${status}`).join(', ')
     },
   },
+  {
+    name: 'A2 300 whole bodies of 8 MiB at once, with a key',
+    run: async ({ address, signal, count }) => {
+      const key = await createKey(address, 'enterprise')
+      const body = Buffer.from(hugeMessage('user', 'word '))
+      const path = '/v1/chat/completions'
+      const sending = Array.from({ length: SLOW.connections }, async () =>
+        count(await send(address, { method: 'POST', path, key, body }, signal)),
+      )
+      await Promise.all(sending)
+    },
+  },
   ...[
     { role: 'system', unit: 'word ' },
     { role: 'user', unit: '<|reserved_' },

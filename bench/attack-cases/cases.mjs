@@ -1,5 +1,5 @@
 // @ts-check
-/** All that `stall.mjs` measures: every route of the interface with the worst bodies that its bounds admit, and the known attacks. */
+/** All that `attack.mjs` measures: every route of the interface with the worst bodies that its bounds admit, and the known attacks. */
 import { ADMIN_KEY } from '../servers/serve.mjs'
 import { ATTACKS } from './attacks.mjs'
 import { fill, findCarrier, longBatch, worstBodies } from './bodies.mjs'

@@ -20,17 +20,13 @@ export function registerBodyParsers(app: FastifyInstance, firewallLimit: BodyLim
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: Readable) => {
     const { maxBodyBytes = 0 } = request.context.route
-    if (maxBodyBytes === 0) return dropBody(payload)
+    if (maxBodyBytes === 0) return Promise.resolve()
     const isAbove = firewallLimit !== null && maxBodyBytes > firewallLimit.maxBytes
     const limit = isAbove ? firewallLimit : bodyLimit(maxBodyBytes)
     const value = readValue(request, { payload, limit, openHold: () => openHold(budget, request) })
     request.context.work = value
     return value
   })
-}
-
-async function dropBody(payload: Readable): Promise<void> {
-  payload.resume()
 }
 
 interface BodySource {

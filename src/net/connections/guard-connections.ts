@@ -8,6 +8,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpBounds } from '../http-bounds.ts'
+import { dropBodiesSlowly } from './drop-bodies.ts'
 
 /** Requests that may wait on one connection for the answers before them. */
 export const MAX_PIPELINED = 32
@@ -74,6 +75,7 @@ export function guardConnections(
     }
   }
 
+  dropBodiesSlowly(server)
   server.maxConnections = maxConnections
   server.on('drop', () => onCut('connections'))
   server.on('listening', () => {

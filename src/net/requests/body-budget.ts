@@ -10,9 +10,9 @@ import { InvariantError, ServiceError } from '../../core/errors.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-export const MAX_HELD_BODY_BYTES = 128 * MEBIBYTE
+export const MAX_HELD_BODY_BYTES = 64 * MEBIBYTE
 
-/** Bodies this small are not counted: those of all connections together are less than the budget. */
+/** Bodies this small are not counted: those of all connections together are 40 MB. */
 export const UNCOUNTED_BODY_BYTES = 4096
 
 /** Bodies are read and parsed within a fraction of a second; generations take longer. */

@@ -1,7 +1,7 @@
 /**
  * Reads the bytes of a body, for both servers. One over its limit is refused as soon as that is known, from its declared
  * length when there is one; one that the budget has no room for, when its bytes come. What still comes of either is dropped
- * (`guard-connections.ts`). `json-body.ts` makes values of the bytes.
+ * (`drop-bodies.ts`). `json-body.ts` makes values of the bytes.
  */
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -58,8 +58,8 @@ export async function readBody(
     const refuse = (error: unknown) => {
       finish(() => reject(error))
       chunks.length = 0
-      // The rest is dropped.
-      payload.resume()
+      // The rest is dropped when the refusal has been sent.
+      payload.pause()
     }
     const onData = (chunk: Buffer) => {
       receivedBytes += chunk.length

@@ -1,0 +1,55 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import * as turns from '../../core/concurrency/turns.ts'
+import { dropBodiesSlowly } from './drop-bodies.ts'
+
+const BYTES = 4 * 1024 * 1024
+const CHUNK_BYTES = 65_536
+
+let server: Server
+
+beforeEach(async () => {
+  // Answers before it has read anything.
+  server = createServer((_, response) => void response.end('early'))
+  dropBodiesSlowly(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+})
+
+afterEach(() => void server.close())
+
+/** Sends a body and then a second request on the same connection; resolves when both are answered. */
+async function sendTwo(head: string, body: string): Promise<void> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(`${head}\r\nhost: x\r\n\r\n${body}GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+  const parts: Buffer[] = await socket.toArray()
+  expect(Buffer.concat(parts).toString().match(/early/g)).toHaveLength(2)
+}
+
+describe('a body that comes after its answer', () => {
+  it.each([
+    ['of declared length', `POST / HTTP/1.1\r\nContent-Length: ${BYTES}`, 'x'.repeat(BYTES)],
+    [
+      'in chunks',
+      'POST / HTTP/1.1\r\ntransfer-encoding: chunked',
+      `${BYTES.toString(16)}\r\n${'x'.repeat(BYTES)}\r\n0\r\n\r\n`,
+    ],
+  ])('is dropped piece by piece, each in a turn of its own: %s', async (_, head, body) => {
+    const taken = vi.spyOn(turns, 'ownTurn')
+
+    await sendTwo(head, body)
+
+    expect(taken.mock.calls.length).toBeGreaterThanOrEqual(BYTES / CHUNK_BYTES / 2)
+    taken.mockRestore()
+  })
+
+  it('is left to Node where it is small', async () => {
+    const taken = vi.spyOn(turns, 'ownTurn')
+
+    await sendTwo('POST / HTTP/1.1\r\nContent-Length: 1000', 'x'.repeat(1000))
+
+    expect(taken).not.toHaveBeenCalled()
+    taken.mockRestore()
+  })
+})

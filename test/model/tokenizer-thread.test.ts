@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type * as Threads from '../../src/engines/llamacpp/tokenizing/tokenizer-thread.ts'
 import { packPrompt } from '../../src/engines/tokenizing/packed-prompt.ts'
+import type { TokenizingJob } from '../../src/protocol/model-runner.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
 import { BOS_TEXT, EOS_TEXT, writeTinyModel } from './llamacpp-tiny-model.ts'
 
@@ -12,6 +13,12 @@ import { BOS_TEXT, EOS_TEXT, writeTinyModel } from './llamacpp-tiny-model.ts'
 const BUILT = '../../dist/engines/llamacpp/tokenizing/tokenizer-thread.js'
 const folder = mkdtempSync(path.join(os.tmpdir(), 'tokenizer-thread-'))
 afterAll(() => rmSync(folder, { recursive: true }))
+
+async function finish(job: TokenizingJob) {
+  let outcome = null
+  while (outcome === null) outcome = await job.advance()
+  return outcome
+}
 
 describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabulary) => {
   let model: ReturnType<typeof openForLogits>
@@ -36,17 +43,14 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabular
     ]
     for (const prompt of prompts) {
       for (const given of [prompt, packPrompt(prompt)]) {
-        const job = thread.begin(given)
-        let outcome = null
-        while (outcome === null) outcome = await job.advance()
-        expect(outcome).toEqual(model.vocabulary.tokenize(prompt))
+        expect(await finish(thread.begin(given))).toEqual(model.vocabulary.tokenize(prompt))
       }
     }
   })
 
   it('says why a prompt has no tokens', async () => {
     const job = thread.begin({ pieces: [''], addSpecial: false })
-    expect(await job.advance()).toMatchObject({ code: 'prompt_empty', status: 400 })
+    expect(await finish(job)).toMatchObject({ code: 'prompt_empty', status: 400 })
   })
 
   it('counts no further than twice what the context holds', async () => {
@@ -55,9 +59,9 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabular
     const small = new TokenizerThread({ gpu: 'off', vocabulary: model.vocabulary.data, maxSeqLen })
     onTestFinished(() => small.close())
     const exact = small.begin({ pieces: [BOS_TEXT.repeat(2000)], addSpecial: false })
-    expect(await exact.advance()).toHaveLength(2000)
+    expect(await finish(exact)).toHaveLength(2000)
     const endless = small.begin({ pieces: [BOS_TEXT.repeat(1_000_000)], addSpecial: false })
-    expect(await endless.advance()).toMatchObject({
+    expect(await finish(endless)).toMatchObject({
       code: 'context_length_exceeded',
       params: { max: maxSeqLen, given: 'at least 2016' },
     })

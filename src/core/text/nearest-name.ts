@@ -2,14 +2,23 @@
 
 const MAX_COMPARED_CHARACTERS = 64
 
+/** What a name is away from one that has it as one of its words: `mode` means `quant_mode`, not `model_id`. */
+const WORD_DISTANCE = 1
+
 /** The candidate closest to the beginning of `given`, case and separators aside. There must be one. */
 export function nearestName(given: string, candidates: readonly string[]): string {
   const name = given.slice(0, MAX_COMPARED_CHARACTERS)
   const scored = candidates.map((candidate) => ({
     candidate,
-    distance: editDistance(bareName(name), bareName(candidate)),
+    distance: distanceBetween(name, candidate),
   }))
   return scored.reduce((best, other) => (other.distance < best.distance ? other : best)).candidate
+}
+
+function distanceBetween(name: string, candidate: string): number {
+  const distance = editDistance(bareName(name), bareName(candidate))
+  const isItsWord = candidate.toLowerCase().split(/[-_]/).includes(name.toLowerCase())
+  return isItsWord ? Math.min(distance, WORD_DISTANCE) : distance
 }
 
 function bareName(name: string): string {

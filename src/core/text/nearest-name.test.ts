@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { nearestName } from './nearest-name.ts'
+
+it.each([
+  ['Max-Tokens', ['model_id', 'max_tokens'], 'max_tokens'],
+  ['quant_mod', ['model_id', 'quant_mode'], 'quant_mode'],
+  ['mode', ['model_id', 'quant_mode'], 'quant_mode'],
+  ['key', ['api_key_name', 'keys'], 'api_key_name'],
+  ['x'.repeat(10_000), ['a', 'b'], 'a'],
+])('%s is nearest among %j to %s', (given, candidates, nearest) => {
+  expect(nearestName(given, candidates)).toBe(nearest)
+})

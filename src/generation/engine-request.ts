@@ -8,7 +8,7 @@ import type { TierLimits } from '../core/tiers.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { ChatMessage } from '../models/chat/chat-template.ts'
 import type { ModelLease } from '../models/registry.ts'
-import type { EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
+import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** A generation as the schemas give it: every field checked, every default applied, nothing of the wire format left. */
@@ -20,6 +20,8 @@ export interface GenerationRequest {
   readonly maxNewTokens: number
   readonly sampling: Sampling
   readonly stopStrings: readonly string[]
+  /** @default the model's end tokens end an answer, from the first token on */
+  readonly endRules?: EndRules
   readonly numBeams: number
   readonly priority: number
 }
@@ -59,6 +61,7 @@ export function toEngineOptions(
       maxNewTokens: Math.min(request.maxNewTokens, limits.maxTokensPerRequest),
       sampling: request.sampling,
       stopStrings: request.stopStrings,
+      ...(request.endRules && { endRules: request.endRules }),
       ...(request.numBeams > 1 && { numBeams: request.numBeams }),
     },
     place: { priorityClass: limits.priorityClass, priority: request.priority, accountId },
@@ -81,14 +84,30 @@ export function checkBeams({ numBeams }: GenerationRequest, { modelId, info }: M
 }
 
 /** @throws ServiceError `invalid_request` for a token id that the model does not have. */
-export function checkTokenIds({ sampling }: GenerationRequest, { modelId, info }: ModelLease): void {
+export function checkTokenIds(
+  { sampling, endRules }: GenerationRequest,
+  { modelId, info }: ModelLease,
+): void {
   const { vocabSize } = info
-  const unknown = sampling.logitBias?.find(([tokenId]) => tokenId >= vocabSize)
-  if (unknown === undefined) return
-  const [tokenId] = unknown
-  const rule = `must hold token ids between 0 and ${vocabSize - 1}, those of model '${modelId}'`
-  const message = `logit_bias ${rule}, but has ${tokenId}.`
-  throw new ServiceError('invalid_request', { message }, { param: 'logit_bias' })
+  const fields = {
+    logit_bias: sampling.logitBias?.map(([tokenId]) => tokenId),
+    stop_token_ids: endRules?.stopTokenIds,
+  }
+  for (const [field, tokenIds = []] of Object.entries(fields)) {
+    const unknown = tokenIds.find((tokenId) => tokenId >= vocabSize)
+    if (unknown === undefined) continue
+    const rule = `must hold token ids between 0 and ${vocabSize - 1}, those of model '${modelId}'`
+    const message = `${field} ${rule}, but has ${unknown}.`
+    throw new ServiceError('invalid_request', { message }, { param: field })
+  }
+}
+
+/** @throws ServiceError `invalid_request` where an answer could not have as many tokens as it must. */
+export function checkMinTokens({ endRules, maxNewTokens }: GenerationRequest): void {
+  const minTokens = endRules?.minTokens ?? 0
+  if (minTokens <= maxNewTokens) return
+  const message = `min_tokens must be at most ${maxNewTokens}, the tokens of the whole answer, but was ${minTokens}.`
+  throw new ServiceError('invalid_request', { message }, { param: 'min_tokens' })
 }
 
 export interface PromptDeps {

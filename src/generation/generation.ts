@@ -21,6 +21,7 @@ import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import {
   checkBeams,
+  checkMinTokens,
   checkTokenIds,
   type GenerationRequest,
   type OversizedPrompt,
@@ -99,6 +100,7 @@ export class Generation implements Disposable {
     request: GenerationRequest,
     context: GenerationContext,
   ): Promise<Generation> {
+    checkMinTokens(request)
     const { input } = request
     const { signal, timeline } = context
     const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }

@@ -58,11 +58,23 @@ export interface Sampling {
   readonly seed: number | null
 }
 
+/** When a text may end before its length, beside its stop strings. */
+export interface EndRules {
+  /** Before so many tokens neither a token nor a stop string ends it. */
+  readonly minTokens: number
+  /** Whether the model's own end tokens are tokens as any other. */
+  readonly ignoresEndTokens: boolean
+  /** Further tokens that end it. */
+  readonly stopTokenIds: readonly number[]
+}
+
 export interface SequenceOptions {
   readonly maxNewTokens: number
   readonly sampling: Sampling
   /** Up to 16; the match and what follows are not part of the text. */
   readonly stopStrings: readonly string[]
+  /** @default the model's end tokens end it, from the first token on */
+  readonly endRules?: EndRules
   /** Above 1 a beam search; its text comes in one piece, at its end. @default 1 */
   readonly numBeams?: number
 }

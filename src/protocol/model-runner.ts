@@ -3,7 +3,7 @@
  * Implemented by llama.cpp and by the passthrough model. Called from the step loop only, never concurrently.
  */
 import type { ServiceError } from '../core/errors.ts'
-import type { ModelInfo, Prompt, Sampling } from './engine.ts'
+import type { EndRules, ModelInfo, Prompt, Sampling } from './engine.ts'
 
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
 export interface SlotStart {
@@ -11,6 +11,8 @@ export interface SlotStart {
   /** The whole prompt, cached tokens included: the repetition penalty looks at all of it. */
   readonly promptTokenIds: Int32Array
   readonly sampling: Sampling
+  /** Tokens that may not end the text yet are not to be sampled. @default none */
+  readonly endRules?: EndRules
   /** Tokens at the start of the prompt whose KV cache is kept; the rest of the slot's cache is dropped. */
   readonly cachedTokens: number
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
@@ -65,6 +67,8 @@ export interface BeamStart {
   readonly seat: number
   readonly promptTokenIds: Int32Array
   readonly sampling: Sampling
+  /** As for a slot. */
+  readonly endRules?: EndRules
 }
 
 /** What one group computes in a step, and how many candidates it needs after it. */

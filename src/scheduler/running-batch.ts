@@ -6,6 +6,7 @@
 import { InvariantError } from '../core/errors.ts'
 import type { SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts'
+import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
 import { checkRule, type Sequence } from './sequence.ts'
 import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
@@ -201,6 +202,7 @@ export class RunningBatch {
       slotId: slot.slotId,
       promptTokenIds: sequence.promptTokenIds,
       sampling: sequence.sampling,
+      ...(sequence.endRules !== null && { endRules: sequence.endRules }),
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
     }
@@ -237,8 +239,9 @@ export class RunningBatch {
     tokenId: number,
   ): { text: string; finishReason: 'stop' | 'stop-string' | 'length' | null } {
     const { isEndOfGeneration, tokenBytes, maxSeqLen } = this.#options
-    if (isEndOfGeneration(tokenId)) return { text: '', finishReason: 'stop' }
-    const { text, isMatched } = sequence.assembler.push(tokenBytes(tokenId))
+    const { endRules, newTokens: place } = sequence
+    if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { text: '', finishReason: 'stop' }
+    const { text, isMatched } = sequence.assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
     if (isMatched) return { text, finishReason: 'stop-string' }
     const isFull =
       sequence.newTokens >= sequence.maxNewTokens || (maxSeqLen !== null && sequence.totalTokens >= maxSeqLen)

@@ -7,7 +7,7 @@
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
 import { InvariantError } from '../core/errors.ts'
-import type { EngineEvent, QueuePlace, Sampling, SequenceEndEvent } from '../protocol/engine.ts'
+import type { EndRules, EngineEvent, QueuePlace, Sampling, SequenceEndEvent } from '../protocol/engine.ts'
 import type { Drafter } from './drafts/drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
 
@@ -30,6 +30,8 @@ export interface ScheduledRequest {
   /** @default greedy */
   readonly sampling?: Sampling
   readonly stopStrings?: readonly string[]
+  /** @default the model's end tokens end it, from the first token on */
+  readonly endRules?: EndRules
   /** Above 1 a beam search. @default 1 */
   readonly numBeams?: number
   /** @default the lowest class, priority 0, one account for all */
@@ -47,6 +49,7 @@ export class Sequence {
   readonly maxNewTokens: number
   readonly sampling: Sampling
   readonly stopStrings: readonly string[]
+  readonly endRules: EndRules | null
   readonly numBeams: number
   readonly place: QueuePlace
   readonly arrivalMs: number
@@ -74,6 +77,7 @@ export class Sequence {
     this.arrivalMs = arrival.ms
     this.arrivalOrder = arrival.order
     this.stopStrings = request.stopStrings ?? []
+    this.endRules = request.endRules ?? null
     this.numBeams = request.numBeams ?? 1
     this.assembler = new TextAssembler(this.stopStrings)
   }

@@ -26,12 +26,13 @@ export class StopMatcher {
     this.#automata = stopStrings.map((pattern) => ({ pattern, borders: bordersOf(pattern), matched: 0 }))
   }
 
-  push(added: string): MatchResult {
+  /** @param mayMatch whether a stop string that ends in this piece counts */
+  push(added: string, mayMatch = true): MatchResult {
     if (this.#automata.length === 0) return { text: added, isMatched: false }
     const text = this.#held + added
     for (let i = this.#held.length; i < text.length; i++) {
       const matchedLength = this.#advance(text.charCodeAt(i))
-      if (matchedLength > 0) {
+      if (matchedLength > 0 && mayMatch) {
         this.#held = ''
         return { text: text.slice(0, i + 1 - matchedLength), isMatched: true }
       }

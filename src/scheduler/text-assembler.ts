@@ -15,8 +15,9 @@ export class TextAssembler {
     this.#matcher = new StopMatcher(stopStrings)
   }
 
-  push(bytes: Uint8Array): MatchResult {
-    return this.#matcher.push(this.#decode(bytes))
+  /** @param mayStop whether a stop string that ends in these bytes counts */
+  push(bytes: Uint8Array, mayStop = true): MatchResult {
+    return this.#matcher.push(this.#decode(bytes), mayStop)
   }
 
   /** The text held back for a stop string that never came. An incomplete character is dropped. */

@@ -6,6 +6,7 @@
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, BeamRun } from '../../protocol/model-runner.ts'
 import { BeamSampler } from './sampling/beam-sampling.ts'
+import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import type { Candidates } from './sampling/candidates.ts'
 import { Context, type ContextOptions } from './context.ts'
@@ -18,7 +19,10 @@ const MAX_BEAMS = 8
 /** Seats that the scheduler keeps for higher tiers: a search of theirs need not wait for the end of another. */
 const RESERVED_SEATS = MAX_BEAMS
 
-type BeamContextOptions = Omit<ContextOptions, 'sharedTokens'> & { readonly isOnCpu: boolean }
+interface BeamContextOptions extends Omit<ContextOptions, 'sharedTokens'> {
+  readonly isOnCpu: boolean
+  readonly endTokenIds: readonly number[]
+}
 
 /** Never more tokens than the slots hold, and in the reserve as many as one sequence may reach. */
 export function createBeamRoom({
@@ -38,8 +42,11 @@ export class BeamContext {
   /** By a group's first seat; null before its first group. */
   readonly #samplers: (BeamSampler | null)[] = Array.from({ length: MAX_BEAMS + RESERVED_SEATS }, () => null)
 
-  private constructor(context: Context) {
+  readonly #endTokenIds: readonly number[]
+
+  private constructor(context: Context, endTokenIds: readonly number[]) {
     this.#context = context
+    this.#endTokenIds = endTokenIds
   }
 
   /** @throws ServiceError `beams_unavailable` when there is no memory for it. */
@@ -56,7 +63,8 @@ export class BeamContext {
     }
     try {
       const maxBatchSize = seats + reserve.seats
-      return new BeamContext(new Context(api, model, { ...options, maxBatchSize, sharedTokens }))
+      const context = new Context(api, model, { ...options, maxBatchSize, sharedTokens })
+      return new BeamContext(context, options.endTokenIds)
     } catch (error) {
       throw unavailable(`llama.cpp cannot make room for ${sharedTokens} tokens.`, error)
     }
@@ -65,8 +73,9 @@ export class BeamContext {
   /** Returns the choices of each group that has beams, in the order of the plan. */
   execute({ drops, starts, forks, groups }: BeamPlan, scratch: Candidates): BeamChoice[][] {
     for (const seat of drops) this.#empty(seat)
-    for (const { seat, sampling, promptTokenIds } of starts) {
-      this.#samplers[seat] = new BeamSampler(sampling, promptTokenIds)
+    for (const { seat, sampling, promptTokenIds, endRules } of starts) {
+      const lateTokens = lateTokensOf(endRules, this.#endTokenIds)
+      this.#samplers[seat] = new BeamSampler(sampling, promptTokenIds, lateTokens)
     }
     for (const { from, to } of forks) this.#context.copySlot(from, to)
     // The seats are the slots of this context.

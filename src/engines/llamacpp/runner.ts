@@ -29,6 +29,7 @@ import { checkKvCacheType } from './kv-cache.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
+import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { ThreadGovernor, type StepWork } from './thread-governor.ts'
 import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
@@ -169,7 +170,10 @@ class LlamaRunner implements ModelRunner {
   }
 
   prepareBeams(): void {
-    this.#beamContext ??= BeamContext.open(this.#api, this.#model, this.#options)
+    this.#beamContext ??= BeamContext.open(this.#api, this.#model, {
+      ...this.#options,
+      endTokenIds: this.#vocabulary.endTokenIds,
+    })
   }
 
   shareCores(busyEngines: number): void {
@@ -258,10 +262,14 @@ class LlamaRunner implements ModelRunner {
     else void this.#tokenizerThread.close().then(() => this.#model.close())
   }
 
-  #start({ slotId, promptTokenIds, sampling, cachedTokens, copyFromSlotId }: SlotStart): void {
+  #start({ slotId, promptTokenIds, sampling, endRules, cachedTokens, copyFromSlotId }: SlotStart): void {
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
-    this.#samplers[slotId] = new Sampler(sampling, promptTokenIds)
+    this.#samplers[slotId] = new Sampler(
+      sampling,
+      promptTokenIds,
+      lateTokensOf(endRules, this.#vocabulary.endTokenIds),
+    )
   }
 
   /** Computes a few tokens, so that the first request does not wait for the weights' pages; returns whether a slot can be cut. */

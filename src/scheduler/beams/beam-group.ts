@@ -6,6 +6,7 @@ import { InvariantError } from '../../core/errors.ts'
 import type { BeamChoice, BeamRun, BeamStart, SeatRun } from '../../protocol/model-runner.ts'
 import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam-search.ts'
 import { reseat, type Reseating } from './beam-seats.ts'
+import { endsText, mayEnd } from '../end-rules.ts'
 import { checkRule, type Sequence } from '../sequence.ts'
 import { TextAssembler } from '../text-assembler.ts'
 import type { SeatPool } from './seat-pool.ts'
@@ -75,8 +76,8 @@ export class BeamGroup {
   }
 
   start(): BeamStart {
-    const { promptTokenIds, sampling } = this.sequence
-    return { seat: this.#firstSeat, promptTokenIds, sampling }
+    const { promptTokenIds, sampling, endRules } = this.sequence
+    return { seat: this.#firstSeat, promptTokenIds, sampling, ...(endRules !== null && { endRules }) }
   }
 
   /** Changes of its seats before they run again; returned once. */
@@ -135,19 +136,24 @@ export class BeamGroup {
 
   #extend({ state, tokenIds }: Beam<BeamText>, tokenId: number): { state: BeamText; end: BeamEnd | null } {
     const { isEndOfGeneration, tokenBytes, maxNewTokens } = this.#options
-    if (isEndOfGeneration(tokenId)) return { state, end: 'stop' }
+    const { endRules } = this.sequence
+    const place = tokenIds.length + 1
+    if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { state, end: 'stop' }
     const text = state?.fork() ?? null
-    if (text?.push(tokenBytes(tokenId)).isMatched === true) return { state: text, end: 'stop' }
-    return { state: text, end: tokenIds.length + 1 >= maxNewTokens ? 'length' : null }
+    if (text?.push(tokenBytes(tokenId), mayEnd(endRules, place)).isMatched === true)
+      return { state: text, end: 'stop' }
+    return { state: text, end: place >= maxNewTokens ? 'length' : null }
   }
 
   #textOf(tokenIds: readonly number[]): string {
     const { isEndOfGeneration, tokenBytes } = this.#options
-    const assembler = new TextAssembler(this.sequence.stopStrings)
+    const { endRules, stopStrings } = this.sequence
+    const assembler = new TextAssembler(stopStrings)
     let text = ''
-    for (const tokenId of tokenIds) {
-      if (isEndOfGeneration(tokenId)) break
-      const added = assembler.push(tokenBytes(tokenId))
+    for (const [index, tokenId] of tokenIds.entries()) {
+      const place = index + 1
+      if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) break
+      const added = assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
       text += added.text
       if (added.isMatched) return text
     }

@@ -27,7 +27,7 @@ describe('fields that are not built', () => {
     ['reasoning_effort', ['none'], ['high']],
     ['web_search_options', [], [{}]],
     ['typical_p', [0, 1], [0.5]],
-    ['ignore_eos', [false], [true]],
+    ['stop_regex', [[], ''], ['x']],
     ['lora', [[]], [[{ id: 0, scale: 1 }]]],
   ])('%s passes neutral values only', async (field, neutral, loaded) => {
     const { post } = createTestApp()
@@ -211,6 +211,25 @@ describe('fields that are', () => {
       ],
     }
     expect(engine.requests[0]?.options.sampling).toMatchObject(asked)
+  })
+
+  it.each([
+    [URL, MESSAGES],
+    ['/v1/generate', { prompt: 'a' }],
+    ['/v1/generate/continuous-batch', { prompts: ['a'] }],
+  ])('hands the engine where an answer may end: %s', async (url, base) => {
+    const engine = new ScriptedEngine(sayOk)
+    const { post } = createTestApp({ engine })
+
+    await post(url, { ...base, min_tokens: 3 })
+    await post(url, { ...base, ignore_eos: true, stop_token_ids: [7, 9] })
+    await post(url, { ...base, min_tokens: 0, ignore_eos: null, stop_token_ids: [] })
+
+    expect(engine.requests.map(({ options }) => options.endRules)).toEqual([
+      { minTokens: 3, ignoresEndTokens: false, stopTokenIds: [] },
+      { minTokens: 0, ignoresEndTokens: true, stopTokenIds: [7, 9] },
+      undefined,
+    ])
   })
 
   it('applies the defaults of the interface', async () => {

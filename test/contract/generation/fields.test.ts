@@ -109,6 +109,26 @@ const SAMPLING_ROWS: readonly Row[] = [
     ],
     rule: 'an object of at most 300 token ids, each with a number',
   },
+  {
+    field: 'min_tokens',
+    good: [null, 0, 1, 256],
+    bad: [
+      [-1, '-1'],
+      [0.5, '0.5'],
+      ['1', '"1"'],
+    ],
+    rule: 'an integer of at least 0',
+  },
+  { field: 'ignore_eos', good: [null, true, false], bad: TRUE_OR_FALSE_BAD, rule: 'true or false' },
+  {
+    field: 'stop_token_ids',
+    good: [null, [], [0, 255], Array(64).fill(1)],
+    bad: [
+      [7, '7'],
+      [Array(65).fill(1), 'an array of 65 items'],
+    ],
+    rule: 'an array of 0 to 64 token ids',
+  },
 ]
 
 const GENERATE_ROWS: readonly Row[] = [
@@ -351,6 +371,26 @@ describe('sentences', () => {
       '/v1/generate',
       { prompt: 'a', logit_bias: { 65: 1, 256: 1 } },
       "logit_bias must hold token ids between 0 and 255, those of model 'default', but has 256.",
+    ],
+    [
+      '/v1/chat/completions',
+      { ...MESSAGES, stop_token_ids: [255, 256] },
+      "stop_token_ids must hold token ids between 0 and 255, those of model 'default', but has 256.",
+    ],
+    [
+      '/v1/generate',
+      { prompt: 'a', stop_token_ids: [1, -1] },
+      'stop_token_ids[1] must be an integer between 0 and 2147483647, but was -1.',
+    ],
+    [
+      '/v1/generate/batch',
+      { prompts: ['a'], max_new_tokens: 5, min_tokens: 6 },
+      'min_tokens must be at most 5, the tokens of the whole answer, but was 6.',
+    ],
+    [
+      '/v1/chat/completions',
+      { ...MESSAGES, min_tokens: 257 },
+      'min_tokens must be at most 256, the tokens of the whole answer, but was 257.',
     ],
     ['/v1/generate', { prompt: 1 }, 'prompt must be a string, but was 1.'],
     ['/v1/generate', { prompt: null }, 'prompt must be a string, but was null.'],

@@ -13,7 +13,15 @@ const lightPort = shared(async () => (await createTestLightServer().server.liste
 
 type Post = (fields: object) => Promise<{ status: number; code: unknown; detail: string }>
 
-const SAMPLING_FIELDS = ['min_p', 'presence_penalty', 'frequency_penalty', 'logit_bias']
+const SAMPLING_FIELDS = [
+  'min_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'min_tokens',
+  'ignore_eos',
+  'stop_token_ids',
+]
 const GENERATE_FIELDS = [
   ...SAMPLING_FIELDS,
   'max_new_tokens',

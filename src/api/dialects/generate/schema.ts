@@ -18,6 +18,7 @@ import {
   topK,
   topP,
 } from '../../schemas/fields.ts'
+import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 
 const { max_new_tokens, temperature, top_k, top_p } = GENERATE_NUMBERS
@@ -33,6 +34,7 @@ const optionFields = {
   top_p: topP().default(top_p.default),
   repetition_penalty: repetitionPenalty().default(1),
   ...samplingFields(),
+  ...endFields(),
   num_beams: integer(1, 8)
     .default(1)
     .describe(
@@ -71,6 +73,7 @@ function toGenerationRequest(body: Options, input: Omit<PromptsInput, 'kind'>): 
     maxNewTokens: body.max_new_tokens,
     sampling: toSampling({ ...body, temperature: body.do_sample ? body.temperature : 0 }),
     stopStrings: body.stop_strings ?? [],
+    ...toEndRules(body),
     numBeams: body.num_beams,
     priority: body.priority,
   }

@@ -22,6 +22,7 @@ import {
   topP,
   withoutUnbuilt,
 } from '../../schemas/fields.ts'
+import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { message } from './message.ts'
 
@@ -59,6 +60,7 @@ const chatBody = generationBody('ChatRequest', {
   top_p: nullableWithDefault(topP(), 1),
   repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   ...samplingFields(),
+  ...endFields(),
   stream: nullableWithDefault(boolean(), false),
   stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
   stop: stop.nullish(),
@@ -81,6 +83,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
     maxNewTokens: body.max_tokens ?? body.max_completion_tokens ?? defaultMaxTokens,
     sampling: toSampling(body),
     stopStrings: body.stop ?? [],
+    ...toEndRules(body),
     numBeams: 1,
     priority: body.priority,
   }

@@ -16,7 +16,7 @@ import {
   type Candidates,
 } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
-import { LogitAdjustments } from './logit-adjustments.ts'
+import { LogitAdjustments, type LateTokens } from './logit-adjustments.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** A beam must have another way to go on when its likeliest token ends it. */
@@ -45,10 +45,10 @@ export class BeamSampler {
   /** Of a beam without text; null where there are none. */
   readonly #adjustments: LogitAdjustments | null
 
-  constructor(sampling: Sampling, promptTokenIds: Int32Array) {
+  constructor(sampling: Sampling, promptTokenIds: Int32Array, lateTokens: LateTokens | null = null) {
     this.#sampling = sampling
     this.#random = createRandom(sampling.seed)
-    this.#adjustments = LogitAdjustments.create(sampling, promptTokenIds)
+    this.#adjustments = LogitAdjustments.create({ sampling, lateTokens }, promptTokenIds)
   }
 
   /** The `count` best continuations over all beams, best first; or as many drawn ones, fewer where there are not. */

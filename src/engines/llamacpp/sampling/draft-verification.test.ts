@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Sampling } from '../../../protocol/engine.ts'
 import { createCandidates } from './candidates.ts'
 import { verifyDraft } from './draft-verification.ts'
+import type { LateTokens } from './logit-adjustments.ts'
 import { createRandom } from './random.ts'
 import { Sampler } from './sampling.ts'
 
@@ -18,12 +19,12 @@ function logitsAfter(tokenIds: readonly number[]): Float32Array {
 
 /** Continues a prompt as the engine does, with drafts from anywhere. */
 function continueText(
-  sampling: Sampling,
+  { lateTokens = null, ...sampling }: Sampling & { readonly lateTokens?: LateTokens | null },
   count: number,
   draftAfter: (tokenIds: readonly number[]) => readonly number[],
 ): { tokenIds: number[]; accepted: number } {
   const prompt = [0, 1]
-  const sampler = new Sampler(sampling, Int32Array.from(prompt))
+  const sampler = new Sampler(sampling, Int32Array.from(prompt), lateTokens)
   const text = [...prompt]
   let accepted = 0
   while (text.length < count + prompt.length) {
@@ -65,6 +66,7 @@ describe('verifyDraft', () => {
     { topP: 0.8 },
     { temperature: 0.5, repetitionPenalty: 1.3 },
     { presencePenalty: 0.8, frequencyPenalty: 0.4 },
+    { lateTokens: { tokenIds: [0, 1, 4], places: 30 } },
     { temperature: 0.7, minP: 0.1, frequencyPenalty: -0.5, logitBias: [[2, 1.5]] },
   ] as const)('makes the very tokens of a seed that come without drafts: %o', (overrides) => {
     let accepted = 0

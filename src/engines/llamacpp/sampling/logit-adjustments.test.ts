@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Sampling } from '../../../protocol/engine.ts'
 import { createCandidates } from './candidates.ts'
-import { applyRepetitionPenalty } from './logit-adjustments.ts'
+import { applyRepetitionPenalty, lateTokensOf } from './logit-adjustments.ts'
 import { createRandom, type Random } from './random.ts'
 import { Sampler } from './sampling.ts'
 
@@ -111,6 +111,49 @@ describe('a text with bias and penalties', () => {
   it('ignores tokens that the row does not have', () => {
     const sampling: Sampling = { ...DEFAULTS, temperature: 0, logitBias: [[9, 100]] }
     expect(new Sampler(sampling, NO_PROMPT).sample(Float32Array.of(1, 2), createCandidates(2))).toBe(1)
+  })
+})
+
+describe('tokens that may not come yet', () => {
+  const choose = (sampling: Partial<Sampling>, logits: readonly number[], places: number): number[] => {
+    const sampler = new Sampler({ ...DEFAULTS, ...sampling }, NO_PROMPT, { tokenIds: [1, 2, 9], places })
+    const scratch = createCandidates(logits.length)
+    return Array.from({ length: 4 }, () => sampler.sample(Float32Array.from(logits), scratch))
+  }
+
+  it.each<Partial<Sampling>>([
+    { temperature: 0 },
+    { temperature: 5 },
+    { topK: 3 },
+    { topP: 0.999_999 },
+    { minP: 1e-9 },
+    { temperature: 0, repetitionPenalty: 0.01, logitBias: [[1, 100]] },
+  ])('come only behind the others, however likely they are, with %o', (sampling) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const chosen = choose({ ...sampling, seed }, [0, 60, 50, -2], 3)
+      for (const tokenId of chosen.slice(0, 3)) expect([0, 3]).toContain(tokenId)
+      expect(chosen[3]).toBe(1)
+    }
+  })
+
+  it('break nothing where there are no others', () => {
+    const sampler = new Sampler(DEFAULTS, NO_PROMPT, { tokenIds: [0, 1], places: 5 })
+    expect([0, 1]).toContain(sampler.sample(Float32Array.of(1, 2), createCandidates(2)))
+  })
+
+  it.each([
+    [undefined, null],
+    [{ minTokens: 0, ignoresEndTokens: false, stopTokenIds: [5] }, null],
+    [
+      { minTokens: 3, ignoresEndTokens: false, stopTokenIds: [5] },
+      { tokenIds: [5, 7, 8], places: 3 },
+    ],
+    [
+      { minTokens: 3, ignoresEndTokens: true, stopTokenIds: [5] },
+      { tokenIds: [5], places: 3 },
+    ],
+  ])('are those that would end the text: %j', (rules, expected) => {
+    expect(lateTokensOf(rules, [7, 8])).toEqual(expected)
   })
 })
 

@@ -1,10 +1,10 @@
 /**
  * What changes a row of logits before a token is chosen from it: logit_bias, repetition penalty, frequency and presence
- * penalty, in this order, which is that of Hugging Face and vLLM. Called by `sampling.ts` for the text of one sequence and by
+ * penalty, in this order, which is that of Hugging Face and vLLM; then the tokens that may not come yet. Called by `sampling.ts` for the text of one sequence and by
  * `beam-sampling.ts` for that of each beam.
  * Invariant: a row changes only at tokens that the options name, the prompt or the text holds.
  */
-import type { Sampling } from '../../../protocol/engine.ts'
+import type { EndRules, Sampling } from '../../../protocol/engine.ts'
 
 /** The largest finite float. */
 const MAX_LOGIT = 3.4028234663852886e38
@@ -20,31 +20,52 @@ export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<numb
   }
 }
 
+/** Tokens that are not to be chosen among the first `places` of a text. */
+export interface LateTokens {
+  readonly tokenIds: readonly number[]
+  readonly places: number
+}
+
+/** What may not end a text yet; null where it may end at any token. @param endTokenIds the model's own */
+export function lateTokensOf(rules: EndRules | undefined, endTokenIds: readonly number[]): LateTokens | null {
+  if (rules === undefined || rules.minTokens === 0) return null
+  const ownTokenIds = rules.ignoresEndTokens ? [] : endTokenIds
+  return { tokenIds: [...rules.stopTokenIds, ...ownTokenIds], places: rules.minTokens }
+}
+
+export interface AdjustmentOptions {
+  readonly sampling: Sampling
+  /** @default none */
+  readonly lateTokens?: LateTokens | null
+}
+
 export class LogitAdjustments {
-  readonly #sampling: Sampling
+  readonly #options: AdjustmentOptions
   /** Tokens of prompt and text; null where no penalty asks for them. */
   readonly #seenTokenIds: Set<number> | null
   /** How often each token stands in the text; null where no penalty asks for it. */
   readonly #textCounts: Map<number, number> | null
+  #textLength = 0
 
   private constructor(
-    sampling: Sampling,
+    options: AdjustmentOptions,
     seenTokenIds: Set<number> | null,
     textCounts: Map<number, number> | null,
   ) {
-    this.#sampling = sampling
+    this.#options = options
     this.#seenTokenIds = seenTokenIds
     this.#textCounts = textCounts
   }
 
   /** Null where the options change no logit. */
-  static create(sampling: Sampling, promptTokenIds: Int32Array): LogitAdjustments | null {
+  static create(options: AdjustmentOptions, promptTokenIds: Int32Array): LogitAdjustments | null {
+    const { sampling, lateTokens = null } = options
     const { repetitionPenalty, presencePenalty = 0, frequencyPenalty = 0, logitBias = [] } = sampling
     const looksAtAll = repetitionPenalty !== 1 && repetitionPenalty !== 0
     const looksAtText = presencePenalty !== 0 || frequencyPenalty !== 0
-    if (!looksAtAll && !looksAtText && logitBias.length === 0) return null
+    if (!looksAtAll && !looksAtText && logitBias.length === 0 && lateTokens === null) return null
     return new LogitAdjustments(
-      sampling,
+      options,
       looksAtAll ? new Set(promptTokenIds) : null,
       looksAtText ? new Map() : null,
     )
@@ -53,31 +74,40 @@ export class LogitAdjustments {
   /** The same with `tokenIds` added to the text. */
   withText(tokenIds: readonly number[]): LogitAdjustments {
     const copy = new LogitAdjustments(
-      this.#sampling,
+      this.#options,
       this.#seenTokenIds && new Set(this.#seenTokenIds),
       this.#textCounts && new Map(this.#textCounts),
     )
+    copy.#textLength = this.#textLength
     for (const tokenId of tokenIds) copy.record(tokenId)
     return copy
   }
 
   /** Takes note of the next token of the text. */
   record(tokenId: number): void {
+    this.#textLength++
     this.#seenTokenIds?.add(tokenId)
     this.#textCounts?.set(tokenId, (this.#textCounts.get(tokenId) ?? 0) + 1)
   }
 
   apply(logits: Float32Array): void {
-    const { repetitionPenalty, presencePenalty = 0, frequencyPenalty = 0, logitBias = [] } = this.#sampling
+    const { sampling, lateTokens } = this.#options
+    const { repetitionPenalty, presencePenalty = 0, frequencyPenalty = 0, logitBias = [] } = sampling
     for (const [tokenId, bias] of logitBias) addTo(logits, tokenId, bias)
     if (this.#seenTokenIds !== null) applyRepetitionPenalty(logits, this.#seenTokenIds, repetitionPenalty)
     for (const [tokenId, count] of this.#textCounts ?? []) {
       addTo(logits, tokenId, -(count * frequencyPenalty + presencePenalty))
     }
+    if (lateTokens && this.#textLength < lateTokens.places) ban(logits, lateTokens.tokenIds)
   }
 }
 
 function addTo(logits: Float32Array, tokenId: number, difference: number): void {
   const logit = logits[tokenId]
   if (logit !== undefined) logits[tokenId] = logit + difference
+}
+
+/** Finite, because logits of nothing but minus infinity cannot be chosen from. */
+function ban(logits: Float32Array, tokenIds: readonly number[]): void {
+  for (const tokenId of tokenIds) if (tokenId < logits.length) logits[tokenId] = -MAX_LOGIT
 }

@@ -15,7 +15,7 @@ import {
   weigh,
   type Candidates,
 } from './candidates.ts'
-import { LogitAdjustments } from './logit-adjustments.ts'
+import { LogitAdjustments, type LateTokens } from './logit-adjustments.ts'
 import { createRandom, type Random } from './random.ts'
 import { drawFromAll } from './whole-vocabulary.ts'
 
@@ -27,11 +27,11 @@ export class Sampler {
   /** Null where the row is taken as it is. */
   readonly #adjustments: LogitAdjustments | null
 
-  constructor(sampling: Sampling, promptTokenIds: Int32Array) {
+  constructor(sampling: Sampling, promptTokenIds: Int32Array, lateTokens: LateTokens | null = null) {
     this.#sampling = sampling
     this.#isGreedy = sampling.temperature === 0 || sampling.topK === 1 || sampling.topP === 0
     this.#random = createRandom(sampling.seed)
-    this.#adjustments = LogitAdjustments.create(sampling, promptTokenIds)
+    this.#adjustments = LogitAdjustments.create({ sampling, lateTokens }, promptTokenIds)
   }
 
   /** Whether its draws can be repeated. */

@@ -38,6 +38,8 @@ export class Vocabulary {
   readonly eosText: string
   readonly maxTokenBytes: number
   readonly specialTexts: readonly string[]
+  /** Those that end a text. */
+  readonly endTokenIds: readonly number[]
   readonly data: VocabularyData
   readonly #api: Bindings
   readonly #slicer: TextSlicer
@@ -49,6 +51,7 @@ export class Vocabulary {
     this.#slicer = new TextSlicer(table.sliceRules)
     this.maxTokenBytes = table.maxTokenBytes * (data.normalizesText ? NFC_FACTOR : 1)
     this.specialTexts = table.specialTexts
+    this.endTokenIds = [...table.isEndOfGeneration.keys()].filter((id) => this.isEndOfGeneration(id))
     this.bosText = bosId === NO_TOKEN ? '' : api.vocabText(vocab, bosId)
     this.eosText = eosId === NO_TOKEN ? '' : api.vocabText(vocab, eosId)
   }

@@ -44,6 +44,20 @@ describe('a body that comes after its answer', () => {
     taken.mockRestore()
   })
 
+  it('keeps the connection open for it where that closes after the answer', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const received = socket.toArray()
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${BYTES}\r\n\r\n`)
+    // Sent when the answer has been written.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+
+    socket.write('x'.repeat(BYTES - 1))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    socket.write('x')
+
+    expect(Buffer.concat(await received).toString()).toMatch(/^HTTP\/1\.1 200 .*early/s)
+  })
+
   it('is left to Node where it is small', async () => {
     const taken = vi.spyOn(turns, 'ownTurn')
 

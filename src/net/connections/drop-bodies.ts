@@ -18,6 +18,11 @@ export function dropBodiesSlowly(server: Server): void {
 
 function dropRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
+  // Where the connection closes after the answer, Node would close it now, and reset it under what the client still sends,
+  // which loses the client the answer.
+  const { socket } = request
+  const close = socket.destroySoon.bind(socket)
+  socket.destroySoon = () => void request.once('end', close)
   // From a request that was never read Node would now drop all at once.
   request.read(0)
   request.on('data', () => {

@@ -73,21 +73,24 @@ export async function streamEvents(
 
 /** Sends all but the last frames, which it returns: they leave together with `[DONE]`. */
 async function sendEvents(writer: SseWriter, { generation, format }: GenerationStream): Promise<string> {
+  /** Of a sequence that has ended, until the next event shows that it was not the last one. */
   let lastFrames: string | null = null
   await generation.run((event) => {
+    const ended = lastFrames ?? ''
+    lastFrames = null
     switch (event.type) {
       case 'sequence-start':
         writer.open()
-        return writer.write(format.start(event))
+        return writer.write(ended + format.start(event))
       case 'text-delta':
-        return writer.write(format.delta(event))
+        return writer.write(ended + format.delta(event))
       case 'sequence-end':
         lastFrames = format.end(event)
-        return undefined
+        return writer.write(ended)
     }
   })
-  if (lastFrames === null) throw new InvariantError('The sequence never ended.')
-  return lastFrames
+  if (lastFrames === null) throw new InvariantError('The last sequence never ended.')
+  return lastFrames + format.finish()
 }
 
 class SseWriter implements Disposable {

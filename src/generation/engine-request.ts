@@ -39,6 +39,8 @@ export interface PromptsInput {
 interface ChatInput {
   readonly kind: 'chat'
   readonly messages: readonly ChatMessage[]
+  /** How many answers are wanted. */
+  readonly choices: number
 }
 
 interface InputText {
@@ -52,11 +54,18 @@ export interface Requester {
   readonly limits: Pick<TierLimits, 'maxTokensPerRequest' | 'priorityClass'>
 }
 
+/** Sequences of each prompt. */
+export function choicesOf(input: GenerationRequest['input']): number {
+  return input.kind === 'chat' ? input.choices : 1
+}
+
 export function toEngineOptions(
   request: GenerationRequest,
   { accountId, limits }: Requester,
-): Pick<EngineRequest, 'options' | 'place'> {
+): Pick<EngineRequest, 'options' | 'place' | 'choices'> {
+  const choices = choicesOf(request.input)
   return {
+    ...(choices > 1 && { choices }),
     options: {
       maxNewTokens: Math.min(request.maxNewTokens, limits.maxTokensPerRequest),
       sampling: request.sampling,

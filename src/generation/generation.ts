@@ -15,7 +15,7 @@ import type { OutputFilter } from '../guards/output/output-filter.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
 import { CLIENT_GONE_STATUS } from '../net/connections/client-presence.ts'
-import type { EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
+import type { EngineEvent, EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
@@ -23,6 +23,7 @@ import {
   checkBeams,
   checkMinTokens,
   checkTokenIds,
+  choicesOf,
   type GenerationRequest,
   type OversizedPrompt,
   type PreparedPrompt,
@@ -177,12 +178,11 @@ export class Generation implements Disposable {
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
     const { lease, engineOptions, context } = this.#opened
-    const { signal, timeline } = context
-    const filter = this.#openFilter(prompts.length)
+    const { signal } = context
+    const filter = this.#openFilter(prompts.length * choicesOf(this.#opened.input))
     for await (const events of lease.engine.generate({ ...engineOptions, prompts }, signal)) {
       for (const event of events) {
-        timeline.record(event)
-        if (event.type === 'sequence-start') this.#capByContext(event.promptTokens)
+        this.#record(event)
         for (const passed of filter?.pass(event) ?? [event]) {
           const waiting = onEvent(passed.type === 'sequence-end' ? this.#toGenerationEnd(passed) : passed)
           if (waiting === undefined) continue
@@ -193,6 +193,16 @@ export class Generation implements Disposable {
         if (filter?.isOver === true) return
       }
     }
+  }
+
+  /** The choices of a chat have one prompt, which is counted once. */
+  #record(event: EngineEvent): void {
+    const { input, context } = this.#opened
+    const { timeline } = context
+    const isFirst = !timeline.hasStarted
+    const isCounted = input.kind === 'prompts' || event.type !== 'sequence-start' || isFirst
+    timeline.record(isCounted ? event : { ...event, promptTokens: 0 })
+    if (event.type === 'sequence-start' && isFirst) this.#capByContext(event.promptTokens)
   }
 
   /** The engine ends a sequence where the context does; a chat is told beforehand, once its prompt's length is known. */
@@ -219,7 +229,8 @@ export class Generation implements Disposable {
   async #foldAll(): Promise<readonly GeneratedSequence[]> {
     const { input, prompts, context, deps } = this.#opened
     const accepted = prompts.filter(isAccepted)
-    const isSeparate = input.kind === 'prompts' && input.batch === 'separate'
+    if (input.kind === 'chat') return await this.#foldBlock(accepted)
+    const isSeparate = input.batch === 'separate'
     const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBlock(accepted))
     const next = results.values()
     const outcomes = prompts.map((prompt, index) => {
@@ -236,7 +247,8 @@ export class Generation implements Disposable {
 
   async #foldBlock(prompts: readonly Prompt[]): Promise<readonly GeneratedSequence[]> {
     if (prompts.length === 0) return []
-    const folds = prompts.map(() => new SequenceFold<ServiceError>())
+    const sequences = prompts.length * choicesOf(this.#opened.input)
+    const folds = Array.from({ length: sequences }, () => new SequenceFold<ServiceError>())
     await this.#generate(prompts, (event) => (folds[event.index] ?? missing()).add(event))
     return folds.map((fold) => fold.finish())
   }

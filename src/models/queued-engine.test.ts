@@ -10,6 +10,17 @@ function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {
   return new QueuedEngine(new InProcessEngine({ runner }), new QueueLimit({ max: maxQueue }))
 }
 
+it('counts each choice of a prompt', async () => {
+  const engine = createEngine({ maxQueue: 2 })
+  const outcomes = await Promise.allSettled(
+    [3, 1].map((choices) => runRequest(engine, { ...engineRequest('a'), choices })),
+  )
+  expect(outcomes).toMatchObject([
+    { status: 'fulfilled', value: [{ text: 'a' }, { text: 'a' }, { text: 'a' }] },
+    { status: 'rejected', reason: { code: 'queue_full' } },
+  ])
+})
+
 it('refuses what the queue does not hold, and takes it when there is room again', async () => {
   const engine = createEngine({ maxQueue: 1 })
   const outcomes = await Promise.allSettled(

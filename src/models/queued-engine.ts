@@ -34,7 +34,7 @@ export class QueuedEngine {
     const queued = { place: request.place, size }
     const { servedClasses } = this.#limit
     const place = servedClasses.length === 0 ? request.place : { ...request.place, servedClasses }
-    let waiting = request.prompts.length
+    let waiting = request.prompts.length * (request.choices ?? 1)
     const running = new Set<number>()
     line.enter(waiting, queued)
     try {

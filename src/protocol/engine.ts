@@ -94,8 +94,10 @@ export interface QueuePlace {
 export interface EngineRequest {
   /** For logs on both sides; unique per HTTP request. */
   readonly reqId: string
-  /** One sequence each; more than one queue as a block with one arrival time, accepted or refused whole. */
+  /** One sequence each, or `choices`; more than one queue as a block with one arrival time, accepted or refused whole. */
   readonly prompts: readonly Prompt[]
+  /** Sequences of each prompt: those of the first have the first indices. With a seed, each further one adds 1 to it. @default 1 */
+  readonly choices?: number
   readonly options: SequenceOptions
   readonly place: QueuePlace
 }

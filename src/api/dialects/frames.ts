@@ -21,6 +21,8 @@ export interface FrameFormat {
   start(event: EventOf<'sequence-start'>): string
   delta(event: EventOf<'text-delta'>): string
   end(event: EventOf<'sequence-end'>): string
+  /** Behind the end of the last sequence. */
+  finish(): string
 }
 
 /** One event, whose data is JSON. */

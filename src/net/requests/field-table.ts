@@ -101,7 +101,12 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
   },
   {
     does: 'give several answers to a prompt',
-    fields: { n: [1], n_cmpl: [1], best_of: [1], num_return_sequences: [1] },
+    fields: { best_of: [1] },
+  },
+  {
+    does: 'give several answers to a prompt',
+    names: ['n'],
+    fields: { n: [1], n_cmpl: [1], num_return_sequences: [1] },
   },
   {
     does: 'return anything of tokens beside their text',

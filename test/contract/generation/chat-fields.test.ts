@@ -14,7 +14,7 @@ const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
 
 describe('fields that are not built', () => {
   it.each([
-    ['n', [1], [2, 0, '1']],
+    ['best_of', [1], [2, 0, '1']],
     ['tools', [[]], [[{ type: 'function' }]]],
     ['tool_choice', ['none', 'auto'], ['required', { type: 'function' }]],
     ['functions', [[]], [[{ name: 'f' }]]],

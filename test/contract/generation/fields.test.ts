@@ -196,6 +196,17 @@ const GENERATE_ROWS: readonly Row[] = [
 ]
 
 const CHAT_ROWS: readonly Row[] = [
+  {
+    field: 'n',
+    good: [null, 1, 2, 64],
+    bad: [
+      [0, '0'],
+      [65, '65'],
+      [1.5, '1.5'],
+      ['2', '"2"'],
+    ],
+    rule: 'an integer between 1 and 64',
+  },
   ...SAMPLING_ROWS,
   {
     field: 'max_tokens',

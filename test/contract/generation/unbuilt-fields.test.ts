@@ -33,6 +33,7 @@ const GENERATE_FIELDS = [
   'priority',
 ]
 const CHAT_FIELDS = [
+  'n',
   ...SAMPLING_FIELDS,
   'max_tokens',
   'max_completion_tokens',
@@ -126,7 +127,7 @@ describe('sentences', () => {
     ],
     [
       'a number',
-      chat,
+      generate,
       { n: 2 },
       'n must be 1, but was 2: this route cannot give several answers to a prompt.',
     ],

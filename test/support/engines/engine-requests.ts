@@ -29,7 +29,12 @@ export async function runRequest(
   request: EngineRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<SequenceResult[]> {
-  const results = request.prompts.map((): SequenceResult => ({ text: '', tokenIds: [], ends: [] }))
+  const sequences = request.prompts.length * (request.choices ?? 1)
+  const results = Array.from({ length: sequences }, (): SequenceResult => ({
+    text: '',
+    tokenIds: [],
+    ends: [],
+  }))
   for await (const events of engine.generate(request, signal)) {
     for (const event of events) apply(results, event)
   }

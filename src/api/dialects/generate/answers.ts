@@ -81,6 +81,7 @@ export function createGenerateFrames(): FrameFormat {
       }
       return frame(chunk)
     },
+    finish: () => '',
   }
 }
 

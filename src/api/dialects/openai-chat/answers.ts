@@ -59,11 +59,11 @@ export function createChatFrames(
       completionTokens += tokenIds.length
       return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
-    end: ({ index, finishReason }) => {
-      const finish = frame(toChunk({ index, delta: {}, finish_reason: answerFinishReason(finishReason) }))
-      if (!includeUsage) return finish
+    end: ({ index, finishReason }) =>
+      frame(toChunk({ index, delta: {}, finish_reason: answerFinishReason(finishReason) })),
+    finish: () => {
       const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
-      return finish + frame(last)
+      return includeUsage ? frame(last) : ''
     },
   }
 }

@@ -9,6 +9,7 @@ import {
   arrayOf,
   boolean,
   generationBody,
+  integer,
   integerFrom,
   modelId,
   must,
@@ -26,6 +27,9 @@ import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { message } from './message.ts'
 
+/** As many as a batch has prompts. */
+const MAX_CHOICES = 64
+
 const maxTokens = () =>
   integerFrom(1)
     .nullish()
@@ -33,6 +37,11 @@ const maxTokens = () =>
       'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says. ' +
         'When left out, what the server was started with: 256, or its `--default-max-tokens`.',
     )
+
+const choices = () =>
+  integer(1, MAX_CHOICES).describe(
+    'Answers to the conversation, each with an `index`; its prompt is computed and counted once. With a `seed` each has one of its own.',
+  )
 
 const streamOptions = z.object(
   { include_usage: nullableWithDefault(boolean(), false) },
@@ -61,6 +70,7 @@ const chatBody = generationBody('ChatRequest', {
   repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   ...samplingFields(),
   ...endFields(),
+  n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
   stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
   stop: stop.nullish(),
@@ -79,7 +89,7 @@ const chatBody = generationBody('ChatRequest', {
 function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: number): GenerationRequest {
   return {
     modelId: body.model,
-    input: { kind: 'chat', messages: body.messages },
+    input: { kind: 'chat', messages: body.messages, choices: body.n },
     maxNewTokens: body.max_tokens ?? body.max_completion_tokens ?? defaultMaxTokens,
     sampling: toSampling(body),
     stopStrings: body.stop ?? [],

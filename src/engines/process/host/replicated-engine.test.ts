@@ -37,6 +37,14 @@ describe('ReplicatedEngine', () => {
     expect(replicas.map(({ requests }) => requests.length)).toEqual([2, 2, 2])
   })
 
+  it('counts each choice of a prompt as a sequence', async () => {
+    const replicas = [new ScriptedEngine(hang), new ScriptedEngine(hang)]
+    const engine = new ReplicatedEngine(replicas)
+    await engine.generate({ ...engineRequest('x'), choices: 3 }, new AbortController().signal).next()
+    for (let request = 0; request < 3; request++) await occupy(engine)
+    expect(replicas.map(({ requests }) => requests.length)).toEqual([1, 3])
+  })
+
   it('counts a request no longer when it has ended, however it ended', async () => {
     const replicas = [new ScriptedEngine(sayOk), new ScriptedEngine(sayOk)]
     const engine = new ReplicatedEngine(replicas)

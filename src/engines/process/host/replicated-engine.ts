@@ -28,11 +28,12 @@ export class ReplicatedEngine implements Engine {
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
     const refusing = new Set<Replica>()
+    const sequences = request.prompts.length * (request.choices ?? 1)
     let hasBeenRerun = false
     for (;;) {
       const replica = this.#leastLoaded(refusing)
       let hasStarted = false
-      replica.load += request.prompts.length
+      replica.load += sequences
       try {
         for await (const events of replica.engine.generate(request, signal)) {
           hasStarted = true
@@ -48,7 +49,7 @@ export class ReplicatedEngine implements Engine {
           hasBeenRerun = true
         } else throw error
       } finally {
-        replica.load -= request.prompts.length
+        replica.load -= sequences
       }
     }
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../../test/support/engines/engine-requests.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type { StepOutput, StepPlan } from '../../../protocol/model-runner.ts'
+import { GREEDY } from '../../../scheduler/sequence.ts'
 import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
 import { InProcessEngine } from './in-process-engine.ts'
 
@@ -45,6 +46,40 @@ describe('the passthrough model in an in-process engine', () => {
     expect(await runRequest(createEngine().engine, engineRequest(''))).toEqual([
       { text: '', tokenIds: [], ends: ['stop'] },
     ])
+  })
+
+  it('gives each prompt as many sequences as it has choices, in order, and tokenizes it once', async () => {
+    const { engine, runner } = createEngine()
+    let tokenized = 0
+    const tokenize = runner.tokenize.bind(runner)
+    runner.tokenize = (prompt) => {
+      tokenized++
+      return tokenize(prompt)
+    }
+    const results = await runRequest(engine, { ...engineRequest(['one', 'two']), choices: 3 })
+    expect(results.map(({ text }) => text)).toEqual(['one', 'one', 'one', 'two', 'two', 'two'])
+    expect(tokenized).toBe(2)
+  })
+
+  it('refuses all choices of a prompt that is too long', async () => {
+    const { engine } = createEngine({ maxSeqLen: 4 })
+    const results = await runRequest(engine, { ...engineRequest(['too long', 'ok']), choices: 2 })
+    const tooLong = { ends: ['context_length_exceeded'] }
+    expect(results).toMatchObject([tooLong, tooLong, { text: 'ok' }, { text: 'ok' }])
+  })
+
+  it('seeds each choice, the first with the seed as it is', async () => {
+    const { engine, runner } = createEngine()
+    const seeds: (number | null)[] = []
+    const execute = runner.execute.bind(runner)
+    runner.execute = (plan) => {
+      seeds.push(...plan.starts.map(({ sampling }) => sampling.seed))
+      return execute(plan)
+    }
+    const request = engineRequest('a', { sampling: { ...GREEDY, temperature: 1, seed: 7 } })
+    await runRequest(engine, { ...request, choices: 3 })
+    await runRequest(engine, { ...engineRequest('a'), choices: 2 })
+    expect(seeds).toEqual([7, 8, 9, null, null])
   })
 
   it('obeys stop strings', async () => {

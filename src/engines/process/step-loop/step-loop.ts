@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
-import type { EngineEvent, EngineRequest, SequenceOptions } from '../../../protocol/engine.ts'
+import type { EngineEvent, EngineRequest, Sampling, SequenceOptions } from '../../../protocol/engine.ts'
 import {
   isDecodeRun,
   type LongPrompt,
@@ -163,10 +163,12 @@ export class StepLoop {
     this.#unscheduled.add(openRequest)
   }
 
-  #schedule(openRequest: OpenRequest, { options, place }: LoopRequest, outcomes: readonly Tokenized[]): void {
+  #schedule(openRequest: OpenRequest, request: LoopRequest, outcomes: readonly Tokenized[]): void {
+    const { options, place, choices = 1 } = request
     const scheduled: ScheduledRequest[] = []
     const refused: EngineEvent[] = []
-    for (const [index, outcome] of outcomes.entries()) {
+    const sequences = outcomes.flatMap((outcome) => Array.from({ length: choices }, () => outcome))
+    for (const [index, outcome] of sequences.entries()) {
       const ids = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
       if (ids instanceof ServiceError) {
         const error = { code: ids.code, params: ids.params }
@@ -175,7 +177,8 @@ export class StepLoop {
       }
       const sequenceId = this.#nextSequenceId++
       openRequest.open.set(sequenceId, { index })
-      scheduled.push({ ids, reqId: sequenceId, ...options, place })
+      const sampling = samplingOf(options.sampling, index % choices)
+      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place })
     }
     this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
     for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
@@ -305,6 +308,11 @@ export class StepLoop {
     this.#failure = new ServiceError('engine_failed', {}, { cause })
     this.#options.onBroken(this.#failure)
   }
+}
+
+/** Choices of one prompt with one seed would all be the same text. */
+function samplingOf(sampling: Sampling, choice: number): Sampling {
+  return sampling.seed === null || choice === 0 ? sampling : { ...sampling, seed: sampling.seed + choice }
 }
 
 function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {

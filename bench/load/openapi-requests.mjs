@@ -118,7 +118,7 @@ function breakText([text, position, replacement]) {
 /** A value that the schema allows, or one a little beside it. @param {Json} schema @param {Json} schemas @returns {import('fast-check').Arbitrary<unknown>} */
 function valueOf(schema, schemas) {
   return fc.oneof(
-    { weight: 30, arbitrary: properValueOf(schema, schemas) },
+    { weight: 60, arbitrary: properValueOf(schema, schemas) },
     { weight: 1, arbitrary: fc.constantFrom(...ODD_VALUES) },
     { weight: 1, arbitrary: fc.jsonValue() },
   )
@@ -185,10 +185,28 @@ function properValueOf(schema, schemas) {
   }
 }
 
+/** Values of fields whose bounds lie in the model or in another field: most other values are refused for these. */
+const RELATED_VALUES = new Map(
+  Object.entries({
+    logit_bias: fc.dictionary(fc.nat(255).map(String), fc.double({ min: -100, max: 100, noNaN: true })),
+    min_tokens: fc.nat(3),
+    stop_token_ids: fc.array(fc.nat(255), { maxLength: 8 }),
+  }),
+)
+
+/** @param {string} name @param {Json} schema @param {Json} schemas @returns {import('fast-check').Arbitrary<unknown>} */
+function fieldOf(name, schema, schemas) {
+  const any = valueOf(schema, schemas)
+  const related = RELATED_VALUES.get(name)
+  return related === undefined
+    ? any
+    : fc.oneof({ weight: 9, arbitrary: related }, { weight: 1, arbitrary: any })
+}
+
 /** @param {Json} schema @param {Json} schemas */
 function objectOf(schema, schemas) {
   const fields = Object.fromEntries(
-    Object.entries(schema.properties ?? {}).map(([name, field]) => [name, valueOf(field, schemas)]),
+    Object.entries(schema.properties ?? {}).map(([name, field]) => [name, fieldOf(name, field, schemas)]),
   )
   const required = /** @type {string[]} */ (schema.required ?? [])
   const proper = fc.record(fields, { requiredKeys: required })

@@ -56,6 +56,30 @@ describe("OpenAI's client", () => {
     expect(completion.choices[0]).toMatchObject({ message: { content: 'hello' }, finish_reason: 'stop' })
   })
 
+  it('gathers a stream of several answers, with the sampling options it knows', async () => {
+    const client = await createClient()
+
+    const completion = await client.chat.completions
+      .stream({
+        model: 'default',
+        messages: MESSAGES,
+        n: 3,
+        presence_penalty: 0.5,
+        frequency_penalty: -0.5,
+        logit_bias: { '104': 5 },
+        stream_options: { include_usage: true },
+      })
+      .finalChatCompletion()
+
+    const answers = completion.choices.map(({ index, message, finish_reason }) => [
+      index,
+      message.content,
+      finish_reason,
+    ])
+    expect(answers).toEqual([0, 1, 2].map((index) => [index, 'hello', 'stop']))
+    expect(completion.usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 15 })
+  })
+
   it('lists and reads models', async () => {
     const client = await createClient()
 

@@ -50,6 +50,35 @@ describe('the output guard', () => {
     expect(JSON.stringify(testApp.logLines)).not.toContain('0f0f')
   })
 
+  it('ends each answer of a chat by itself, plain and streamed', async () => {
+    const says = ['fine', `so: ${ADMIN_KEY} and on`, ADMIN_KEY]
+    const engine = new ScriptedEngine(async function* () {
+      for (const index of says.keys()) yield sequenceStart(index)
+      for (const [index, text] of says.entries()) yield textDelta(text, [index], index)
+      for (const index of says.keys()) yield sequenceEnd('stop', index)
+    })
+    const { post } = createGuardedApp({ engine })
+    const body = { messages: [{ role: 'user', content: 'hi' }], n: 3 }
+
+    const plain = await post('/v1/chat/completions', body)
+    const streamed = await post('/v1/chat/completions', { ...body, stream: true })
+
+    const shown = ['fine', 'so: ', '']
+    const reasons = ['stop', 'content_filter', 'content_filter']
+    expect(plain.json().choices).toMatchObject(
+      shown.map((content, index) => ({ index, message: { content }, finish_reason: reasons[index] })),
+    )
+    const chunks = events(streamed.body) as {
+      choices: { index: number; delta: { content?: string }; finish_reason: string | null }[]
+    }[]
+    const choices = chunks.flatMap((chunk) => chunk.choices)
+    for (const index of says.keys()) {
+      const own = choices.filter((choice) => choice.index === index)
+      expect(own.map(({ delta }) => delta.content ?? '').join('')).toBe(shown[index])
+      expect(own.at(-1)?.finish_reason).toBe(reasons[index])
+    }
+  })
+
   it('stops the engine there, and puts on record what it made', async () => {
     const testApp = createGuardedApp()
     const rest = 'x'.repeat(3000)

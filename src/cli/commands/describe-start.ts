@@ -6,17 +6,17 @@ import path from 'node:path'
 import type { RunningServer } from '../../app/create-server.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 
+/** Printed by `sluice light` too. */
+export const PASSTHROUGH_SERVES =
+  'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.'
+
 type DescribedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'withoutOperatorKey'>
 
 export function describeStart(config: ServerConfig, server: DescribedServer): readonly string[] {
   const isPassthrough = config.checkpoint === null && config.models.length === 0
   const key = describeKey(config, server)
   return [
-    ...(isPassthrough
-      ? [
-          'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.',
-        ]
-      : []),
+    ...(isPassthrough ? [PASSTHROUGH_SERVES] : []),
     ...(key === null ? [] : [key]),
   ]
 }

@@ -3,6 +3,7 @@ import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from '../command-line.ts'
+import { PASSTHROUGH_SERVES } from './describe-start.ts'
 import { firstSignal, stayUntilStopped } from './serve.ts'
 import type { CommandContext } from '../terminal/terminal.ts'
 
@@ -25,5 +26,6 @@ export async function runLightCommand(
   void stopped.then(() => server.close())
   const { url } = await server.listen()
   terminal.print(`sluice: listening on ${url}`)
+  if (config.checkpoint === null) terminal.print(PASSTHROUGH_SERVES)
   return await stayUntilStopped(server, { ...config, stopped, terminal })
 }

@@ -46,6 +46,11 @@ describe('a checkpoint that is the name of something else', () => {
       'llama3.2:1b',
       'does not exist, and models of Ollama are not read by their names: write the path of a GGUF file, or hf:org/repo:file.gguf for one of the Hugging Face Hub.',
     ],
+    ...['llama3.2', 'mistral'].map((name): [string, string] => [
+      name,
+      `Cannot open the checkpoint ${name}: it does not exist; names of models, such as those of Ollama, are not looked up: write the path of a GGUF file, or hf:org/repo for a model of the Hugging Face Hub.`,
+    ]),
+    ['tiny.gguf', 'Cannot open the checkpoint tiny.gguf: it does not exist.'],
     ['ollama://llama3.2', 'models of Ollama are not read by their names'],
     [
       '~/tiny.gguf',

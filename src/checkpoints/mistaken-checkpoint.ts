@@ -21,6 +21,8 @@ const HUB_PAGE =
 const HUB_NAME = /^(?<repo>[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*)(?<file>:[\w.-]+)?$/
 /** `llama3.2:1b`, `library/llama3.2:1b`, `ollama://llama3.2` */
 const OLLAMA_NAME = /^(?:ollama:(?:\/\/)?.+|(?:library\/)?[A-Za-z0-9][\w.-]+:[\w.-]+)$/
+/** `llama3.2`, `mistral`: could as well be a path, unless it ends as a file does. */
+const BARE_NAME = /^[A-Za-z0-9][\w.-]*$/
 const FILE_SUFFIX = /\.(gguf|safetensors|json|bin)$/i
 
 const POINTER_START = 'version https://git-lfs.github.com/'
@@ -52,6 +54,8 @@ function adviceOn(checkpoint: string): string | null {
   if (checkpoint === '~' || checkpoint.startsWith('~/')) {
     return `only a shell puts the home folder in place of ~: write ${oneLine(join(homedir(), checkpoint.slice(1)))}`
   }
+  if (BARE_NAME.test(checkpoint) && !FILE_SUFFIX.test(checkpoint))
+    return 'names of models, such as those of Ollama, are not looked up: write the path of a GGUF file, or hf:org/repo for a model of the Hugging Face Hub'
   const { repo, file } = HUB_NAME.exec(checkpoint)?.groups ?? {}
   // A path like `models/tiny.gguf` is mistyped.
   if (repo === undefined || (file === undefined && FILE_SUFFIX.test(repo))) return null

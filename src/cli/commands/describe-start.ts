@@ -15,10 +15,7 @@ type DescribedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'withoutO
 export function describeStart(config: ServerConfig, server: DescribedServer): readonly string[] {
   const isPassthrough = config.checkpoint === null && config.models.length === 0
   const key = describeKey(config, server)
-  return [
-    ...(isPassthrough ? [PASSTHROUGH_SERVES] : []),
-    ...(key === null ? [] : [key]),
-  ]
+  return [...(isPassthrough ? [PASSTHROUGH_SERVES] : []), ...(key === null ? [] : [key])]
 }
 
 function describeKey(config: ServerConfig, server: DescribedServer): string | null {

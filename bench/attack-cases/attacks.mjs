@@ -8,7 +8,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createKey } from '../servers/serve.mjs'
 import { batchOf, fill, hugeMessage, longBatch, slowestBatch } from './bodies.mjs'
-import { send, sendSlowly } from './client.mjs'
+import { send, sendInTinyChunks, sendSlowly } from './client.mjs'
 
 /** @typedef {import('./client.mjs').Outcome} Outcome */
 /** @typedef {{ address: string, signal: AbortSignal, count: (outcome: Pick<Outcome, 'status'>, times?: number) => void }} Scene */
@@ -18,6 +18,7 @@ const BATCHES = 30
 const LEAVE_AFTER_MS = 400
 const REPEATED_BODIES = 8
 const SLOW = { connections: 300, bytes: 8 * 1024 * 1024, pieceBytes: 256 * 1024, everyMs: 500 }
+const TINY = { chunks: 2_000_000 }
 const BACKLOG_AGE_MS = 20_000
 /** After this wait a free sequence has risen above the enterprise class. */
 const QUEUE_AGE_MS = 12_000
@@ -55,6 +56,16 @@ export const ATTACKS = [
       for (const { status, count: times } of answers)
         count({ status: status === 'open' ? 'aborted' : status }, times)
       return answers.map(({ status, count: times }) => `${times} ${status}`).join(', ')
+    },
+  },
+  {
+    name: 'A2 bodies in chunks of one byte, four free keys',
+    run: async ({ address, signal, count }) => {
+      const keys = await createKeys(address, 4)
+      const sending = keys.map(async (key) =>
+        count(await sendInTinyChunks(address, { path: '/v1/chat/completions', key, ...TINY }, signal)),
+      )
+      await Promise.all(sending)
     },
   },
   {

@@ -4,6 +4,8 @@ import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+const TINY_CHUNKS_AT_ONCE = 10_000
+
 /**
  * @typedef {object} Request
  * @property {string} method
@@ -51,6 +53,35 @@ export function send(address, { method, path, key, body, abortAfterMs, from }, s
     })
     request.on('error', () => end('failed'))
     request.end(body)
+  })
+}
+
+/**
+ * One body as fast as the server reads it, in chunks of one byte, without its end.
+ * @param {string} address @param {{ path: string, key: string, chunks: number }} what @param {AbortSignal} signal
+ * @returns {Promise<Pick<Outcome, 'status'>>}
+ */
+export function sendInTinyChunks(address, { path, key, chunks }, signal) {
+  const { hostname, port } = new URL(address)
+  const piece = Buffer.from('1\r\n[\r\n'.repeat(TINY_CHUNKS_AT_ONCE))
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname)
+    let left = chunks
+    const end = (/** @type {Outcome['status']} */ status) => {
+      resolve({ status })
+      socket.destroy()
+    }
+    const sendMore = () => {
+      for (; left > 0; left -= TINY_CHUNKS_AT_ONCE) if (!socket.write(piece)) return
+      end('aborted')
+    }
+    signal.addEventListener('abort', () => end('aborted'), { once: true })
+    socket.on('error', () => end('failed')).on('drain', sendMore)
+    socket.on('data', (answer) => end(Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString('latin1'))?.[1] ?? 0)))
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+    )
+    sendMore()
   })
 }
 

@@ -1,6 +1,7 @@
 /** Time-outs and sizes of connections, the same for both servers. */
 import type { ServerOptions } from 'node:http'
 import { OPEN_FILE_LIMIT } from '../core/open-file-limit.ts'
+import { JoinedRequest } from './requests/joined-request.ts'
 
 export interface HttpBounds {
   /** For the line and the headers of a request, from its first byte; of a new connection, from its opening. */
@@ -55,5 +56,6 @@ export function serverOptions(bounds: HttpBounds) {
     insecureHTTPParser: false,
     // Node's own check answers without a body; `request-head.ts` has ours.
     requireHostHeader: false,
-  } as const satisfies ServerOptions
+    IncomingMessage: JoinedRequest,
+  } as const satisfies ServerOptions<typeof JoinedRequest>
 }

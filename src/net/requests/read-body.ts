@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { type BodyHold, UNCOUNTED_BODY_BYTES } from './body-budget.ts'
+import { BodyPieces } from './body-pieces.ts'
 
 /** The most that any route takes. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -48,7 +49,7 @@ export async function readBody(
   waiting.get(payload)?.writeContinue()
   waiting.delete(payload)
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const pieces = new BodyPieces()
     let receivedBytes = 0
     let hold: BodyHold | null = null
     const finish = (settle: () => void) => {
@@ -57,7 +58,7 @@ export async function readBody(
     }
     const refuse = (error: unknown) => {
       finish(() => reject(error))
-      chunks.length = 0
+      pieces.take()
       // The rest is dropped when the refusal has been sent.
       payload.pause()
     }
@@ -72,19 +73,11 @@ export async function readBody(
           return refuse(error)
         }
       }
-      chunks.push(chunk)
+      pieces.add(chunk)
     }
     // Nothing comes after it, and each request would pay for taking the listeners off.
-    const onEnd = () => resolve(joinChunks(chunks, receivedBytes))
+    const onEnd = () => resolve(pieces.take())
     const onError = () => refuse(new ServiceError('malformed_request', { message: 'the body broke off.' }))
     payload.on('data', onData).on('end', onEnd).on('error', onError)
   })
-}
-
-/** Leaves none of the chunks behind: a large body would be in memory twice. */
-function joinChunks(chunks: Buffer[], bytes: number): Buffer {
-  const [only] = chunks
-  const body = only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, bytes)
-  chunks.length = 0
-  return body
 }

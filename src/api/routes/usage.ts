@@ -22,7 +22,7 @@ export function registerUsageRoutes(
     access: 'key',
     query: usageQuery,
     ok: usageSummary,
-    errors: [400, 401, 429, 500],
+    errors: [400, 401, 429, 500, 503],
     handler: async ({ context, query }) =>
       toUsageBody(await usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
   })
@@ -34,7 +34,7 @@ export function registerUsageRoutes(
     access: 'admin',
     query: adminUsageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 404, 429, 500],
+    errors: [400, 401, 404, 429, 500, 503],
     handler: async ({ query }) => {
       const since = query.since ?? null
       if (query.user === undefined) return toDetailedUsageBody(await usageReports.total(since))

@@ -49,6 +49,9 @@ export class SqliteUsageStore implements UsageStore {
     subject: UsageSubject,
     sinceUnixSeconds: number | null,
   ): Promise<ReadonlyMap<string, UsageSums>> {
+    // The open file still has its rows, but none of them outlives the process.
+    const lost = this.whyLost()
+    if (lost !== null) throw lost
     const [sql, values] = [this.#sumSql[subject.scope], sumValues(subject, sinceUnixSeconds ?? 0)]
     const { rows } = await this.#database.driver.run((connection) => connection.run<PathSumRow>(sql, values))
     return new Map(rows.map(({ path, ...sums }) => [path, sums]))

@@ -79,6 +79,9 @@ describe('a data folder that is taken away under a server', () => {
         /^The server's database of .+ was removed or replaced while the server runs, so nothing more can be recorded\.$/,
       ),
     })
+    const report = await call(server, 'GET /v1/usage', { secret: KEY })
+    expect(report.status).toBe(503)
+    expect(report.headers.get('x-error-code')).toBe('storage_lost')
     const ready = await call(server, 'GET /v1/ready')
     expect(ready.status).toBe(503)
     expect(ready.headers.get('x-error-code')).toBe('storage_lost')

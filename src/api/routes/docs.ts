@@ -4,7 +4,7 @@
  */
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NO_QUERY } from '../openapi/add-route.ts'
 import { openApiOptions } from '../openapi/openapi.ts'
 
@@ -36,8 +36,15 @@ const PAGE_HEADERS = {
 
 export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(swagger, openApiOptions)
+  /** Made once, when all routes are known: making it takes milliseconds, and whoever needs no key may ask for it. */
+  let json: Buffer | null = null
+  const sendDescription = (_request: FastifyRequest, reply: FastifyReply) => {
+    json ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(json)
+  }
   app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
+      if (route.url === '/docs/json') route.handler = sendDescription
       route.config = { ...route.config, access: 'public' }
       route.schema = { ...route.schema, querystring: NO_QUERY }
     })
@@ -47,7 +54,7 @@ export function registerDocsRoutes(app: FastifyInstance): void {
       method: 'GET',
       url: '/openapi.json',
       schema: { hide: true },
-      handler: () => app.swagger(),
+      handler: sendDescription,
     })
   })
 }

@@ -1,6 +1,6 @@
 /** The API's description of itself: valid, complete, and served without the network. */
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
 interface Operation {
@@ -30,6 +30,25 @@ describe('GET /openapi.json', () => {
     expect(result.valid).toBe(true)
     expect(validator.version).toBe('3.1')
     expect(document.info.version).toBe('1.1.1')
+  })
+
+  it('is written once, however often and where it is asked for', async () => {
+    const { app } = createTestApp()
+    const first = await app.inject('/openapi.json')
+    const written = vi.spyOn(JSON, 'stringify')
+
+    const others = [await app.inject('/openapi.json'), await app.inject('/docs/json')]
+
+    expect(others.map(({ body }) => body)).toEqual([first.body, first.body])
+    expect(others.map(({ headers }) => headers['content-type'])).toEqual([
+      first.headers['content-type'],
+      first.headers['content-type'],
+    ])
+    const documents = written.mock.calls.filter(
+      ([value]) => value !== null && Object.hasOwn(Object(value), 'openapi'),
+    )
+    expect(documents).toEqual([])
+    written.mockRestore()
   })
 
   it('describes every endpoint, with a key where one is needed', async () => {

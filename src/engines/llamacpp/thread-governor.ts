@@ -31,14 +31,14 @@ const MAX_OTHER_STEPS = 32
 /** Share of the time before that a trial may take to be won: what differs less is noise. */
 const WIN = 0.93
 /** Times the best known span after which steps count as slow. */
-const SLOW = 1.4
+const SLOW = 2
 /** A step of a trial so many times as long as those before ends the trial. */
 const HOPELESS = 4
 /** Pauses between trials in one direction, doubled by each trial that is lost. */
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** Between trials of fewer threads while steps are slow. */
-const SLOW_PAUSE_MS = 500
+/** Longest pause between trials of fewer threads while steps are slow: on a noisy machine some always are. */
+const SLOW_PAUSE_MS = 4000
 /** A trial far below the chosen number may not stop the streams for longer than this, were all cores free. */
 const MAX_TRIAL_STEP_MS = 100
 /** Of a core, before it gets a thread. */

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
 import { VirtualClock } from '../../../core/clock.ts'
@@ -26,7 +25,7 @@ function connect() {
     runner,
     schedulePolicy: 'fcfs',
     clock,
-    onStepEnd: (mayWait) => connection.flush(mayWait),
+    onStepEnd: () => connection.flush(),
     onBroken: (error) => {
       throw error
     },
@@ -45,30 +44,4 @@ it('an abort is acknowledged, also that of a request which never began', () => {
   expect(sent).toEqual([])
   receive({ type: 'abort', id: 0 })
   expect(sent).toEqual([{ events: [], refusals: [], ended: [0] }])
-})
-
-it('text waits for more of it, 8 ms at most; the first, the last and what is no text do not', async () => {
-  const { clock, sent, receive } = connect()
-  const texts = () =>
-    sent.map(({ events }) =>
-      events.flatMap(([, own]) =>
-        own.map((event) => (event.type === 'text-delta' ? event.text : event.type)),
-      ),
-    )
-  /** One step a turn. */
-  const runUntilSent = async (messages: number) => {
-    while (sent.length < messages) await nextTurn()
-  }
-  receive({ type: 'generate', id: 0, request: engineRequest('hello, world') })
-  await runUntilSent(2)
-  expect(texts()).toEqual([['sequence-start'], ['h']])
-  clock.advance(7.9)
-  for (let turn = 0; turn < 3; turn++) await nextTurn()
-  expect(sent).toHaveLength(2)
-  clock.advance(0.1)
-  await runUntilSent(3)
-  expect(texts()[2]?.length).toBeGreaterThan(1)
-  await runUntilSent(4)
-  expect(texts().flat().slice(1, -1).join('')).toBe('hello, world')
-  expect(texts()[3]?.at(-1)).toBe('sequence-end')
 })

@@ -19,12 +19,6 @@ import { encodeFrame, FrameReader, toLoopRequest, type ReceivedMessage, type Ref
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
 
-/**
- * Between two messages with text and nothing else. Each one wakes the HTTP process, and the client's, on a core that computes;
- * a reader does not see that tokens of 2 ms each come by fours.
- */
-const LEAST_TEXT_PAUSE_MS = 8
-
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
   readonly #server: Server
@@ -32,8 +26,8 @@ export class EngineServer {
   constructor(options: Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>) {
     const loop = new StepLoop({
       ...options,
-      onStepEnd: (mayWait) => {
-        for (const connection of this.#connections) connection.flush(mayWait)
+      onStepEnd: () => {
+        for (const connection of this.#connections) connection.flush()
       },
       onStep: () => {
         for (const connection of this.#connections) connection.beat()
@@ -105,10 +99,9 @@ export class EngineConnection {
     })
   }
 
-  /** Sends what has come since the last message as one; what may wait goes with a later step's if that is soon. */
-  flush(mayWait = false): void {
+  /** Sends what has come since the last call as one message. */
+  flush(): void {
     if (this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0) return
-    if (mayWait && this.#clock.nowMs() - this.#lastSentMs < LEAST_TEXT_PAUSE_MS) return
     this.#send()
   }
 

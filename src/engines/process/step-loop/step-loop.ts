@@ -10,12 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
 import type { EngineEvent, EngineRequest, Sampling, SequenceOptions } from '../../../protocol/engine.ts'
-import {
-  isDecodeRun,
-  type LongPrompt,
-  type ModelRunner,
-  type TokenizingJob,
-} from '../../../protocol/model-runner.ts'
+import { type LongPrompt, type ModelRunner, type TokenizingJob } from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
@@ -36,11 +31,8 @@ export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
   readonly clock: Clock
-  /**
-   * Called when all events of a step, or of a slice of a prompt, have been delivered. `mayWait`: they are text only, and the
-   * next step, if there is one, is quick, or is announced by another call before it begins.
-   */
-  readonly onStepEnd?: (mayWait: boolean) => void
+  /** Called when all events of a step, or of a slice, have been delivered. */
+  readonly onStepEnd?: () => void
   /** Called after each step and each slice, with or without events. */
   readonly onStep?: () => void
   /**
@@ -111,7 +103,7 @@ export class StepLoop {
     this.#tokenizing = new TokenizingQueue({
       begin: (prompt) => this.#beginTokenizing(prompt),
       onSlice: () => {
-        options.onStepEnd?.(false)
+        options.onStepEnd?.()
         options.onStep?.()
       },
       onBroken: (cause) => this.#break(cause),
@@ -259,19 +251,14 @@ export class StepLoop {
 
   #step(): void {
     const plan = this.#scheduler.plan()
-    const isQuick = plan !== null && plan.beams === undefined && plan.runs.every(isDecodeRun)
     // Sent before the step: if the process dies in it, the host knows which requests were running.
-    const before = this.#scheduler.takeEvents()
-    this.#dispatch(before)
-    if (!isQuick || before.length > 0) this.#options.onStepEnd?.(false)
+    this.#dispatch(this.#scheduler.takeEvents())
     if (plan === null) return
-    const events = this.#scheduler.update(this.#options.runner.execute(plan))
-    if (events.length === 0) return
-    this.#dispatch(events)
-    this.#options.onStepEnd?.(isQuick && events.every(({ type }) => type === 'text-delta'))
+    this.#dispatch(this.#scheduler.update(this.#options.runner.execute(plan)))
   }
 
   #dispatch(events: readonly SchedulerEvent[]): void {
+    if (events.length === 0) return
     const byRequest = new Map<OpenRequest, EngineEvent[]>()
     for (const event of events) {
       const request = this.#requests.get(event.reqId)
@@ -289,6 +276,7 @@ export class StepLoop {
       sink.deliver(own)
       if (open.size === 0) sink.end()
     }
+    this.#options.onStepEnd?.()
   }
 
   /** Fails every open request and every later one with `error`; the loop ends. */
@@ -301,7 +289,7 @@ export class StepLoop {
     this.#tokenizing.close()
     for (const request of this.#unscheduled) request.sink.fail(error)
     this.#unscheduled.clear()
-    this.#options.onStepEnd?.(false)
+    this.#options.onStepEnd?.()
   }
 
   #break(cause: unknown): void {

@@ -10,9 +10,9 @@ import { createRandom } from './grammar.mjs'
 /** @typedef {{ bias: number, weights: Float32Array }} Model */
 
 /** Keeps few features from deciding alone. */
-export const SMOOTHING = 6
+export const SMOOTHING = 600
 const EPOCHS = 14
-const RATE = 0.5
+const RATE = 1
 const DECAY = 1e-5
 const HARMLESS_WINDOWS = 4
 

@@ -20,8 +20,8 @@ const { values } = parseArgs({
   options: {
     more: { type: 'string', multiple: true, default: [] },
     validate: { type: 'boolean', default: false },
-    'refused-above': { type: 'string', default: '1.8' },
-    'confirmed-above': { type: 'string', default: '0.5' },
+    'refused-above': { type: 'string', default: '3' },
+    'confirmed-above': { type: 'string', default: '1' },
   },
 })
 

@@ -19,6 +19,7 @@ const LEAVE_AFTER_MS = 400
 const REPEATED_BODIES = 8
 const SLOW = { connections: 300, bytes: 8 * 1024 * 1024, pieceBytes: 256 * 1024, everyMs: 500 }
 const TINY = { chunks: 2_000_000 }
+const CROWD = { connections: 500, chunks: 40_000 }
 const BACKLOG_AGE_MS = 20_000
 /** After this wait a free sequence has risen above the enterprise class. */
 const QUEUE_AGE_MS = 12_000
@@ -66,6 +67,16 @@ export const ATTACKS = [
         count(await sendInTinyChunks(address, { path: '/v1/chat/completions', key, ...TINY }, signal)),
       )
       await Promise.all(sending)
+    },
+  },
+  {
+    name: 'A2 500 bodies in chunks of one byte at once, without a key, again and again',
+    run: async ({ address, signal, count }) => {
+      const sendMany = async () => {
+        const what = { path: '/v1/auth/login', chunks: CROWD.chunks }
+        while (!signal.aborted) count(await sendInTinyChunks(address, what, signal))
+      }
+      await Promise.all(Array.from({ length: CROWD.connections }, sendMany))
     },
   },
   {

@@ -58,12 +58,13 @@ export function send(address, { method, path, key, body, abortAfterMs, from }, s
 
 /**
  * One body as fast as the server reads it, in chunks of one byte, without its end.
- * @param {string} address @param {{ path: string, key: string, chunks: number }} what @param {AbortSignal} signal
+ * @param {string} address @param {{ path: string, key?: string, chunks: number }} what @param {AbortSignal} signal
  * @returns {Promise<Pick<Outcome, 'status'>>}
  */
 export function sendInTinyChunks(address, { path, key, chunks }, signal) {
   const { hostname, port } = new URL(address)
   const piece = Buffer.from('1\r\n[\r\n'.repeat(TINY_CHUNKS_AT_ONCE))
+  const authorization = key === undefined ? '' : `authorization: Bearer ${key}\r\n`
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname)
     let left = chunks
@@ -76,10 +77,13 @@ export function sendInTinyChunks(address, { path, key, chunks }, signal) {
       end('aborted')
     }
     signal.addEventListener('abort', () => end('aborted'), { once: true })
-    socket.on('error', () => end('failed')).on('drain', sendMore)
+    socket
+      .on('error', () => end('failed'))
+      .on('close', () => end('failed'))
+      .on('drain', sendMore)
     socket.on('data', (answer) => end(Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString('latin1'))?.[1] ?? 0)))
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\n${authorization}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
     )
     sendMore()
   })

@@ -37,13 +37,15 @@ it('keys made, changed and revoked on the command line hold for the next request
 
 it('neither the server nor a command ever finds the database locked', async () => {
   const dataDir = temporaryFolder()
-  const server = await startServer(['--data-dir', dataDir])
+  const server = await startServer(['--data-dir', dataDir, '--trusted-proxies', '127.0.0.1'])
   const done = new AbortController()
   const registrations: number[] = []
   const registering = (async () => {
     for (let user = 0; !done.signal.aborted || registrations.length < 20; user++) {
       const body = { email: `user-${user}@example.org`, password: 'correct horse' }
-      registrations.push((await call(server, 'POST /v1/auth/register', { body })).status)
+      // One address may register 100 users a minute.
+      const forwardedFor = `10.0.0.${user % 250}`
+      registrations.push((await call(server, 'POST /v1/auth/register', { body, forwardedFor })).status)
     }
   })()
 

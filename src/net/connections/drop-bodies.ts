@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ownTurn } from '../../core/concurrency/turns.ts'
+import { JoinedRequest } from '../requests/joined-request.ts'
 
 /** Less is read at once: it fits into one chunk. */
 const SMALL_BYTES = 65_536
@@ -18,9 +19,11 @@ export function dropBodiesSlowly(server: Server): void {
 
 function dropRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
+  const { socket } = request
+  if (request instanceof JoinedRequest && request.fault !== null) return socket.destroySoon()
+  request.once('fault', () => socket.destroy())
   // Where the connection closes after the answer, Node would close it now, and reset it under what the client still sends,
   // which loses the client the answer.
-  const { socket } = request
   const close = socket.destroySoon.bind(socket)
   socket.destroySoon = () => void request.once('end', close)
   // From a request that was never read Node would now drop all at once.

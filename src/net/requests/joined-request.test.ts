@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { JoinedRequest } from './joined-request.ts'
+import { JoinedRequest, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES } from './joined-request.ts'
 
 const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
 const CHUNKS = 40_000
@@ -37,14 +37,45 @@ async function send(text: string): Promise<void> {
   await socket.toArray()
 }
 
-describe('a request whose body comes in chunks of one byte', () => {
+describe('a request whose body comes in small chunks', () => {
   it('hands on all bytes in their order, joined', async () => {
+    const size = MIN_CHUNK_BYTES
     const letters = Array.from({ length: CHUNKS }, (_, index) => String.fromCharCode(97 + (index % 26)))
+    const chunks = letters.map((letter) => `${size.toString(16)}\r\n${letter.repeat(size)}\r\n`)
 
-    await send(`${HEAD}${letters.map((letter) => `1\r\n${letter}\r\n`).join('')}0\r\n\r\n`)
+    await send(`${HEAD}${chunks.join('')}0\r\n\r\n`)
 
-    expect(bodies).toEqual([letters.join(''), ''])
+    expect(bodies).toEqual([letters.map((letter) => letter.repeat(size)).join(''), ''])
     expect(pieces.length).toBeLessThan(CHUNKS / 100)
+  })
+
+  it('hands on as many of one byte as may come at once', async () => {
+    await send(`${HEAD}${'1\r\nx\r\n'.repeat(MAX_TINY_CHUNKS)}0\r\n\r\n`)
+
+    expect(bodies).toEqual(['x'.repeat(MAX_TINY_CHUNKS), ''])
+  })
+
+  it('hands on nothing more of too many, says why, and looks at none of the rest', async () => {
+    const faults: unknown[] = []
+    const pushes: number[] = []
+    server.on('request', (request: JoinedRequest) => {
+      const push = request.push.bind(request)
+      request.push = (piece) => {
+        pushes.push(piece?.length ?? 0)
+        return push(piece)
+      }
+      request.once('fault', () => {
+        faults.push(request.fault)
+        request.socket.destroy()
+      })
+    })
+
+    await send(`${HEAD}${'1\r\nx\r\n'.repeat(5 * MAX_TINY_CHUNKS)}0\r\n\r\n`)
+
+    expect(faults).toEqual([expect.objectContaining({ code: 'malformed_request' })])
+    expect(pushes.length).toBeLessThanOrEqual(MAX_TINY_CHUNKS + 20)
+    // Of the request behind it, which came in the same read.
+    expect(bodies).toEqual([''])
   })
 
   it('keeps large and small chunks in their order', async () => {

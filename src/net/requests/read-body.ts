@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 import { type BodyHold, UNCOUNTED_BODY_BYTES } from './body-budget.ts'
 import { BodyPieces } from './body-pieces.ts'
+import { JoinedRequest } from './joined-request.ts'
 
 /** The most that any route takes. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -48,12 +49,14 @@ export async function readBody(
   if (Number(headers['content-length'] ?? 0) > limit.maxBytes) throw limit.tooLarge()
   waiting.get(payload)?.writeContinue()
   waiting.delete(payload)
+  const fault = () => (payload instanceof JoinedRequest ? payload.fault : null)
+  if (fault() !== null) throw fault()
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces()
     let receivedBytes = 0
     let hold: BodyHold | null = null
     const finish = (settle: () => void) => {
-      payload.off('data', onData).off('end', onEnd).off('error', onError)
+      payload.off('data', onData).off('end', onEnd).off('error', onError).off('fault', onFault)
       settle()
     }
     const refuse = (error: unknown) => {
@@ -78,6 +81,7 @@ export async function readBody(
     // Nothing comes after it, and each request would pay for taking the listeners off.
     const onEnd = () => resolve(pieces.take())
     const onError = () => refuse(new ServiceError('malformed_request', { message: 'the body broke off.' }))
-    payload.on('data', onData).on('end', onEnd).on('error', onError)
+    const onFault = () => refuse(fault())
+    payload.on('data', onData).on('end', onEnd).on('error', onError).on('fault', onFault)
   })
 }

@@ -1,4 +1,5 @@
 /** How much of a body each route takes, how many bodies the server holds at once, and that large ones leave the event loop its turns. */
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { ownTurn } from '../../../src/core/concurrency/turns.ts'
 import { MAX_HELD_BODY_BYTES } from '../../../src/net/requests/body-budget.ts'
@@ -59,6 +60,35 @@ describe('the bound of a route', () => {
     const next = readAnswer(socket)
     socket.write('x'.repeat(MAX_BODY_BYTES) + head('GET /v1/health', { secret: KEY, bytes: 0 }))
     expect((await next).status).toBe(200)
+  })
+})
+
+describe.each(SERVERS)('a body in too many small chunks, on $name', ({ key, start }) => {
+  const chunked = (endpoint: string) =>
+    `${head(endpoint, { secret: key, bytes: 0 }).replace('content-length: 0', 'transfer-encoding: chunked')}${'1\r\n[\r\n'.repeat(10_000)}`
+
+  it('is refused in a sentence, and its connection closed', async () => {
+    const { port } = await start()
+    const socket = await openSocket(port)
+    const answer = readAnswer(socket)
+
+    socket.write(chunked('POST /v1/generate'))
+
+    const { status, body } = await answer
+    expect(status).toBe(400)
+    expect(JSON.parse(body).detail).toBe(
+      'The HTTP request is malformed: a body in chunks must have at most 1024 at once of fewer than 64 bytes on average.',
+    )
+    await once(socket, 'close')
+  })
+
+  it('closes the connection of a request that takes no body as well', async () => {
+    const { port } = await start()
+    const socket = await openSocket(port)
+
+    socket.write(chunked('GET /v1/health'))
+
+    await once(socket.resume(), 'close')
   })
 })
 

@@ -157,13 +157,15 @@ export interface CallOptions {
   /** @default none */
   readonly secret?: string
   readonly body?: unknown
+  /** The client's address, for a server that trusts 127.0.0.1 as a proxy. */
+  readonly forwardedFor?: string
 }
 
 /** `route` is a method and a path: `GET /v1/keys`. */
 export function call(
   { address }: RunningServerProcess,
   route: string,
-  { secret, body }: CallOptions = {},
+  { secret, body, forwardedFor }: CallOptions = {},
 ): Promise<Response> {
   const [method = '', path = ''] = route.split(' ')
   return fetch(address + path, {
@@ -171,6 +173,7 @@ export function call(
     headers: {
       ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(forwardedFor !== undefined && { 'x-forwarded-for': forwardedFor }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })

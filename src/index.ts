@@ -6,9 +6,9 @@ export { createServer } from './app/create-server.ts'
 export type { RunningServer, ServerHooks, ServerOptions } from './app/create-server.ts'
 export type { ServerConfig } from './config/server-config.ts'
 
+export type { ChatMessage } from './protocol/chat.ts'
 export { ModelRegistry } from './models/registry.ts'
 export type {
-  ChatMessage,
   ModelLease,
   ModelRecord,
   ModelState,

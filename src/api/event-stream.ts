@@ -3,7 +3,7 @@
  * time when the client reads slowly, and pings in silences so that proxies keep the connection. The dialect formats the
  * frames. Called by the routes that stream.
  *
- * Invariant: an answer that was opened ends with exactly one `[DONE]`, which leaves only once the generation is billed. An
+ * Invariant: an answer that was opened ends with the dialect's last frames, which leave only once the generation is billed. An
  * error before the opening is an ordinary answer, one after it an event (spec: decisions, Errors).
  */
 import type { ServerResponse } from 'node:http'
@@ -11,10 +11,9 @@ import type { FastifyReply } from 'fastify'
 import { InvariantError, toServiceError } from '../core/errors.ts'
 import type { Generation } from '../generation/generation.ts'
 import { onExchangeEnd } from '../net/connections/client-presence.ts'
-import { toOpenAiError } from '../net/render-error.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { frame, type FrameFormat } from './dialects/frames.ts'
+import type { FrameFormat } from './dialects/frames.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000
 
@@ -26,8 +25,6 @@ const SSE_HEADERS = {
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 } as const
-
-const DONE_FRAME = 'data: [DONE]\n\n'
 
 /** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
 interface SilenceTimer {
@@ -58,7 +55,7 @@ export async function streamEvents(
   using writer = new SseWriter(reply, deps)
   try {
     const lastFrames = await sendEvents(writer, stream)
-    writer.end(lastFrames + DONE_FRAME)
+    writer.end(lastFrames)
   } catch (thrown) {
     if (!writer.isOpen) throw thrown
     // The client has left.
@@ -67,11 +64,11 @@ export async function streamEvents(
     const error = toServiceError(thrown, requestId)
     logCause(error, requestId, deps.log)
     reply.request.context.streamErrorCode = error.code
-    writer.end(frame({ error: toOpenAiError(error), detail: error.message }) + DONE_FRAME)
+    writer.end(stream.format.fail(error))
   }
 }
 
-/** Sends all but the last frames, which it returns: they leave together with `[DONE]`. */
+/** Sends all but the last frames, which it returns. */
 async function sendEvents(writer: SseWriter, { generation, format }: GenerationStream): Promise<string> {
   /** Of a sequence that has ended, until the next event shows that it was not the last one. */
   let lastFrames: string | null = null
@@ -82,11 +79,14 @@ async function sendEvents(writer: SseWriter, { generation, format }: GenerationS
       case 'sequence-start':
         writer.open()
         return writer.write(ended + format.start(event))
-      case 'text-delta':
-        return writer.write(ended + format.delta(event))
       case 'sequence-end':
         lastFrames = format.end(event)
         return writer.write(ended)
+      case 'text-delta':
+      case 'reasoning-delta':
+      case 'tool-call-start':
+      case 'tool-call-delta':
+        return writer.write(ended + format.delta(event))
     }
   })
   if (lastFrames === null) throw new InvariantError('The last sequence never ended.')

@@ -6,7 +6,8 @@
 import { ServiceError } from '../core/errors.ts'
 import type { TierLimits } from '../core/tiers.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
-import type { ChatMessage } from '../models/chat/chat-template.ts'
+import type { ChatMessage, ToolChoice, ToolDefinition } from '../protocol/chat.ts'
+import type { Constraint } from '../protocol/constraint.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,6 +25,10 @@ export interface GenerationRequest {
   readonly endRules?: EndRules
   readonly numBeams: number
   readonly priority: number
+  /** Of the whole answer; a chat's tools bring one of their own. @default none */
+  readonly constraint?: Constraint
+  /** 0 to 20, of the likeliest tokens beside each chosen one. @default no log probabilities */
+  readonly topLogprobs?: number
 }
 
 export interface PromptsInput {
@@ -41,6 +46,16 @@ interface ChatInput {
   readonly messages: readonly ChatMessage[]
   /** How many answers are wanted. */
   readonly choices: number
+  /** Functions that the answer may call. @default none */
+  readonly tools?: readonly ToolDefinition[]
+  /** @default `auto` where there are tools */
+  readonly toolChoice?: ToolChoice
+  /** Whether an answer may call more than one tool. @default true */
+  readonly allowsParallelToolCalls?: boolean
+  /** Further variables of the model's template, as vLLM's `chat_template_kwargs`. @default none */
+  readonly templateArguments?: Readonly<Record<string, unknown>>
+  /** Whether the answer goes on with the last message, an assistant's. @default false */
+  readonly continuesLastMessage?: boolean
 }
 
 interface InputText {

@@ -32,6 +32,9 @@ describe('SequenceFold', () => {
 it('a sequence that never ran has its error and nothing else', () => {
   expect(failedSequence('why')).toEqual({
     text: '',
+    reasoning: '',
+    toolCalls: [],
+    logprobs: [],
     tokenIds: [],
     promptTokens: 0,
     queueMs: 0,

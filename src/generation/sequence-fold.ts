@@ -4,7 +4,9 @@
  * such a thread would have to load.
  */
 import { InvariantError } from '../core/errors.ts'
+import type { ToolCall } from '../protocol/chat.ts'
 import type {
+  ChosenLogprob,
   FinishReason,
   SequenceEndEvent,
   SequenceError,
@@ -12,15 +14,49 @@ import type {
   TextDeltaEvent,
 } from '../protocol/engine.ts'
 
-/** An engine's event, or one in which the failure is of another type. */
+/** What the model thinks before it answers, by its chat format. */
+interface ReasoningDeltaEvent {
+  readonly type: 'reasoning-delta'
+  readonly index: number
+  readonly text: string
+}
+
+/** A tool call begins; those of a sequence are numbered from 0 and come one after the other. */
+interface ToolCallStartEvent {
+  readonly type: 'tool-call-start'
+  readonly index: number
+  readonly call: number
+  readonly id: string
+  readonly name: string
+}
+
+/** Further JSON text of a call's arguments. */
+export interface ToolCallDeltaEvent {
+  readonly type: 'tool-call-delta'
+  readonly index: number
+  readonly call: number
+  readonly arguments: string
+}
+
+/** What comes between the start of a sequence and its end. Each token stands in a text-delta, whose text is empty where it is read otherwise. */
+export type DeltaEvent = TextDeltaEvent | ReasoningDeltaEvent | ToolCallStartEvent | ToolCallDeltaEvent
+
+/** An engine's event, or one that a model's chat format read from its text; the failure may be of another type. */
 export type SequenceEvent<Failure = SequenceError> =
   | SequenceStartEvent
-  | TextDeltaEvent
-  | (Omit<SequenceEndEvent, 'error'> & { readonly error: Failure | null })
+  | DeltaEvent
+  | (Omit<SequenceEndEvent, 'error'> & {
+      readonly error: Failure | null
+    })
 
 export interface FoldedSequence<Failure = SequenceError> {
   readonly text: string
+  readonly reasoning: string
+  readonly toolCalls: readonly ToolCall[]
+  /** All that were generated. */
   readonly tokenIds: readonly number[]
+  /** Of the text; empty where none were asked for. */
+  readonly logprobs: readonly ChosenLogprob[]
   readonly promptTokens: number
   readonly queueMs: number
   readonly finishReason: FinishReason
@@ -30,6 +66,9 @@ export interface FoldedSequence<Failure = SequenceError> {
 
 export class SequenceFold<Failure = SequenceError> {
   #text = ''
+  #reasoning = ''
+  readonly #toolCalls: { id: string; name: string; arguments: string }[] = []
+  readonly #logprobs: ChosenLogprob[] = []
   readonly #tokenIds: number[] = []
   #promptTokens = 0
   #queueMs = 0
@@ -50,6 +89,16 @@ export class SequenceFold<Failure = SequenceError> {
       case 'text-delta':
         this.#text += event.text
         for (const tokenId of event.tokenIds) this.#tokenIds.push(tokenId)
+        for (const logprob of event.logprobs ?? []) this.#logprobs.push(logprob)
+        break
+      case 'reasoning-delta':
+        this.#reasoning += event.text
+        break
+      case 'tool-call-start':
+        this.#toolCalls.push({ id: event.id, name: event.name, arguments: '' })
+        break
+      case 'tool-call-delta':
+        this.#callOf(event).arguments += event.arguments
         break
       case 'sequence-end':
         this.#end = { finishReason: event.finishReason, error: event.error }
@@ -62,15 +111,34 @@ export class SequenceFold<Failure = SequenceError> {
     if (this.#end === null) throw new InvariantError('The sequence never ended.')
     return {
       text: this.#text,
+      reasoning: this.#reasoning,
+      toolCalls: this.#toolCalls,
       tokenIds: this.#tokenIds,
+      logprobs: this.#logprobs,
       promptTokens: this.#promptTokens,
       queueMs: this.#queueMs,
       ...this.#end,
     }
   }
+
+  #callOf({ call }: ToolCallDeltaEvent): { arguments: string } {
+    const found = this.#toolCalls[call]
+    if (found === undefined) throw new InvariantError(`Arguments came before the start of call ${call}.`)
+    return found
+  }
 }
 
 /** Of a prompt that was refused before it ran, or whose engine failed. */
 export function failedSequence<Failure>(error: Failure): FoldedSequence<Failure> {
-  return { text: '', tokenIds: [], promptTokens: 0, queueMs: 0, finishReason: 'error', error }
+  return {
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    tokenIds: [],
+    logprobs: [],
+    promptTokens: 0,
+    queueMs: 0,
+    finishReason: 'error',
+    error,
+  }
 }

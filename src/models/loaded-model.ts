@@ -4,8 +4,9 @@
  */
 import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
+import type { ChatMessage } from '../protocol/chat.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
-import { ChatTemplate, type ChatMessage, type TemplateModel } from './chat/chat-template.ts'
+import { ChatTemplate, type TemplateModel } from './chat/chat-template.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
 import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'

@@ -29,7 +29,6 @@ import { isServing, notReady, toRecord, type ModelRecord } from './model-record.
 import { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
 
-export type { ChatMessage } from './chat/chat-template.ts'
 export type { ModelLease } from './loaded-model.ts'
 export type { LoadHooks, OpenEngine } from './model-loader.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'

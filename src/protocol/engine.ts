@@ -22,6 +22,7 @@
  * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
  */
 import type { ErrorCode } from '../core/errors.ts'
+import type { Constraint } from './constraint.ts'
 
 /**
  * Text to continue. Pieces are tokenized one by one, special tokens recognised inside a piece but never across
@@ -75,6 +76,10 @@ export interface SequenceOptions {
   readonly stopStrings: readonly string[]
   /** @default the model's end tokens end it, from the first token on */
   readonly endRules?: EndRules
+  /** @default none: any text */
+  readonly constraint?: Constraint
+  /** 0 to 20: the log probability of each token is given, and those of so many of the likeliest. @default none are given */
+  readonly topLogprobs?: number
   /** Above 1 a beam search; its text comes in one piece, at its end. @default 1 */
   readonly numBeams?: number
 }
@@ -113,12 +118,27 @@ export interface SequenceStartEvent {
   readonly queueMs: number
 }
 
+interface TokenLogprob {
+  readonly tokenId: number
+  readonly logprob: number
+  /** What it stands for in the text, perhaps a part of a character; empty for a control token. */
+  readonly bytes: readonly number[]
+}
+
+/** Of a token of the text. */
+export interface ChosenLogprob extends TokenLogprob {
+  /** The likeliest first; the chosen one may be among them. */
+  readonly top: readonly TokenLogprob[]
+}
+
 export interface TextDeltaEvent {
   readonly type: 'text-delta'
   readonly index: number
   /** Whole characters only; empty while a character or a possible stop string is incomplete. */
   readonly text: string
   readonly tokenIds: readonly number[]
+  /** Those of `tokenIds`, in their order; absent where none were asked for. */
+  readonly logprobs?: readonly ChosenLogprob[]
 }
 
 export interface SequenceError {

@@ -3,8 +3,10 @@
  * from objects of the schema's type. Called by the dialects only.
  */
 import type { z } from 'zod'
-import { InvariantError } from '../../core/errors.ts'
+import { InvariantError, type ServiceError } from '../../core/errors.ts'
 import type { GenerationEvent } from '../../generation/generation.ts'
+import type { DeltaEvent } from '../../generation/sequence-fold.ts'
+import { toOpenAiError } from '../../net/render-error.ts'
 import type { FinishReason } from '../../protocol/engine.ts'
 
 /** What an answer or a frame must hold, by the schema that documents it. */
@@ -19,15 +21,25 @@ type EventOf<Type extends GenerationEvent['type']> = Extract<GenerationEvent, { 
 /** What the frames of an answer look like; each call gives whole frames, or nothing to send. */
 export interface FrameFormat {
   start(event: EventOf<'sequence-start'>): string
-  delta(event: EventOf<'text-delta'>): string
+  delta(event: DeltaEvent): string
   end(event: EventOf<'sequence-end'>): string
-  /** Behind the end of the last sequence. */
+  /** Behind the end of the last sequence: the last frames of the answer. */
   finish(): string
+  /** Instead of what is still to come: the last frames of an answer that failed. */
+  fail(error: ServiceError): string
 }
 
 /** One event, whose data is JSON. */
 export function frame(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
+}
+
+/** The last of OpenAI's events. */
+export const DONE_FRAME = 'data: [DONE]\n\n'
+
+/** `fail` of the dialects whose streams end with `[DONE]`. */
+export function failFrames(error: ServiceError): string {
+  return frame({ error: toOpenAiError(error), detail: error.message }) + DONE_FRAME
 }
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelInfo } from '../../protocol/engine.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
-import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+import type { ChatMessage } from '../../protocol/chat.ts'
+import { ChatTemplate } from './chat-template.ts'
 
 const PASSTHROUGH = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }).info()
 

@@ -5,14 +5,10 @@
  * proportion to the chat: long ones are rendered in a thread (`render-thread.ts`).
  */
 import { ServiceError } from '../../core/errors.ts'
+import type { ChatMessage } from '../../protocol/chat.ts'
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import { SpecialTexts } from '../../checkpoints/tokenizers/special-texts.ts'
 import { TemplateRenderer } from './template-renderer.ts'
-
-export interface ChatMessage {
-  readonly role: 'system' | 'user' | 'assistant'
-  readonly content: string
-}
 
 /** For models that bring no template: ChatML, the most common one (docs/architecture.md). */
 const DEFAULT_CHAT_TEMPLATE =

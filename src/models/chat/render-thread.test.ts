@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ChatTemplate, type ChatMessage } from './chat-template.ts'
+import type { ChatMessage } from '../../protocol/chat.ts'
+import { ChatTemplate } from './chat-template.ts'
 import { isLongChat, RenderThread } from './render-thread.ts'
 
 const BUILT = new URL('../../../dist/models/chat/render-worker.js', import.meta.url)

@@ -10,7 +10,8 @@ import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
 import type { Prompt } from '../../protocol/engine.ts'
-import type { ChatMessage, TemplateModel } from './chat-template.ts'
+import type { ChatMessage } from '../../protocol/chat.ts'
+import type { TemplateModel } from './chat-template.ts'
 
 /** More messages or characters than these are rendered in the thread; fewer take a few milliseconds. */
 const MAX_MESSAGES_AT_ONCE = 100

@@ -2,7 +2,16 @@
 import { InvariantError } from '../../../core/errors.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import { toOpenAiError } from '../../../net/render-error.ts'
-import { answerFinishReason, frame, splitFrame, toUsage, type AnswerOf, type FrameFormat } from '../frames.ts'
+import {
+  answerFinishReason,
+  DONE_FRAME,
+  failFrames,
+  frame,
+  splitFrame,
+  toUsage,
+  type AnswerOf,
+  type FrameFormat,
+} from '../frames.ts'
 import type { batchResponse, generateResponse, streamChunk } from './schema.ts'
 
 type StreamChunk = AnswerOf<typeof streamChunk>
@@ -66,7 +75,9 @@ export function createGenerateFrames(): FrameFormat {
       promptTokens = event.promptTokens
       return ''
     },
-    delta: ({ index, text, tokenIds }) => {
+    delta: (event) => {
+      if (event.type !== 'text-delta') throw new InvariantError('The continuation of a text is text.')
+      const { index, text, tokenIds } = event
       completionTokens += tokenIds.length
       if (text === '') return ''
       return (
@@ -81,7 +92,8 @@ export function createGenerateFrames(): FrameFormat {
       }
       return frame(chunk)
     },
-    finish: () => '',
+    finish: () => DONE_FRAME,
+    fail: failFrames,
   }
 }
 

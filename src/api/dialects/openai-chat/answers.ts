@@ -1,7 +1,16 @@
 /** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
-import { answerFinishReason, frame, splitFrame, toUsage, type AnswerOf, type FrameFormat } from '../frames.ts'
+import {
+  answerFinishReason,
+  DONE_FRAME,
+  failFrames,
+  frame,
+  splitFrame,
+  toUsage,
+  type AnswerOf,
+  type FrameFormat,
+} from '../frames.ts'
 import type { chatChunk, chatCompletion } from './schema.ts'
 
 type ChatChunk = AnswerOf<typeof chatChunk>
@@ -55,7 +64,9 @@ export function createChatFrames(
       const delta = { role: 'assistant', content: '' } as const
       return frame(toChunk({ index: event.index, delta, finish_reason: null }))
     },
-    delta: ({ index, text, tokenIds }) => {
+    delta: (event) => {
+      if (event.type !== 'text-delta') return ''
+      const { index, text, tokenIds } = event
       completionTokens += tokenIds.length
       return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
@@ -63,7 +74,8 @@ export function createChatFrames(
       frame(toChunk({ index, delta: {}, finish_reason: answerFinishReason(finishReason) })),
     finish: () => {
       const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
-      return includeUsage ? frame(last) : ''
+      return (includeUsage ? frame(last) : '') + DONE_FRAME
     },
+    fail: failFrames,
   }
 }

@@ -19,6 +19,16 @@ describe('SequenceFold', () => {
     })
   })
 
+  it('knows the stop string that ended a sequence, or that none did', () => {
+    const ends = [sequenceEnd('stop'), { ...sequenceEnd('stop'), stopString: 'END' }]
+    const stopStrings = ends.map((end) => {
+      const fold = new SequenceFold()
+      fold.add(end)
+      return fold.finish().stopString
+    })
+    expect(stopStrings).toEqual([null, 'END'])
+  })
+
   it('refuses what comes after the end, and to finish before it', () => {
     const fold = new SequenceFold()
     expect(() => fold.finish()).toThrow('never ended')
@@ -39,6 +49,7 @@ it('a sequence that never ran has its error and nothing else', () => {
     promptTokens: 0,
     queueMs: 0,
     finishReason: 'error',
+    stopString: null,
     error: 'why',
   })
 })

@@ -60,6 +60,8 @@ export interface FoldedSequence<Failure = SequenceError> {
   readonly promptTokens: number
   readonly queueMs: number
   readonly finishReason: FinishReason
+  /** The stop string that ended it; null where none did. */
+  readonly stopString: string | null
   /** Set when `finishReason` is `error`. */
   readonly error: Failure | null
 }
@@ -72,7 +74,7 @@ export class SequenceFold<Failure = SequenceError> {
   readonly #tokenIds: number[] = []
   #promptTokens = 0
   #queueMs = 0
-  #end: Pick<FoldedSequence<Failure>, 'finishReason' | 'error'> | null = null
+  #end: Pick<FoldedSequence<Failure>, 'finishReason' | 'stopString' | 'error'> | null = null
 
   get hasEnded(): boolean {
     return this.#end !== null
@@ -100,9 +102,11 @@ export class SequenceFold<Failure = SequenceError> {
       case 'tool-call-delta':
         this.#callOf(event).arguments += event.arguments
         break
-      case 'sequence-end':
-        this.#end = { finishReason: event.finishReason, error: event.error }
+      case 'sequence-end': {
+        const { finishReason, stopString = null, error } = event
+        this.#end = { finishReason, stopString, error }
         break
+      }
     }
   }
 
@@ -139,6 +143,7 @@ export function failedSequence<Failure>(error: Failure): FoldedSequence<Failure>
     promptTokens: 0,
     queueMs: 0,
     finishReason: 'error',
+    stopString: null,
     error,
   }
 }

@@ -158,6 +158,8 @@ export interface SequenceEndEvent {
   readonly finishReason: FinishReason
   /** Set when `finishReason` is `error`. */
   readonly error: SequenceError | null
+  /** The stop string that ended it; absent where none did. */
+  readonly stopString?: string
   /** Absent where nothing was drafted. */
   readonly drafts?: DraftCounts
 }

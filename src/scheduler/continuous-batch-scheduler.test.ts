@@ -148,7 +148,12 @@ describe('ContinuousBatchScheduler', () => {
     const deltas = events.filter((event) => event.type === 'text-delta')
     expect(deltas.map(({ text }) => text)).toEqual(['Hel', 'lo ', '', ''])
     expect(deltas.flatMap(({ tokenIds }) => tokenIds)).toEqual([0, 1, 2, 3])
-    expect(events.at(-1)).toEqual({ type: 'sequence-end', reqId: 1, finishReason: 'stop' })
+    expect(events.at(-1)).toEqual({
+      type: 'sequence-end',
+      reqId: 1,
+      finishReason: 'stop',
+      stopString: 'END',
+    })
   })
 
   it('shows text held back for a stop string when the sequence ends otherwise', () => {

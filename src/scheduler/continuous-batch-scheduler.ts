@@ -185,8 +185,14 @@ export class ContinuousBatchScheduler {
   #end(sequence: Sequence, finishReason: FinishReason): void {
     const drafts = sequence.drafter?.counts
     const wasGuessed = drafts !== undefined && drafts.draftedTokens > 0
-    const { sequenceId: reqId } = sequence
-    this.#events.push({ type: 'sequence-end', reqId, finishReason, ...(wasGuessed && { drafts }) })
+    const { sequenceId: reqId, stopString } = sequence
+    this.#events.push({
+      type: 'sequence-end',
+      reqId,
+      finishReason,
+      ...(stopString !== null && { stopString }),
+      ...(wasGuessed && { drafts }),
+    })
     this.#leave(sequence)
   }
 

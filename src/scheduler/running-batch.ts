@@ -220,9 +220,9 @@ export class RunningBatch {
     sequence.newTokens++
     sequence.lastTokenId = tokenId
     const { text, finishReason } = this.#read(sequence, tokenId)
-    const rest = finishReason === null || finishReason === 'stop-string' ? '' : sequence.assembler.flush()
+    const rest = finishReason === null || sequence.stopString !== null ? '' : sequence.assembler.flush()
     emit({ type: 'text-delta', reqId: sequence.sequenceId, text: text + rest, tokenIds: [tokenId] })
-    if (finishReason !== null) onEnd(sequence, finishReason === 'length' ? 'length' : 'stop')
+    if (finishReason !== null) onEnd(sequence, finishReason)
   }
 
   /** The runner ended the text without an end token. */
@@ -234,15 +234,13 @@ export class RunningBatch {
     onEnd(sequence, 'stop')
   }
 
-  #read(
-    sequence: Sequence,
-    tokenId: number,
-  ): { text: string; finishReason: 'stop' | 'stop-string' | 'length' | null } {
+  #read(sequence: Sequence, tokenId: number): { text: string; finishReason: 'stop' | 'length' | null } {
     const { isEndOfGeneration, tokenBytes, maxSeqLen } = this.#options
     const { endRules, newTokens: place } = sequence
     if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { text: '', finishReason: 'stop' }
-    const { text, isMatched } = sequence.assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
-    if (isMatched) return { text, finishReason: 'stop-string' }
+    const { text, stopString } = sequence.assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
+    sequence.stopString = stopString
+    if (stopString !== null) return { text, finishReason: 'stop' }
     const isFull =
       sequence.newTokens >= sequence.maxNewTokens || (maxSeqLen !== null && sequence.totalTokens >= maxSeqLen)
     return { text, finishReason: isFull ? 'length' : null }

@@ -61,6 +61,8 @@ export class Sequence {
   slotId: number | null = null
   newTokens = 0
   lastTokenId: number | null = null
+  /** The stop string that has ended it. */
+  stopString: string | null = null
   /** Tokens whose KV cache is in the slot. */
   computedTokens = 0
   /** Those of them that were there when it started. */

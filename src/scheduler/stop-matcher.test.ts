@@ -4,34 +4,34 @@ import { lengthOf } from '../../test/support/length-of.ts'
 import { StopMatcher } from './stop-matcher.ts'
 
 /** What the matcher must show for a whole text: everything before the stop string that is completed first. */
-function cutAtStop(text: string, stops: readonly string[]): { shown: string; isMatched: boolean } {
+function cutAtStop(text: string, stops: readonly string[]): { shown: string; stopString: string | null } {
   for (let end = 1; end <= text.length; end++) {
     const found = stops.filter((stop) => text.slice(0, end).endsWith(stop))
     if (found.length > 0) {
-      const longest = Math.max(...found.map((stop) => stop.length))
-      return { shown: text.slice(0, end - longest), isMatched: true }
+      const [longest = ''] = found.sort((a, b) => b.length - a.length)
+      return { shown: text.slice(0, end - longest.length), stopString: longest }
     }
   }
-  return { shown: text, isMatched: false }
+  return { shown: text, stopString: null }
 }
 
-function feed(pieces: readonly string[], stops: readonly string[]): { shown: string; isMatched: boolean } {
+function feed(pieces: readonly string[], stops: readonly string[]): { shown: string; stopString: string | null } {
   const matcher = new StopMatcher(stops)
   let shown = ''
   for (const piece of pieces) {
-    const { text, isMatched } = matcher.push(piece)
+    const { text, stopString } = matcher.push(piece)
     shown += text
-    if (isMatched) return { shown, isMatched }
+    if (stopString !== null) return { shown, stopString }
   }
-  return { shown: shown + matcher.flush(), isMatched: false }
+  return { shown: shown + matcher.flush(), stopString: null }
 }
 
 describe('StopMatcher', () => {
   it('finds a stop string that is split across pieces and never shows its beginning', () => {
     const matcher = new StopMatcher(['STOP'])
-    expect(matcher.push('one S')).toEqual({ text: 'one ', isMatched: false })
-    expect(matcher.push('TO')).toEqual({ text: '', isMatched: false })
-    expect(matcher.push('Px')).toEqual({ text: '', isMatched: true })
+    expect(matcher.push('one S')).toEqual({ text: 'one ', stopString: null })
+    expect(matcher.push('TO')).toEqual({ text: '', stopString: null })
+    expect(matcher.push('Px')).toEqual({ text: '', stopString: 'STOP' })
   })
 
   it('releases what was held back once it cannot become a stop string', () => {
@@ -42,8 +42,8 @@ describe('StopMatcher', () => {
 
   it('holds back the right part when a failed match contains the beginning of another', () => {
     const matcher = new StopMatcher(['aab'])
-    expect(matcher.push('aaa')).toEqual({ text: 'a', isMatched: false })
-    expect(matcher.push('b')).toEqual({ text: '', isMatched: true })
+    expect(matcher.push('aaa')).toEqual({ text: 'a', stopString: null })
+    expect(matcher.push('b')).toEqual({ text: '', stopString: 'aab' })
   })
 
   it('agrees with a search of the whole text, however it is cut into pieces', () => {

@@ -14,8 +14,8 @@ interface Automaton {
 export interface MatchResult {
   /** Text that can be shown now. */
   readonly text: string
-  /** True when a stop string was found: the text ends before it and nothing more may be pushed. */
-  readonly isMatched: boolean
+  /** The stop string that was found: the text ends before it and nothing more may be pushed. Null where none was. */
+  readonly stopString: string | null
 }
 
 export class StopMatcher {
@@ -28,18 +28,18 @@ export class StopMatcher {
 
   /** @param mayMatch whether a stop string that ends in this piece counts */
   push(added: string, mayMatch = true): MatchResult {
-    if (this.#automata.length === 0) return { text: added, isMatched: false }
+    if (this.#automata.length === 0) return { text: added, stopString: null }
     const text = this.#held + added
     for (let i = this.#held.length; i < text.length; i++) {
-      const matchedLength = this.#advance(text.charCodeAt(i))
-      if (matchedLength > 0 && mayMatch) {
+      const stopString = this.#advance(text.charCodeAt(i))
+      if (stopString !== null && mayMatch) {
         this.#held = ''
-        return { text: text.slice(0, i + 1 - matchedLength), isMatched: true }
+        return { text: text.slice(0, i + 1 - stopString.length), stopString }
       }
     }
     const heldLength = this.#automata.reduce((longest, { matched }) => Math.max(longest, matched), 0)
     this.#held = text.slice(text.length - heldLength)
-    return { text: text.slice(0, text.length - heldLength), isMatched: false }
+    return { text: text.slice(0, text.length - heldLength), stopString: null }
   }
 
   /** What was held back, once it is known that no more text follows. */
@@ -57,16 +57,16 @@ export class StopMatcher {
     return copy
   }
 
-  /** Feeds one code unit to every automaton; returns the length of the longest pattern it completes, else 0. */
-  #advance(unit: number): number {
-    let completed = 0
+  /** Feeds one code unit to every automaton; returns the longest pattern it completes, else null. */
+  #advance(unit: number): string | null {
+    let completed: string | null = null
     for (const automaton of this.#automata) {
       const { pattern, borders } = automaton
       let matched = automaton.matched
       while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
       if (pattern.charCodeAt(matched) === unit) matched++
       automaton.matched = matched
-      if (matched === pattern.length) completed = Math.max(completed, matched)
+      if (matched === pattern.length && matched > (completed?.length ?? 0)) completed = pattern
     }
     return completed
   }

@@ -53,14 +53,14 @@ describe('TextAssembler', () => {
       fc.property(fc.tuple(words, words, words), fc.nat(3), ([before, rest, otherRest], cut) => {
         const stopStrings = ['aab', 'üb', 'b🙂']
         const read = (assembler: TextAssembler, bytes: Uint8Array): string => {
-          const { text, isMatched } = assembler.push(bytes)
-          return isMatched ? `${text}|` : text + assembler.flush()
+          const { text, stopString } = assembler.push(bytes)
+          return stopString !== null ? `${text}|` : text + assembler.flush()
         }
         const bytes = Buffer.from(before + rest)
         const at = Math.min(Buffer.byteLength(before) + cut, bytes.length)
         const assembler = new TextAssembler(stopStrings)
         const first = assembler.push(bytes.subarray(0, at))
-        fc.pre(!first.isMatched)
+        fc.pre(first.stopString === null)
         const fork = assembler.fork()
         read(fork, Buffer.from(otherRest))
         const whole = read(new TextAssembler(stopStrings), bytes)

@@ -8,6 +8,7 @@ import { BeamSearch, CANDIDATES_PER_BEAM, type Beam, type BeamEnd } from './beam
 import { reseat, type Reseating } from './beam-seats.ts'
 import { endsText, mayEnd } from '../end-rules.ts'
 import { checkRule, type Sequence } from '../sequence.ts'
+import type { MatchResult } from '../stop-matcher.ts'
 import { TextAssembler } from '../text-assembler.ts'
 import type { SeatPool } from './seat-pool.ts'
 
@@ -102,7 +103,9 @@ export class BeamGroup {
     const parents = this.#search.advance(choices)
     if (this.#search.isDone) {
       const { tokenIds, finishReason } = this.#search.best
-      return { text: this.#textOf(tokenIds), tokenIds, finishReason }
+      const { text, stopString } = this.#textOf(tokenIds)
+      sequence.stopString = stopString
+      return { text, tokenIds, finishReason }
     }
     const { seats, drops, forks } = reseat(parents, this.#beamSeats, this.seats)
     this.#beamSeats = seats
@@ -140,12 +143,12 @@ export class BeamGroup {
     const place = tokenIds.length + 1
     if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { state, end: 'stop' }
     const text = state?.fork() ?? null
-    if (text?.push(tokenBytes(tokenId), mayEnd(endRules, place)).isMatched === true)
-      return { state: text, end: 'stop' }
+    const stopString = text?.push(tokenBytes(tokenId), mayEnd(endRules, place)).stopString ?? null
+    if (stopString !== null) return { state: text, end: 'stop' }
     return { state: text, end: place >= maxNewTokens ? 'length' : null }
   }
 
-  #textOf(tokenIds: readonly number[]): string {
+  #textOf(tokenIds: readonly number[]): MatchResult {
     const { isEndOfGeneration, tokenBytes } = this.#options
     const { endRules, stopStrings } = this.sequence
     const assembler = new TextAssembler(stopStrings)
@@ -155,9 +158,9 @@ export class BeamGroup {
       if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) break
       const added = assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
       text += added.text
-      if (added.isMatched) return text
+      if (added.stopString !== null) return { text, stopString: added.stopString }
     }
-    return text + assembler.flush()
+    return { text: text + assembler.flush(), stopString: null }
   }
 
   #prefillRun(): BeamRun {

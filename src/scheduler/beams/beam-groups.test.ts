@@ -87,6 +87,16 @@ describe('beam searches in the scheduler', () => {
     ])
   })
 
+  it('name the stop string that ended the best beam', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1, { numBeams: 2, maxNewTokens: 20, stopStrings: ['no', 'bb'] }))
+    const events = Array.from({ length: 20 }, () => (scheduler.hasWork ? step(scheduler) : [])).flat()
+    expect(events.slice(1)).toEqual([
+      { type: 'text-delta', reqId: 1, text: '', tokenIds: [1, 1] },
+      { type: 'sequence-end', reqId: 1, finishReason: 'stop', stopString: 'bb' },
+    ])
+  })
+
   it('compute their prompt once, in chunks cut at the same places, and fork its seat to the others', () => {
     const scheduler = createScheduler()
     scheduler.add(createRequest(1, { numBeams: 3, promptTokens: 300 }))

@@ -312,8 +312,15 @@ function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
     case 'text-delta':
       return { type: 'text-delta', index, text: event.text, tokenIds: event.tokenIds }
     case 'sequence-end': {
-      const { finishReason, drafts } = event
-      return { type: 'sequence-end', index, finishReason, error: null, ...(drafts && { drafts }) }
+      const { finishReason, stopString, drafts } = event
+      return {
+        type: 'sequence-end',
+        index,
+        finishReason,
+        error: null,
+        ...(stopString !== undefined && { stopString }),
+        ...(drafts && { drafts }),
+      }
     }
   }
 }

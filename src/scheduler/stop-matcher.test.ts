@@ -15,7 +15,10 @@ function cutAtStop(text: string, stops: readonly string[]): { shown: string; sto
   return { shown: text, stopString: null }
 }
 
-function feed(pieces: readonly string[], stops: readonly string[]): { shown: string; stopString: string | null } {
+function feed(
+  pieces: readonly string[],
+  stops: readonly string[],
+): { shown: string; stopString: string | null } {
   const matcher = new StopMatcher(stops)
   let shown = ''
   for (const piece of pieces) {

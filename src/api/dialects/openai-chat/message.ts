@@ -1,8 +1,9 @@
 /** A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts. What is no text is refused by its name. */
 import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/field-table.ts'
-import { addUnsupported, isJsonObject, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
+import { isJsonObject, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
+import { refuseUnreadPart } from '../../schemas/unread-parts.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const
 
@@ -27,35 +28,8 @@ const messageObject = z
 
 export const message = z.preprocess(
   (given, context) => {
-    if (isJsonObject(given)) refuseUnreadPart(given['content'], context)
+    if (isJsonObject(given)) refuseUnreadPart(given, 'content', context)
     return given
   },
   withoutUnbuilt(messageObject, UNBUILT_MESSAGE_FIELDS),
 )
-
-/** Content parts of OpenAI's, vLLM's and Anthropic's that are no text. */
-const UNREAD_PARTS: Readonly<Record<string, string>> = {
-  image_url: 'an image',
-  input_image: 'an image',
-  image: 'an image',
-  image_embeds: 'an image',
-  image_pil: 'an image',
-  input_audio: 'audio',
-  audio_url: 'audio',
-  audio: 'audio',
-  video_url: 'a video',
-  video: 'a video',
-  file: 'a file',
-  input_file: 'a file',
-  document: 'a file',
-}
-
-function refuseUnreadPart(content: unknown, context: z.RefinementCtx): void {
-  if (!Array.isArray(content)) return
-  for (const [index, part] of content.entries()) {
-    const type = isJsonObject(part) ? part['type'] : null
-    if (typeof type !== 'string' || !Object.hasOwn(UNREAD_PARTS, type)) continue
-    const what = `must be text, but was ${UNREAD_PARTS[type]} ('${type}'): this server reads text only`
-    return addUnsupported(context, ['content', index], what)
-  }
-}

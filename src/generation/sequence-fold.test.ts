@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sequenceEnd, sequenceStart, textDelta } from '../../test/support/engines/scripted-engine.ts'
-import { failedSequence, SequenceFold } from './sequence-fold.ts'
+import { failedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 describe('SequenceFold', () => {
   it('holds all texts and tokens of a sequence in their order', () => {
@@ -29,6 +29,44 @@ describe('SequenceFold', () => {
     expect(stopStrings).toEqual([null, 'END'])
   })
 
+  it('keeps text, reasoning and calls in the order in which they came', () => {
+    const fold = new SequenceFold()
+    const events: readonly SequenceEvent[] = [
+      sequenceStart(),
+      { type: 'reasoning-delta', index: 0, text: 'hm' },
+      { type: 'reasoning-delta', index: 0, text: 'm' },
+      textDelta('', [1]),
+      textDelta('I', [2]),
+      textDelta(' call', [3]),
+      { type: 'tool-call-start', index: 0, call: 0, id: 'c0', name: 'add' },
+      { type: 'tool-call-delta', index: 0, call: 0, arguments: '{"a":' },
+      textDelta('', [4]),
+      { type: 'tool-call-delta', index: 0, call: 0, arguments: '1}' },
+      textDelta(' twice', [5]),
+      { type: 'tool-call-start', index: 0, call: 1, id: 'c1', name: 'now' },
+      sequenceEnd('stop'),
+    ]
+    for (const event of events) fold.add(event)
+
+    const calls = [
+      { id: 'c0', name: 'add', arguments: '{"a":1}' },
+      { id: 'c1', name: 'now', arguments: '' },
+    ]
+    expect(fold.finish()).toMatchObject({
+      text: 'I call twice',
+      reasoning: 'hmm',
+      toolCalls: calls,
+      parts: [
+        { type: 'reasoning', text: 'hmm' },
+        { type: 'text', text: 'I call' },
+        { type: 'tool-call', call: calls[0] },
+        { type: 'text', text: ' twice' },
+        { type: 'tool-call', call: calls[1] },
+      ],
+      tokenIds: [1, 2, 3, 4, 5],
+    })
+  })
+
   it('refuses what comes after the end, and to finish before it', () => {
     const fold = new SequenceFold()
     expect(() => fold.finish()).toThrow('never ended')
@@ -44,6 +82,7 @@ it('a sequence that never ran has its error and nothing else', () => {
     text: '',
     reasoning: '',
     toolCalls: [],
+    parts: [],
     logprobs: [],
     tokenIds: [],
     promptTokens: 0,

@@ -49,10 +49,16 @@ export type SequenceEvent<Failure = SequenceError> =
       readonly error: Failure | null
     })
 
+type AnswerPart =
+  | { readonly type: 'text' | 'reasoning'; readonly text: string }
+  | { readonly type: 'tool-call'; readonly call: ToolCall }
+
 export interface FoldedSequence<Failure = SequenceError> {
   readonly text: string
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
+  /** The same text, reasoning and calls in the order in which they came; no text of it is empty. */
+  readonly parts: readonly AnswerPart[]
   /** All that were generated. */
   readonly tokenIds: readonly number[]
   /** Of the text; empty where none were asked for. */
@@ -66,9 +72,13 @@ export interface FoldedSequence<Failure = SequenceError> {
   readonly error: Failure | null
 }
 
+interface TextPart {
+  readonly type: 'text' | 'reasoning'
+  text: string
+}
+
 export class SequenceFold<Failure = SequenceError> {
-  #text = ''
-  #reasoning = ''
+  readonly #parts: (TextPart | { readonly type: 'tool-call'; readonly call: ToolCall })[] = []
   readonly #toolCalls: { id: string; name: string; arguments: string }[] = []
   readonly #logprobs: ChosenLogprob[] = []
   readonly #tokenIds: number[] = []
@@ -89,16 +99,19 @@ export class SequenceFold<Failure = SequenceError> {
         this.#queueMs = event.queueMs
         break
       case 'text-delta':
-        this.#text += event.text
+        this.#addText('text', event.text)
         for (const tokenId of event.tokenIds) this.#tokenIds.push(tokenId)
         for (const logprob of event.logprobs ?? []) this.#logprobs.push(logprob)
         break
       case 'reasoning-delta':
-        this.#reasoning += event.text
+        this.#addText('reasoning', event.text)
         break
-      case 'tool-call-start':
-        this.#toolCalls.push({ id: event.id, name: event.name, arguments: '' })
+      case 'tool-call-start': {
+        const call = { id: event.id, name: event.name, arguments: '' }
+        this.#toolCalls.push(call)
+        this.#parts.push({ type: 'tool-call', call })
         break
+      }
       case 'tool-call-delta':
         this.#callOf(event).arguments += event.arguments
         break
@@ -114,15 +127,27 @@ export class SequenceFold<Failure = SequenceError> {
   finish(): FoldedSequence<Failure> {
     if (this.#end === null) throw new InvariantError('The sequence never ended.')
     return {
-      text: this.#text,
-      reasoning: this.#reasoning,
+      text: this.#textOf('text'),
+      reasoning: this.#textOf('reasoning'),
       toolCalls: this.#toolCalls,
+      parts: this.#parts,
       tokenIds: this.#tokenIds,
       logprobs: this.#logprobs,
       promptTokens: this.#promptTokens,
       queueMs: this.#queueMs,
       ...this.#end,
     }
+  }
+
+  #addText(type: TextPart['type'], text: string): void {
+    if (text === '') return
+    const last = this.#parts.at(-1)
+    if (last?.type === type) last.text += text
+    else this.#parts.push({ type, text })
+  }
+
+  #textOf(type: TextPart['type']): string {
+    return this.#parts.map((part) => (part.type === type ? part.text : '')).join('')
   }
 
   #callOf({ call }: ToolCallDeltaEvent): { arguments: string } {
@@ -138,6 +163,7 @@ export function failedSequence<Failure>(error: Failure): FoldedSequence<Failure>
     text: '',
     reasoning: '',
     toolCalls: [],
+    parts: [],
     tokenIds: [],
     logprobs: [],
     promptTokens: 0,

@@ -11,7 +11,7 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { ServiceError, toServiceError } from '../core/errors.ts'
-import { bearerSecret, CREDENTIAL_FRESH_MS, findHeadProblem } from '../net/requests/request-head.ts'
+import { CREDENTIAL_FRESH_MS, findHeadProblem, keySecret } from '../net/requests/request-head.ts'
 import { addressKey } from '../net/client-address.ts'
 import type { BodyBudget } from '../net/requests/body-budget.ts'
 import { parseJsonBody } from '../net/requests/json-body.ts'
@@ -137,7 +137,7 @@ async function requireKey(
   headers: IncomingHttpHeaders,
   lookup: KeyLookup | null,
 ): Promise<Credential | null> {
-  const key = bearerSecret(headers)
+  const key = keySecret(headers)
   if (key === null || !KEY_FORM.test(key)) throw new ServiceError('unauthorized')
   const credential = await lookup?.authenticate(key)
   if (credential === null) throw new ServiceError('unauthorized')

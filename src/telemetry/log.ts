@@ -19,6 +19,7 @@ export interface LogOptions {
 
 const SECRET_FIELDS = [
   'authorization',
+  'x-api-key',
   'password',
   'api_key',
   'apiKey',
@@ -29,7 +30,7 @@ const SECRET_FIELDS = [
 ]
 
 /** Secrets at the top of a logged object, one and two levels deep: pino redacts only the paths it is given. */
-const REDACT_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])
+const REDACT_PATHS = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`])
 
 export function createLog(options: LogOptions = {}): Log {
   return pino(

@@ -6,7 +6,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Credential } from '../../core/credential.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import { addressKey } from '../../net/client-address.ts'
-import { bearerSecret } from '../../net/requests/request-head.ts'
+import { bearerSecret, keySecret } from '../../net/requests/request-head.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import type { AppDeps } from '../deps.ts'
 import type { RequestContext } from './request-context.ts'
@@ -25,7 +25,7 @@ export const ACCESS_CLASSES = {
   /** An API key, or the token of a login session. */
   key: {
     authenticate: authenticateKey,
-    scheme: { name: 'apiKey', description: '`Authorization: Bearer <API key>`' },
+    scheme: { name: 'apiKey', description: '`Authorization: Bearer <API key>`, or `x-api-key: <API key>`' },
   },
   admin: {
     authenticate: authenticateAdmin,
@@ -42,7 +42,7 @@ async function authenticateKey(
   { authenticator }: AccessDeps,
   { request }: RequestContext,
 ): Promise<Credential> {
-  const credential = await authenticator.authenticate(bearerSecret(request.headers))
+  const credential = await authenticator.authenticate(keySecret(request.headers))
   if (credential === null) throw new ServiceError('unauthorized')
   return credential
 }

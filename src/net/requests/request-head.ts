@@ -18,13 +18,24 @@ export const CREDENTIAL_FRESH_MS = 100
 
 const BEYOND_ASCII = /[\x80-\xff]/
 
+/**
+ * The secret of a route that takes a key: the bearer secret or, where none is given, `x-api-key`, which Anthropic's clients
+ * send. Null without one.
+ */
+export function keySecret(headers: IncomingHttpHeaders): string | null {
+  const { 'x-api-key': given } = headers
+  return bearerSecret(headers) ?? (typeof given === 'string' && given !== '' ? decoded(given) : null)
+}
+
 /** Null without one; the scheme may be in any case. */
 export function bearerSecret({ authorization = '' }: IncomingHttpHeaders): string | null {
   const secret = /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd() ?? null
-  // Node reads header bytes as Latin-1, clients write UTF-8.
-  return secret !== null && BEYOND_ASCII.test(secret)
-    ? Buffer.from(secret, 'latin1').toString('utf8')
-    : secret
+  return secret === null ? null : decoded(secret)
+}
+
+/** Node reads header bytes as Latin-1, clients write UTF-8. */
+function decoded(secret: string): string {
+  return BEYOND_ASCII.test(secret) ? Buffer.from(secret, 'latin1').toString('utf8') : secret
 }
 
 /** Node keeps the first of these and drops the others silently. Each has its own bit. */

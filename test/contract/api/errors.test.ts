@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { ScriptedEngine, sayOk, sequenceStart } from '../../support/engines/scripted-engine.ts'
-import { createTestApp, createTierAuthenticator, KEY } from '../../support/servers/test-app.ts'
+import { createTestApp, createTierAuthenticator, KEY, ADMIN_KEY } from '../../support/servers/test-app.ts'
 import { shared } from '../../support/shared.ts'
 
 const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
@@ -41,6 +41,28 @@ describe('credentials', () => {
     const answer = await testApp().app.inject({ url: '/v1/models', headers: { authorization } })
 
     expect(answer.statusCode).toBe(200)
+  })
+
+  it.each(KEYED_ROUTES)('%s %s takes the key as x-api-key too', async (method, url) => {
+    const { app } = testApp()
+    const statusOf = async (headers: Record<string, string>) =>
+      (await app.inject({ method, url, headers })).statusCode
+
+    expect(await statusOf({ 'x-api-key': KEY })).not.toBe(401)
+    expect(await statusOf({ 'x-api-key': KEY, authorization: 'Basic eDp5' })).not.toBe(401)
+    for (const key of ['', 'wrong', `Bearer ${KEY}`, `${KEY}, ${KEY}`]) {
+      expect([key, await statusOf({ 'x-api-key': key })]).toEqual([key, 401])
+    }
+    expect(await statusOf({ 'x-api-key': KEY, authorization: 'Bearer wrong' })).toBe(401)
+  })
+
+  it('takes an admin key as a bearer secret only', async () => {
+    const { app } = testApp()
+    const statusOf = async (headers: Record<string, string>) =>
+      (await app.inject({ url: '/v1/admin/bans', headers })).statusCode
+
+    expect(await statusOf({ authorization: `Bearer ${ADMIN_KEY}` })).toBe(404)
+    expect(await statusOf({ 'x-api-key': ADMIN_KEY })).toBe(401)
   })
 
   it('answers 500, not 401, when keys cannot be looked up', async () => {
@@ -89,7 +111,6 @@ describe('unknown routes', () => {
     ['POST', '/v1/completions'],
     ['POST', '/v1/responses'],
     ['POST', '/v1/embeddings?a=1'],
-    ['POST', '/v1/messages'],
     ['GET', '/v1/chat/completions'],
     ['DELETE', '/v1/models/default'],
     ['POST', '/v1/audio/speech'],
@@ -106,6 +127,25 @@ describe('unknown routes', () => {
     expect(answer.json()).toEqual({
       detail: message,
       error: { message, type: 'invalid_request_error', param: null, code: 'not_found' },
+    })
+  })
+
+  it.each([
+    ['POST', '/v1/messages/batches'],
+    ['GET', '/v1/messages'],
+    ['POST', '/messages?beta=true'],
+    ['POST', '/v1/complete'],
+  ] as const)("%s %s has Anthropic's error object too", async (method, url) => {
+    const answer = await testApp().call({ method, url, headers: { 'x-request-id': 'r-1' } })
+
+    expect(answer.statusCode).toBe(404)
+    expect(answer.headers['request-id']).toBe('r-1')
+    const message = `There is no route ${method} ${url.split('?')[0]}.`
+    expect(answer.json()).toEqual({
+      detail: message,
+      type: 'error',
+      error: { type: 'not_found_error', message },
+      request_id: 'r-1',
     })
   })
 

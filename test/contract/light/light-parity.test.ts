@@ -155,6 +155,8 @@ describe('requests', () => {
   it.each([
     ['no key', request('POST /v1/generate', '')],
     ['a wrong key', request('POST /v1/generate', 'authorization: Bearer wrong\r\n')],
+    ['a key of another header', request('POST /v1/generate', 'x-api-key: <KEY>\r\n')],
+    ['a wrong key of another header', request('POST /v1/generate', 'x-api-key: wrong\r\n')],
     ['another scheme', request('POST /v1/generate', 'authorization: Basic <KEY>\r\n')],
     ['no such route', request('GET /v1/nothing?key=secret')],
     ['a slash too many', request('GET /v1/health/')],

@@ -1,6 +1,6 @@
 /**
- * Renders an error as an answer, for every server: status, headers and a body of `{detail}`. OpenAI's shape adds `error`,
- * because OpenAI's clients show only that (spec: decisions, Errors).
+ * Renders an error as an answer, for every server: status, headers and a body of `{detail}`. The shapes of OpenAI and of
+ * Anthropic add what their clients read, because those show nothing else (spec: decisions, Errors).
  */
 import type { ServiceError } from '../core/errors.ts'
 
@@ -12,8 +12,11 @@ export interface RenderedError {
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
-/** What a body looks like: `detail` alone, or with OpenAI's `error` beside it. A route declares its own. */
-export type ErrorShape = 'plain' | 'openai'
+/** Where Anthropic's clients look for the id of a request. */
+const ANTHROPIC_REQUEST_ID = 'request-id'
+
+/** What a body looks like: `detail` alone, or with a dialect's error beside it. A route declares its own. */
+export type ErrorShape = 'plain' | 'openai' | 'anthropic'
 
 /**
  * First segments of paths that clients of OpenAI's dialect ask for, those that are not built included: such clients show
@@ -36,7 +39,6 @@ const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
   'files',
   'fine_tuning',
   'images',
-  'messages',
   'models',
   'moderations',
   'organization',
@@ -53,12 +55,16 @@ const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
   'videos',
 ])
 
+/** The same of Anthropic's dialect. `complete` is its first one, of texts. */
+const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['complete', 'messages'])
+
 /** A client whose base URL lacks `/v1` asks for the same without it. */
 const FIRST_SEGMENT = /^\/(?:v1\/)?([^/?]+)/
 
 /** For a request that no route answers, and for a server whose routes declare nothing. */
 export function errorShapeOf(url: string): ErrorShape {
   const segment = FIRST_SEGMENT.exec(url)?.[1] ?? ''
+  if (ANTHROPIC_SEGMENTS.has(segment)) return 'anthropic'
   return OPENAI_SEGMENTS.has(segment) ? 'openai' : 'plain'
 }
 
@@ -67,13 +73,19 @@ export function toOpenAiError(error: ServiceError) {
   return { message: error.message, type: openAiType(error.status), param: error.param, code: error.code }
 }
 
-export function renderError(
-  error: ServiceError,
-  request: { requestId: string; shape: ErrorShape },
-): RenderedError {
-  const detail = error.message
-  const body = request.shape === 'openai' ? { detail, error: toOpenAiError(error) } : { detail }
-  const text = JSON.stringify(body)
+/** Also the shape of an error inside a stream (Anthropic's Messages API, Errors). */
+function toAnthropicError(error: ServiceError, requestId: string) {
+  const { message, status } = error
+  return { type: 'error', error: { type: anthropicType(status), message }, request_id: requestId } as const
+}
+
+interface FailedRequest {
+  readonly requestId: string
+  readonly shape: ErrorShape
+}
+
+export function renderError(error: ServiceError, request: FailedRequest): RenderedError {
+  const text = JSON.stringify(bodyOf(error, request))
   return {
     status: error.status,
     headers: {
@@ -82,10 +94,23 @@ export function renderError(
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': request.requestId,
+      ...(request.shape === 'anthropic' && { [ANTHROPIC_REQUEST_ID]: request.requestId }),
       'x-error-code': error.code,
       ...statusHeaders(error),
     },
     body: text,
+  }
+}
+
+function bodyOf(error: ServiceError, { requestId, shape }: FailedRequest): object {
+  const detail = error.message
+  switch (shape) {
+    case 'plain':
+      return { detail }
+    case 'openai':
+      return { detail, error: toOpenAiError(error) }
+    case 'anthropic':
+      return { detail, ...toAnthropicError(error, requestId) }
   }
 }
 
@@ -112,4 +137,21 @@ function openAiType(status: number): string {
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'
   return status >= 500 ? 'server_error' : 'invalid_request_error'
+}
+
+function anthropicType(status: number): string {
+  switch (status) {
+    case 401:
+      return 'authentication_error'
+    case 403:
+      return 'permission_error'
+    case 404:
+      return 'not_found_error'
+    case 429:
+      return 'rate_limit_error'
+    case 503:
+      return 'overloaded_error'
+    default:
+      return status >= 500 ? 'api_error' : 'invalid_request_error'
+  }
 }

@@ -24,7 +24,19 @@ const openAiErrorBody = errorBody
   })
   .meta({ id: 'OpenAiError', description: 'Every error also carries `x-error-code` and `x-request-id`.' })
 
-const ERROR_BODIES: Readonly<Record<ErrorShape, z.ZodType>> = { plain: errorBody, openai: openAiErrorBody }
+const anthropicErrorBody = errorBody
+  .extend({
+    type: z.literal('error'),
+    error: z.object({ type: z.string(), message: z.string() }),
+    request_id: z.string(),
+  })
+  .meta({ id: 'AnthropicError', description: 'Every error also carries `x-error-code` and `request-id`.' })
+
+const ERROR_BODIES: Readonly<Record<ErrorShape, z.ZodType>> = {
+  plain: errorBody,
+  openai: openAiErrorBody,
+  anthropic: anthropicErrorBody,
+}
 
 const ERROR_MEANINGS = {
   400: 'Missing or invalid parameters.',

@@ -87,13 +87,21 @@ export function toEngineOptions(
       stopStrings: request.stopStrings,
       ...(request.endRules && { endRules: request.endRules }),
       ...(request.numBeams > 1 && { numBeams: request.numBeams }),
+      ...(request.topLogprobs !== undefined && { topLogprobs: request.topLogprobs }),
     },
     place: { priorityClass: limits.priorityClass, priority: request.priority, accountId },
   }
 }
 
-/** @throws ServiceError `unsupported_value` for more beams than the model searches with. */
-export function checkBeams({ numBeams }: GenerationRequest, { modelId, info }: ModelLease): void {
+/** @throws ServiceError `unsupported_value` for more beams than the model searches with, and for log probabilities beside beams. */
+export function checkBeams(
+  { numBeams, topLogprobs }: GenerationRequest,
+  { modelId, info }: ModelLease,
+): void {
+  if (numBeams > 1 && topLogprobs !== undefined) {
+    const message = `logprobs must not be asked for where num_beams is above 1, but num_beams was ${numBeams}.`
+    throw new ServiceError('unsupported_value', { message }, { param: 'logprobs' })
+  }
   // Beams do not change the output of the passthrough model (spec: decisions, Models).
   if (info.engine === 'passthrough') return
   const { maxBeams = 1 } = info

@@ -28,13 +28,14 @@ interface WorldOptions {
   readonly texts?: readonly string[]
   readonly batch?: PromptsInput['batch']
   readonly info?: Partial<ModelInfo>
+  readonly overrides?: Partial<GenerationRequest>
   readonly record?: (entry: UsageEntry) => Promise<void>
 }
 
 /** One opened generation over the real registry. */
 async function openGeneration(
   script: Script,
-  { texts = ['x'], batch = null, info = {}, record }: WorldOptions = {},
+  { texts = ['x'], batch = null, info = {}, overrides = {}, record }: WorldOptions = {},
 ) {
   const usage: UsageEntry[] = []
   const log = { error: vi.fn<(...args: unknown[]) => void>(), info: vi.fn<(...args: unknown[]) => void>() }
@@ -49,6 +50,7 @@ async function openGeneration(
     stopStrings: [],
     numBeams: 1,
     priority: 0,
+    ...overrides,
   }
   const generation = await Generation.open(
     {
@@ -76,6 +78,20 @@ async function openGeneration(
   )
   return { generation, usage, log, client, onTokensCapped }
 }
+
+describe('log probabilities', () => {
+  it('are refused beside beams, and passed to the engine without', async () => {
+    const ask = (numBeams: number) =>
+      openGeneration(oneToken, { info: { maxBeams: 4 }, overrides: { numBeams, topLogprobs: 2 } })
+
+    await expect(ask(3)).rejects.toMatchObject({
+      code: 'unsupported_value',
+      message: 'logprobs must not be asked for where num_beams is above 1, but num_beams was 3.',
+    })
+    using generation = (await ask(1)).generation
+    expect(await generation.fold()).toMatchObject([{ text: 'a' }])
+  })
+})
 
 describe('a generation', () => {
   it('is billed once, before its last reader goes on', async () => {

@@ -78,7 +78,10 @@ export interface SequenceOptions {
   readonly endRules?: EndRules
   /** @default none: any text */
   readonly constraint?: Constraint
-  /** 0 to 20: the log probability of each token is given, and those of so many of the likeliest. @default none are given */
+  /**
+   * 0 to 20: the log probability of each token of the text is given, and those of so many of the likeliest. They are those of
+   * the distribution after bias, penalties and temperature, before any truncation. Not beside beams. @default none are given
+   */
   readonly topLogprobs?: number
   /** Above 1 a beam search; its text comes in one piece, at its end. @default 1 */
   readonly numBeams?: number
@@ -118,8 +121,9 @@ export interface SequenceStartEvent {
   readonly queueMs: number
 }
 
-interface TokenLogprob {
+export interface TokenLogprob {
   readonly tokenId: number
+  /** Natural logarithm; at least -9999, which stands for less. */
   readonly logprob: number
   /** What it stands for in the text, perhaps a part of a character; empty for a control token. */
   readonly bytes: readonly number[]
@@ -127,7 +131,7 @@ interface TokenLogprob {
 
 /** Of a token of the text. */
 export interface ChosenLogprob extends TokenLogprob {
-  /** The likeliest first; the chosen one may be among them. */
+  /** The likeliest first; the chosen one may be among them. Fewer than asked for where fewer are possible. */
   readonly top: readonly TokenLogprob[]
 }
 
@@ -137,7 +141,10 @@ export interface TextDeltaEvent {
   /** Whole characters only; empty while a character or a possible stop string is incomplete. */
   readonly text: string
   readonly tokenIds: readonly number[]
-  /** Those of `tokenIds`, in their order; absent where none were asked for. */
+  /**
+   * Of the tokens whose text is sent whole with this text, in their order: none comes before its text, nor with text that was
+   * cut. Tokens that only end the text have none. Absent where none were asked for.
+   */
   readonly logprobs?: readonly ChosenLogprob[]
 }
 

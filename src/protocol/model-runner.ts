@@ -3,7 +3,7 @@
  * Implemented by llama.cpp and by the passthrough model. Called from the step loop only, never concurrently.
  */
 import type { ServiceError } from '../core/errors.ts'
-import type { EndRules, ModelInfo, Prompt, Sampling } from './engine.ts'
+import type { EndRules, ModelInfo, Prompt, Sampling, TokenLogprob } from './engine.ts'
 
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
 export interface SlotStart {
@@ -13,6 +13,8 @@ export interface SlotStart {
   readonly sampling: Sampling
   /** Tokens that may not end the text yet are not to be sampled. @default none */
   readonly endRules?: EndRules
+  /** Its tokens come with their log probabilities, and with those of so many of the likeliest. @default without */
+  readonly topLogprobs?: number
   /** Tokens at the start of the prompt whose KV cache is kept; the rest of the slot's cache is dropped. */
   readonly cachedTokens: number
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
@@ -101,6 +103,13 @@ export interface BeamChoice {
   readonly score: number
 }
 
+/** Of a sampled token, and of the likeliest ones in its place. */
+export interface SampledLogprob {
+  readonly logprob: number
+  /** The likeliest first. */
+  readonly top: readonly Omit<TokenLogprob, 'bytes'>[]
+}
+
 /**
  * The tokens sampled in a step: `tokenIds[i]` belongs to the i-th run that wanted one. Null says that the text
  * ends here without a token for it (a model with an end token samples that instead).
@@ -109,6 +118,8 @@ export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
   /** How many guesses of each such run were right; they come before its token. @default none of any */
   readonly acceptedTokens?: ArrayLike<number>
+  /** Of each such run the accepted guesses' and then the token's own, where its sequence asked for them. @default none of any */
+  readonly logprobs?: readonly (readonly SampledLogprob[])[]
   /** How long the runs took; the scheduler sizes later steps by it. */
   readonly times?: StepTimes
   /** For each group that has beams, in the order of the plan: the best first, or in the order of the draws. */

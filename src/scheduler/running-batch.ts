@@ -4,7 +4,7 @@
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError } from '../core/errors.ts'
-import type { SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { SampledLogprob, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts'
 import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
@@ -79,7 +79,7 @@ export class RunningBatch {
   }
 
   /** Applies what the runner computed for the last plan. */
-  update({ tokenIds, acceptedTokens, times }: Omit<StepOutput, 'beamChoices'>): void {
+  update({ tokenIds, acceptedTokens, logprobs, times }: Omit<StepOutput, 'beamChoices'>): void {
     if (times !== undefined) this.#costs.observe(this.#plannedPromptTokens(), times)
     let index = 0
     for (const { sequence, run } of this.#planned) {
@@ -90,9 +90,10 @@ export class RunningBatch {
       this.#recordComputed(sequence, computed)
       if (row === null) continue
       const tokenId = tokenIds[row]
-      for (const guessed of accepted) this.#takeToken(sequence, guessed)
+      const sampled = logprobs?.[row]
+      for (const [place, guessed] of accepted.entries()) this.#takeToken(sequence, guessed, sampled?.[place])
       if (tokenId === null) this.#endText(sequence)
-      else if (tokenId !== undefined) this.#takeToken(sequence, tokenId)
+      else if (tokenId !== undefined) this.#takeToken(sequence, tokenId, sampled?.[accepted.length])
     }
     this.#planned = []
   }
@@ -203,6 +204,7 @@ export class RunningBatch {
       promptTokenIds: sequence.promptTokenIds,
       sampling: sequence.sampling,
       ...(sequence.endRules !== null && { endRules: sequence.endRules }),
+      ...(sequence.topLogprobs !== null && { topLogprobs: sequence.topLogprobs }),
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
     }
@@ -213,15 +215,24 @@ export class RunningBatch {
     sequence.computedTokens += tokenIds.length
   }
 
-  #takeToken(sequence: Sequence, tokenId: number): void {
+  #takeToken(sequence: Sequence, tokenId: number, sampled: SampledLogprob | undefined): void {
     // An earlier token of the same run has ended it.
     if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     sequence.newTokens++
     sequence.lastTokenId = tokenId
-    const { text, finishReason } = this.#read(sequence, tokenId)
+    const read = this.#read(sequence, tokenId, sampled)
+    const { finishReason } = read
     const rest = finishReason === null || sequence.stopString !== null ? '' : sequence.assembler.flush()
-    emit({ type: 'text-delta', reqId: sequence.sequenceId, text: text + rest, tokenIds: [tokenId] })
+    const text = read.text + rest
+    const logprobs = sequence.logprobs?.take(text, finishReason !== null)
+    emit({
+      type: 'text-delta',
+      reqId: sequence.sequenceId,
+      text,
+      tokenIds: [tokenId],
+      ...(logprobs && { logprobs }),
+    })
     if (finishReason !== null) onEnd(sequence, finishReason)
   }
 
@@ -230,14 +241,23 @@ export class RunningBatch {
     if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     const text = sequence.assembler.flush()
-    if (text !== '') emit({ type: 'text-delta', reqId: sequence.sequenceId, text, tokenIds: [] })
+    const logprobs = sequence.logprobs?.take(text, true)
+    if (text !== '' || (logprobs ?? []).length > 0) {
+      const { sequenceId: reqId } = sequence
+      emit({ type: 'text-delta', reqId, text, tokenIds: [], ...(logprobs && { logprobs }) })
+    }
     onEnd(sequence, 'stop')
   }
 
-  #read(sequence: Sequence, tokenId: number): { text: string; finishReason: 'stop' | 'length' | null } {
+  #read(
+    sequence: Sequence,
+    tokenId: number,
+    sampled: SampledLogprob | undefined,
+  ): { text: string; finishReason: 'stop' | 'length' | null } {
     const { isEndOfGeneration, tokenBytes, maxSeqLen } = this.#options
     const { endRules, newTokens: place } = sequence
     if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { text: '', finishReason: 'stop' }
+    if (sampled) sequence.logprobs?.add({ tokenId, sampled }, tokenBytes)
     const { text, stopString } = sequence.assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
     sequence.stopString = stopString
     if (stopString !== null) return { text, finishReason: 'stop' }

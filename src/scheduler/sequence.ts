@@ -10,6 +10,7 @@ import { InvariantError } from '../core/errors.ts'
 import type { EndRules, EngineEvent, QueuePlace, Sampling, SequenceEndEvent } from '../protocol/engine.ts'
 import type { Drafter } from './drafts/drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
+import { TextLogprobs } from './text-logprobs.ts'
 
 /** An event of a sequence, which is named by its request's `reqId`: one start, deltas, one end. */
 export type SchedulerEvent = WithReqId<
@@ -32,6 +33,8 @@ export interface ScheduledRequest {
   readonly stopStrings?: readonly string[]
   /** @default the model's end tokens end it, from the first token on */
   readonly endRules?: EndRules
+  /** Its text comes with the log probabilities of its tokens, unless it is a beam search. @default without */
+  readonly topLogprobs?: number
   /** Above 1 a beam search. @default 1 */
   readonly numBeams?: number
   /** @default the lowest class, priority 0, one account for all */
@@ -56,6 +59,9 @@ export class Sequence {
   /** Position among all arrivals; breaks every tie. */
   readonly arrivalOrder: number
   readonly assembler: TextAssembler
+  readonly topLogprobs: number | null
+  /** Null where none were asked for. */
+  readonly logprobs: TextLogprobs | null
   status: SequenceStatus = 'waiting'
   /** Set while running. */
   slotId: number | null = null
@@ -82,6 +88,8 @@ export class Sequence {
     this.endRules = request.endRules ?? null
     this.numBeams = request.numBeams ?? 1
     this.assembler = new TextAssembler(this.stopStrings)
+    this.topLogprobs = request.topLogprobs ?? null
+    this.logprobs = this.topLogprobs === null ? null : new TextLogprobs()
   }
 
   get promptTokens(): number {

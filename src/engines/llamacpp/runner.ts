@@ -11,6 +11,7 @@ import {
   type BeamRoom,
   type LongPrompt,
   type ModelRunner,
+  type SampledLogprob,
   type SlotRun,
   type SlotStart,
   type StepOutput,
@@ -30,6 +31,7 @@ import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { lateTokensOf } from './sampling/logit-adjustments.ts'
+import { LogprobMeter } from './sampling/logprobs.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { ThreadGovernor, type StepWork } from './thread-governor.ts'
 import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
@@ -83,6 +85,11 @@ function defaultThreads(weightBytes: number): number {
   return Math.min(availableCores(), worthwhile)
 }
 
+/** What one run gave. */
+interface SampledRun extends VerifiedDraft {
+  readonly logprobs: readonly SampledLogprob[]
+}
+
 interface LlamaRunnerOptions extends RunnerOptions {
   readonly maxSeqLen: number
   readonly maxThreads: number
@@ -111,6 +118,8 @@ class LlamaRunner implements ModelRunner {
   readonly #scratch: Candidates
   /** By slot; null before its first sequence. */
   readonly #samplers: (Sampler | null)[]
+  /** By slot; of sequences that ask for log probabilities. */
+  readonly #meters = new Map<number, LogprobMeter>()
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
     this.#api = api
@@ -193,7 +202,7 @@ class LlamaRunner implements ModelRunner {
    * longest context among them, a stream's token for the long prompt beside it.
    */
   #compute(runs: StepPlan['runs']): StepOutput {
-    const sampled = new Map<SlotRun, VerifiedDraft>()
+    const sampled = new Map<SlotRun, SampledRun>()
     const times = { decodeMs: 0, promptMs: 0 }
     for (const equals of groupByLength(runs)) {
       const startedMs = performance.now()
@@ -206,6 +215,7 @@ class LlamaRunner implements ModelRunner {
     return {
       tokenIds: inOrder.map(({ tokenId }) => tokenId),
       acceptedTokens: inOrder.map(({ accepted }) => accepted),
+      ...(this.#meters.size > 0 && { logprobs: inOrder.map(({ logprobs }) => logprobs) }),
       times,
     }
   }
@@ -226,23 +236,28 @@ class LlamaRunner implements ModelRunner {
   }
 
   /** Adds the next token of each run that wants one; the runs are those decoded last. */
-  #sampleEach(runs: readonly SlotRun[], sampled: Map<SlotRun, VerifiedDraft>): void {
+  #sampleEach(runs: readonly SlotRun[], sampled: Map<SlotRun, SampledRun>): void {
     const wanting = runs.filter(({ wantsToken }) => wantsToken)
     const logits = wanting.length === 0 ? [] : this.#context.logits()
     let rows = 0
     for (const run of wanting) {
       const firstRow = rows
-      const verified = verifyDraft(run, (index) => this.#sample(run, logits[firstRow + index]))
+      const logprobs: SampledLogprob[] = []
+      const verified = verifyDraft(run, (index) => this.#sample(run, logits[firstRow + index], logprobs))
       this.#dropRejected(run, verified.accepted)
-      sampled.set(run, verified)
+      sampled.set(run, { ...verified, logprobs })
       rows += 1 + (run.draftTokens ?? 0)
     }
   }
 
-  #sample({ slotId }: SlotRun, logits: Float32Array | undefined): number {
+  /** The next token; adds its log probability where its sequence asks for them. */
+  #sample({ slotId }: SlotRun, logits: Float32Array | undefined, logprobs: SampledLogprob[]): number {
     const sampler = this.#samplers[slotId]
     if (!sampler || !logits) throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
-    return sampler.sample(logits, this.#scratch)
+    const tokenId = sampler.sample(logits, this.#scratch)
+    const meter = this.#meters.get(slotId)
+    if (meter !== undefined) logprobs.push(meter.measure(logits, tokenId, this.#scratch))
+    return tokenId
   }
 
   #dropRejected({ slotId, position, tokenIds, draftTokens = 0 }: SlotRun, accepted: number): void {
@@ -262,7 +277,8 @@ class LlamaRunner implements ModelRunner {
     else void this.#tokenizerThread.close().then(() => this.#model.close())
   }
 
-  #start({ slotId, promptTokenIds, sampling, endRules, cachedTokens, copyFromSlotId }: SlotStart): void {
+  #start(start: SlotStart): void {
+    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, cachedTokens, copyFromSlotId } = start
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(
@@ -270,6 +286,8 @@ class LlamaRunner implements ModelRunner {
       promptTokenIds,
       lateTokensOf(endRules, this.#vocabulary.endTokenIds),
     )
+    if (topLogprobs === undefined) this.#meters.delete(slotId)
+    else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))
   }
 
   /** Computes a few tokens, so that the first request does not wait for the weights' pages; returns whether a slot can be cut. */

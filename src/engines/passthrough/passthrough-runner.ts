@@ -1,12 +1,14 @@
 /**
  * The model that serves while no other is registered: tokens are UTF-8 bytes, and a prompt is continued with the
  * prompt itself, once (decisions, section 3). No weights and nothing native, so it runs inside the HTTP process and
- * every scheduler test runs the real scheduler on it. Sampling changes nothing.
+ * every scheduler test runs the real scheduler on it. Sampling changes nothing: the one token that can come has the probability 1.
  */
 import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
 import type {
   LongPrompt,
   ModelRunner,
+  SampledLogprob,
+  SlotStart,
   StepOutput,
   StepPlan,
   TokenizingJob,
@@ -40,6 +42,8 @@ export class PassthroughRunner implements ModelRunner {
   readonly #info: ModelInfo
   /** What each slot continues; null before its first sequence. */
   readonly #prompts: (Int32Array | null)[]
+  /** By slot; of sequences that ask for log probabilities. */
+  readonly #topLogprobs = new Map<number, number>()
 
   constructor(options: PassthroughOptions) {
     this.#prompts = Array.from({ length: options.maxBatchSize }, () => null)
@@ -84,18 +88,34 @@ export class PassthroughRunner implements ModelRunner {
   }
 
   execute(plan: StepPlan): StepOutput {
-    for (const { slotId, promptTokenIds } of plan.starts) this.#prompts[slotId] = promptTokenIds
+    for (const start of plan.starts) this.#start(start)
     const tokenIds: (number | null)[] = []
+    const logprobs: (readonly SampledLogprob[])[] = []
     for (const { slotId, position, tokenIds: computed, wantsToken } of plan.runs) {
       const prompt = this.#prompts[slotId] ?? null
       if (prompt === null) throw new RangeError(`slot ${slotId} was not started`)
       const newTokens = position + computed.length - prompt.length
-      if (wantsToken) tokenIds.push(prompt[newTokens] ?? null)
+      if (!wantsToken) continue
+      const tokenId = prompt[newTokens] ?? null
+      tokenIds.push(tokenId)
+      if (this.#topLogprobs.size > 0) logprobs.push(this.#logprobsOf(slotId, tokenId))
     }
-    return { tokenIds }
+    return this.#topLogprobs.size === 0 ? { tokenIds } : { tokenIds, logprobs }
   }
 
   close(): void {}
+
+  #start({ slotId, promptTokenIds, topLogprobs }: SlotStart): void {
+    this.#prompts[slotId] = promptTokenIds
+    if (topLogprobs === undefined) this.#topLogprobs.delete(slotId)
+    else this.#topLogprobs.set(slotId, topLogprobs)
+  }
+
+  #logprobsOf(slotId: number, tokenId: number | null): readonly SampledLogprob[] {
+    const top = this.#topLogprobs.get(slotId)
+    if (top === undefined || tokenId === null) return []
+    return [{ logprob: 0, top: top === 0 ? [] : [{ tokenId, logprob: 0 }] }]
+  }
 }
 
 function* toTokenSlices(prompt: LongPrompt): TokenSlices {

@@ -6,17 +6,10 @@
  */
 import type { Sampling } from '../../../protocol/engine.ts'
 import type { BeamChoice } from '../../../protocol/model-runner.ts'
-import {
-  findLargest,
-  keepAtLeast,
-  keepHeaviest,
-  keepTop,
-  largestWeight,
-  weigh,
-  type Candidates,
-} from './candidates.ts'
+import { keepAtLeast, keepHeaviest, keepTop, largestWeight, weigh, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import { LogitAdjustments, type LateTokens } from './logit-adjustments.ts'
+import { logSumOfExp } from './logprobs.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** A beam must have another way to go on when its likeliest token ends it. */
@@ -72,7 +65,7 @@ export class BeamSampler {
 
   /** Bias and penalties fall on log-probabilities, and what they change is not normalised again. */
   #adjust({ tokenIds }: RankedBeam, logits: Float32Array): void {
-    const logSum = logSumOfExp(logits)
+    const logSum = logSumOfExp(logits, 1)
     for (let i = 0; i < logits.length; i++) logits[i] = (logits[i] as number) - logSum
     this.#adjustments?.withText(tokenIds).apply(logits)
   }
@@ -130,13 +123,6 @@ function rankRow(
     tokenId: scratch.ids[i] as number,
     score: beam.score + (scratch.weights[i] as number),
   }))
-}
-
-function logSumOfExp(logits: Float32Array): number {
-  const largest = logits[findLargest(logits)] as number
-  let sum = 0
-  for (let i = 0; i < logits.length; i++) sum += fastExp((logits[i] as number) - largest)
-  return largest + Math.log(sum)
 }
 
 /** Index of the weight in which `target` falls; never one of weight 0. */

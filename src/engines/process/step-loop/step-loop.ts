@@ -309,8 +309,10 @@ function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
       const { promptTokens, cachedTokens, queueMs } = event
       return { type: 'sequence-start', index, promptTokens, cachedTokens, queueMs }
     }
-    case 'text-delta':
-      return { type: 'text-delta', index, text: event.text, tokenIds: event.tokenIds }
+    case 'text-delta': {
+      const { text, tokenIds, logprobs } = event
+      return { type: 'text-delta', index, text, tokenIds, ...(logprobs && { logprobs }) }
+    }
     case 'sequence-end': {
       const { finishReason, stopString, drafts } = event
       return {

@@ -3,7 +3,9 @@
  * at a hit the sequence ends before it, with `content_filter`, and what the engine still generates for it is dropped.
  * While nothing is held, each character is read once.
  */
+import { HeldTokens } from '../../core/text/held-tokens.ts'
 import type {
+  ChosenLogprob,
   EngineEvent,
   SequenceEndEvent,
   SequenceStartEvent,
@@ -88,11 +90,11 @@ export class OutputFilter {
       holdFrom = Math.min(holdFrom, detector.holdFrom)
     }
     if (hit !== null) return this.#end(sequence, { event: { ...event, text }, detector: hit, holdFrom })
-    if (holdFrom === Infinity && held.isEmpty) {
+    if (holdFrom === Infinity && held.isEmpty && event.logprobs === undefined) {
       held.skip(text)
       return [text === event.text ? event : { ...event, text }]
     }
-    held.add(text, event.tokenIds)
+    held.add({ ...event, text })
     return [{ ...event, ...held.release(holdFrom) }]
   }
 
@@ -100,9 +102,7 @@ export class OutputFilter {
     this.#close(sequence)
     const { index } = event
     // What was held did not become a hit.
-    return sequence.held.isEmpty
-      ? [event]
-      : [{ type: 'text-delta', index, ...sequence.held.release(Infinity) }, event]
+    return sequence.held.isEmpty ? [event] : [{ type: 'text-delta', index, ...sequence.held.finish() }, event]
   }
 
   /** Sends the text before the hit, and then the end. */
@@ -113,7 +113,7 @@ export class OutputFilter {
     const { index } = event
     this.#close(sequence)
     this.#onHit(detector.rule, 1)
-    sequence.held.add(event.text, event.tokenIds)
+    sequence.held.add(event)
     return [
       { type: 'text-delta', index, ...sequence.held.release(holdFrom) },
       { type: 'sequence-end', index, finishReason: 'content_filter', error: null },
@@ -122,7 +122,7 @@ export class OutputFilter {
 
   #withoutControls(text: string): string {
     if (!CONTROLS.test(text)) return text
-    const clean = text.replaceAll(ALL_CONTROLS, '')
+    const clean = removeControls(text)
     this.#onHit(CONTROLS_RULE, text.length - clean.length)
     return clean
   }
@@ -133,29 +133,36 @@ export class OutputFilter {
   }
 }
 
-interface HeldTokens {
+type HeldDelta = Pick<TextDeltaEvent, 'text' | 'tokenIds' | 'logprobs'>
+
+interface HeldTokenIds {
   /** Offset of the sequence's text at which the text of these tokens ends. */
   readonly end: number
   readonly tokenIds: readonly number[]
 }
 
 /**
- * The text of one sequence that is held back, and its token ids, which are released together with the text: the
- * tokenizer's vocabulary turns ids into text.
+ * The text of one sequence that is held back, and its token ids and log probabilities, which are released together with the
+ * text: the tokenizer's vocabulary turns ids into text, and log probabilities hold it.
  */
 class HeldText {
   #text = ''
   /** Offset of the first character held. */
   #start = 0
-  #tokens: HeldTokens[] = []
+  #tokens: HeldTokenIds[] = []
+  /** Null where there are none. */
+  #logprobs: HeldTokens<ChosenLogprob> | null = null
 
   get isEmpty(): boolean {
-    return this.#text === '' && this.#tokens.length === 0
+    return this.#text === '' && this.#tokens.length === 0 && this.#logprobs?.isEmpty !== false
   }
 
-  add(text: string, tokenIds: readonly number[]): void {
+  add({ text, tokenIds, logprobs }: HeldDelta): void {
     this.#text += text
     this.#tokens.push({ end: this.#start + this.#text.length, tokenIds })
+    if (logprobs === undefined) return
+    this.#logprobs ??= new HeldTokens(removeControls)
+    for (const logprob of logprobs) this.#logprobs.add(withoutControlTokens(logprob))
   }
 
   /** Counts text that was sent without being held. */
@@ -163,14 +170,32 @@ class HeldText {
     this.#start += text.length
   }
 
-  /** Removes and returns what comes before `offset`; Infinity releases everything. */
-  release(offset: number): Pick<TextDeltaEvent, 'text' | 'tokenIds'> {
+  /** Removes and returns what comes before `offset`. */
+  release(offset: number): HeldDelta {
     const count = Math.max(0, Math.min(this.#text.length, offset - this.#start))
     const text = this.#text.slice(0, count)
     this.#text = this.#text.slice(count)
     this.#start += count
     const next = this.#tokens.findIndex(({ end }) => end > this.#start)
     const ready = this.#tokens.splice(0, next === -1 ? this.#tokens.length : next)
-    return { text, tokenIds: ready.flatMap(({ tokenIds }) => tokenIds) }
+    const tokenIds = ready.flatMap((tokens) => tokens.tokenIds)
+    return { text, tokenIds, ...(this.#logprobs && { logprobs: this.#logprobs.release(this.#start) }) }
   }
+
+  /** Removes and returns everything; of the last token a stop string may have cut the text. */
+  finish(): HeldDelta {
+    const { logprobs, ...rest } = this.release(Infinity)
+    if (logprobs === undefined || this.#logprobs === null) return rest
+    return { ...rest, logprobs: [...logprobs, ...this.#logprobs.finish(this.#start)] }
+  }
+}
+
+function removeControls(text: string): string {
+  return text.replaceAll(ALL_CONTROLS, '')
+}
+
+/** Without the alternatives whose text could not have been sent as it is. */
+function withoutControlTokens(logprob: ChosenLogprob): ChosenLogprob {
+  const top = logprob.top.filter(({ bytes }) => !CONTROLS.test(Buffer.from(bytes).toString('utf8')))
+  return { ...logprob, top }
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EngineEvent } from '../../protocol/engine.ts'
+import { HeldTokens } from '../../core/text/held-tokens.ts'
+import { Utf8Decoder } from '../../core/text/utf8-decoder.ts'
+import type { ChosenLogprob, EngineEvent } from '../../protocol/engine.ts'
 import { OutputGuard } from './output-guard.ts'
 
 const KEY = `sk-svc-${'0123456789abcdef'.repeat(4)}`
@@ -249,6 +251,129 @@ describe('control characters', () => {
 
   it('hide no key', () => {
     expect(play(cut(KEY, [1]).map((character) => `${character}\u0008`)).finishReason).toBe('content_filter')
+  })
+})
+
+describe('log probabilities', () => {
+  /** As from an engine that shows each piece when it comes, except halves of characters. */
+  function playTokens(tokens: readonly Uint8Array[], systemMessages: readonly string[] = []) {
+    const filter = new OutputGuard({ secrets: [ADMIN_KEY] }).open(1, { systemMessages, onHit: () => {} })
+    const decoder = new Utf8Decoder()
+    const held = new HeldTokens<ChosenLogprob>()
+    let length = 0
+    const events = tokens.map((token, tokenId): EngineEvent => {
+      const bytes = [...token]
+      held.add({ tokenId, logprob: -tokenId, bytes, top: [{ tokenId, logprob: -tokenId, bytes }] })
+      const text = decoder.push(token)
+      length += text.length
+      return { type: 'text-delta', index: 0, text, tokenIds: [tokenId], logprobs: held.release(length) }
+    })
+    events.push({ type: 'sequence-end', index: 0, finishReason: 'stop', error: null })
+    const deltas = events
+      .flatMap((event) => filter.pass(event))
+      .filter((event) => event.type === 'text-delta')
+    return deltas.map((delta, last) => ({
+      ...delta,
+      sentText: deltas
+        .slice(0, last + 1)
+        .map(({ text }) => text)
+        .join(''),
+      sentBytes: Buffer.from(
+        deltas.slice(0, last + 1).flatMap(({ logprobs = [] }) => logprobs.flatMap(({ bytes }) => bytes)),
+      ),
+    }))
+  }
+
+  const toTokens = (text: string, sizes: readonly number[]) => {
+    const bytes = Buffer.from(text)
+    const tokens: Uint8Array[] = []
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const end = at + (sizes[turn % sizes.length] ?? 1)
+      tokens.push(bytes.subarray(at, end))
+      at = end
+    }
+    return tokens
+  }
+
+  it('are those of the text that was sent, up to a token that was cut, at a hit and without one', () => {
+    const parts = fc.constantFrom(
+      'plain ',
+      'ünï ',
+      '🙂',
+      'sk-svc-12',
+      KEY,
+      ADMIN_KEY.slice(0, 9),
+      ADMIN_KEY,
+      SYSTEM_PROMPT,
+    )
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 4 }), lengths, (texts, sizes) => {
+        const whole = texts.join('')
+        const deltas = playTokens(toTokens(whole, sizes), [SYSTEM_PROMPT])
+        for (const { sentText, sentBytes } of deltas) {
+          const bytes = Buffer.from(sentText)
+          expect(bytes.subarray(0, sentBytes.length)).toEqual(sentBytes)
+        }
+        const last = deltas.at(-1)
+        const cutBytes = Buffer.byteLength(last?.sentText ?? '') - (last?.sentBytes.length ?? 0)
+        expect(cutBytes).toBeLessThan(Math.max(...sizes))
+        if (last?.sentText === whole) expect(cutBytes).toBe(0)
+      }),
+    )
+  })
+
+  it('wait as long as their text, and go with it where it becomes a hit', () => {
+    const deltas = playTokens(
+      ['Here', ' it is: ', 'sk-svc-', ...cut(KEY.slice(7), [16])].map((text) => Buffer.from(text)),
+    )
+
+    expect(deltas.map(({ text, logprobs = [] }) => [text, logprobs.map(({ tokenId }) => tokenId)])).toEqual([
+      ['Here', [0]],
+      [' it is: ', [1]],
+      ['', []],
+      ['', []],
+      ['', []],
+    ])
+  })
+
+  it('go with a control character that is taken out of their token, and with one that began it', () => {
+    const deltas = playTokens([
+      Buffer.from('a\u001b[31m'),
+      Buffer.from('b'),
+      Buffer.of(0xc2),
+      Buffer.of(0x9b),
+      Buffer.from('c\n'),
+    ])
+    expect(deltas.at(-1)?.sentText).toBe('a[31mbc\n')
+    expect(deltas.at(-1)?.sentBytes.toString()).toBe('bc\n')
+  })
+
+  it('name no alternative with a control character', () => {
+    const filter = new OutputGuard({ secrets: [] }).open(1, { systemMessages: [], onHit: () => {} })
+    const top = [
+      { tokenId: 2, logprob: -1, bytes: [0x1b] },
+      { tokenId: 3, logprob: -2, bytes: [0x0a] },
+    ]
+    const logprobs = [{ tokenId: 1, logprob: -3, bytes: [0x61], top }]
+
+    expect(filter.pass({ type: 'text-delta', index: 0, text: 'a', tokenIds: [1], logprobs })).toMatchObject([
+      { text: 'a', logprobs: [{ tokenId: 1, top: [{ tokenId: 3 }] }] },
+    ])
+  })
+
+  it('of a token that a stop string has cut come at the end', () => {
+    const filter = new OutputGuard({ secrets: [] }).open(1, { systemMessages: [], onHit: () => {} })
+    const logprobs = [{ tokenId: 1, logprob: -1, bytes: [0x61, 0x0a], top: [] }]
+    const end = { type: 'sequence-end', index: 0, finishReason: 'stop', error: null } as const
+
+    expect([
+      ...filter.pass({ type: 'text-delta', index: 0, text: 'a', tokenIds: [1], logprobs }),
+      ...filter.pass(end),
+    ]).toEqual([
+      { type: 'text-delta', index: 0, text: 'a', tokenIds: [1], logprobs: [] },
+      { type: 'text-delta', index: 0, text: '', tokenIds: [], logprobs },
+      end,
+    ])
   })
 })
 

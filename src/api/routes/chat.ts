@@ -25,9 +25,11 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       const { isStream, includeUsage } = body
+      const hasLogprobs = body.generation.topLogprobs !== undefined
       using generation = await Generation.open(deps, body.generation, context)
-      if (!isStream) return toChatCompletion(generation, await generation.fold())
-      await streamEvents(deps, reply, { generation, format: createChatFrames(generation, { includeUsage }) })
+      if (!isStream) return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
+      const format = createChatFrames(generation, { includeUsage, hasLogprobs })
+      await streamEvents(deps, reply, { generation, format })
       return reply
     },
   })

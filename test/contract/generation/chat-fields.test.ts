@@ -20,8 +20,6 @@ describe('fields that are not built', () => {
     ['functions', [[]], [[{ name: 'f' }]]],
     ['function_call', ['none', 'auto'], [{ name: 'f' }]],
     ['response_format', [{ type: 'text' }], [{ type: 'json_object' }, 'text']],
-    ['logprobs', [false], [true]],
-    ['top_logprobs', [0], [1]],
     ['modalities', [['text']], [['text', 'audio']]],
     ['audio', [], [{ voice: 'x' }]],
     ['reasoning_effort', ['none'], ['high']],

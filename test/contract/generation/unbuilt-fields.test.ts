@@ -34,6 +34,8 @@ const GENERATE_FIELDS = [
 ]
 const CHAT_FIELDS = [
   'n',
+  'logprobs',
+  'top_logprobs',
   ...SAMPLING_FIELDS,
   'max_tokens',
   'max_completion_tokens',

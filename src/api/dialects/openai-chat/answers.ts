@@ -11,9 +11,16 @@ import {
   type AnswerOf,
   type FrameFormat,
 } from '../frames.ts'
+import { toChoiceLogprobs } from './logprobs.ts'
 import type { chatChunk, chatCompletion } from './schema.ts'
 
 type ChatChunk = AnswerOf<typeof chatChunk>
+
+interface ChatFormat {
+  readonly includeUsage: boolean
+  /** Whether log probabilities were asked for. */
+  readonly hasLogprobs: boolean
+}
 
 /** The fields of a generation that an answer and all its chunks carry. */
 type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
@@ -21,6 +28,7 @@ type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 export function toChatCompletion(
   { modelId, createdUnixSeconds }: Head,
   sequences: readonly GeneratedSequence[],
+  { hasLogprobs }: Pick<ChatFormat, 'hasLogprobs'>,
 ): AnswerOf<typeof chatCompletion> {
   const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   return {
@@ -28,9 +36,10 @@ export function toChatCompletion(
     object: 'chat.completion',
     created: createdUnixSeconds,
     model: modelId,
-    choices: sequences.map(({ text, finishReason }, index) => ({
+    choices: sequences.map(({ text, logprobs, finishReason }, index) => ({
       index,
       message: { role: 'assistant', content: text },
+      ...(hasLogprobs && { logprobs: toChoiceLogprobs(logprobs) }),
       finish_reason: answerFinishReason(finishReason),
     })),
     usage: toUsage(sequences[0]?.promptTokens ?? 0, completionTokens),
@@ -40,7 +49,7 @@ export function toChatCompletion(
 /** OpenAI's `chat.completion.chunk`. */
 export function createChatFrames(
   { modelId, createdUnixSeconds }: Head,
-  { includeUsage }: { includeUsage: boolean },
+  { includeUsage, hasLogprobs }: ChatFormat,
 ): FrameFormat {
   let promptTokens = 0
   let completionTokens = 0
@@ -62,16 +71,25 @@ export function createChatFrames(
     start: (event) => {
       promptTokens = event.promptTokens
       const delta = { role: 'assistant', content: '' } as const
-      return frame(toChunk({ index: event.index, delta, finish_reason: null }))
+      const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
+      return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))
     },
     delta: (event) => {
       if (event.type !== 'text-delta') return ''
-      const { index, text, tokenIds } = event
+      const { index, text, tokenIds, logprobs = [] } = event
       completionTokens += tokenIds.length
+      if (hasLogprobs && text.length + logprobs.length > 0) {
+        const choice = { index, delta: { content: text }, logprobs: toChoiceLogprobs(logprobs) }
+        return frame(toChunk({ ...choice, finish_reason: null }))
+      }
       return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
-    end: ({ index, finishReason }) =>
-      frame(toChunk({ index, delta: {}, finish_reason: answerFinishReason(finishReason) })),
+    end: ({ index, finishReason }) => {
+      const logprobs = hasLogprobs && { logprobs: null }
+      return frame(
+        toChunk({ index, delta: {}, ...logprobs, finish_reason: answerFinishReason(finishReason) }),
+      )
+    },
     finish: () => {
       const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
       return (includeUsage ? frame(last) : '') + DONE_FRAME

@@ -25,6 +25,7 @@ import {
 } from '../../schemas/fields.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
+import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
 
 /** As many as a batch has prompts. */
@@ -70,6 +71,7 @@ const chatBody = generationBody('ChatRequest', {
   repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   ...samplingFields(),
   ...endFields(),
+  ...logprobFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
   stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
@@ -77,6 +79,7 @@ const chatBody = generationBody('ChatRequest', {
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),
 }).superRefine((body, context) => {
+  checkLogprobs(body, context)
   const { max_tokens: one, max_completion_tokens: other } = body
   if (typeof one !== 'number' || typeof other !== 'number' || one === other) return
   context.addIssue({
@@ -94,6 +97,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
     sampling: toSampling(body),
     stopStrings: body.stop ?? [],
     ...toEndRules(body),
+    ...toTopLogprobs(body),
     numBeams: 1,
     priority: body.priority,
   }
@@ -127,6 +131,7 @@ export const chatCompletion = z
       z.object({
         index: z.int(),
         message: z.object({ role: z.literal('assistant'), content: z.string() }),
+        logprobs: choiceLogprobs.optional().describe('With `logprobs` only.'),
         finish_reason: finishReason,
       }),
     ),
@@ -142,6 +147,10 @@ export const chatChunk = z
       z.object({
         index: z.int(),
         delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+        logprobs: choiceLogprobs
+          .nullable()
+          .optional()
+          .describe('With `logprobs` only; of the tokens whose text is complete with this chunk.'),
         finish_reason: finishReason.nullable(),
       }),
     ),

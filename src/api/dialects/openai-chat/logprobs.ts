@@ -1,0 +1,68 @@
+/**
+ * Log probabilities as OpenAI's chat completions have them (`logprobs`, `top_logprobs`; `choices[].logprobs.content`): the
+ * request's fields and the answer's, plain and in chunks.
+ */
+import { z } from 'zod'
+import type { ChosenLogprob, TokenLogprob } from '../../../protocol/engine.ts'
+import { boolean, integer, nullableWithDefault } from '../../schemas/fields.ts'
+
+const MAX_TOP_LOGPROBS = 20
+
+export const logprobFields = () => ({
+  logprobs: nullableWithDefault(
+    boolean().describe('Whether each token of the answer comes with its log probability.'),
+    false,
+  ),
+  top_logprobs: nullableWithDefault(
+    integer(0, MAX_TOP_LOGPROBS).describe(
+      'Likeliest tokens whose log probabilities come with each token; above 0 with `logprobs` only.',
+    ),
+    0,
+  ),
+})
+
+interface LogprobBody {
+  readonly logprobs: boolean
+  readonly top_logprobs: number
+}
+
+/** For `superRefine`. vLLM passes the 0 that asks for nothing too. */
+export function checkLogprobs(body: LogprobBody, context: z.RefinementCtx): void {
+  if (body.logprobs || body.top_logprobs === 0) return
+  context.addIssue({
+    code: 'custom',
+    path: ['top_logprobs'],
+    message: `must be 0 where logprobs is not true, but was ${body.top_logprobs}`,
+  })
+}
+
+export function toTopLogprobs(body: LogprobBody): { readonly topLogprobs?: number } {
+  return body.logprobs ? { topLogprobs: body.top_logprobs } : {}
+}
+
+const tokenFields = {
+  token: z.string().describe('Text of the token; a part of a character is replaced by U+FFFD.'),
+  logprob: z.number().describe('Natural logarithm of its probability; -9999 is anything less than that.'),
+  bytes: z.array(z.int()),
+}
+
+export const choiceLogprobs = z
+  .object({
+    content: z.array(z.object({ ...tokenFields, top_logprobs: z.array(z.object(tokenFields)) })),
+    refusal: z.null(),
+  })
+  .meta({ id: 'ChoiceLogprobs' })
+
+export function toChoiceLogprobs(logprobs: readonly ChosenLogprob[]) {
+  return {
+    content: logprobs.map(({ top, ...chosen }) => ({
+      ...toToken(chosen),
+      top_logprobs: top.map((token) => toToken(token)),
+    })),
+    refusal: null,
+  }
+}
+
+function toToken({ bytes, logprob }: TokenLogprob) {
+  return { token: Buffer.from(bytes).toString('utf8'), logprob, bytes }
+}

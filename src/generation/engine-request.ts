@@ -12,6 +12,8 @@ import type { ModelLease } from '../models/registry.ts'
 import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
+const CHAT_FIELD = 'messages'
+
 /** A generation as the schemas give it: every field checked, every default applied, nothing of the wire format left. */
 export interface GenerationRequest {
   /** Null is the default model. */
@@ -41,9 +43,11 @@ export interface PromptsInput {
   readonly batch: 'block' | 'separate' | null
 }
 
-interface ChatInput {
+export interface ChatInput {
   readonly kind: 'chat'
   readonly messages: readonly ChatMessage[]
+  /** @default `messages`, and `messages[3].content` for the fourth of them */
+  readonly fieldNames?: ChatFieldNames
   /** How many answers are wanted. */
   readonly choices: number
   /** Functions that the answer may call. @default none */
@@ -56,6 +60,13 @@ interface ChatInput {
   readonly templateArguments?: Readonly<Record<string, unknown>>
   /** Whether the answer goes on with the last message, an assistant's. @default false */
   readonly continuesLastMessage?: boolean
+}
+
+/** The body's names for a chat, for errors. */
+export interface ChatFieldNames {
+  readonly chat: string
+  /** Of the text of each message. */
+  readonly texts: readonly string[]
 }
 
 interface InputText {
@@ -175,7 +186,7 @@ export async function preparePrompts(
   if (input.kind === 'chat') {
     const contents = input.messages.map(({ content }) => content)
     throwFirst([await lease.promptBound.refuseChat(contents, signal)])
-    throwFirst((await scan(deps, source, scannedMessages(input.messages))).values())
+    throwFirst((await scan(deps, source, scannedMessages(input))).values())
     return [await lease.renderChat(input.messages, signal)]
   }
   const { prompts, batch } = input
@@ -224,11 +235,26 @@ async function scan(
   return refusals
 }
 
-function scannedMessages(messages: readonly ChatMessage[]): readonly InputText[] {
+function scannedMessages({ messages, fieldNames }: ChatInput): readonly InputText[] {
   const start = currentTurnStart(messages)
-  return messages.flatMap(({ role, content }, index) =>
-    role === 'system' || index < start ? [] : [{ name: `messages[${index}].content`, text: content }],
-  )
+  return messages.flatMap(({ role, content }, index) => {
+    if (role === 'system' || index < start) return []
+    return [{ name: fieldNames?.texts[index] ?? `messages[${index}].content`, text: content }]
+  })
+}
+
+/** What the body calls the conversation; undefined where the input is none. */
+export function chatFieldName(input: GenerationRequest['input']): string | undefined {
+  return input.kind === 'chat' ? (input.fieldNames?.chat ?? CHAT_FIELD) : undefined
+}
+
+/** The layers below name the field as most dialects do. */
+export function withChatFieldName(thrown: unknown, input: GenerationRequest['input']): unknown {
+  const param = chatFieldName(input)
+  if (!(thrown instanceof ServiceError) || thrown.param !== CHAT_FIELD || param === undefined) return thrown
+  return param === CHAT_FIELD
+    ? thrown
+    : new ServiceError(thrown.code, thrown.params, { param, cause: thrown.cause })
 }
 
 /**

@@ -20,6 +20,7 @@ import { type Log, logCause } from '../telemetry/log.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import {
+  chatFieldName,
   checkBeams,
   checkMinTokens,
   checkTokenIds,
@@ -32,6 +33,7 @@ import {
   type Requester,
   throwIfAllFailed,
   toEngineOptions,
+  withChatFieldName,
 } from './engine-request.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
@@ -116,7 +118,7 @@ export class Generation implements Disposable {
       return new Generation({ deps, context, lease, input, askedTokens, prompts, engineOptions })
     } catch (error) {
       lease[Symbol.dispose]()
-      throw error
+      throw withChatFieldName(error, input)
     }
   }
 
@@ -220,7 +222,7 @@ export class Generation implements Disposable {
     const { input, context } = this.#opened
     const params = { requestId: context.requestId, ...failure.params }
     // The engine knows no field names.
-    const param = failure.code === 'context_length_exceeded' && input.kind === 'chat' ? 'messages' : undefined
+    const param = failure.code === 'context_length_exceeded' ? chatFieldName(input) : undefined
     const error = new ServiceError(failure.code, params, param === undefined ? {} : { param })
     if (input.kind === 'chat' || input.batch === null) throw error
     return { ...event, error }

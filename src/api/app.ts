@@ -27,6 +27,7 @@ import { registerDocsRoutes } from './routes/docs.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
 import { registerAdminKeyRoutes, registerKeyRoutes } from './routes/keys.ts'
 import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
+import { registerResponsesRoutes } from './routes/responses.ts'
 import { registerServiceRoutes } from './routes/service.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './schemas/validator.ts'
@@ -78,6 +79,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerModelRoutes(routes, deps)
     registerGenerateRoutes(routes, deps)
     registerChatRoutes(routes, deps)
+    registerResponsesRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
     registerUsageRoutes(routes, deps)

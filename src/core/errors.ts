@@ -89,6 +89,7 @@ export const ERRORS = {
   ),
   not_found: row(404, 'There is no route {method} {path}.'),
   model_not_found: row(404, "Model '{model}' does not exist."),
+  response_not_found: row(404, "Response '{responseId}' does not exist: this server stores no responses."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),
   user_not_found: row(404, "User '{userId}' does not exist."),
   key_not_found: row(404, "Key '{keyId}' was not found."),

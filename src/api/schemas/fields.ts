@@ -29,6 +29,23 @@ export function must(rule: string): (issue: Issue) => string {
   return ({ input }) => brokenRule(rule, input)
 }
 
+/** `'a', 'b' or 'c'` */
+export function quoteNames(names: readonly string[]): string {
+  const quoted = names.map((name) => `'${name}'`)
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter((part) => part !== '').join(' or ')
+}
+
+export function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return z.enum(names, { error: must(quoteNames(names)) })
+}
+
+/** The error of a union of objects that are told apart by their `type`. */
+export function mustBeOfType(types: readonly string[]): (issue: Issue) => string {
+  const rule = quoteNames(types)
+  return ({ input }) =>
+    isJsonObject(input) ? brokenRule(rule, input['type']) : brokenRule(`an object of type ${rule}`, input)
+}
+
 export function bounded({ isInteger, min, max }: Omit<NumberField, 'default'>): z.ZodNumber {
   const error = must(numberRule({ isInteger, min, max }))
   const anyNumber: z.ZodNumber = isInteger ? z.int({ error }) : z.number({ error })
@@ -88,11 +105,16 @@ export function withoutUnbuilt<Schema extends z.ZodObject>(schema: Schema, table
   }, schema)
 }
 
-/** The body of a request that generates. @param id of its schema in the documentation */
-export function generationBody<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
+/**
+ * The body of a request that generates.
+ * @param id of its schema in the documentation
+ * @param others fields beside those of the one table that its dialect has and that are not built
+ */
+export function generationBody<Shape extends z.ZodRawShape>(id: string, shape: Shape, others?: FieldTable) {
   const body = z.object(shape, { error: must('a JSON object') })
-  const description = describeOtherFields(new Set(Object.keys(shape)))
-  return withoutUnbuilt(body.meta({ id, description }), UNBUILT_FIELDS)
+  const table: FieldTable = new Map([...UNBUILT_FIELDS, ...(others ?? [])])
+  const description = describeOtherFields(table, new Set(Object.keys(shape)))
+  return withoutUnbuilt(body.meta({ id, description }), table)
 }
 
 /** An issue that is answered with the code `unsupported_value`. */

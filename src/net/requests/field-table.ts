@@ -30,7 +30,7 @@ function toTable(groups: readonly FieldGroup[]): FieldTable {
   )
 }
 
-const LENGTH_NAMES = ['max_tokens', 'max_new_tokens'] as const
+const LENGTH_NAMES = ['max_tokens', 'max_new_tokens', 'max_output_tokens'] as const
 
 /** Fields of a body that would change the answer. */
 export const UNBUILT_FIELDS: FieldTable = toTable([
@@ -307,6 +307,23 @@ export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
 /** Fields of `stream_options` that would change the answer. */
 export const UNBUILT_STREAM_FIELDS: FieldTable = toTable([
   { does: 'send usage in every chunk', fields: { continuous_usage_stats: [false] } },
+])
+
+/** Fields of a body of `/v1/responses` that ask for what a server would have to store, or to run by itself. */
+export const UNBUILT_RESPONSE_FIELDS: FieldTable = toTable([
+  {
+    does: 'look up what was said before: nothing is stored here, so input must hold the whole conversation',
+    fields: { previous_response_id: [], conversation: [] },
+  },
+  {
+    does: 'look up a prompt: nothing is stored here, so instructions and input must hold its text',
+    fields: { prompt: [] },
+  },
+  {
+    does: 'answer in the background: nothing is stored here that could be asked for later',
+    fields: { background: [false] },
+  },
+  { does: 'shorten a conversation by itself', fields: { context_management: [[]] } },
 ])
 
 /**

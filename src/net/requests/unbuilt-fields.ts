@@ -6,7 +6,7 @@
  * Invariant: no field of that table is accepted and forgotten where its value asks for something.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type FieldTable, HARMLESS_FIELDS, UNBUILT_FIELDS } from './field-table.ts'
+import { type FieldTable, HARMLESS_FIELDS } from './field-table.ts'
 import { brokenRule } from './request-fields.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -39,13 +39,13 @@ export function findUnbuiltField(body: Body, { table, known }: FieldOwner): Unbu
 }
 
 /** Both lists as a route's documentation shows them. */
-export function describeOtherFields(known: ReadonlySet<string>): string {
+export function describeOtherFields(table: FieldTable, known: ReadonlySet<string>): string {
   const list = (fields: readonly string[]) =>
     fields
       .filter((field) => !known.has(field))
       .map((field) => `\`${field}\``)
       .join(', ')
-  const unbuilt = [...UNBUILT_FIELDS.keys()]
+  const unbuilt = [...table.keys()]
   return (
     `Not built, and 400 unless the value asks for nothing, as \`null\` does: ${list(unbuilt)}. ` +
     `Ignored: ${list(HARMLESS_FIELDS)}, and fields of any other name.`

@@ -20,6 +20,8 @@ const REQUESTS = [
   ['/v1/generate/continuous-batch', { prompts: ['a', 'b', 'c'] }, 3],
   ['/v1/chat/completions', MESSAGES, 1],
   ['/v1/chat/completions', { ...MESSAGES, stream: true }, 1],
+  ['/v1/responses', { input: 'a' }, 1],
+  ['/v1/responses', { input: 'a', stream: true }, 1],
 ] as const
 
 describe.each([

@@ -52,6 +52,20 @@ describe('the prompt guard', () => {
     })
   })
 
+  it('names the item of a response', async () => {
+    const input = [
+      { role: 'user', content: 'Hello' },
+      { role: 'user', content: [{ type: 'input_text', text: ATTACK }] },
+    ]
+    const answer = await createGuardedApp().post('/v1/responses', { instructions: 'Be brief.', input })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error).toMatchObject({
+      message: `input[1].content ${SENTENCE}`,
+      param: 'input[1].content',
+      code: 'prompt_rejected',
+    })
+  })
+
   it('judges only what follows the last assistant message, and never what the operator says', async () => {
     const { post } = createGuardedApp()
     const send = async (...turns: readonly [role: string, content: string][]) => {

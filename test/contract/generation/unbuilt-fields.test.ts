@@ -46,6 +46,22 @@ const CHAT_FIELDS = [
   'seed',
   'priority',
 ]
+const RESPONSES_FIELDS = [
+  ...SAMPLING_FIELDS,
+  'repetition_penalty',
+  'stop',
+  'seed',
+  'priority',
+  'max_output_tokens',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning',
+  'instructions',
+  'stream',
+  'stream_options',
+]
 
 function postFull(url: string, base: object): Post {
   return async (fields) => {
@@ -80,6 +96,7 @@ const ROUTES: readonly (readonly [name: string, post: Post, read: readonly strin
     postFull('/v1/chat/completions', { messages: [{ role: 'user', content: 'ab' }] }),
     CHAT_FIELDS,
   ],
+  ['/v1/responses', postFull('/v1/responses', { input: 'ab' }), RESPONSES_FIELDS],
   ['/v1/generate of the light server', postLight, ['max_new_tokens']],
 ]
 

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { createResponsesRequest } from './request.ts'
+
+function chatOf(input: unknown, fields: object = {}) {
+  const { generation } = createResponsesRequest(256).parse({ input, ...fields })
+  return generation.input.kind === 'chat' ? generation.input : null
+}
+
+const call = (id: string) => ({ type: 'function_call', call_id: id, name: `f${id}`, arguments: '{}' })
+const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `o${id}` })
+const toolCall = (id: string) => ({ id, name: `f${id}`, arguments: '{}' })
+
+describe('items', () => {
+  it('of one turn of the assistant are one message: thought, said, called', () => {
+    const chat = chatOf([
+      { role: 'user', content: 'u' },
+      { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'r' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', annotations: [] }] },
+      call('1'),
+      call('2'),
+      output('1'),
+      output('2'),
+      { type: 'message', role: 'assistant', content: 'b' },
+      { role: 'user', content: 'v' },
+    ])
+
+    expect(chat?.messages).toEqual([
+      { role: 'user', content: 'u' },
+      { role: 'assistant', content: 'a', reasoning: 'r', toolCalls: [toolCall('1'), toolCall('2')] },
+      { role: 'tool', content: 'o1', toolCallId: '1', name: 'f1' },
+      { role: 'tool', content: 'o2', toolCallId: '2', name: 'f2' },
+      { role: 'assistant', content: 'b' },
+      { role: 'user', content: 'v' },
+    ])
+    expect(chat?.fieldNames).toEqual({
+      chat: 'input',
+      texts: [
+        'input[0].content',
+        'input[1]',
+        'input[5].output',
+        'input[6].output',
+        'input[7]',
+        'input[8].content',
+      ],
+    })
+  })
+
+  it('of two turns in a row are two messages', () => {
+    const chat = chatOf([
+      { role: 'assistant', content: 'a' },
+      { role: 'assistant', content: 'b' },
+      call('1'),
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] },
+      call('2'),
+    ])
+
+    expect(chat?.messages).toEqual([
+      { role: 'assistant', content: 'a' },
+      { role: 'assistant', content: 'b', toolCalls: [toolCall('1')] },
+      { role: 'assistant', content: '', reasoning: 's', toolCalls: [toolCall('2')] },
+    ])
+  })
+
+  it('come after the instructions; developer is system', () => {
+    const chat = chatOf([{ role: 'developer', content: [{ type: 'input_text', text: 'd' }] }], {
+      instructions: 'i',
+    })
+
+    expect(chat?.messages).toEqual([
+      { role: 'system', content: 'i' },
+      { role: 'system', content: 'd' },
+    ])
+    expect(chat?.fieldNames?.texts).toEqual(['instructions', 'input[0].content'])
+  })
+
+  it('may be a string, and so may a content and an output', () => {
+    expect(chatOf('hi')?.messages).toEqual([{ role: 'user', content: 'hi' }])
+    const parts = [
+      { type: 'input_text', text: 'a' },
+      { type: 'input_text', text: 'b' },
+    ]
+    expect(chatOf([call('1'), { ...output('1'), output: parts }])?.messages.at(-1)?.content).toBe('ab')
+  })
+})

@@ -1,0 +1,135 @@
+/**
+ * The body of `POST /v1/responses`, shaped like OpenAI's (and the Open Responses specification), whose clients send `null` for
+ * what they leave out. Nothing is stored: what would need a store is refused by `UNBUILT_RESPONSE_FIELDS`, and `store` itself
+ * passes, because clients send it without being asked. Sampling options that OpenAI's lacks are those of the chat's schema.
+ * `request.ts` makes a generation of the body.
+ */
+import { z } from 'zod'
+import { UNBUILT_RESPONSE_FIELDS, UNBUILT_STREAM_FIELDS } from '../../../net/requests/field-table.ts'
+import { endFields } from '../../schemas/end-rules.ts'
+import {
+  boolean,
+  generationBody,
+  integer,
+  integerFrom,
+  modelId,
+  must,
+  mustBeOfType,
+  nullableWithDefault,
+  number,
+  oneOf,
+  priority,
+  repetitionPenalty,
+  seed,
+  stopStrings,
+  text,
+  topK,
+  topP,
+  withoutUnbuilt,
+} from '../../schemas/fields.ts'
+import { longArray } from '../../schemas/long-array.ts'
+import { samplingFields } from '../../schemas/sampling.ts'
+import { input } from './input.ts'
+import { findChoiceProblem, tool, toolChoice } from './tools.ts'
+
+export const LOGPROBS = 'message.output_text.logprobs'
+
+/** The others ask for parts of tools and inputs that this server has not, or for reasoning that it does not encrypt. */
+const INCLUDABLE = [
+  LOGPROBS,
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+  'code_interpreter_call.outputs',
+  'computer_call_output.output.image_url',
+  'file_search_call.results',
+  'message.input_image.image_url',
+] as const
+
+const include = longArray(
+  z.enum(INCLUDABLE, { error: must(INCLUDABLE.map((name) => `'${name}'`).join(' or ')) }),
+  { error: must('an array of names') },
+).describe(`\`${LOGPROBS}\` adds the log probability of each token; the others have nothing to add here.`)
+
+const jsonSchemaFormat = z.object({
+  type: z.literal('json_schema'),
+  name: text(),
+  description: text().nullish(),
+  schema: z.record(z.string(), z.unknown(), { error: must('a JSON schema') }),
+  strict: boolean().nullish(),
+})
+
+const format = z
+  .discriminatedUnion(
+    'type',
+    [z.object({ type: z.literal('text') }), z.object({ type: z.literal('json_object') }), jsonSchemaFormat],
+    { error: mustBeOfType(['text', 'json_object', 'json_schema']) },
+  )
+  .meta({ id: 'ResponseTextFormat' })
+
+const textOptions = z.object(
+  {
+    format: format.nullish(),
+    verbosity: oneOf(['low', 'medium', 'high']).nullish().describe('Ignored.'),
+  },
+  { error: must('an object') },
+)
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+const SUMMARIES = ['auto', 'concise', 'detailed'] as const
+const reasoningOptions = z.object(
+  {
+    effort: oneOf(EFFORTS).nullish().describe("Given to the model's template as `reasoning_effort`."),
+    summary: oneOf(SUMMARIES)
+      .nullish()
+      .describe('Any of them gives what the model thinks, whole, as `summary` in place of `content`.'),
+    generate_summary: oneOf(SUMMARIES).nullish().describe('The older name of `summary`.'),
+  },
+  { error: must('an object') },
+)
+
+const streamOptions = z.object({}, { error: must('an object') })
+
+export const responsesBody = generationBody(
+  'ResponseRequest',
+  {
+    model: nullableWithDefault(modelId(), 'default'),
+    input,
+    instructions: text().nullish().describe('A system message before the input.'),
+    max_output_tokens: integerFrom(1)
+      .nullish()
+      .describe(
+        'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says. ' +
+          'When left out, what the server was started with: 256, or its `--default-max-tokens`.',
+      ),
+    temperature: nullableWithDefault(number(0, 5), 1).describe('0 takes the likeliest token each time.'),
+    top_k: nullableWithDefault(topK(), 0),
+    top_p: nullableWithDefault(topP(), 1),
+    repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
+    ...samplingFields(),
+    ...endFields(),
+    stop: nullableWithDefault(stopStrings(), []),
+    seed: seed().nullish(),
+    priority: nullableWithDefault(priority(), 0),
+    top_logprobs: integer(0, 20).nullish(),
+    include: include.nullish(),
+    tools: nullableWithDefault(longArray(tool, { error: must('an array of tools') }), []),
+    tool_choice: nullableWithDefault(toolChoice, 'auto'),
+    parallel_tool_calls: nullableWithDefault(boolean(), true),
+    text: textOptions.nullish(),
+    reasoning: reasoningOptions.nullish(),
+    stream: nullableWithDefault(boolean(), false),
+    stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
+    // Labels: shown in the answer where they are what OpenAI's types say, and ignored otherwise.
+    metadata: z.record(z.string(), z.string()).nullish().catch(null),
+    user: z.string().nullish().catch(null),
+    safety_identifier: z.string().nullish().catch(null),
+    prompt_cache_key: z.string().nullish().catch(null),
+  },
+  UNBUILT_RESPONSE_FIELDS,
+).superRefine(({ tools, tool_choice: choice }, context) => {
+  const problem = findChoiceProblem(tools, choice)
+  if (problem !== null) context.addIssue({ code: 'custom', path: ['tool_choice'], message: problem })
+})
+
+export type ResponsesBody = z.output<typeof responsesBody>

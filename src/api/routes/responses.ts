@@ -1,0 +1,66 @@
+/** `POST /v1/responses`: OpenAI's shape, plain or streamed. Nothing is stored, so no response can be asked for later. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { ServiceError } from '../../core/errors.ts'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
+import type { AppDeps } from '../deps.ts'
+import { response } from '../dialects/openai-responses/answer-schema.ts'
+import { createOutput, createResponseFrames, toResponse } from '../dialects/openai-responses/answers.ts'
+import { responseEvent } from '../dialects/openai-responses/event-schema.ts'
+import { createResponsesRequest } from '../dialects/openai-responses/request.ts'
+import { streamEvents, type StreamDeps } from '../event-stream.ts'
+import { addRoute } from '../openapi/add-route.ts'
+
+type ResponsesDeps = GenerationDeps & StreamDeps & Pick<AppDeps, 'defaultMaxTokens'>
+
+export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
+  addRoute(app, 'POST /v1/responses', {
+    operationId: 'createResponse',
+    summary: 'Answer a conversation, in the shape of the Responses API',
+    tag: 'Generation',
+    access: 'key',
+    generates: true,
+    body: createResponsesRequest(deps.defaultMaxTokens),
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: response,
+    event: responseEvent,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'openai',
+    handler: async ({ body, context }, reply) => {
+      using generation = await Generation.open(deps, body.generation, context)
+      const head = { generation, echo: body.echo, clock: deps.clock }
+      if (!body.isStream) {
+        const output = createOutput(head)
+        await generation.run((event) => void output.add(event))
+        return toResponse(head, output)
+      }
+      await streamEvents(deps, reply, { generation, format: createResponseFrames(head) })
+      return reply
+    },
+  })
+  registerStoredResponseRoutes(app)
+}
+
+/** Clients that expect a store are told that there is none. */
+function registerStoredResponseRoutes(app: FastifyInstance): void {
+  const endpoints = [
+    ['GET /v1/responses/:response_id', 'getResponse', 'Not built: no response is stored'],
+    ['DELETE /v1/responses/:response_id', 'deleteResponse', 'Not built: no response is stored'],
+  ] as const
+  for (const [endpoint, operationId, summary] of endpoints) {
+    addRoute(app, endpoint, {
+      operationId,
+      summary,
+      tag: 'Generation',
+      access: 'key',
+      params: z.object({ response_id: z.string() }),
+      ok: z.never(),
+      errors: [401, 404, 429],
+      errorShape: 'openai',
+      handler: ({ params }) => {
+        throw new ServiceError('response_not_found', { responseId: params.response_id })
+      },
+    })
+  }
+}

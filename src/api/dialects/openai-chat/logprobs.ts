@@ -3,8 +3,9 @@
  * request's fields and the answer's, plain and in chunks.
  */
 import { z } from 'zod'
-import type { ChosenLogprob, TokenLogprob } from '../../../protocol/engine.ts'
+import type { ChosenLogprob } from '../../../protocol/engine.ts'
 import { boolean, integer, nullableWithDefault } from '../../schemas/fields.ts'
+import { tokenLogprob, toTokenLogprob } from '../token-logprobs.ts'
 
 const MAX_TOP_LOGPROBS = 20
 
@@ -40,29 +41,10 @@ export function toTopLogprobs(body: LogprobBody): { readonly topLogprobs?: numbe
   return body.logprobs ? { topLogprobs: body.top_logprobs } : {}
 }
 
-const tokenFields = {
-  token: z.string().describe('Text of the token; a part of a character is replaced by U+FFFD.'),
-  logprob: z.number().describe('Natural logarithm of its probability; -9999 is anything less than that.'),
-  bytes: z.array(z.int()),
-}
-
 export const choiceLogprobs = z
-  .object({
-    content: z.array(z.object({ ...tokenFields, top_logprobs: z.array(z.object(tokenFields)) })),
-    refusal: z.null(),
-  })
+  .object({ content: z.array(tokenLogprob), refusal: z.null() })
   .meta({ id: 'ChoiceLogprobs' })
 
 export function toChoiceLogprobs(logprobs: readonly ChosenLogprob[]) {
-  return {
-    content: logprobs.map(({ top, ...chosen }) => ({
-      ...toToken(chosen),
-      top_logprobs: top.map((token) => toToken(token)),
-    })),
-    refusal: null,
-  }
-}
-
-function toToken({ bytes, logprob }: TokenLogprob) {
-  return { token: Buffer.from(bytes).toString('utf8'), logprob, bytes }
+  return { content: logprobs.map((token) => toTokenLogprob(token)), refusal: null }
 }

@@ -3,7 +3,7 @@
  * only a store or tools of the server's own could fill is there as well, with its one value.
  */
 import { z } from 'zod'
-import { tokenLogprob } from './logprobs.ts'
+import { tokenLogprob } from '../token-logprobs.ts'
 
 const itemStatus = z.enum(['in_progress', 'completed', 'incomplete'])
 

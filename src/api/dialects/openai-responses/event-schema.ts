@@ -6,8 +6,8 @@
  *   → completed | incomplete | failed, behind `error` where it failed
  */
 import { z } from 'zod'
+import { tokenLogprob } from '../token-logprobs.ts'
 import { outputItem, outputText, reasoningText, response, summaryText } from './answer-schema.ts'
-import { tokenLogprob } from './logprobs.ts'
 
 const numbered = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.object({ type: z.literal(type), sequence_number: z.int(), ...shape })

@@ -1,8 +1,8 @@
 /** Items of an output as `/v1/responses` shows them, whole and in the events of a stream. */
 import type { AnswerOf } from '../frames.ts'
+import { toTokenLogprob } from '../token-logprobs.ts'
 import type { outputItem } from './answer-schema.ts'
 import type { responseEvent } from './event-schema.ts'
-import { toTokenLogprob } from './logprobs.ts'
 import type { Item, ItemChange } from './output.ts'
 
 type ResponseEvent = AnswerOf<typeof responseEvent>
@@ -70,7 +70,7 @@ export function deltaEvent({
         ...place,
         content_index: 0,
         delta,
-        logprobs: logprobs.map(toTokenLogprob),
+        logprobs: logprobs.map((token) => toTokenLogprob(token)),
       }
     case 'reasoning':
       return { type: 'response.reasoning_text.delta', ...place, content_index: 0, delta }
@@ -126,7 +126,12 @@ function partEvent(action: 'added' | 'done', { item, index }: PlacedItem): reado
 }
 
 function toTextPart({ text, logprobs }: MessageItem) {
-  return { type: 'output_text' as const, text, annotations: [], logprobs: logprobs.map(toTokenLogprob) }
+  return {
+    type: 'output_text' as const,
+    text,
+    annotations: [],
+    logprobs: logprobs.map((token) => toTokenLogprob(token)),
+  }
 }
 
 function toReasoningPart(text: string) {

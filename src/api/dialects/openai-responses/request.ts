@@ -1,6 +1,6 @@
 /** A body of `/v1/responses` as a generation, and what its answer says of it. */
 import type { z } from 'zod'
-import type { GenerationRequest } from '../../../generation/engine-request.ts'
+import type { ChatInput, GenerationRequest } from '../../../generation/engine-request.ts'
 import type { Constraint } from '../../../protocol/constraint.ts'
 import { toEndRules } from '../../schemas/end-rules.ts'
 import { toSampling } from '../../schemas/sampling.ts'
@@ -27,7 +27,7 @@ export const createResponsesRequest = (defaultMaxTokens: number | 'context') =>
     } satisfies GenerationRequest,
   }))
 
-function toChatInput(body: ResponsesBody, context: z.RefinementCtx): GenerationRequest['input'] {
+function toChatInput(body: ResponsesBody, context: z.RefinementCtx): ChatInput {
   const conversation = new Conversation(body.instructions ?? null)
   const lost = body.input.findIndex((item, index) => !conversation.add(item, `input[${index}]`))
   if (lost !== -1) {

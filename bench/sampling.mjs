@@ -6,6 +6,7 @@
  *   npm run bench:sampling
  */
 import { createCandidates } from '../dist/engines/llamacpp/sampling/candidates.js'
+import { LogprobMeter } from '../dist/engines/llamacpp/sampling/logprobs.js'
 import { Sampler } from '../dist/engines/llamacpp/sampling/sampling.js'
 import { createRandom, rangeOf } from './report/statistics.mjs'
 
@@ -28,6 +29,9 @@ const SETTINGS = [
   { temperature: 5, topK: 0, topP: 0.95 },
 ]
 
+/** Measured alone: what they cost on top of a draw. */
+const TOP_LOGPROBS = [0, 5, 20]
+
 /** @param {number} size @param {number} seed */
 function makeLogits(size, seed) {
   const random = createRandom(8, size, seed)
@@ -39,19 +43,41 @@ function makeLogits(size, seed) {
   return logits
 }
 
+/** @param {(row: Float32Array) => void} work @param {readonly Float32Array[]} rows @returns microseconds */
+function medianOf(work, rows) {
+  const draws = Array.from({ length: DRAWS }, (_, draw) => {
+    const row = rows[draw % ROWS] ?? new Float32Array()
+    const startedMs = performance.now()
+    work(row)
+    return (performance.now() - startedMs) * 1000
+  })
+  return rangeOf(draws)?.median.toFixed(0) ?? 'n/a'
+}
+
+/** @param {number} size @param {string} name @param {string} median */
+function print(size, name, median) {
+  console.log(`${String(size).padStart(8)} tokens, ${name.padEnd(50)} ${median.padStart(6)} us`)
+}
+
 for (const size of VOCABULARIES) {
   const rows = Array.from({ length: ROWS }, (_, row) => makeLogits(size, row))
   const scratch = createCandidates(size)
   for (const settings of SETTINGS) {
     const sampler = new Sampler({ ...settings, repetitionPenalty: 1, seed: 1 }, new Int32Array())
-    const draws = Array.from({ length: DRAWS }, (_, draw) => {
-      const startedMs = performance.now()
-      sampler.sample(rows[draw % ROWS] ?? new Float32Array(), scratch)
-      return (performance.now() - startedMs) * 1000
-    })
     const { temperature, topK, topP, minP = 0 } = settings
     const name = `temperature ${temperature}, top_k ${topK}, top_p ${topP}, min_p ${minP}`
-    const median = rangeOf(draws)?.median.toFixed(0) ?? 'n/a'
-    console.log(`${String(size).padStart(8)} tokens, ${name.padEnd(50)} ${median.padStart(6)} us`)
+    print(
+      size,
+      name,
+      medianOf((row) => sampler.sample(row, scratch), rows),
+    )
+  }
+  for (const top of TOP_LOGPROBS) {
+    const meter = new LogprobMeter(top, 1)
+    print(
+      size,
+      `logprobs, top_logprobs ${top}`,
+      medianOf((row) => meter.measure(row, 1, scratch), rows),
+    )
   }
 }

@@ -24,6 +24,8 @@ const REQUESTS = [
   ['/v1/generate/continuous-batch', { prompts: ['a', 'b', 'c'] }],
   ['/v1/chat/completions', MESSAGES],
   ['/v1/chat/completions', { ...MESSAGES, stream: true }],
+  ['/v1/responses', { input: 'a' }],
+  ['/v1/responses', { input: 'a', stream: true }],
 ] as const
 
 /** A free key may run one request at a time. */

@@ -22,6 +22,7 @@ const PLAIN_REQUESTS = [
   ['/v1/generate/batch', { prompts: ['a', 'b'] }, 1],
   ['/v1/generate/continuous-batch', { prompts: ['a', 'b'] }, 2],
   ['/v1/chat/completions', MESSAGES, 1],
+  ['/v1/responses', { input: 'a' }, 1],
 ] as const
 
 const STREAM_REQUESTS = [

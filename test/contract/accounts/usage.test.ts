@@ -19,6 +19,8 @@ const REQUESTS = [
   ['/v1/generate/continuous-batch', { prompts: ['a', 'b', 'c'] }, 3],
   ['/v1/chat/completions', MESSAGES, 3],
   ['/v1/chat/completions', { ...MESSAGES, stream: true }, 3],
+  ['/v1/responses', { input: 'abc' }, 3],
+  ['/v1/responses', { input: 'abc', stream: true }, 3],
 ] as const
 
 const SUMMARY = { requests: 0, tokens_in: 0, tokens_out: 0, avg_response_ms: 0 }

@@ -15,6 +15,8 @@ const KEYED_ROUTES = [
   ['POST', '/v1/generate/stream'],
   ['POST', '/v1/generate/continuous-batch'],
   ['POST', '/v1/chat/completions'],
+  ['POST', '/v1/responses'],
+  ['GET', '/v1/responses/resp_1'],
 ] as const
 
 const testApp = shared(() => createTestApp())
@@ -189,6 +191,7 @@ describe('unknown models', () => {
     ['/v1/generate/batch', { prompts: ['a'] }],
     ['/v1/generate/continuous-batch', { prompts: ['a'] }],
     ['/v1/chat/completions', MESSAGES],
+    ['/v1/responses', { input: 'a' }],
   ])('POST %s answers 404', async (url, body) => {
     const answer = await testApp().post(url, { ...body, model: 'nobody' })
 

@@ -68,7 +68,9 @@ export function sendInTinyChunks(address, { path, key, chunks }, signal) {
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname)
     let left = chunks
+    const abort = () => end('aborted')
     const end = (/** @type {Outcome['status']} */ status) => {
+      signal.removeEventListener('abort', abort)
       resolve({ status })
       socket.destroy()
     }

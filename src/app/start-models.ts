@@ -39,14 +39,17 @@ export async function localModels(
 }
 
 function modelsOf(config: ServerConfig): readonly StartModel[] {
-  const { checkpoint, modelConfig, tokenizer, quantization } = config
+  const { checkpoint, modelConfig, tokenizer, quantization, toolFormat } = config
   const listed = config.models.map(({ id, ...source }) => ({ id, source: toModelSource(source) }))
   if (checkpoint === null) return listed
   const id = config.modelId ?? checkpointName(checkpoint)
   if (listed.some((model) => model.id === id)) {
     throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
   }
-  return [{ id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization }) }, ...listed]
+  return [
+    { id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat }) },
+    ...listed,
+  ]
 }
 
 /** @throws StartError for the first model that cannot be served. */

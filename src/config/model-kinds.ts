@@ -1,12 +1,13 @@
 /** How the list of models in a configuration file, or from code, is read. */
 import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
+import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
 import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
   /^[^\s\p{C}]{1,200}$/u.test(text),
 )
 
-const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization'] as const
+const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const
 
 /** A model of the list; null where the checkpoint needs no such file. */
 export interface ConfiguredModel {
@@ -19,6 +20,8 @@ export interface ConfiguredModel {
   readonly tokenizer: string | null
   /** Applied when the checkpoint is loaded. */
   readonly quantization: Quantization
+  /** How it writes tool calls. */
+  readonly toolFormat: ToolFormat
 }
 
 export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
@@ -64,5 +67,6 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     modelConfig: readOptional('modelConfig', path()),
     tokenizer: readOptional('tokenizer', path()),
     quantization: readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
+    toolFormat: readOptional('toolFormat', choice(TOOL_FORMATS)) ?? 'auto',
   })
 }

@@ -6,6 +6,7 @@
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { SPECULATIONS } from '../core/speculation.ts'
+import { TOOL_FORMATS } from '../core/tool-format.ts'
 import { configuredModels, modelIdKind } from './model-kinds.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
 import { secret, secretList } from './secret-kinds.ts'
@@ -132,11 +133,16 @@ const TABLE = {
       default: 'none',
       help: 'applied when the checkpoint is loaded',
     },
+    toolFormat: {
+      kind: choice(TOOL_FORMATS),
+      default: 'auto',
+      help: `how the checkpoint writes tool calls: ${TOOL_FORMATS.join(', ')}; auto finds it from its chat template`,
+    },
     models: {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat',
     },
   }),
   ...inGroup('Engine', {

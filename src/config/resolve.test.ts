@@ -57,6 +57,12 @@ const CASES: {
     "must be at most 200 characters without spaces, but was 'my model'",
   ],
   quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
+  toolFormat: [
+    'llama',
+    'llama',
+    'xml',
+    "must be one of auto, hermes, llama, mistral, gemma, json, but was 'xml'",
+  ],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
   defaultMaxTokens: [
@@ -255,12 +261,12 @@ describe('completeConfig', () => {
 
 describe('models', () => {
   const entry = { id: 'org/a', checkpoint: 'a.gguf' }
-  const complete = { ...entry, modelConfig: null, tokenizer: null, quantization: 'none' }
+  const complete = { ...entry, modelConfig: null, tokenizer: null, quantization: 'none', toolFormat: 'auto' }
 
   it('is a list of objects in a file, or from code', () => {
     expect(resolveConfig({}).models).toEqual([])
     expect(resolveConfig({ file: file({ models: [entry] }) }).models).toEqual([complete])
-    const models = completeConfig({ models: [{ ...complete, quantization: 'none' }] })
+    const models = completeConfig({ models: [{ ...complete, quantization: 'none', toolFormat: 'auto' }] })
     expect(completeConfig(models).models).toEqual([complete])
   })
 
@@ -279,7 +285,7 @@ describe('models', () => {
     ],
     [
       [{ ...entry, path: 'x' }],
-      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization",
+      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat",
     ],
     [[entry, entry], "must not name the id 'org/a' twice"],
     [[{ ...entry, id: 'default' }], "must not name the id 'default', which always means the default model"],

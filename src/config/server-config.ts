@@ -10,6 +10,7 @@
 import type { Quantization } from '../core/quant-mode.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { Speculation } from '../core/speculation.ts'
+import type { ToolFormat } from '../core/tool-format.ts'
 import type { ConfiguredModel } from './model-kinds.ts'
 
 /** An interface and no mapped type: TypeScript 7 shows no comments of the fields of a mapped type. */
@@ -77,8 +78,14 @@ export interface ConfigOptions {
   /** Applied when the checkpoint is loaded. Must be one of none, int4, int8, fp8. @default none */
   readonly quantization?: Quantization
   /**
+   * How the checkpoint writes tool calls: auto, hermes, llama, mistral, gemma, json; auto finds it from its chat
+   * template. Must be one of auto, hermes, llama, mistral, gemma, json.
+   * @default auto
+   */
+  readonly toolFormat?: ToolFormat
+  /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
-   * quantization. Must be a list of models, each with id and checkpoint.
+   * quantization, toolFormat. Must be a list of models, each with id and checkpoint.
    * @default none
    */
   readonly models?: readonly ConfiguredModel[]

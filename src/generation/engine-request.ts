@@ -6,7 +6,8 @@
 import { ServiceError } from '../core/errors.ts'
 import type { TierLimits } from '../core/tiers.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
-import type { ChatMessage, ToolChoice, ToolDefinition } from '../protocol/chat.ts'
+import type { AnswerPlan } from '../models/chat/answer-plan.ts'
+import type { Chat, ChatMessage } from '../protocol/chat.ts'
 import type { Constraint } from '../protocol/constraint.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
@@ -43,23 +44,12 @@ export interface PromptsInput {
   readonly batch: 'block' | 'separate' | null
 }
 
-export interface ChatInput {
+export interface ChatInput extends Chat {
   readonly kind: 'chat'
-  readonly messages: readonly ChatMessage[]
   /** @default `messages`, and `messages[3].content` for the fourth of them */
   readonly fieldNames?: ChatFieldNames
   /** How many answers are wanted. */
   readonly choices: number
-  /** Functions that the answer may call. @default none */
-  readonly tools?: readonly ToolDefinition[]
-  /** @default `auto` where there are tools */
-  readonly toolChoice?: ToolChoice
-  /** Whether an answer may call more than one tool. @default true */
-  readonly allowsParallelToolCalls?: boolean
-  /** Further variables of the model's template, as vLLM's `chat_template_kwargs`. @default none */
-  readonly templateArguments?: Readonly<Record<string, unknown>>
-  /** Whether the answer goes on with the last message, an assistant's. @default false */
-  readonly continuesLastMessage?: boolean
 }
 
 /** The body's names for a chat, for errors. */
@@ -101,6 +91,16 @@ export function toEngineOptions(
       ...(request.topLogprobs !== undefined && { topLogprobs: request.topLogprobs }),
     },
     place: { priorityClass: limits.priorityClass, priority: request.priority, accountId },
+  }
+}
+
+/** With what the answer to a chat needs beside: its constraint, and the control tokens that its format is written with. */
+export function withAnswerPlan(options: EngineRequest['options'], plan: AnswerPlan): EngineRequest['options'] {
+  const { constraint, shownSpecialTexts } = plan
+  return {
+    ...options,
+    ...(constraint !== null && { constraint }),
+    ...(shownSpecialTexts.length > 0 && { shownSpecialTexts }),
   }
 }
 
@@ -187,7 +187,7 @@ export async function preparePrompts(
     const contents = input.messages.map(({ content }) => content)
     throwFirst([await lease.promptBound.refuseChat(contents, signal)])
     throwFirst((await scan(deps, source, scannedMessages(input))).values())
-    return [await lease.renderChat(input.messages, signal)]
+    return [await lease.renderChat(input, signal)]
   }
   const { prompts, batch } = input
   const texts = prompts.map(({ text }) => text)

@@ -4,7 +4,7 @@
  * The routes open one for each request, run it once and dispose it.
  *
  *   open: lease → beams → tier's ceiling → length → prompt guard → chat template        nothing of it is billed
- *   run, fold: engine → counted → output guard → events → billed
+ *   run, fold: engine → counted → output guard → reasoning and tool calls read → events → billed
  *
  * Invariant: what went to an engine leaves at most one usage row, committed before `run` or `fold` settles, however the
  * generation ends. Only what the engine refused before any sequence started leaves none.
@@ -13,12 +13,14 @@ import type { Clock } from '../core/clock.ts'
 import { InvariantError, ServiceError, toServiceError } from '../core/errors.ts'
 import type { OutputFilter } from '../guards/output/output-filter.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
+import type { AnswerPlan } from '../models/chat/answer-plan.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
 import { CLIENT_GONE_STATUS } from '../net/connections/client-presence.ts'
 import type { EngineEvent, EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
+import { AnswerEvents } from './answer-events.ts'
 import {
   chatFieldName,
   checkBeams,
@@ -34,6 +36,7 @@ import {
   throwIfAllFailed,
   toEngineOptions,
   withChatFieldName,
+  withAnswerPlan,
 } from './engine-request.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
@@ -81,6 +84,8 @@ interface OpenedGeneration {
   /** In the order of the input. */
   readonly prompts: readonly PreparedPrompt[]
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
+  /** Null where the text of an answer is the answer. */
+  readonly createReader: AnswerPlan['createReader']
 }
 
 export class Generation implements Disposable {
@@ -115,7 +120,13 @@ export class Generation implements Disposable {
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
       const { maxNewTokens: askedTokens } = request
-      return new Generation({ deps, context, lease, input, askedTokens, prompts, engineOptions })
+      const plan = planChat(request, lease, prompts)
+      const options = plan === null ? engineOptions.options : withAnswerPlan(engineOptions.options, plan)
+      return new Generation({
+        ...{ deps, context, lease, input, askedTokens, prompts },
+        engineOptions: { ...engineOptions, options },
+        createReader: plan?.createReader ?? null,
+      })
     } catch (error) {
       lease[Symbol.dispose]()
       throw withChatFieldName(error, input)
@@ -179,14 +190,17 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
-    const { lease, engineOptions, context } = this.#opened
+    const { lease, engineOptions, context, createReader } = this.#opened
     const { signal } = context
-    const filter = this.#openFilter(prompts.length * choicesOf(this.#opened.input))
+    const count = prompts.length * choicesOf(this.#opened.input)
+    const filter = this.#openFilter(count)
+    const reading = createReader === null ? null : new AnswerEvents(createReader, count)
     for await (const events of lease.engine.generate({ ...engineOptions, prompts }, signal)) {
       for (const event of events) {
         this.#record(event)
-        for (const passed of filter?.pass(event) ?? [event]) {
-          const waiting = onEvent(passed.type === 'sequence-end' ? this.#toGenerationEnd(passed) : passed)
+        const passed = filter?.pass(event) ?? [event]
+        for (const read of reading === null ? passed : passed.flatMap((one) => reading.read(one))) {
+          const waiting = onEvent(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
           if (waiting === undefined) continue
           await waiting
           signal.throwIfAborted()
@@ -288,6 +302,16 @@ export class Generation implements Disposable {
     }
     return deps.outputGuard.open(count, { systemMessages: systemMessages(input), onHit })
   }
+}
+
+/** How the answer to a chat is constrained and read; null for prompts, whose text is continued as it is. */
+function planChat(
+  { input, constraint }: GenerationRequest,
+  lease: ModelLease,
+  [prompt]: readonly PreparedPrompt[],
+): AnswerPlan | null {
+  if (input.kind === 'prompts' || prompt === undefined || !isAccepted(prompt)) return null
+  return lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
 }
 
 /** Not where as many as possible were asked for: then nothing is lowered. */

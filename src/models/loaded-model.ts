@@ -4,8 +4,10 @@
  */
 import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
-import type { ChatMessage } from '../protocol/chat.ts'
+import type { ToolFormat } from '../core/tool-format.ts'
+import type { Chat } from '../protocol/chat.ts'
 import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
+import { type AnswerPlan, type AnswerRequest, planAnswer } from './chat/answer-plan.ts'
 import { ChatTemplate, type TemplateModel } from './chat/chat-template.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
 import { PromptBound } from './prompt-bound.ts'
@@ -21,7 +23,9 @@ export interface ModelLease extends Disposable {
   /** What a prompt is refused by before it is worked on. */
   readonly promptBound: PromptBound
   /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages; the signal's reason */
-  renderChat(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Prompt>
+  renderChat(chat: Chat, signal: AbortSignal): Promise<Prompt>
+  /** How the answer to a chat that was rendered is constrained and read. */
+  planAnswer(request: AnswerRequest): AnswerPlan
 }
 
 /** What all models share. */
@@ -30,18 +34,30 @@ export interface LoadedModelDeps {
   readonly renderThread: RenderThread
 }
 
+export interface LoadedModelOptions {
+  readonly modelId: string
+  readonly engine: Engine
+  /** How the model writes tool calls. */
+  readonly toolFormat: ToolFormat
+}
+
 export class LoadedModel {
   readonly modelId: string
   readonly engine: Engine
   readonly #queued: QueuedEngine
   readonly #promptBound: PromptBound
   readonly #renderThread: RenderThread
+  readonly #toolFormat: ToolFormat
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: Resolvers<void> | null = null
 
-  constructor(modelId: string, engine: Engine, { queueLimit, renderThread }: LoadedModelDeps) {
+  constructor(
+    { modelId, engine, toolFormat }: LoadedModelOptions,
+    { queueLimit, renderThread }: LoadedModelDeps,
+  ) {
     this.modelId = modelId
+    this.#toolFormat = toolFormat
     this.engine = engine
     this.#renderThread = renderThread
     this.#queued = new QueuedEngine(engine, queueLimit)
@@ -57,7 +73,8 @@ export class LoadedModel {
       engine: this.#queued,
       info: this.engine.info(),
       promptBound: this.#promptBound,
-      renderChat: (messages, signal) => this.#renderChat(messages, signal),
+      renderChat: (chat, signal) => this.#renderChat(chat, signal),
+      planAnswer: (request) => planAnswer(this.#templateModel(), request),
       [Symbol.dispose]: () => {
         if (isHeld) this.#release()
         isHeld = false
@@ -73,17 +90,18 @@ export class LoadedModel {
     await this.engine.close()
   }
 
-  async #renderChat(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Prompt> {
-    if (isLongChat(messages))
-      return await this.#renderThread.render({ model: this.#templateModel(), messages }, signal)
+  async #renderChat(chat: Chat, signal: AbortSignal): Promise<Prompt> {
+    if (isLongChat(chat))
+      return await this.#renderThread.render({ model: this.#templateModel(), chat }, signal)
     // Parsed on first use: a model whose template is broken can still generate.
     this.#chatTemplate ??= new ChatTemplate(this.#templateModel())
-    return this.#chatTemplate.render(messages)
+    return this.#chatTemplate.render(chat)
   }
 
   #templateModel(): TemplateModel {
     const { bosText, chatTemplate, eosText, maxSeqLen, specialTexts } = this.engine.info()
-    return { modelId: this.modelId, bosText, chatTemplate, eosText, maxSeqLen, specialTexts }
+    const model = { bosText, chatTemplate, eosText, maxSeqLen, specialTexts }
+    return { ...model, modelId: this.modelId, toolFormat: this.#toolFormat }
   }
 
   #release(): void {

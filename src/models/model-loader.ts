@@ -3,6 +3,7 @@
  * changes its entry: what serves, how far it is, why it failed. The registry, its only caller, owns the ids.
  */
 import { ServiceError, StartError } from '../core/errors.ts'
+import type { ToolFormat } from '../core/tool-format.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
@@ -52,7 +53,7 @@ export class ModelLoader {
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
-      entry.current = this.adopt(entry.id, engine)
+      entry.current = this.adopt(entry.id, engine, source.toolFormat)
       entry.source = source
       void this.retire(replaced)
     } catch (error) {
@@ -67,8 +68,8 @@ export class ModelLoader {
   }
 
   /** Makes a model of an engine that is open. */
-  adopt(id: string, engine: Engine): LoadedModel {
-    const model = new LoadedModel(id, engine, this.#modelDeps)
+  adopt(modelId: string, engine: Engine, toolFormat: ToolFormat): LoadedModel {
+    const model = new LoadedModel({ modelId, engine, toolFormat }, this.#modelDeps)
     this.#open.add(model)
     return model
   }

@@ -104,7 +104,14 @@ describe('ModelRegistry', () => {
     })
     await registry.register('m', { checkpoint: 'm.gguf' })
     expect(sources).toEqual([
-      { kind: 'local', checkpoint: 'm.gguf', modelConfig: null, tokenizer: null, quantization: 'none' },
+      {
+        kind: 'local',
+        checkpoint: 'm.gguf',
+        modelConfig: null,
+        tokenizer: null,
+        quantization: 'none',
+        toolFormat: 'auto',
+      },
     ])
     expect(await registry.source('m')).toEqual(sources[0])
   })

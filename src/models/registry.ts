@@ -6,7 +6,7 @@
  *   loading ──▶ ready ──register again──▶ (the old engine drains, the new one is ready)
  *      └──▶ failed                └──unregister──▶ draining ──▶ gone
  *
- * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on unread.
+ * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on.
  */
 import { withAbort } from '../core/abort.ts'
 import type { Clock } from '../core/clock.ts'
@@ -242,7 +242,7 @@ export class ModelRegistry {
 
   #createFallback(): ModelEntry {
     const entry = createEntry(DEFAULT_MODEL_ID, this.#options.clock.unixSeconds())
-    entry.current = this.#loader.adopt(DEFAULT_MODEL_ID, this.#options.openFallback())
+    entry.current = this.#loader.adopt(DEFAULT_MODEL_ID, this.#options.openFallback(), 'auto')
     return entry
   }
 }

@@ -1,4 +1,4 @@
-/** A conversation and the functions that its model may call, as every dialect reads them and a model's template writes them. Types only. */
+/** A conversation and the functions that its model may call, as every dialect reads them and a model's template writes them. */
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -28,6 +28,32 @@ export interface ToolDefinition {
   readonly parameters: Readonly<Record<string, unknown>>
   /** Whether arguments must match the schema exactly. */
   readonly strict: boolean
+}
+
+/** A conversation and how it is to be answered. */
+export interface Chat {
+  readonly messages: readonly ChatMessage[]
+  /** Functions that the answer may call. @default none */
+  readonly tools?: readonly ToolDefinition[]
+  /** @default `auto` where there are tools */
+  readonly toolChoice?: ToolChoice
+  /** Whether an answer may call more than one tool. @default true */
+  readonly allowsParallelToolCalls?: boolean
+  /** Further variables of the model's template, as vLLM's `chat_template_kwargs`. @default none */
+  readonly templateArguments?: Readonly<Record<string, unknown>>
+  /** Whether the answer goes on with the last message, an assistant's. @default false */
+  readonly continuesLastMessage?: boolean
+}
+
+/** The tools that the answer may call, by its choice. */
+export function callableTools({ tools = [], toolChoice = 'auto' }: Chat): readonly ToolDefinition[] {
+  if (toolChoice === 'none') return []
+  return typeof toolChoice === 'string' ? tools : tools.filter(({ name }) => name === toolChoice.name)
+}
+
+/** Whether the answer must call a tool. */
+export function mustCall({ toolChoice = 'auto' }: Chat): boolean {
+  return toolChoice !== 'auto' && toolChoice !== 'none'
 }
 
 /** Whether the answer may, must or must not call a tool, or which one it must call. */

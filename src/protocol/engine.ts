@@ -78,6 +78,8 @@ export interface SequenceOptions {
   readonly endRules?: EndRules
   /** @default none: any text */
   readonly constraint?: Constraint
+  /** Control tokens that are part of the text, as what they are called; others stand for none. @default none */
+  readonly shownSpecialTexts?: readonly string[]
   /**
    * 0 to 20: the log probability of each token of the text is given, and those of so many of the likeliest. They are those of
    * the distribution after bias, penalties and temperature, before any truncation. Not beside beams. @default none are given

@@ -1,8 +1,9 @@
 /**
- * Where a model comes from, by the kind of engine that serves it. The registry passes sources on and reads none of their
- * fields; `checkpoints/` and `app/` know what the fields of a local one mean.
+ * Where a model comes from, by the kind of engine that serves it. The registry passes sources on and reads the tool format
+ * only; `checkpoints/` and `app/` know what the other fields of a local one mean.
  */
 import type { Quantization } from '../core/quant-mode.ts'
+import type { ToolFormat } from '../core/tool-format.ts'
 
 /** Files of this machine, or of the Hub, for an engine process of this server. */
 export interface LocalModelSource {
@@ -15,6 +16,8 @@ export interface LocalModelSource {
   readonly tokenizer: string | null
   /** What its weight matrices become; the files given stay as they are. */
   readonly quantization: Quantization
+  /** How it writes tool calls; `auto` finds that from its chat template. */
+  readonly toolFormat: ToolFormat
 }
 
 export type ModelSource = LocalModelSource
@@ -23,5 +26,12 @@ export type ModelSource = LocalModelSource
 export type RegisteredSource = Pick<LocalModelSource, 'checkpoint'> & Partial<LocalModelSource>
 
 export function toModelSource(given: RegisteredSource): ModelSource {
-  return { kind: 'local', modelConfig: null, tokenizer: null, quantization: 'none', ...given }
+  return {
+    kind: 'local',
+    modelConfig: null,
+    tokenizer: null,
+    quantization: 'none',
+    toolFormat: 'auto',
+    ...given,
+  }
 }

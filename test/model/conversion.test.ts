@@ -68,7 +68,7 @@ async function openDemo(tensorType: TensorType, kvCacheType: 'f16' | 'f32'): Pro
 function promptOf(runner: ModelRunner, { kind, text = '', messages = [] }: GreedyCase): number[] {
   const prompt =
     kind === 'chat'
-      ? new ChatTemplate({ modelId: 'demo', ...runner.info() }).render(messages)
+      ? new ChatTemplate({ modelId: 'demo', toolFormat: 'auto', ...runner.info() }).render({ messages })
       : { pieces: [text], addSpecial: kind === 'text' }
   return [...runner.tokenize(prompt)]
 }

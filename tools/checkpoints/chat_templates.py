@@ -27,6 +27,25 @@ CONVERSATIONS = [
     [("user", "a"), ("assistant", "<think>\nhm\n</think>\n\nb")],
     [("user", "a"), ("user", "b")],
 ]
+FUNCTION = {
+    "name": "get_weather",
+    "description": "Weather of a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string", "description": "Its \"name\""}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+}
+TOOLS = [{"type": "function", "function": FUNCTION}]
+CALL = {"id": "a1B2c3D4e", "type": "function", "function": {"name": "get_weather", "arguments": {"city": "Köln", "days": 2}}}
+TOOL_CONVERSATIONS = [
+    [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Weather?"}],
+    [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "tool", "content": "{\"sky\": \"grey\"}", "name": "get_weather", "tool_call_id": "a1B2c3D4e"},
+    ],
+]
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
@@ -56,13 +75,15 @@ def environment():
     return made
 
 
-def render(template, turns):
-    messages = [{"role": role, "content": content} for role, content in turns]
+def render(template, messages, tools=None):
     try:
-        text = template.render(messages=messages, tools=None, documents=None, add_generation_prompt=True, **SPECIAL)
+        text = template.render(messages=messages, tools=tools, documents=None, add_generation_prompt=True, **SPECIAL)
         return {"messages": messages, "text": text}
     except jinja2.exceptions.TemplateError as error:
         return {"messages": messages, "refusal": str(error)}
+
+
+WITH_TOOLS = {"llama-3.2", "mistral-7b-v0.3", "qwen2.5", "qwen3"}
 
 
 def main():
@@ -70,9 +91,12 @@ def main():
     for path in sorted((HERE / "templates").glob("*.jinja")):
         source = path.read_text()
         compiled = environment().from_string(source)
-        cases = [render(compiled, turns) for turns in CONVERSATIONS]
-        templates.append({"name": path.stem, "template": source, "cases": cases})
-    OUTPUT.write_text(json.dumps({"date": DATE.isoformat(), **SPECIAL, "templates": templates}, indent=1, ensure_ascii=False) + "\n")
+        chats = [[{"role": role, "content": content} for role, content in turns] for turns in CONVERSATIONS]
+        made = {"name": path.stem, "template": source, "cases": [render(compiled, chat) for chat in chats]}
+        if path.stem in WITH_TOOLS:
+            made["toolCases"] = [render(compiled, chat, TOOLS) for chat in TOOL_CONVERSATIONS]
+        templates.append(made)
+    OUTPUT.write_text(json.dumps({"date": DATE.isoformat(), **SPECIAL, "tools": TOOLS, "templates": templates}, indent=1, ensure_ascii=False) + "\n")
 
 
 main()

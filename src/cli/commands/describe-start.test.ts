@@ -24,7 +24,8 @@ describe('describeStart', () => {
 
     expect(describeStart(resolveConfig({}), because('api-keys'))).toEqual([sentence])
     expect(describeStart(withModel(), because('api-keys'))).toEqual([])
-    const source = { checkpoint: 'm.gguf', modelConfig: null, tokenizer: null, quantization: 'none' } as const
+    const files = { checkpoint: 'm.gguf', modelConfig: null, tokenizer: null } as const
+    const source = { ...files, quantization: 'none', toolFormat: 'auto' } as const
     expect(
       describeStart({ ...resolveConfig({}), models: [{ id: 'm', ...source }] }, because('open')),
     ).toEqual([])

@@ -15,6 +15,7 @@ const MODEL = {
   eosText: '</s>',
   maxSeqLen: null,
   specialTexts: ['<s>', '</s>', '<|user|>', '<|assistant|>'],
+  toolFormat: 'auto' as const,
 }
 
 const threads: RenderThread[] = []
@@ -37,10 +38,10 @@ const never = new AbortController().signal
 
 describe('a long chat', () => {
   it('is one of many messages, or of much text', () => {
-    expect(isLongChat(createChat(100))).toBe(false)
-    expect(isLongChat(createChat(101))).toBe(true)
-    expect(isLongChat(createChat(2, 'x'.repeat(32_768)))).toBe(false)
-    expect(isLongChat(createChat(2, 'x'.repeat(32_769)))).toBe(true)
+    expect(isLongChat({ messages: createChat(100) })).toBe(false)
+    expect(isLongChat({ messages: createChat(101) })).toBe(true)
+    expect(isLongChat({ messages: createChat(2, 'x'.repeat(32_768)) })).toBe(false)
+    expect(isLongChat({ messages: createChat(2, 'x'.repeat(32_769)) })).toBe(true)
   })
 
   it('is rendered as a short one, for each model with its own template', async () => {
@@ -49,15 +50,15 @@ describe('a long chat', () => {
     const messages = createChat(5000)
 
     const prompts = await Promise.all(
-      [MODEL, other, MODEL].map((model) => thread.render({ model, messages }, never)),
+      [MODEL, other, MODEL].map((model) => thread.render({ model, chat: { messages } }, never)),
     )
 
-    const expected = new ChatTemplate(MODEL).render(messages)
+    const expected = new ChatTemplate(MODEL).render({ messages })
     expect(prompts).toEqual([expected, { pieces: ['5000'], addSpecial: false }, expected])
   })
 
   it('is rendered while the event loop goes on', async () => {
-    const rendering = createThread().render({ model: MODEL, messages: createChat(10_000) }, never)
+    const rendering = createThread().render({ model: MODEL, chat: { messages: createChat(10_000) } }, never)
     let turns = 0
     let isOver = false
     const count = () => {
@@ -75,7 +76,9 @@ describe('a long chat', () => {
   it('is refused with the words of its template', async () => {
     const model = { ...MODEL, chatTemplate: "{{ raise_exception('no more') }}" }
 
-    await expect(createThread().render({ model, messages: createChat(1) }, never)).rejects.toMatchObject({
+    await expect(
+      createThread().render({ model, chat: { messages: createChat(1) } }, never),
+    ).rejects.toMatchObject({
       code: 'chat_template_failed',
       message: "The chat template of model 'm' refuses these messages: no more",
       param: 'messages',
@@ -84,7 +87,7 @@ describe('a long chat', () => {
 
   it('is given up when its client leaves, and ends with the thread', async () => {
     const thread = createThread(SILENT)
-    const order = { model: MODEL, messages: createChat(1) }
+    const order = { model: MODEL, chat: { messages: createChat(1) } }
     const leaving = new AbortController()
     const running = thread.render(order, never)
     const left = thread.render(order, leaving.signal)

@@ -10,7 +10,7 @@ import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
 import type { Prompt } from '../../protocol/engine.ts'
-import type { ChatMessage } from '../../protocol/chat.ts'
+import type { Chat, ChatMessage } from '../../protocol/chat.ts'
 import type { TemplateModel } from './chat-template.ts'
 
 /** More messages or characters than these are rendered in the thread; fewer take a few milliseconds. */
@@ -21,7 +21,7 @@ const MAX_CHARACTERS_AT_ONCE = 65_536
 export interface RenderOrder {
   /** Whose template the thread keeps from one chat to the next. */
   readonly model: TemplateModel
-  readonly messages: readonly ChatMessage[]
+  readonly chat: Chat
 }
 
 export type RenderOutcome =
@@ -38,9 +38,16 @@ export interface RenderThreadOptions {
   readonly workerUrl?: URL
 }
 
-export function isLongChat(messages: readonly ChatMessage[]): boolean {
+export function isLongChat({ messages, tools = [] }: Chat): boolean {
   if (messages.length > MAX_MESSAGES_AT_ONCE) return true
-  return messages.reduce((sum, { content }) => sum + content.length, 0) > MAX_CHARACTERS_AT_ONCE
+  const characters = messages.reduce((sum, message) => sum + charactersOf(message), 0)
+  if (characters > MAX_CHARACTERS_AT_ONCE) return true
+  return tools.length > 0 && characters + JSON.stringify(tools).length > MAX_CHARACTERS_AT_ONCE
+}
+
+function charactersOf({ content, reasoning = '', toolCalls = [] }: ChatMessage): number {
+  const own = content.length + reasoning.length
+  return toolCalls.reduce((sum, call) => sum + call.arguments.length, own)
 }
 
 export class RenderThread {

@@ -7,10 +7,10 @@ import type { RenderOrder, RenderOutcome } from './render-thread.ts'
 /** Of the model of the last chat: parsing a template takes longer than rendering a short chat. */
 let last: { readonly model: TemplateModel; readonly template: ChatTemplate } | null = null
 
-answerCalls(({ model, messages }: RenderOrder): RenderOutcome => {
+answerCalls(({ model, chat }: RenderOrder): RenderOutcome => {
   try {
     if (last === null || !isSame(last.model, model)) last = { model, template: new ChatTemplate(model) }
-    return { type: 'prompt', prompt: last.template.render(messages) }
+    return { type: 'prompt', prompt: last.template.render(chat) }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const { code, params, param } = error

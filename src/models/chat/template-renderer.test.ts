@@ -25,7 +25,12 @@ const { bos_token, eos_token } = reference
 afterEach(() => void vi.useRealTimers())
 
 function render(template: string, messages: Case['messages'] = []): string {
-  return new TemplateRenderer(template).render({ messages, bos_token, eos_token })
+  return new TemplateRenderer(template).render({
+    messages,
+    bos_token,
+    eos_token,
+    add_generation_prompt: true,
+  })
 }
 
 describe('a chat template', () => {

@@ -15,7 +15,9 @@ const MAX_STEPS_PER_MESSAGE = 200
 const MAX_CHARACTERS = 64 * 2 ** 20
 
 export interface TemplateVariables {
-  readonly messages: readonly { readonly role: string; readonly content: string }[]
+  readonly messages: readonly object[]
+  readonly tools?: readonly object[] | null
+  readonly add_generation_prompt: boolean
   readonly bos_token: string
   readonly eos_token: string
 }
@@ -28,12 +30,16 @@ export class TemplateRenderer {
     this.#program = new Template(template).parsed
   }
 
-  /** @throws Error when the template refuses the messages, or computes for too long. */
-  render(variables: TemplateVariables): string {
-    const budget = new StepBudget(MAX_STEPS + variables.messages.length * MAX_STEPS_PER_MESSAGE)
+  /**
+   * @param further variables that the caller names; none of the template's own can be among them
+   * @throws Error when the template refuses the messages, or computes for too long.
+   */
+  render(variables: TemplateVariables, further: Readonly<Record<string, unknown>> = {}): string {
+    const parts = variables.messages.length + (variables.tools?.length ?? 0)
+    const budget = new StepBudget(MAX_STEPS + parts * MAX_STEPS_PER_MESSAGE)
     const environment = new Environment()
     const range = (...bounds: RangeBounds) => toRange(budget, bounds)
-    const all = { ...GLOBALS, range, ...variables, add_generation_prompt: true }
+    const all = { ...OPTIONAL, ...further, ...GLOBALS, range, ...variables }
     for (const [name, value] of Object.entries(all)) environment.set(name, value)
     const text = new BoundedInterpreter(environment, budget).run(this.#program).value
     if (text.length > MAX_CHARACTERS) throw new Error(`It makes more than ${MAX_CHARACTERS} characters.`)
@@ -76,6 +82,8 @@ class BoundedInterpreter extends UnboundedInterpreter {
   }
 }
 
+const OPTIONAL = { tools: null, documents: null } as const
+
 const GLOBALS: Readonly<Record<string, unknown>> = {
   true: true,
   false: false,
@@ -83,8 +91,6 @@ const GLOBALS: Readonly<Record<string, unknown>> = {
   True: true,
   False: false,
   None: null,
-  tools: null,
-  documents: null,
   raise_exception: (message: string): never => {
     throw new Error(message)
   },

@@ -1,0 +1,94 @@
+/**
+ * How the answer to a chat is constrained and read back: the other half of `chat-template.ts`, by the same format of the model. Called
+ * for each chat by `generation/`, once its prompt is rendered.
+ */
+import { callableTools, type Chat, mustCall } from '../../protocol/chat.ts'
+import type { Constraint } from '../../protocol/constraint.ts'
+import type { Prompt } from '../../protocol/engine.ts'
+import { chooseFormat, type FormatModel, reasoningMarkers } from './formats/choose-format.ts'
+import type { PartReader } from './reading/answer-part.ts'
+import { CallReader } from './reading/call-reader.ts'
+import { ReasoningReader } from './reading/reasoning-reader.ts'
+import { toConstraint } from './tool-constraint.ts'
+
+export interface AnswerModel extends FormatModel {
+  readonly specialTexts: readonly string[]
+}
+
+export interface AnswerRequest {
+  readonly chat: Chat
+  readonly prompt: Prompt
+  /** That the caller asks for; null for none. */
+  readonly constraint: Constraint | null
+}
+
+export interface AnswerPlan {
+  /** Of the whole answer, tool calls and reasoning included; null for none. */
+  readonly constraint: Constraint | null
+  /** Control tokens that the reader must see as text. */
+  readonly shownSpecialTexts: readonly string[]
+  /** One for each answer; null where all of it is text. */
+  readonly createReader: (() => PartReader) | null
+}
+
+export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: AnswerRequest): AnswerPlan {
+  const { specialTexts } = model
+  const reasoning = reasoningMarkers(model.chatTemplate)
+  const tools = callableTools(chat)
+  if (tools.length === 0 && reasoning === null)
+    return { constraint, shownSpecialTexts: [], createReader: null }
+
+  const { format } = chooseFormat(model)
+  const markers = [
+    ...(tools.length > 0 ? format.markers : []),
+    ...(reasoning === null ? [] : [reasoning.open, reasoning.close]),
+  ]
+  const shownSpecialTexts = markers.filter((marker) => specialTexts.includes(marker))
+  const end = endOf(prompt)
+  const isReasoning = reasoning !== null && end.endsWith(reasoning.open)
+  const isControlled = specialTexts.includes(format.trigger)
+  const startsInCalls = tools.length > 0 && mustCall(chat) && isControlled && end.endsWith(format.trigger)
+  // No grammar lets a model write a control token: what has one in it stays free, unless the prompt ends with it.
+  const controlMarkers = format.markers.filter((marker) => specialTexts.includes(marker))
+  const callsAreFree = tools.length === 0 || (isControlled && !startsInCalls)
+  const isFree = isReasoning && specialTexts.includes(reasoning.close)
+  const shape = {
+    calls: callsAreFree ? null : { chat, format, ...(isControlled && { controlMarkers }) },
+    constraint,
+    reasoningEnd: isReasoning ? reasoning.close : null,
+  }
+  const names = new Set(tools.map(({ name }) => name))
+  const createNext = (): PartReader =>
+    names.size === 0
+      ? new TextReader()
+      : new CallReader({
+          syntax: format.syntax,
+          isTool: (name) => names.has(name),
+          maxCalls: chat.allowsParallelToolCalls === false ? 1 : Infinity,
+          startsInCalls,
+        })
+  return {
+    constraint: isFree ? constraint : toConstraint(shape),
+    shownSpecialTexts,
+    createReader: () =>
+      reasoning === null || startsInCalls
+        ? createNext()
+        : new ReasoningReader({ markers: reasoning, isOpen: isReasoning, next: createNext() }),
+  }
+}
+
+/** All of the answer is text. */
+class TextReader implements PartReader {
+  push(text: string): ReturnType<PartReader['push']> {
+    return text === '' ? [] : [{ type: 'text', text }]
+  }
+
+  end(): ReturnType<PartReader['end']> {
+    return []
+  }
+}
+
+/** The last of a prompt's text, in which a marker would stand. */
+function endOf({ pieces }: Prompt): string {
+  return (pieces.at(-1) ?? '').trimEnd()
+}

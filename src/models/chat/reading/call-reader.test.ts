@@ -1,0 +1,262 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ChatFormat } from '../formats/chat-format.ts'
+import { GEMMA } from '../formats/gemma.ts'
+import { HERMES } from '../formats/hermes.ts'
+import { JSON_FORMAT } from '../formats/json.ts'
+import { LLAMA } from '../formats/llama.ts'
+import { MISTRAL_LIST, MISTRAL_NAMED } from '../formats/mistral.ts'
+import { writeCalls } from '../template-messages.ts'
+import type { AnswerPart, PartReader } from './answer-part.ts'
+import { CallReader } from './call-reader.ts'
+import { ReasoningReader } from './reasoning-reader.ts'
+
+const FORMATS = { HERMES, LLAMA, MISTRAL_LIST, MISTRAL_NAMED, GEMMA, JSON_FORMAT }
+const TOOLS = ['get_weather', 'add', 'f']
+
+interface ReaderOptions {
+  readonly maxCalls?: number
+  readonly startsInCalls?: boolean
+}
+
+function createReader(
+  { syntax }: ChatFormat,
+  { maxCalls = Infinity, startsInCalls = false }: ReaderOptions = {},
+) {
+  return new CallReader({ syntax, isTool: (name) => TOOLS.includes(name), maxCalls, startsInCalls })
+}
+
+/** Pieces of the same kind joined, each call one entry. */
+function fold(parts: readonly AnswerPart[]): readonly string[] {
+  const folded: string[] = []
+  let last = ''
+  for (const part of parts) {
+    const text = part.type === 'call' ? `${part.name}: ` : part.text
+    const kind = part.type === 'arguments' ? 'call' : part.type
+    if (part.type === 'call' || kind !== last) folded.push(kind === 'text' ? text : `${kind} ${text}`)
+    else folded[folded.length - 1] += text
+    last = kind
+  }
+  return folded
+}
+
+function read(reader: PartReader, pieces: readonly string[]): readonly string[] {
+  return fold([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()])
+}
+
+const WEATHER = 'call get_weather: {"city": "Rome"}'
+
+describe('calls are read as', () => {
+  it.each<[keyof typeof FORMATS, string, readonly string[]]>([
+    [
+      'HERMES',
+      '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>',
+      [WEATHER],
+    ],
+    [
+      'HERMES',
+      'Let me see.\n\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>\n<tool_call>\n{"arguments": {"a": "}\\"</tool_call>"}, "name": "add"}\n</tool_call>\n',
+      ['Let me see.', WEATHER, 'call add: {"a": "}\\"</tool_call>"}'],
+    ],
+    ['HERMES', '<tool_call>{"name":"f"}</tool_call> Done.', ['call f: {}', 'Done.']],
+    ['HERMES', '<tool_call>{"name":"f","arguments":"{\\"a\\":1}"}</tool_call>', ['call f: {"a":1}']],
+    ['HERMES', '<tool_call>{"name":"f","arguments":null}', ['call f: {}']],
+    ['HERMES', '<tool_call>{"name":"f","arguments":{"a":[1,', ['call f: {"a":[1,']],
+    ['LLAMA', '{"name": "get_weather", "parameters": {"city": "Rome"}}', [WEATHER]],
+    ['LLAMA', '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Rome"}}', [WEATHER]],
+    [
+      'LLAMA',
+      '{"type": "function", "name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "f", "parameters": {}}',
+      [WEATHER, 'call f: {}'],
+    ],
+    [
+      'MISTRAL_LIST',
+      '[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Rome"}, "id": "a1B2c3D4e"}, {"name":"f","arguments":{}}]',
+      [WEATHER, 'call f: {}'],
+    ],
+    ['MISTRAL_NAMED', '[TOOL_CALLS]get_weather[ARGS]{"city": "Rome"}', [WEATHER]],
+    [
+      'MISTRAL_NAMED',
+      'Ok.[TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{"city": "Rome"}[TOOL_CALLS]f[ARGS]{}',
+      ['Ok.', WEATHER, 'call f: {}'],
+    ],
+    ['GEMMA', '```json\n{"name": "get_weather", "parameters": {"city": "Rome"}}\n```', [WEATHER]],
+    ['GEMMA', '```tool_code\n{"name": "get_weather", "parameters": {"city": "Rome"}}\n```\n', [WEATHER]],
+    ['GEMMA', '{"name": "get_weather", "parameters": {"city": "Rome"}}', [WEATHER]],
+    [
+      'JSON_FORMAT',
+      'So:\n<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>',
+      ['So:', WEATHER],
+    ],
+    ['JSON_FORMAT', '[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [WEATHER]],
+  ])('%s: %s', (name, text, expected) => {
+    expect(read(createReader(FORMATS[name]), [text])).toEqual(expected)
+    expect(read(createReader(FORMATS[name]), text.split(''))).toEqual(expected)
+  })
+})
+
+describe('what is no call stays text', () => {
+  it.each<[keyof typeof FORMATS, string]>([
+    ['HERMES', '<tool_call>'],
+    ['HERMES', ' \n<tool_call> is the tag\n'],
+    ['HERMES', '<tool_call>{"name": "unknown", "arguments": {}}</tool_call>'],
+    ['HERMES', 'a <b> c <tool_cal'],
+    ['LLAMA', '{"name": "Bob", "age": 3}'],
+    ['LLAMA', '{"title": "x"} [1]'],
+    ['LLAMA', 'Use {"name": "f", "parameters": {}} so.'],
+    ['MISTRAL_LIST', '[TOOL_CALLS] none'],
+    ['MISTRAL_NAMED', '[TOOL_CALLS]unknown[ARGS]{}'],
+    ['GEMMA', '```json\n{"a": 1}\n```\n'],
+    ['JSON_FORMAT', '[1, 2, 3]'],
+    ['JSON_FORMAT', '{"name": ["f"]}'],
+    ['JSON_FORMAT', ''],
+  ])('%s: %s', (name, text) => {
+    const expected = text === '' ? [] : [text]
+    expect(read(createReader(FORMATS[name]), [text])).toEqual(expected)
+    expect(read(createReader(FORMATS[name]), text.split(''))).toEqual(expected)
+  })
+})
+
+describe('a call', () => {
+  it('begins with its name, and has its arguments as they come', () => {
+    const reader = createReader(HERMES)
+
+    expect(reader.push('<tool_call>{"name": "f", "argu')).toEqual([{ type: 'call', name: 'f' }])
+    expect(reader.push('ments": {"a": "x')).toEqual([{ type: 'arguments', text: '{"a": "x' }])
+    expect(reader.push('y"')).toEqual([{ type: 'arguments', text: 'y"' }])
+    expect(reader.push('}}</tool_call>')).toEqual([{ type: 'arguments', text: '}' }])
+    expect(reader.end()).toEqual([])
+  })
+
+  it('is the last one where no more may come', () => {
+    const text = '<tool_call>{"name":"f"}</tool_call><tool_call>{"name":"add"}</tool_call> and'
+    expect(read(createReader(HERMES, { maxCalls: 1 }), [text])).toEqual(['call f: {}'])
+  })
+
+  it.each([
+    [MISTRAL_NAMED, 'f{"a":1}'],
+    [MISTRAL_NAMED, 'f[ARGS]{"a":1}'],
+    [MISTRAL_LIST, ' [{"name": "f", "arguments": {"a":1}}]'],
+  ])('goes on where the prompt has begun it', (format, text) => {
+    expect(read(createReader(format, { startsInCalls: true }), [text])).toEqual(['call f: {"a":1}'])
+  })
+})
+
+const jsonObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }))
+const call = fc.record({
+  id: fc.constant('x'),
+  name: fc.constantFrom(...TOOLS),
+  arguments: jsonObject.map((value) => JSON.stringify(value)),
+})
+
+/** Cut at any places. */
+const cut = (text: string): fc.Arbitrary<readonly string[]> =>
+  fc.array(fc.nat({ max: text.length }), { maxLength: 12 }).map((places) => {
+    const sorted = [0, ...places.toSorted((a, b) => a - b), text.length]
+    return sorted.slice(1).map((end, i) => text.slice(sorted[i], end))
+  })
+
+/** Pieces of markers, JSON and text in any order. */
+const wildText = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        '<tool_call>',
+        '</tool_call>',
+        '[TOOL_CALLS]',
+        '[ARGS]',
+        '[CALL_ID]',
+        '<|python_tag|>',
+        '```json',
+        '```',
+        '`',
+      ],
+      ...[
+        '{"name": "f", "arguments": {"a": 1}}',
+        '{"name": ',
+        '"f"',
+        '"arguments": ',
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ';',
+        '"',
+        '\\',
+      ],
+      ...[
+        '<think>',
+        '</think>',
+        '<',
+        'f',
+        'add',
+        ' ',
+        '\n',
+        'text',
+        '{"parameters": {}, "name": "add"}',
+        ': ',
+        'id',
+      ],
+    ),
+    { maxLength: 14 },
+  )
+  .map((parts) => parts.join(''))
+
+describe.each(Object.entries(FORMATS))('%s', (_, format) => {
+  it('reads the calls that it writes', () => {
+    fc.assert(
+      fc.property(fc.array(call, { minLength: 1, maxLength: 3 }), (calls) => {
+        const expected = calls.map(({ name, arguments: text }) => `call ${name}: ${text}`)
+        expect(read(createReader(format), [writeCalls(calls, format)])).toEqual(expected)
+      }),
+    )
+  })
+
+  it('reads the same wherever the text is cut', () => {
+    fc.assert(
+      fc.property(
+        wildText.chain((text) => fc.tuple(fc.constant(text), cut(text))),
+        fc.boolean(),
+        ([text, pieces], startsInCalls) => {
+          const whole = read(createReader(format, { startsInCalls }), [text])
+          expect(read(createReader(format, { startsInCalls }), pieces)).toEqual(whole)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('reasoning', () => {
+  const markers = { open: '<think>', close: '</think>' }
+  const createThinker = (isOpen: boolean) =>
+    new ReasoningReader({ markers, isOpen, next: createReader(HERMES) })
+
+  it.each<[boolean, string, readonly string[]]>([
+    [false, '<think>\nHm. \n</think>\n\nYes. ', ['reasoning Hm.', 'Yes. ']],
+    [true, 'Hm. Ok.\n</think>\n\nYes.', ['reasoning Hm. Ok.', 'Yes.']],
+    [true, 'Hm.</think><tool_call>{"name":"f"}</tool_call>', ['reasoning Hm.', 'call f: {}']],
+    [false, '<think>\n\n</think>\n\nYes.', ['Yes.']],
+    [false, 'No <think> here', ['No <think> here']],
+    [false, ' <thi', [' <thi']],
+    [true, 'endless </thi', ['reasoning endless </thi']],
+    [true, '', []],
+  ])('where the prompt has begun it (%s): %s', (isOpen, text, expected) => {
+    expect(read(createThinker(isOpen), [text])).toEqual(expected)
+    expect(read(createThinker(isOpen), text.split(''))).toEqual(expected)
+  })
+
+  it('is the same wherever the text is cut', () => {
+    fc.assert(
+      fc.property(
+        wildText.chain((text) => fc.tuple(fc.constant(text), cut(text))),
+        fc.boolean(),
+        ([text, pieces], isOpen) => {
+          expect(read(createThinker(isOpen), pieces)).toEqual(read(createThinker(isOpen), [text]))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})

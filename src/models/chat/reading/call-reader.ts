@@ -1,0 +1,259 @@
+/**
+ * Reads the tool calls out of an answer's text, by the markers of the model's chat format. A call is given with its name as soon as that
+ * is known, then its arguments as they come; what looked like a call and is none is given as the text that it is. White space
+ * beside calls belongs to them.
+ *
+ *   text ──opener──▶ list ──{──▶ object ──}──▶ list ──closer──▶ text
+ *                     └──name and {──▶ arguments ──}──▶ list
+ *
+ * Invariant: no text is given that could still become a marker.
+ */
+import { type AnswerPart, openMarkerLength, type PartReader } from './answer-part.ts'
+import { CallObject } from './call-object.ts'
+import { JsonValue } from './json-value.ts'
+
+/** How a model writes calls: each a JSON object, or a name and a JSON object, alone or as a list. */
+export interface CallSyntax {
+  /** What calls begin with. */
+  readonly openers: readonly string[]
+  /** What may follow them. */
+  readonly closers: readonly string[]
+  /** Whether an answer may begin with calls without an opener. */
+  readonly mayBeBare: boolean
+}
+
+interface CallReaderOptions {
+  readonly syntax: CallSyntax
+  readonly isTool: (name: string) => boolean
+  /** Calls of an answer; what follows the last one is dropped. */
+  readonly maxCalls: number
+  /** Whether the prompt has the opener already. */
+  readonly startsInCalls: boolean
+}
+
+/** `name[ARGS]{` and `name[CALL_ID]id[ARGS]{`, as Mistral writes them, up to the brace. */
+const NAMED_CALL = /^([\w.:/-]+)(?:\[CALL_ID\][^[{]*)?(?:\[ARGS\])?\s*$/
+const NAMED_BEGINNING = /^[\w.:/-]/
+const LONGEST_NAMED = 512
+
+type State = 'text' | 'list' | 'object' | 'arguments' | 'over'
+
+export class CallReader implements PartReader {
+  readonly #options: CallReaderOptions
+  #state: State
+  /** What has not been read. */
+  #buffer = ''
+  /** What was read since the opener, to be given as text unless a call comes of it; null once one has come. */
+  #raw: string | null = ''
+  #object: CallObject | null = null
+  #arguments: JsonValue | null = null
+  #calls = 0
+  /** Whether only white space has come so far. */
+  #isAtStart = true
+  /** Whether the last thing given was a call. */
+  #isAfterCall = false
+  #parts: AnswerPart[] = []
+
+  constructor(options: CallReaderOptions) {
+    this.#options = options
+    this.#state = options.startsInCalls ? 'list' : 'text'
+  }
+
+  push(text: string): readonly AnswerPart[] {
+    this.#buffer += text
+    while (this.#buffer !== '' && this.#advance());
+    return this.#take()
+  }
+
+  end(): readonly AnswerPart[] {
+    // What stands behind a call in its list is a part of its closer.
+    if (this.#state !== 'over' && this.#raw !== null) this.#giveText(this.#raw + this.#buffer)
+    this.#buffer = ''
+    this.#state = 'over'
+    return this.#take()
+  }
+
+  /** One transition; false where more text is needed. */
+  #advance(): boolean {
+    switch (this.#state) {
+      case 'text':
+        return this.#readText()
+      case 'list':
+        return this.#readList()
+      case 'object':
+        return this.#readObject()
+      case 'arguments':
+        return this.#readArguments()
+      case 'over':
+        this.#buffer = ''
+        return false
+    }
+  }
+
+  #readText(): boolean {
+    const { openers, mayBeBare } = this.#options.syntax
+    const buffer = this.#buffer
+    const content = buffer.trimStart()
+    if (content === '') return false
+    if (this.#isAtStart && mayBeBare && (content.startsWith('{') || content.startsWith('['))) {
+      return this.#enterList(buffer.length - content.length)
+    }
+    const found = firstOf(buffer, openers)
+    if (found === null) return this.#releaseText()
+    const before = buffer.slice(0, found.index)
+    const kept = before.trimEnd()
+    this.#giveText(kept)
+    this.#buffer = buffer.slice(kept.length)
+    return this.#enterList(found.index - kept.length + found.marker.length)
+  }
+
+  /** Gives all but what may become an opener, and white space in front of one. */
+  #releaseText(): boolean {
+    const buffer = this.#buffer
+    const open = openMarkerLength(buffer, this.#options.syntax.openers)
+    const ready = buffer.slice(0, buffer.length - open).trimEnd()
+    this.#giveText(ready)
+    this.#buffer = buffer.slice(ready.length)
+    return false
+  }
+
+  /** @param length of what has been read of the list: its opener and the space in front of it */
+  #enterList(length: number): boolean {
+    this.#raw = this.#buffer.slice(0, length)
+    this.#buffer = this.#buffer.slice(length)
+    this.#isAtStart = false
+    this.#state = 'list'
+    return true
+  }
+
+  #readList(): boolean {
+    const { closers, openers } = this.#options.syntax
+    const content = this.#buffer.trimStart()
+    if (content === '') return false
+    if (this.#raw === null) {
+      const closer = closers.find((one) => content.startsWith(one))
+      if (closer !== undefined) return this.#leaveList(content.slice(closer.length))
+      if (openers.some((opener) => content.startsWith(opener))) return this.#leaveList(content)
+      if (openMarkerLength(content, [...closers, ...openers]) === content.length) return false
+    }
+    const first = content.charAt(0)
+    if (first === '{') {
+      this.#consume(content)
+      this.#object = new CallObject(this.#callEvents)
+      this.#state = 'object'
+      return true
+    }
+    if (LIST_MARK.test(first)) {
+      this.#consume(content.slice(1))
+      return true
+    }
+    return NAMED_BEGINNING.test(first) && this.#raw !== null
+      ? this.#readNamed(content)
+      : this.#leaveList(content)
+  }
+
+  #readNamed(content: string): boolean {
+    const brace = content.slice(0, LONGEST_NAMED).indexOf('{')
+    if (brace === -1) {
+      if (content.length < LONGEST_NAMED && mayBecomeNamed(content)) return false
+      return this.#leaveList(this.#buffer)
+    }
+    const name = NAMED_CALL.exec(content.slice(0, brace))?.[1]
+    if (name === undefined || !this.#options.isTool(name)) return this.#leaveList(this.#buffer)
+    this.#callEvents.onName(name)
+    this.#buffer = content.slice(brace)
+    this.#arguments = new JsonValue('{')
+    this.#state = 'arguments'
+    return true
+  }
+
+  #readArguments(): boolean {
+    const buffer = this.#buffer
+    const end = this.#arguments?.advance(buffer, 0) ?? 0
+    this.#callEvents.onArguments(end === -1 ? buffer : buffer.slice(0, end))
+    this.#buffer = end === -1 ? '' : buffer.slice(end)
+    if (end !== -1) this.#endCall()
+    return end !== -1
+  }
+
+  #readObject(): boolean {
+    const object = this.#object
+    if (object === null) return false
+    const end = object.read(this.#buffer, 0)
+    this.#consume(this.#buffer.slice(end))
+    if (object.state === 'open') return false
+    if (object.isNamed) this.#endCall()
+    else this.#leaveList(this.#buffer)
+    return true
+  }
+
+  #endCall(): void {
+    this.#state = this.#calls >= this.#options.maxCalls ? 'over' : 'list'
+  }
+
+  /** Back to text; a list in which no call was found is text itself. */
+  #leaveList(rest: string): boolean {
+    if (this.#raw !== null) {
+      this.#giveText(this.#raw + this.#buffer.slice(0, this.#buffer.length - rest.length))
+    }
+    this.#raw = ''
+    this.#buffer = rest
+    this.#state = 'text'
+    return true
+  }
+
+  #consume(rest: string): void {
+    if (this.#raw !== null) this.#raw += this.#buffer.slice(0, this.#buffer.length - rest.length)
+    this.#buffer = rest
+  }
+
+  readonly #callEvents = {
+    isTool: (name: string): boolean => this.#options.isTool(name),
+    onName: (name: string): void => {
+      this.#calls++
+      this.#raw = null
+      this.#isAfterCall = true
+      this.#isAtStart = false
+      this.#parts.push({ type: 'call', name })
+    },
+    onArguments: (text: string): void => {
+      if (text !== '') this.#parts.push({ type: 'arguments', text })
+    },
+  }
+
+  #giveText(given: string): void {
+    const text = this.#isAfterCall ? given.trimStart() : given
+    if (text === '') return
+    this.#parts.push({ type: 'text', text })
+    this.#isAfterCall = false
+    this.#isAtStart = false
+  }
+
+  #take(): readonly AnswerPart[] {
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+}
+
+/** Between the calls of a list, and around it. */
+const LIST_MARK = /[[\],;]/
+
+function mayBecomeNamed(text: string): boolean {
+  return /^[\w.:/-]+(?:\s*|\[[^{]*)$/.test(text)
+}
+
+function firstOf(text: string, markers: readonly string[]): { index: number; marker: string } | null {
+  let first: { index: number; marker: string } | null = null
+  for (const marker of markers) {
+    const index = text.indexOf(marker)
+    if (index === -1) continue
+    if (
+      first === null ||
+      index < first.index ||
+      (index === first.index && marker.length > first.marker.length)
+    )
+      first = { index, marker }
+  }
+  return first
+}

@@ -1,0 +1,197 @@
+/**
+ * A chat as a model's template reads it. Templates that write tools get them, calls and results in the shape that transformers gives
+ * them; for the others they are put into ordinary messages, with a description of the format in the system text.
+ */
+import { createHash } from 'node:crypto'
+import { callableTools, type Chat, type ChatMessage, mustCall, type ToolCall } from '../../protocol/chat.ts'
+import type { ChatFormat } from './formats/chat-format.ts'
+import type { ChosenFormat } from './formats/choose-format.ts'
+
+/** What a template is given of a chat: texts of the caller everywhere, which are not to become special tokens. */
+export interface TemplateChat {
+  readonly messages: readonly TemplateMessage[]
+  /** Null where the template writes none. */
+  readonly tools: readonly object[] | null
+}
+
+interface TemplateMessage {
+  readonly role: string
+  readonly content: string | null
+  readonly [field: string]: unknown
+}
+
+export function toTemplateChat(
+  chat: Chat,
+  { format, isInTemplate }: ChosenFormat,
+  chatTemplate: string | null,
+): TemplateChat {
+  if (!usesTools(chat)) return { messages: chat.messages.map(toTextMessage), tools: null }
+  const messages = withToolNames(chat.messages)
+  if (!isInTemplate) return { messages: describeTools(chat, messages, { format, chatTemplate }), tools: null }
+  const tools = callableTools(chat).map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description: description ?? '', parameters },
+  }))
+  const toToolMessage = createToolMessages(format, chatTemplate)
+  const split = format.hasOneCallPerMessage === true ? splitCalls(messages) : messages
+  return { messages: split.map(toToolMessage), tools: tools.length > 0 ? tools : null }
+}
+
+function usesTools(chat: Chat): boolean {
+  return (
+    callableTools(chat).length > 0 ||
+    chat.messages.some(({ role, toolCalls }) => role === 'tool' || (toolCalls?.length ?? 0) > 0)
+  )
+}
+
+function toTextMessage({ role, content, reasoning }: ChatMessage): TemplateMessage {
+  return { role, content, ...(reasoning !== undefined && { reasoning_content: reasoning }) }
+}
+
+/** Results name their function, which some clients leave out. */
+function withToolNames(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const names = new Map<string, string>()
+  return messages.map((message) => {
+    for (const { id, name } of message.toolCalls ?? []) names.set(id, name)
+    const name = message.name ?? names.get(message.toolCallId ?? '')
+    return message.role !== 'tool' || name === undefined ? message : { ...message, name }
+  })
+}
+
+function createToolMessages(
+  { hasShortIds }: ChatFormat,
+  chatTemplate: string | null,
+): (message: ChatMessage) => TemplateMessage {
+  const toId = hasShortIds === true ? shortId : (id: string) => id
+  // Some ask whether a message has content, others take it for a text whatever it is.
+  const asksForContent = CONTENT_IS_NONE.test(chatTemplate ?? '')
+  return (message) => {
+    const { role, content, name, toolCallId, toolCalls = [] } = message
+    const calls = toolCalls.map(({ id, name: called, arguments: text }) => ({
+      id: toId(id),
+      type: 'function',
+      function: { name: called, arguments: toArguments(text) },
+    }))
+    return {
+      ...toTextMessage(message),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(calls.length > 0 && content === '' && asksForContent && { content: null }),
+      ...(role === 'tool' && name !== undefined && { name }),
+      ...(role === 'tool' && toolCallId !== undefined && { tool_call_id: toId(toolCallId) }),
+    }
+  }
+}
+
+const CONTENT_IS_NONE = /content['"]?\]? is (?:not )?none/
+
+/** Mistral's templates refuse any other. */
+function shortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
+}
+
+/** An object, as templates want it; what a model was cut off in stays the text that it is. */
+function toArguments(text: string): unknown {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Each call in a message of its own, with its result behind it. */
+function splitCalls(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const split: ChatMessage[] = []
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i] as ChatMessage
+    const { toolCalls = [], content } = message
+    if (toolCalls.length < 2) {
+      split.push(message)
+      continue
+    }
+    const results: ChatMessage[] = []
+    while (messages[i + 1]?.role === 'tool') results.push(messages[++i] as ChatMessage)
+    for (const [place, call] of toolCalls.entries()) {
+      const answers = results.filter(({ toolCallId }) => toolCallId === call.id)
+      split.push({ ...message, content: place === 0 ? content : '', toolCalls: [call] }, ...answers)
+    }
+    split.push(...results.filter(({ toolCallId }) => !toolCalls.some(({ id }) => id === toolCallId)))
+  }
+  return split
+}
+
+interface Describer {
+  readonly format: ChatFormat
+  readonly chatTemplate: string | null
+}
+
+/** Tools in the system text, calls as the text that they were, results as messages of the user. */
+function describeTools(
+  chat: Chat,
+  messages: readonly ChatMessage[],
+  { format, chatTemplate }: Describer,
+): readonly TemplateMessage[] {
+  const joined: TemplateMessage[] = []
+  for (const [index, message] of messages.entries()) {
+    const text = toDescribedMessage(message, format)
+    const last = joined.at(-1)
+    // Many templates want user and assistant in turns.
+    const joins = message.role === 'tool' || messages[index - 1]?.role === 'tool'
+    if (joins && last?.role === 'user' && text.role === 'user') {
+      joined[joined.length - 1] = { ...last, content: `${last.content}\n\n${text.content}` }
+    } else joined.push(text)
+  }
+  const description = describe(chat, format)
+  return description === null ? joined : withSystemText(joined, description, chatTemplate)
+}
+
+function toDescribedMessage(message: ChatMessage, format: ChatFormat): TemplateMessage {
+  const { role, content, name, toolCalls = [] } = message
+  if (role === 'tool') return { role: 'user', content: `${name ?? 'The function'} returned:\n${content}` }
+  if (toolCalls.length === 0) return toTextMessage(message)
+  const written = writeCalls(toolCalls, format)
+  return { ...toTextMessage(message), content: content === '' ? written : `${content}\n${written}` }
+}
+
+export function writeCalls(calls: readonly ToolCall[], { frame, list }: ChatFormat): string {
+  const written = calls.map(({ name, arguments: text }) => {
+    const { begin, end } = frame(name)
+    return begin + (text === '' ? '{}' : text) + end
+  })
+  return list.begin + written.join(list.separator) + list.end
+}
+
+function describe(chat: Chat, format: ChatFormat): string | null {
+  const tools = callableTools(chat)
+  if (tools.length === 0) return null
+  const schemas = tools.map(({ name, description, parameters }) =>
+    JSON.stringify({ name, ...(description !== null && { description }), parameters }),
+  )
+  const example = writeCalls([{ id: '', name: 'function_name', arguments: '{"argument": "value"}' }], format)
+  return [
+    'You can call these functions. Their parameters are given as JSON schemas:',
+    ...schemas,
+    '',
+    'To call a function, write nothing but this, with its name and its arguments:',
+    example,
+    '',
+    mustCall(chat)
+      ? 'Answer by calling a function.'
+      : 'What it returned comes in the next message. Where no function is needed, answer as usual.',
+    ...(chat.allowsParallelToolCalls === false ? ['Call one function at a time.'] : []),
+  ].join('\n')
+}
+
+/** In front of the first message where the template refuses a system message. */
+function withSystemText(
+  messages: readonly TemplateMessage[],
+  text: string,
+  chatTemplate: string | null,
+): readonly TemplateMessage[] {
+  const [first, ...rest] = messages
+  const isRefused = /raise_exception\([^)]*system/i.test(chatTemplate ?? '')
+  const takes = first !== undefined && (first.role === 'system' || (isRefused && first.role === 'user'))
+  if (!takes) return [{ role: isRefused ? 'user' : 'system', content: text }, ...messages]
+  const content = first.role === 'system' ? `${first.content}\n\n${text}` : `${text}\n\n${first.content}`
+  return [{ ...first, content }, ...rest]
+}

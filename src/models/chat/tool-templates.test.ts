@@ -1,0 +1,275 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Chat, ChatMessage, ToolDefinition } from '../../protocol/chat.ts'
+import { planAnswer } from './answer-plan.ts'
+import { ChatTemplate, type TemplateModel } from './chat-template.ts'
+
+interface Call {
+  readonly id: string
+  readonly function: { readonly name: string; readonly arguments: object }
+}
+
+interface Message {
+  readonly role: ChatMessage['role']
+  readonly content: string
+  readonly tool_calls?: readonly Call[]
+  readonly tool_call_id?: string
+}
+
+interface Reference {
+  readonly date: string
+  readonly bos_token: string
+  readonly eos_token: string
+  readonly tools: readonly { readonly function: Omit<ToolDefinition, 'strict'> }[]
+  readonly templates: readonly {
+    readonly name: string
+    readonly template: string
+    readonly toolCases?: readonly { readonly messages: readonly Message[]; readonly text: string }[]
+  }[]
+}
+
+/** Made by `tools/checkpoints/chat_templates.py` with Jinja itself, set up as transformers does. */
+const reference: Reference = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../../test/model/reference/chat-templates.json'), 'utf8'),
+)
+const TOOLS = reference.tools.map(({ function: tool }) => ({ ...tool, strict: false }))
+const ARGUMENTS = '{"city": "Köln", "days": 2}'
+
+afterEach(() => void vi.useRealTimers())
+
+function createModel(chatTemplate: string | null, given: Partial<TemplateModel> = {}): TemplateModel {
+  const texts = { bosText: reference.bos_token, eosText: reference.eos_token, specialTexts: [] }
+  return { modelId: 'm', chatTemplate, ...texts, maxSeqLen: null, toolFormat: 'auto', ...given }
+}
+
+function toMessage({ role, content, tool_calls: calls, tool_call_id: toolCallId }: Message): ChatMessage {
+  const toolCalls = calls?.map((call) => ({
+    id: call.id,
+    name: call.function.name,
+    arguments: JSON.stringify(call.function.arguments),
+  }))
+  return { role, content, ...(toolCalls && { toolCalls }), ...(toolCallId !== undefined && { toolCallId }) }
+}
+
+function render(model: TemplateModel, chat: Chat): string {
+  return new ChatTemplate(model).render(chat).pieces.join('')
+}
+
+/** What the model's answer is read as. */
+function read(model: TemplateModel, chat: Chat, answer: string): unknown {
+  const prompt = new ChatTemplate(model).render(chat)
+  const reader = planAnswer(model, { chat, prompt, constraint: null }).createReader?.()
+  return [...(reader?.push(answer) ?? []), ...(reader?.end() ?? [])]
+}
+
+const withTools = reference.templates.filter(({ toolCases }) => toolCases !== undefined)
+
+describe.each(withTools)('the published template of $name', ({ template, toolCases = [] }) => {
+  const model = createModel(template)
+
+  it('is given tools, calls and results as by transformers', () => {
+    vi.useFakeTimers({ now: new Date(reference.date), toFake: ['Date'] })
+    for (const { messages, text } of toolCases) {
+      expect(render(model, { messages: messages.map(toMessage), tools: TOOLS })).toBe(text)
+    }
+  })
+
+  it('writes a call that is read as the call that it is', () => {
+    const messages = (toolCases[1]?.messages ?? []).map(toMessage)
+    const asked = { messages: messages.slice(0, 1), tools: TOOLS }
+    const before = render(model, asked)
+    const called = render(model, { messages: messages.slice(0, 2), tools: TOOLS })
+    // Mistral's template repeats the tools for the last message of the user only.
+    const answer = called.slice(before.length)
+
+    expect(read(model, asked, answer.split(/<\|eot_id\|>|<\|im_end\|>|<\/s>/)[0] ?? '')).toEqual([
+      { type: 'call', name: 'get_weather' },
+      { type: 'arguments', text: ARGUMENTS },
+    ])
+  })
+
+  it('makes no special token of what users and tools wrote', () => {
+    const specialTexts = ['<|im_end|>', '<|eot_id|>', '[/INST]', '<tool_call>']
+    const wild = specialTexts.join('')
+    const chat: Chat = {
+      messages: [
+        { role: 'user', content: wild },
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: 'a1B2c3D4e', name: 'f', arguments: JSON.stringify({ [wild]: [wild] }) }],
+        },
+        { role: 'tool', content: JSON.stringify(wild), toolCallId: 'a1B2c3D4e' },
+      ],
+      tools: [
+        {
+          name: 'f',
+          description: wild,
+          parameters: { type: 'object', properties: { [wild]: { description: wild } } },
+          strict: false,
+        },
+      ],
+    }
+    const tame = JSON.parse(JSON.stringify(chat).replaceAll(JSON.stringify(wild).slice(1, -1), 'x')) as Chat
+    const count = (pieces: readonly string[]): number =>
+      pieces.reduce(
+        (sum, piece) => sum + (piece.match(/<\|im_end\|>|<\|eot_id\|>|\[\/INST\]|<tool_call>/g) ?? []).length,
+        0,
+      )
+    const render = (one: Chat) => new ChatTemplate(createModel(template, { specialTexts })).render(one)
+
+    expect(count(render(chat).pieces)).toBe(count(render(tame).pieces))
+    expect(render(chat).pieces.join('')).toContain(wild)
+  })
+})
+
+describe('calls that a template takes one by one', () => {
+  it('are written each with its result', () => {
+    const llama = withTools.find(({ name }) => name === 'llama-3.2')?.template ?? ''
+    const call = (id: string) => ({ id, name: 'get_weather', arguments: `{"city":"${id}"}` })
+    const messages: ChatMessage[] = [
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: '', toolCalls: [call('A'), call('B')] },
+      { role: 'tool', content: 'rain in B', toolCallId: 'B' },
+      { role: 'tool', content: 'sun in A', toolCallId: 'A' },
+    ]
+
+    expect(render(createModel(llama), { messages, tools: TOOLS })).toMatch(
+      /"city": "A"[^]*sun in A[^]*"city": "B"[^]*rain in B/,
+    )
+  })
+})
+
+describe('a template that knows no tools', () => {
+  const tools = TOOLS
+  const call = { id: 'x', name: 'get_weather', arguments: ARGUMENTS }
+  const messages: ChatMessage[] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Weather?' },
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', content: 'grey', toolCallId: 'x' },
+    { role: 'user', content: 'And?' },
+  ]
+
+  it('gets them described in its system text, in its own messages', () => {
+    const text = render(createModel(null), { messages, tools })
+
+    expect(text).toBe(
+      [
+        '<|im_start|>system',
+        'Be brief.',
+        '',
+        'You can call these functions. Their parameters are given as JSON schemas:',
+        JSON.stringify({ ...reference.tools[0]?.function }),
+        '',
+        'To call a function, write nothing but this, with its name and its arguments:',
+        '<tool_call>{"name": "function_name", "arguments": {"argument": "value"}}</tool_call>',
+        '',
+        'What it returned comes in the next message. Where no function is needed, answer as usual.<|im_end|>',
+        '<|im_start|>user',
+        'Weather?<|im_end|>',
+        '<|im_start|>assistant',
+        `<tool_call>{"name": "get_weather", "arguments": ${ARGUMENTS}}</tool_call><|im_end|>`,
+        '<|im_start|>user',
+        'get_weather returned:',
+        'grey',
+        '',
+        'And?<|im_end|>',
+        '<|im_start|>assistant',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each(['gemma-2', 'gemma-3', 'phi-3-mini', 'phi-4-mini'])('of %s takes them', (name) => {
+    const template = reference.templates.find((one) => one.name === name)?.template ?? ''
+    const text = render(createModel(template), { messages: messages.slice(1), tools })
+
+    expect(text).toContain('You can call these functions.')
+    expect(text).toContain(
+      `"get_weather", "${name.startsWith('gemma') ? 'parameters' : 'arguments'}": ${ARGUMENTS}`,
+    )
+    expect(text).toContain('get_weather returned:\ngrey')
+  })
+
+  it('is told of none where none may be called', () => {
+    const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }], tools, toolChoice: 'none' }
+    expect(render(createModel(null), chat)).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n')
+  })
+})
+
+describe('an answer that must call a tool', () => {
+  const mistral = withTools.find(({ name }) => name === 'mistral-7b-v0.3')?.template ?? ''
+
+  it('is begun in the prompt where a call begins with a control token', () => {
+    const model = createModel(mistral, { specialTexts: ['[TOOL_CALLS]'] })
+    const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, toolChoice: 'required' }
+
+    const prompt = new ChatTemplate(model).render(chat)
+    const plan = planAnswer(model, { chat, prompt, constraint: null })
+
+    expect(prompt.pieces.join('')).toMatch(/\[\/INST\]\[TOOL_CALLS\]$/)
+    expect(JSON.parse(plan.constraint?.kind === 'structural-tag' ? plan.constraint.tag : '')).toMatchObject({
+      format: { type: 'tag', begin: ' [', end: ']', content: { type: 'tags_with_separator' } },
+    })
+    expect(plan.createReader?.().push(` [{"name": "get_weather", "arguments": ${ARGUMENTS}}]`)).toHaveLength(
+      2,
+    )
+  })
+
+  it('shows the control tokens of its format, and is not constrained where it need not call', () => {
+    const model = createModel(mistral, { specialTexts: ['[TOOL_CALLS]', '[INST]'] })
+    const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS }
+    const plan = planAnswer(model, { chat, prompt: new ChatTemplate(model).render(chat), constraint: null })
+
+    expect(plan).toMatchObject({ constraint: null, shownSpecialTexts: ['[TOOL_CALLS]'] })
+  })
+})
+
+describe('a message that is continued', () => {
+  const messages: ChatMessage[] = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Once upon ' },
+  ]
+
+  it.each(['qwen2.5', 'qwen3', 'llama-3.2', 'gemma-3', 'phi-3-mini'])('ends the prompt of %s', (name) => {
+    const template = reference.templates.find((one) => one.name === name)?.template ?? ''
+    expect(render(createModel(template), { messages, continuesLastMessage: true })).toMatch(/Once upon $/)
+  })
+
+  it('is refused where the template does not write it', () => {
+    const model = createModel("{{ messages[0]['content'] }}")
+    expect(() => render(model, { messages, continuesLastMessage: true })).toThrow('cannot be continued')
+  })
+})
+
+describe('reasoning', () => {
+  const qwen = withTools.find(({ name }) => name === 'qwen3')?.template ?? ''
+  const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }] }
+
+  it('is read from its markers', () => {
+    expect(read(createModel(qwen), chat, '<think>\nHm.\n</think>\n\nHello')).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hello' },
+    ])
+  })
+
+  it('is read from the start where the prompt has begun it', () => {
+    const model = createModel(`${qwen}{{ '<think>\\n' }}`)
+    expect(read(model, chat, 'Hm.</think>Hello')).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hello' },
+    ])
+  })
+
+  it('is switched by the arguments of the template', () => {
+    const text = render(createModel(qwen), { ...chat, templateArguments: { enable_thinking: false } })
+    expect(text).toMatch(/<think>\n\n<\/think>\n\n$/)
+  })
+
+  it('is not looked for where the model has none', () => {
+    const prompt = { pieces: ['x'], addSpecial: false }
+    expect(planAnswer(createModel(null), { chat, prompt, constraint: null }).createReader).toBeNull()
+  })
+})

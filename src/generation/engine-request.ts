@@ -95,7 +95,10 @@ export function toEngineOptions(
 }
 
 /** With what the answer to a chat needs beside: its constraint, and the control tokens that its format is written with. */
-export function withAnswerPlan(options: EngineRequest['options'], plan: AnswerPlan): EngineRequest['options'] {
+export function withAnswerPlan(
+  options: EngineRequest['options'],
+  plan: AnswerPlan,
+): EngineRequest['options'] {
   const { constraint, shownSpecialTexts } = plan
   return {
     ...options,

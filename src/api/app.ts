@@ -24,6 +24,7 @@ import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
 import { registerDocsRoutes } from './routes/docs.ts'
+import { registerEmbeddingRoutes } from './routes/embeddings.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
 import { registerAdminKeyRoutes, registerKeyRoutes } from './routes/keys.ts'
 import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
@@ -80,6 +81,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerGenerateRoutes(routes, deps)
     registerChatRoutes(routes, deps)
     registerResponsesRoutes(routes, deps)
+    registerEmbeddingRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
     registerUsageRoutes(routes, deps)

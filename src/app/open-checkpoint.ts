@@ -2,6 +2,7 @@
  * Starts the engine processes of a local model: prepares its checkpoint, then starts the replicas. A server has one
  * opener, so that concurrent loads share one memory budget.
  */
+import { embeddingInfo } from '../checkpoints/gguf/embedding-model.ts'
 import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
@@ -83,6 +84,7 @@ function startReplica(
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers, schedulePolicy, speculation } =
     config
+  const embedding = embeddingInfo(model)
   return EngineHost.start(
     {
       start: {
@@ -96,6 +98,7 @@ function startReplica(
           gpuLayers,
           kvCacheType,
           speculation,
+          ...(embedding !== null && { embedding }),
           metadataOverrides: overrides,
         },
         schedulePolicy,

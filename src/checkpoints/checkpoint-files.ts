@@ -41,6 +41,8 @@ export interface HfFiles {
   readonly chatTemplatePath: string
   readonly processorTemplatePath: string
   readonly sentencePiecePath: string
+  /** Of sentence-transformers. */
+  readonly poolingConfigPath: string
 }
 
 export type CheckpointFiles = GgufFiles | HfFiles
@@ -74,6 +76,7 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
     chatTemplatePath: join(dirname(tokenizerPath), 'chat_template.jinja'),
     processorTemplatePath: join(dirname(tokenizerPath), 'chat_template.json'),
     sentencePiecePath: join(dirname(tokenizerPath), 'tokenizer.model'),
+    poolingConfigPath: join(dirname(configPath), '1_Pooling', 'config.json'),
   }
 }
 

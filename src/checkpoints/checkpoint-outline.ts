@@ -7,12 +7,13 @@ import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planInWorker } from './conversion/conversion-thread.ts'
 import { type GgufModel, numberValue, openGgufModel } from './gguf/gguf-file.ts'
+import { embeddingInfo } from './gguf/embedding-model.ts'
 import { elementCount, mostCommonType } from './gguf/gguf-format.ts'
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
 import { checkFullPrecision } from './quantization-plan.ts'
-import { servedSeqLen } from './memory/memory-need.ts'
+import { embeddedSeqLen, servedSeqLen } from './memory/memory-need.ts'
 import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
 export interface CheckpointOutline extends ModelOutline {
@@ -70,14 +71,16 @@ export async function outlineCheckpoint(
   const { architecture, metadata, tensors } = headers
   const tokens = metadata.get('tokenizer.ggml.tokens')
   const contextLength = numberValue(metadata, `${architecture}.context_length`)
+  const embedding = embeddingInfo(headers)
   return {
     architecture,
     parameters: tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0),
     sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     quantization: fileType(headers),
-    maxSeqLen: servedSeqLen(maxSeqLen, contextLength),
+    maxSeqLen: (embedding === null ? servedSeqLen : embeddedSeqLen)(maxSeqLen, contextLength),
     vocabSize: tokens?.type === 'array' ? tokens.items.length : 0,
     engine: 'llama.cpp',
+    ...(embedding !== null && { embedding }),
     kvElementsPerToken: kvElementsPerToken(headers),
   }
 }

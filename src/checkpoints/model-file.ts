@@ -89,6 +89,7 @@ async function sourcesOf(files: HfFiles): Promise<readonly (string | null)[]> {
     files.chatTemplatePath,
     files.processorTemplatePath,
     files.sentencePiecePath,
+    files.poolingConfigPath,
   ]
   return [
     files.configPath,

@@ -35,11 +35,15 @@ export const ERRORS = {
   body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
   unsupported_value: row(400, '{message}'),
   prompt_empty: row(400, 'prompt must not be empty: the model has no token to begin a text with.'),
-  /** `given` is a number, or the words "at least" and one. The words are those that clients look for. */
-  context_length_exceeded: row(
-    400,
-    "This model's maximum context length is {max} tokens, but the prompt is {given} tokens long.",
-  ),
+  /**
+   * `given` is a number, or the words "at least" and one; `what` is too long, if it is not the prompt. The words are those that
+   * clients look for.
+   */
+  context_length_exceeded: {
+    status: 400,
+    message: ({ max = '', given = '', what = 'the prompt' }) =>
+      `This model's maximum context length is ${max} tokens, but ${what} is ${given} tokens long.`,
+  },
   beams_too_large: row(
     400,
     "num_beams {beams} with a prompt of {promptTokens} tokens and {newTokens} new ones takes room for {given} tokens, but the model's beams have room for {max}.",

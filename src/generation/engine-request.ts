@@ -107,6 +107,17 @@ export function withAnswerPlan(
   }
 }
 
+/** @throws ServiceError `unsupported_value` for a model that makes vectors. */
+export function checkGenerates({ modelId, info }: ModelLease): void {
+  if (info.embedding === undefined) return
+  const [what, where] =
+    info.embedding.pooling === 'rank'
+      ? ['a reranking model', 'POST /v1/rerank']
+      : ['an embedding model', 'POST /v1/embeddings']
+  const message = `model must be one that generates text, but '${modelId}' is ${what}: use ${where}.`
+  throw new ServiceError('unsupported_value', { message }, { param: 'model' })
+}
+
 /** @throws ServiceError `unsupported_value` for more beams than the model searches with, and for log probabilities beside beams. */
 export function checkBeams(
   { numBeams, topLogprobs }: GenerationRequest,

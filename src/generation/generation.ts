@@ -15,15 +15,14 @@ import type { OutputFilter } from '../guards/output/output-filter.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AnswerPlan } from '../models/chat/answer-plan.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
-import { CLIENT_GONE_STATUS } from '../net/connections/client-presence.ts'
 import type { EngineEvent, EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
-import type { RequestTimeline } from '../telemetry/request-timeline.ts'
-import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 import { AnswerEvents } from './answer-events.ts'
+import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import {
   chatFieldName,
   checkBeams,
+  checkGenerates,
   checkMinTokens,
   checkTokenIds,
   choicesOf,
@@ -40,28 +39,22 @@ import {
 } from './engine-request.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
-export interface GenerationDeps extends PromptDeps {
+export interface GenerationDeps extends PromptDeps, BillingDeps {
   readonly registry: Pick<ModelRegistry, 'acquire'>
   /** Null where answers are not checked. */
   readonly outputGuard: OutputGuard | null
-  readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly clock: Clock
   readonly log: Pick<Log, 'error' | 'info'>
 }
 
 /** The request that a generation answers. */
-export interface GenerationContext {
-  readonly requestId: string
+export interface GenerationContext extends BilledContext {
   readonly caller: Caller
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal
-  /** Counts tokens and times; began when the request was received. */
-  readonly timeline: RequestTimeline
   /** Called, before the first event leaves, where the tier or a chat's context allows fewer tokens than were asked for. */
   readonly onTokensCapped: (maxNewTokens: number) => void
 }
 
-export type Caller = Requester & Pick<UsageEntry, 'keyId' | 'path'>
+export type Caller = Requester & BilledContext['caller']
 
 /** An event that may leave; a failure is the error that the request or its prompt is answered with. */
 export type GenerationEvent = SequenceEvent<ServiceError>
@@ -70,9 +63,6 @@ export type GenerationEvent = SequenceEvent<ServiceError>
 type OnGenerationEvent = (event: GenerationEvent) => Promise<void> | void
 
 export type GeneratedSequence = FoldedSequence<ServiceError>
-
-/** With these an engine refuses a request: wrong, too much, not now. */
-const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 429, 503])
 
 interface OpenedGeneration {
   readonly deps: GenerationDeps
@@ -114,6 +104,7 @@ export class Generation implements Disposable {
     const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
     const lease = await deps.registry.acquire(request.modelId, signal, engineOptions.place)
     try {
+      checkGenerates(lease)
       checkBeams(request, lease)
       checkTokenIds(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
@@ -135,57 +126,18 @@ export class Generation implements Disposable {
 
   /** Runs to the end, gives each event that may leave, and bills. Call once. @throws ServiceError; the signal's reason */
   run(onEvent: OnGenerationEvent): Promise<void> {
-    return this.#bill(this.#generate(this.#opened.prompts.filter(isAccepted), onEvent))
+    const { deps, context, prompts } = this.#opened
+    return bill(deps, context, this.#generate(prompts.filter(isAccepted), onEvent))
   }
 
   /** Instead of `run`: returns one result for each prompt, in their order. @throws as `run` does */
   fold(): Promise<readonly GeneratedSequence[]> {
-    return this.#bill(this.#foldAll())
+    const { deps, context } = this.#opened
+    return bill(deps, context, this.#foldAll())
   }
 
   [Symbol.dispose](): void {
     this.#opened.lease[Symbol.dispose]()
-  }
-
-  /** Settles as the work does, once what it used is on record. @throws also what the recorder throws */
-  async #bill<T>(work: Promise<T>): Promise<T> {
-    let result: T
-    try {
-      result = await work
-    } catch (thrown) {
-      await this.#billFailure(thrown)
-      throw thrown
-    }
-    await this.#recordUsage(200)
-    return result
-  }
-
-  /** The client gets the original failure, also where recording fails. */
-  async #billFailure(thrown: unknown): Promise<void> {
-    const { deps, context } = this.#opened
-    const { requestId, signal } = context
-    const status = signal.aborted ? CLIENT_GONE_STATUS : toServiceError(thrown, requestId).status
-    if (REFUSAL_STATUSES.has(status) && !context.timeline.hasStarted) return
-    try {
-      await this.#recordUsage(status)
-    } catch (error) {
-      const whose = signal.aborted ? 'a client that left' : 'a request that failed'
-      deps.log.error({ requestId, err: error }, `the usage of ${whose} is lost`)
-    }
-  }
-
-  #recordUsage(status: number): Promise<void> {
-    const { deps, context } = this.#opened
-    const { caller, timeline } = context
-    return deps.usageRecorder.record({
-      keyId: caller.keyId,
-      accountId: caller.accountId,
-      path: caller.path,
-      status,
-      tokensIn: timeline.promptTokens,
-      tokensOut: timeline.completionTokens,
-      responseMs: timeline.elapsedMs(),
-    })
   }
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */

@@ -18,7 +18,7 @@ import type { QueueLimit } from './queue-limit.ts'
 export interface ModelLease extends Disposable {
   readonly modelId: string
   /** Accepts requests while the waiting queue has capacity. */
-  readonly engine: Pick<Engine, 'generate'>
+  readonly engine: Pick<QueuedEngine, 'generate' | 'embed'>
   readonly info: ModelInfo
   /** What a prompt is refused by before it is worked on. */
   readonly promptBound: PromptBound

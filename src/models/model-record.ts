@@ -11,6 +11,11 @@ export const BYTES_PER_MB = 1_000_000
 const PASSTHROUGH_NOTE =
   'The passthrough model: no checkpoint was given, so each prompt is continued with itself.'
 
+/** The routes that a model serves. */
+export const CAPABILITIES = ['generate', 'chat', 'embeddings', 'rerank'] as const
+
+type Capability = (typeof CAPABILITIES)[number]
+
 export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
 
 export interface ModelRecord {
@@ -111,6 +116,8 @@ export function toModelObject(record: ModelRecord) {
       max_seq_len: outline?.maxSeqLen ?? null,
       vocab_size: outline?.vocabSize ?? null,
       engine: outline?.engine ?? null,
+      capabilities: capabilitiesOf(outline),
+      ...(outline?.embedding && outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
       state: record.state,
       load_progress: record.loadFraction,
       failure: failure === null ? null : withoutFolders(failure),
@@ -118,4 +125,11 @@ export function toModelObject(record: ModelRecord) {
       ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
   }
+}
+
+/** What a model can be asked for; null before its headers have been read. */
+function capabilitiesOf(outline: ModelOutline | null): Capability[] | null {
+  if (outline === null) return null
+  if (outline.embedding === undefined) return ['generate', 'chat']
+  return outline.embedding.pooling === 'rank' ? ['rerank'] : ['embeddings']
 }

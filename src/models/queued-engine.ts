@@ -3,7 +3,7 @@
  * a request counted here may move to another replica, or run again, without a refusal. Says on each request which tiers have
  * callers, so that the engine's scheduler keeps slots for them.
  */
-import type { Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
+import type { EmbeddingRequest, Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
 
@@ -21,6 +21,29 @@ export class QueuedEngine {
     this.#limit = limit
     this.#slots = new QueueLine(limit, maxBatchSize)
     this.#beams = maxBeams === undefined ? null : new QueueLine(limit, maxBeams * (replicas?.all ?? 1))
+  }
+
+  /** As `generate`, of an engine of embeddings: however many its texts, a request waits as one sequence until the first starts. */
+  async *embed(
+    request: EmbeddingRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[], void, void> {
+    signal.throwIfAborted()
+    const queued = { place: request.place }
+    let hasBegun = false
+    this.#slots.enter(1, queued)
+    try {
+      for await (const events of this.#engine.generate(request, signal)) {
+        if (!hasBegun && events.some(({ type }) => type === 'sequence-start')) {
+          this.#slots.begin(queued)
+          hasBegun = true
+        }
+        yield events
+      }
+    } finally {
+      if (hasBegun) this.#slots.end(1, queued)
+      else this.#slots.leave(1, queued)
+    }
   }
 
   /** As `Engine.generate`. @throws ServiceError `queue_full`, `queue_share_full` before the request runs. */

@@ -112,6 +112,16 @@ export interface EngineRequest {
   readonly place: QueuePlace
 }
 
+/** Text that is tokens already; nothing is put around them. */
+export interface TokenPrompt {
+  readonly tokenIds: readonly number[]
+}
+
+/** Texts of which an engine of embeddings computes one vector each. */
+export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place'> {
+  readonly prompts: readonly (Prompt | TokenPrompt)[]
+}
+
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
 
 export interface SequenceStartEvent {
@@ -171,9 +181,23 @@ export interface SequenceEndEvent {
   readonly stopString?: string
   /** Absent where nothing was drafted. */
   readonly drafts?: DraftCounts
+  /** Of an engine of embeddings, unless it failed: the pooled vector, 32-bit floats in little-endian order as base64. */
+  readonly vector?: string
 }
 
 export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent
+
+/** How one vector is made of those of a text's tokens; `rank` gives a score of relevance in its place. */
+export type Pooling = 'mean' | 'cls' | 'last' | 'rank'
+
+/** What an embedding model computes. */
+export interface EmbeddingInfo {
+  readonly pooling: Pooling
+  /** Numbers of a vector. */
+  readonly dimensions: number
+  /** To which lengths a vector may be cut (Matryoshka); empty where it must stay whole. */
+  readonly shorterDimensions: readonly number[] | 'any'
+}
 
 /** What is known of a model once its engine serves it. */
 export interface ModelInfo {
@@ -191,6 +215,8 @@ export interface ModelInfo {
   readonly maxBatchSize: number
   /** Most beams a search may have; absent where the model has no beam search. */
   readonly maxBeams?: number
+  /** Set for a model that makes vectors of texts, and generates none. */
+  readonly embedding?: EmbeddingInfo
   /** Jinja source from the model itself. */
   readonly chatTemplate: string | null
   readonly bosText: string
@@ -208,7 +234,7 @@ export interface ModelInfo {
 /** What the headers of a model's files say before it is loaded. */
 export type ModelOutline = Pick<
   ModelInfo,
-  'architecture' | 'parameters' | 'sizeBytes' | 'quantization' | 'maxSeqLen' | 'vocabSize' | 'engine'
+  'architecture' | 'parameters' | 'sizeBytes' | 'quantization' | 'maxSeqLen' | 'vocabSize' | 'engine' | 'embedding'
 >
 
 /** Whether a request sent now would run: at once, after a restart, or not at all. */
@@ -232,10 +258,11 @@ export interface Engine {
   /**
    * Runs a request. Gives its events in their order, each time all that have come since the last: to wait for every token
    * by itself would cost more than a quick step. Aborting the signal, or ending the iteration early, stops its sequences
-   * within one step.
+   * within one step. Takes an `EmbeddingRequest`, and nothing else, where `info().embedding` is set; its sequences are a start
+   * and an end with a vector.
    * @throws ServiceError when the request as a whole is refused or the engine fails.
    */
-  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>
+  generate(request: EngineRequest | EmbeddingRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>
   info(): ModelInfo
   status(): EngineStatus
   /** Ends the engine; requests that are still open fail with `shutting_down`. */

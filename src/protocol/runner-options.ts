@@ -1,4 +1,5 @@
 import type { Speculation } from '../core/speculation.ts'
+import type { EmbeddingInfo } from './engine.ts'
 
 /** Options for opening a model in an engine; plain data, because they are sent to the engine process. */
 export interface RunnerOptions {
@@ -18,6 +19,8 @@ export interface RunnerOptions {
   readonly kvCacheType: 'f16' | 'q8_0' | 'f32'
   /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
   readonly speculation?: Speculation
+  /** What its header says of an embedding model, for a runner of that kind. @default a model that generates text */
+  readonly embedding?: EmbeddingInfo
   /** What takes the place of the file's own metadata, by key. @default none */
   readonly metadataOverrides?: readonly MetadataOverride[]
 }

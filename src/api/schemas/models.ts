@@ -1,7 +1,7 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
-import { BYTES_PER_MB, toModelObject } from '../../models/model-record.ts'
+import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import { must, nullableWithDefault, text } from './fields.ts'
@@ -21,6 +21,8 @@ export const model = z
       max_seq_len: z.number().nullable().describe('Tokens a sequence may reach; null is no limit.'),
       vocab_size: z.number().nullable(),
       engine: z.string().nullable(),
+      capabilities: z.array(z.enum(CAPABILITIES)).nullable().describe('What it can be asked for.'),
+      dimensions: z.int().optional().describe('Numbers of a vector, of an embedding model.'),
       state: z.enum(['loading', 'ready', 'draining', 'failed']),
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),

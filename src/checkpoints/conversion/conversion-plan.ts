@@ -9,6 +9,7 @@ import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
+import { matryoshkaMetadata, poolingMetadata } from '../architectures/pooling.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
 import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from '../json-file.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
@@ -76,6 +77,8 @@ export async function planConversion(
     ['general.file_type', gguf.uint32(FILE_TYPE_IDS[mostCommonType(tensors) ?? 'F32'])],
     ['general.quantization_version', gguf.uint32(2)],
     ...architecture.metadata,
+    ...matryoshkaMetadata(config),
+    ...poolingMetadata(architecture.ggufName, await readOptionalJsonObject(source.poolingConfigPath)),
     ...tokenizerMetadata(files, architecture.vocabSize),
   ])
   return layoutGguf(metadata, tensors)

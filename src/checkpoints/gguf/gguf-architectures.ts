@@ -21,3 +21,17 @@ export const TEXT_ARCHITECTURES: ReadonlySet<string> = new Set(
     .trim()
     .split(/\s+/),
 )
+
+/** Those that are encoders, and make vectors of texts. A decoder whose header names a pooling does so too. */
+export const EMBEDDING_ARCHITECTURES: ReadonlySet<string> = new Set([
+  'bert',
+  'modern-bert',
+  'nomic-bert',
+  'nomic-bert-moe',
+  'neo-bert',
+  'jina-bert-v2',
+  'jina-bert-v3',
+  'eurobert',
+  'gemma-embedding',
+  'llama-embed',
+])

@@ -133,8 +133,8 @@ describe('openGgufModel', () => {
     await expect(openGgufModel(folder)).rejects.toThrow('it is a folder')
     const refused: [ModelFile, string][] = [
       [
-        { metadata: [['general.architecture', gguf.string('bert')]] },
-        'has the architecture "bert", with which',
+        { metadata: [['general.architecture', gguf.string('t5encoder')]] },
+        'has the architecture "t5encoder", with which',
       ],
       [{ metadata: [['general.architecture', gguf.uint32(1)]] }, 'names no architecture'],
       [{ metadata: [['tokenizer.ggml.model', gguf.bool(true)]] }, 'has no tokenizer inside'],

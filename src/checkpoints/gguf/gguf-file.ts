@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import { badFile, fileError, quoted } from '../file-errors.ts'
-import { TEXT_ARCHITECTURES } from './gguf-architectures.ts'
+import { EMBEDDING_ARCHITECTURES, TEXT_ARCHITECTURES } from './gguf-architectures.ts'
 import { type GgufHeader, MoreBytesNeeded, parseGgufHeader } from './gguf-header.ts'
 import type { GgufMetadata, GgufTensorInfo } from './gguf-format.ts'
 import { openFile } from '../open-file.ts'
@@ -28,7 +28,7 @@ export interface GgufModel {
   readonly tensors: readonly GgufTensorInfo[]
 }
 
-/** @throws StartError when a file is missing, damaged, or no model that generates text. */
+/** @throws StartError when a file is missing, damaged, or no model that generates text or makes embeddings. */
 export async function openGgufModel(path: string): Promise<GgufModel> {
   const firstPath = splitPath(path, 1) ?? path
   const first = await readGgufFile(firstPath)
@@ -128,7 +128,7 @@ function checkServable(path: string, metadata: GgufMetadata, tensorCount: number
   const architecture = metadata.get('general.architecture')
   if (architecture?.type !== 'string')
     throw badFile(path, 'is a GGUF file but no model: it names no architecture')
-  if (!TEXT_ARCHITECTURES.has(architecture.value)) {
+  if (!TEXT_ARCHITECTURES.has(architecture.value) && !EMBEDDING_ARCHITECTURES.has(architecture.value)) {
     throw badFile(
       path,
       `has the architecture ${quoted(architecture.value)}, with which llama.cpp generates no text`,

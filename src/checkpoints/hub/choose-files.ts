@@ -25,6 +25,7 @@ const COMPANIONS = new Set([
   'merges.txt',
   'chat_template.jinja',
   'chat_template.json',
+  '1_Pooling/config.json',
 ])
 const INDEX_FILE = 'model.safetensors.index.json'
 const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/

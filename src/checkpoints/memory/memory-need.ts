@@ -5,10 +5,13 @@
  */
 import { createRequire } from 'node:module'
 import { StartError } from '../../core/errors.ts'
+import type { EmbeddingInfo } from '../../protocol/engine.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 
 /** Tokens of a sequence where neither the operator nor a shorter context sets another bound. */
 const MAX_DEFAULT_SEQ_LEN = 4096
+/** Tokens that a step computes at once, where one text has no more. */
+export const MAX_STEP_TOKENS = 512
 /** llama.cpp allocates a multiple of this many tokens for each sequence. */
 const SEQUENCE_TOKENS_UNIT = 256
 /** Numbers that Q8_0 packs together, with one scale. */
@@ -39,9 +42,19 @@ export function servedSeqLen(configured: number | null, trainedContext: number |
   return configured ?? Math.min(trainedContext ?? MAX_DEFAULT_SEQ_LEN, MAX_DEFAULT_SEQ_LEN)
 }
 
+/** The same of an embedding model: its learned positions end with the context that it was trained for. */
+export function embeddedSeqLen(configured: number | null, trainedContext: number | null): number {
+  return Math.min(configured ?? MAX_DEFAULT_SEQ_LEN, trainedContext ?? MAX_DEFAULT_SEQ_LEN)
+}
+
 /** Tokens of KV cache that llama.cpp allocates for a slot. */
 export function slotTokens(maxSeqLen: number): number {
   return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
+}
+
+/** Tokens that an embedding model computes at once: those of the longest text, or of a batch of short ones. */
+export function stepTokens(maxSeqLen: number): number {
+  return slotTokens(Math.max(MAX_STEP_TOKENS, maxSeqLen))
 }
 
 export function kvCacheBytes(elements: number, kvCacheType: RunnerOptions['kvCacheType']): number {
@@ -51,15 +64,18 @@ export function kvCacheBytes(elements: number, kvCacheType: RunnerOptions['kvCac
 interface Shape {
   readonly sizeBytes: number
   readonly maxSeqLen: number
+  /** Set where texts are computed in one step each, and nothing of them is kept for the next. */
+  readonly embedding?: EmbeddingInfo
   readonly kvElementsPerToken: number
 }
 
 export function memoryNeed(
-  { sizeBytes, maxSeqLen, kvElementsPerToken }: Shape,
+  { sizeBytes, maxSeqLen, kvElementsPerToken, embedding }: Shape,
   options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> & { readonly replicas?: number },
 ): MemoryNeed {
   const { maxBatchSize, kvCacheType, replicas = 1 } = options
-  const elements = slotTokens(maxSeqLen) * maxBatchSize * kvElementsPerToken
+  const tokens = embedding === undefined ? slotTokens(maxSeqLen) * maxBatchSize : stepTokens(maxSeqLen)
+  const elements = tokens * kvElementsPerToken
   return {
     weightBytes: sizeBytes,
     kvCacheBytes: kvCacheBytes(elements, kvCacheType),

@@ -10,13 +10,16 @@ import { isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
 import { specialTokenMetadata, type HfTokenizerFiles } from './special-tokens.ts'
 import { readVocabulary } from './tokenizer-vocabulary.ts'
+import { wordPieceTokenizer } from './wordpiece-tokenizer.ts'
 
 /** @throws StartError naming what llama.cpp has no equal for. */
 export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): MetadataEntry[] {
   const { tokenizer, pieceModel } = files
   const model = objectField(tokenizer, 'model') ?? { path: tokenizer.path, fields: {} }
-  checkBpe(tokenizer, model)
+  const isWordPiece = model.fields['type'] === 'WordPiece'
+  if (!isWordPiece) checkBpe(tokenizer, model)
   const parts = { tokenizer, model, vocabulary: readVocabulary(tokenizer, model), vocabSize }
+  if (isWordPiece) return [...wordPieceTokenizer(parts).metadata]
   const isSentencePiece = model.fields['byte_fallback'] === true
   const { metadata, tokens } = isSentencePiece
     ? sentencePieceTokenizer({ ...parts, pieceModel })
@@ -40,7 +43,7 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
 
 function checkBpe(tokenizer: JsonObject, model: JsonObject): void {
   const { type, dropout } = model.fields
-  if (type !== 'BPE') throw unconvertible(tokenizer, `its model must be "BPE", but is ${shown(type)}`)
+  if (type !== 'BPE') throw unconvertible(tokenizer, `its model must be "BPE" or "WordPiece", but is ${shown(type)}`)
   const affixes = [model.fields['continuing_subword_prefix'], model.fields['end_of_word_suffix']]
   if (affixes.some((affix) => (affix ?? '') !== '') || (dropout ?? 0) !== 0) {
     throw unconvertible(tokenizer, 'it uses subword affixes or dropout')

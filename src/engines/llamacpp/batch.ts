@@ -49,6 +49,13 @@ export class Batch {
     return this.#native
   }
 
+  /** The same, with an output for every token: a pooled vector is made of all of them. */
+  fillPooled(runs: readonly SlotRun[]): NativeBatch {
+    const native = this.fill(runs)
+    this.#wantsLogits.fill(1, 0, native.n_tokens)
+    return native
+  }
+
   close(): void {
     this.#free(this.#native)
   }

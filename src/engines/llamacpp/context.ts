@@ -7,12 +7,10 @@ import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { Batch } from './batch.ts'
 import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
-import { slotTokens } from '../../checkpoints/memory/memory-need.ts'
+import { MAX_STEP_TOKENS, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
 import type { Pointer } from './ffi/structs.ts'
 
-/** Tokens one decode takes, and computes at once. */
-const MAX_STEP_TOKENS = 512
 const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
 /**

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
 
+/** With less, a thread waits for the others longer than it computes. */
+const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
+
 /** Cores that the process may use: its affinity, and the whole cores of a container's CPU quota. At least 1. */
 export function availableCores(): number {
   return Math.max(1, Math.floor(Math.min(os.availableParallelism(), quotaCores())))
@@ -51,4 +54,10 @@ function readWords(path: string): string[] | null {
   } catch {
     return null
   }
+}
+
+/** One for each core, but no more than the weights give work to: threads meet after every operation (decision 0007). */
+export function defaultThreads(weightBytes: number): number {
+  const worthwhile = Math.max(1, Math.floor(weightBytes / MIN_WEIGHT_BYTES_PER_THREAD))
+  return Math.min(availableCores(), worthwhile)
 }

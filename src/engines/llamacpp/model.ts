@@ -15,6 +15,8 @@ const MAX_METADATA_BYTES = 1024
 const BOS_KEY = 'tokenizer.ggml.bos_token_id'
 /** `LLAMA_VOCAB_TYPE_SPM`, which always has one. */
 const SPM_VOCABULARY = 1
+/** `LLAMA_VOCAB_TYPE_WPM`, BERT's, which has one too. */
+const WPM_VOCABULARY = 3
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
 const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large))?/
 
@@ -78,6 +80,8 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
 
 function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions) {
   const vocab = api.modelVocab(handle)
+  const vocabType = api.vocabType(vocab)
+  const isWordPiece = vocabType === WPM_VOCABULARY
   const [keySize, valueSize] = readHeadSizes(api, handle, architecture)
   return {
     path: modelPath,
@@ -85,7 +89,9 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     vocab,
     /** Whether a text can begin with a token of its own. */
     // Without the key llama.cpp falls back to token 11 of any byte-level vocabulary, which is an ordinary word there.
-    hasBos: api.vocabType(vocab) === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
+    hasBos: isWordPiece || vocabType === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
+    /** Whether text is tokenized as BERT does. */
+    isWordPiece,
     /** Whether a text that begins with neither a space nor an added token gets a space in front. */
     putsSpaceAtStart: readText(api, handle, TOKENIZER_KEYS.spaceAtStart) === 'true',
     /** Whether text is brought into Unicode's NFC before it is tokenized. */

@@ -23,7 +23,7 @@ import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
-import { availableCores, createIdleCoresMeter } from './cpu-cores.ts'
+import { availableCores, createIdleCoresMeter, defaultThreads } from './cpu-cores.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
@@ -37,8 +37,6 @@ import { ThreadGovernor, type StepWork } from './thread-governor.ts'
 import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
 import { Vocabulary } from './tokenizing/vocabulary.ts'
 
-/** With less, a thread waits for the others longer than it computes. */
-const MIN_WEIGHT_BYTES_PER_THREAD = 6_000_000
 /** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
 const MAX_DRAFT_TOKENS = 15
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
@@ -77,12 +75,6 @@ export async function openLlamaRunner(
     model.close()
     throw error
   }
-}
-
-/** One for each core, but no more than the weights give work to: threads meet after every operation (decision 0007). */
-function defaultThreads(weightBytes: number): number {
-  const worthwhile = Math.max(1, Math.floor(weightBytes / MIN_WEIGHT_BYTES_PER_THREAD))
-  return Math.min(availableCores(), worthwhile)
 }
 
 /** What one run gave. */

@@ -6,6 +6,7 @@ import { systemClock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
 import { wholePercents } from '../../core/text/whole-percents.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
+import { openEmbeddingRunner } from '../llamacpp/embeddings/embedding-runner.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
 import { EngineServer } from './connection/engine-server.ts'
 import { type EngineProcessOptions, type LoadMessage, STEP_LOOP_FAILED } from './connection/messages.ts'
@@ -18,7 +19,8 @@ const tell = (message: LoadMessage): void => tellParent(message)
 async function main(options: EngineProcessOptions): Promise<void> {
   linkToParent(options.parentPid)
   const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
-  const runner = await openLlamaRunner(options.runner, onProgress)
+  const open = options.runner.embedding === undefined ? openLlamaRunner : openEmbeddingRunner
+  const runner = await open(options.runner, onProgress)
   const server = new EngineServer({
     runner,
     schedulePolicy: options.schedulePolicy,

@@ -296,6 +296,35 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
   },
 ])
 
+/** Fields of a body of embeddings that would change the vectors: OpenAI's, vLLM's, llama-server's, TEI's, Jina's, Ollama's. */
+export const UNBUILT_EMBEDDING_FIELDS: FieldTable = toTable([
+  {
+    does: 'cut a text that is too long',
+    fields: { truncate: [false, 'NONE'], truncate_prompt_tokens: [], truncation: [false], keep: [] },
+  },
+  {
+    does: 'embed for a task',
+    fields: { task: [], task_type: [], input_type: [], prompt_name: [], prompt: [''], instruction: [''] },
+  },
+  {
+    does: 'give vectors of another kind',
+    fields: {
+      normalize: [true],
+      normalized: [true],
+      embd_normalize: [2],
+      use_activation: [],
+      embedding_type: ['float'],
+      embedding_types: [['float'], []],
+      output_dtype: ['float'],
+      output_dimension: [],
+      late_chunking: [false],
+      return_multivector: [false],
+    },
+  },
+  { does: 'tokenize another way', fields: { add_special_tokens: [true], pooling: [] } },
+  { does: 'read messages or images', fields: { messages: [], images: [[]] } },
+])
+
 /** Fields of a chat's message that would change the answer. */
 export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
   { does: 'read tool calls', fields: { tool_calls: [[]], function_call: [] } },

@@ -112,7 +112,7 @@ describe('unknown routes', () => {
   it.each([
     ['POST', '/v1/completions'],
     ['POST', '/v1/responses/resp_1/cancel'],
-    ['POST', '/v1/embeddings?a=1'],
+    ['POST', '/v1/images/generations?a=1'],
     ['GET', '/v1/chat/completions'],
     ['DELETE', '/v1/models/default'],
     ['POST', '/v1/audio/speech'],

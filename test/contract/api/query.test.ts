@@ -12,6 +12,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/generate/stream': { prompt: 'a' },
   '/v1/generate/batch': { prompts: ['a'] },
   '/v1/generate/continuous-batch': { prompts: ['a'] },
+  '/v1/embeddings': { input: 'a' },
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },
   '/v1/responses': { input: 'a' },
   '/v1/auth/register': ACCOUNT,

@@ -93,6 +93,7 @@ describe('POST /v1/admin/models', () => {
       max_seq_len: 64,
       vocab_size: 5,
       engine: 'llama.cpp',
+      capabilities: ['generate', 'chat'],
       state: 'loading',
       load_progress: 0.5,
       failure: null,

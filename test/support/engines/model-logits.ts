@@ -24,10 +24,10 @@ export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType 
     gpu: 'off',
     maxThreads: 1,
   })
-  const { vocab, hasBos, putsSpaceAtStart, normalizesText, trainContextTokens } = model
+  const { trainContextTokens } = model
   return {
     trainContextTokens,
-    vocabulary: Vocabulary.read(api, { modelId: 'test', vocab, hasBos, putsSpaceAtStart, normalizesText }),
+    vocabulary: Vocabulary.read(api, { ...model, modelId: 'test' }),
     /** Computes tokens behind those computed before; a copy of the logits after the last. */
     logitsAfter(position: number, tokenIds: readonly number[]): Float32Array {
       context.decode([{ slotId: 0, position, tokenIds, wantsToken: true }])

@@ -109,6 +109,8 @@ export function bind(libraries: Libraries) {
     modelVocab: llama('llama_model_get_vocab', 'pointer', 'pointer'),
     modelTrainContext: llama('llama_model_n_ctx_train', 'int32', 'pointer'),
     modelEmbedding: llama('llama_model_n_embd', 'int32', 'pointer'),
+    modelEmbeddingOut: llama('llama_model_n_embd_out', 'int32', 'pointer'),
+    modelClassifierOutputs: llama('llama_model_n_cls_out', 'uint32', 'pointer'),
     modelLayers: llama('llama_model_n_layer', 'int32', 'pointer'),
     modelHeads: llama('llama_model_n_head', 'int32', 'pointer'),
     modelKvHeads: llama('llama_model_n_head_kv', 'int32', 'pointer'),
@@ -139,7 +141,10 @@ export function bind(libraries: Libraries) {
     batchInit: llama('llama_batch_init', 'batch', 'int32', 'int32', 'int32'),
     batchFree: llama('llama_batch_free', 'void', 'batch'),
     decode: llama('llama_decode', 'int32', 'pointer', 'batch'),
+    encode: llama('llama_encode', 'int32', 'pointer', 'batch'),
     logits: llama('llama_get_logits', 'optionalPointer', 'pointer'),
+    /** The pooled vector of a sequence. */
+    pooledVector: llama('llama_get_embeddings_seq', 'optionalPointer', 'pointer', 'int32'),
 
     vocabTokens: llama('llama_vocab_n_tokens', 'int32', 'pointer'),
     vocabType: llama('llama_vocab_type', 'int32', 'pointer'),
@@ -150,6 +155,8 @@ export function bind(libraries: Libraries) {
     vocabEos: llama('llama_vocab_eos', 'int32', 'pointer'),
     vocabAddsBos: llama('llama_vocab_get_add_bos', 'bool', 'pointer'),
     vocabAddsEos: llama('llama_vocab_get_add_eos', 'bool', 'pointer'),
+    vocabSep: llama('llama_vocab_sep', 'int32', 'pointer'),
+    vocabAddsSep: llama('llama_vocab_get_add_sep', 'bool', 'pointer'),
     tokenize: llama(
       'llama_tokenize',
       'int32',

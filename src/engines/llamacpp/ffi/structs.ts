@@ -16,6 +16,7 @@ export interface ModelParams {
 }
 
 export interface ContextParams {
+  pooling_type: number
   flash_attn_type: number
   n_ctx: number
   n_batch: number
@@ -26,6 +27,7 @@ export interface ContextParams {
   n_threads_batch: number
   type_k: number
   type_v: number
+  embeddings: boolean
   offload_kqv: boolean
   no_perf: boolean
   op_offload: boolean

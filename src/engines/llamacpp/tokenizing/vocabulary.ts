@@ -12,6 +12,7 @@ import { splitLongRuns } from './long-runs.ts'
 import type { Model } from '../model.ts'
 import { TextSlicer } from './text-slices.ts'
 import { readTokenTable, type TokenTable } from './token-table.ts'
+import { WordPiece, wordSlices } from './word-piece.ts'
 
 /** llama.cpp's "no such token". */
 const NO_TOKEN = -1
@@ -22,13 +23,15 @@ const NFC_FACTOR = 3
 const ADDED = (1 << 0) | (1 << 3) | (1 << 4)
 
 type VocabularyOptions = Pick<RunnerOptions, 'modelId'> &
-  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText'>
+  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText' | 'isWordPiece'>
 
 /** What there is to know of a vocabulary. Plain data, so that another thread can tokenize with the same one. */
 export interface VocabularyData extends Omit<VocabularyOptions, 'hasBos'> {
   readonly table: TokenTable
   readonly bosId: number
   readonly eosId: number
+  /** Put behind a text that no end token closes, as BERT does; `NO_TOKEN` where nothing is. */
+  readonly sepId: number
   /** What llama.cpp does with everything it is given, and behind every special token. */
   readonly putsSpaceInFront: boolean
 }
@@ -43,12 +46,15 @@ export class Vocabulary {
   readonly data: VocabularyData
   readonly #api: Bindings
   readonly #slicer: TextSlicer
+  /** Null where llama.cpp tokenizes. */
+  readonly #wordPiece: WordPiece | null
 
   constructor(api: Bindings, data: VocabularyData) {
     const { vocab, table, bosId, eosId } = data
     this.#api = api
     this.data = data
     this.#slicer = new TextSlicer(table.sliceRules)
+    this.#wordPiece = data.isWordPiece ? WordPiece.read(api, vocab) : null
     this.maxTokenBytes = table.maxTokenBytes * (data.normalizesText ? NFC_FACTOR : 1)
     this.specialTexts = table.specialTexts
     this.endTokenIds = [...table.isEndOfGeneration.keys()].filter((id) => this.isEndOfGeneration(id))
@@ -58,12 +64,13 @@ export class Vocabulary {
 
   /** Asks llama.cpp for all that is to be known of a model's vocabulary. */
   static read(api: Bindings, options: VocabularyOptions): Vocabulary {
-    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText } = options
+    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText, isWordPiece } = options
     const data: VocabularyData = {
-      ...{ modelId, vocab, putsSpaceAtStart, normalizesText },
+      ...{ modelId, vocab, putsSpaceAtStart, normalizesText, isWordPiece },
       table: readTokenTable(api, vocab),
       bosId: hasBos ? api.vocabBos(vocab) : NO_TOKEN,
       eosId: api.vocabEos(vocab),
+      sepId: api.vocabAddsSep(vocab) ? api.vocabSep(vocab) : NO_TOKEN,
       putsSpaceInFront: false,
     }
     const vocabulary = new Vocabulary(api, data)
@@ -82,7 +89,7 @@ export class Vocabulary {
 
   /** The same, a slice of text at a time. @throws as `tokenize` */
   *tokenizeSlices({ pieces, addSpecial }: Prompt): TokenSlices {
-    const { vocab, modelId, bosId, eosId, normalizesText } = this.data
+    const { vocab, modelId, bosId, eosId, sepId, normalizesText } = this.data
     const parts: Int32Array[] = []
     if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
     let isStart = true
@@ -95,9 +102,8 @@ export class Vocabulary {
         yield tokens
       }
     }
-    if (addSpecial && !isStart && eosId !== NO_TOKEN && this.#api.vocabAddsEos(vocab)) {
-      parts.push(Int32Array.of(eosId))
-    }
+    const endId = eosId !== NO_TOKEN && this.#api.vocabAddsEos(vocab) ? eosId : sepId
+    if (addSpecial && !isStart && endId !== NO_TOKEN) parts.push(Int32Array.of(endId))
     const tokenIds = concat(parts)
     if (tokenIds.length > 0) return tokenIds
     if (addSpecial && bosId !== NO_TOKEN) return Int32Array.of(bosId)
@@ -118,6 +124,7 @@ export class Vocabulary {
 
   *#slicesOf(text: string): Generator<string> {
     if (text === '') return
+    if (this.#wordPiece !== null) return yield* wordSlices(text)
     // In this order, so that no special text is cut where the others around it are one long run.
     for (const slice of this.#slicer.slices(text)) yield* splitLongRuns(slice)
   }
@@ -148,6 +155,7 @@ export class Vocabulary {
   }
 
   #tokenizeText(text: string): Int32Array {
+    if (this.#wordPiece !== null) return this.#wordPiece.tokenize(text)
     const bytes = Buffer.from(text)
     // A token stands for at least one byte, but for the space some tokenizers add.
     const buffer = new Int32Array(bytes.length + 8)

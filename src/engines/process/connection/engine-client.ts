@@ -5,7 +5,7 @@
 import { createConnection, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
-import type { EngineRequest } from '../../../protocol/engine.ts'
+import type { EmbeddingRequest, EngineRequest } from '../../../protocol/engine.ts'
 import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
 import type { RequestStream } from '../step-loop/request-stream.ts'
 import { SilenceWatch } from '../../../core/concurrency/silence-watch.ts'
@@ -13,7 +13,7 @@ import type { RequestHandle } from '../step-loop/step-loop.ts'
 
 /** A request that has not ended, whichever engine process runs it. */
 export interface PendingRequest {
-  readonly request: EngineRequest
+  readonly request: EngineRequest | EmbeddingRequest
   readonly stream: RequestStream
 }
 

@@ -1,12 +1,14 @@
 /**
- * An engine as a service: one step loop, and any number of clients that connect to its socket. A request belongs to the
+ * An engine as a service: one step loop, or embedding loop, and any number of clients that connect to its socket. A request belongs to the
  * connection it came on: its events go there and nowhere else, and it ends with that connection. Who may connect is decided
  * by the folder in which the socket lies.
  */
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { toServiceError, type ServiceError } from '../../../core/errors.ts'
+import { type EmbeddingRunner, isEmbeddingRunner } from '../../../protocol/embedding-runner.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   StepLoop,
   type EventSink,
@@ -14,17 +16,27 @@ import {
   type RequestHandle,
   type StepLoopOptions,
 } from '../step-loop/step-loop.ts'
+import { EmbeddingLoop, type EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
 import { encodeFrame, FrameReader, toLoopRequest, type ReceivedMessage, type Refusal } from './messages.ts'
 
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
 
+export interface EngineServerOptions extends Omit<StepLoopOptions, 'runner' | 'onStep' | 'onStepEnd'> {
+  readonly runner: ModelRunner | EmbeddingRunner
+}
+
+/** What the requests of a connection go to; each kind of model has its own. */
+interface EngineLoop {
+  submit(request: LoopRequest | EmbeddingLoopRequest, sink: EventSink): RequestHandle
+}
+
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
   readonly #server: Server
 
-  constructor(options: Omit<StepLoopOptions, 'onStep' | 'onStepEnd'>) {
-    const loop = new StepLoop({
+  constructor({ runner, ...options }: EngineServerOptions) {
+    const loopOptions = {
       ...options,
       onStepEnd: () => {
         for (const connection of this.#connections) connection.flush()
@@ -32,12 +44,15 @@ export class EngineServer {
       onStep: () => {
         for (const connection of this.#connections) connection.beat()
       },
-    })
+    }
+    const loop = isEmbeddingRunner(runner)
+      ? new EmbeddingLoop({ ...loopOptions, runner })
+      : new StepLoop({ ...loopOptions, runner })
     this.#server = createServer({ noDelay: true }, (socket) => {
       const connection = new EngineConnection(socket, {
         loop,
         clock: options.clock,
-        onShare: (busyEngines) => options.runner.shareCores?.(busyEngines),
+        onShare: (busyEngines) => runner.shareCores?.(busyEngines),
       })
       this.#connections.add(connection)
       socket.on('close', () => this.#connections.delete(connection))
@@ -58,7 +73,7 @@ export class EngineServer {
 }
 
 export interface EngineConnectionOptions {
-  readonly loop: StepLoop
+  readonly loop: EngineLoop
   readonly clock: Clock
   /** So many engines on this machine have work. */
   readonly onShare?: (busyEngines: number) => void
@@ -70,7 +85,7 @@ export interface EngineConnectionOptions {
  */
 export class EngineConnection {
   readonly #socket: Socket
-  readonly #loop: StepLoop
+  readonly #loop: EngineLoop
   readonly #clock: Clock
   readonly #onShare: EngineConnectionOptions['onShare']
   /** By the client's id; null while the step loop takes the request in. */
@@ -131,7 +146,7 @@ export class EngineConnection {
     }
   }
 
-  #generate(id: number, request: LoopRequest): void {
+  #generate(id: number, request: LoopRequest | EmbeddingLoopRequest): void {
     this.#requests.set(id, null)
     const sink: EventSink = {
       deliver: (events) => void this.#events.push([id, events]),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
+import type { LongPrompt } from '../../../protocol/model-runner.ts'
 import { unpackPrompt } from '../../tokenizing/packed-prompt.ts'
 import {
   encodeFrame,
@@ -61,7 +62,7 @@ describe('frames', () => {
         const [first, second] = received
         if (first?.type !== 'generate-long') throw new Error('a long request was expected')
         const read = toLoopRequest(first)
-        expect({ ...read, prompts: read.prompts.map(unpackPrompt) }).toEqual(request)
+        expect({ ...read, prompts: read.prompts.map((prompt) => unpackPrompt(prompt as LongPrompt)) }).toEqual(request)
         expect([first.id, second]).toEqual([7, abort])
       }),
       { numRuns: 30 },

@@ -5,10 +5,17 @@
  * pipe, because the engine's event loop is blocked while it loads.
  */
 import type { ErrorCode } from '../../../core/errors.ts'
-import type { EngineEvent, EngineRequest, ModelInfo } from '../../../protocol/engine.ts'
+import type {
+  EmbeddingRequest,
+  EngineEvent,
+  EngineRequest,
+  ModelInfo,
+  Prompt,
+} from '../../../protocol/engine.ts'
 import type { PackedPrompt } from '../../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import type { EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
 import type { LoopRequest } from '../step-loop/step-loop.ts'
 
 /** Given to the engine process when it starts. */
@@ -21,7 +28,7 @@ export interface EngineProcessOptions {
 
 /** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged when no work for the request is left. */
 export type ClientMessage =
-  | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest }
+  | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest | EmbeddingRequest }
   | { readonly type: 'abort'; readonly id: number }
   /** So many engines on this machine have work; sent when that changes. */
   | { readonly type: 'share'; readonly busyEngines: number }
@@ -30,7 +37,7 @@ export type ClientMessage =
 interface LongRequestMessage {
   readonly type: 'generate-long'
   readonly id: number
-  readonly request: Omit<EngineRequest, 'prompts'>
+  readonly request: Omit<EngineRequest, 'prompts'> | Omit<EmbeddingRequest, 'prompts'>
   readonly prompts: readonly Omit<PackedPrompt, 'text'>[]
   /** Bytes of text behind this frame: the pieces of all prompts, in their order. */
   readonly textBytes: number
@@ -71,9 +78,11 @@ const NOTHING = Buffer.alloc(0)
 const MAX_JSON_TEXT_LENGTH = 8192
 
 export function encodeFrame(message: ClientMessage | StepMessage): Buffer {
-  const isLong = 'type' in message && message.type === 'generate' && hasLongText(message.request)
-  return isLong ? encodeLongRequest(message) : encodeJson(message, 0)
+  const prompts = 'type' in message && message.type === 'generate' ? longPrompts(message.request) : null
+  return prompts === null ? encodeJson(message, 0) : encodeLongRequest(message as GenerateMessage, prompts)
 }
+
+type GenerateMessage = Extract<ClientMessage, { type: 'generate' }>
 
 /** With room for text behind it. */
 function encodeJson(message: object, textBytes: number): Buffer {
@@ -85,14 +94,20 @@ function encodeJson(message: object, textBytes: number): Buffer {
   return frame
 }
 
-function hasLongText({ prompts }: EngineRequest): boolean {
+/** Those of a request that are text, all of them, and long; else null. */
+function longPrompts({ prompts }: EngineRequest | EmbeddingRequest): readonly Prompt[] | null {
+  const texts: Prompt[] = []
   let length = 0
-  for (const { pieces } of prompts) for (const piece of pieces) length += piece.length
-  return length > MAX_JSON_TEXT_LENGTH
+  for (const prompt of prompts) {
+    if ('tokenIds' in prompt) return null
+    for (const piece of prompt.pieces) length += piece.length
+    texts.push(prompt)
+  }
+  return length > MAX_JSON_TEXT_LENGTH ? texts : null
 }
 
-function encodeLongRequest({ id, request }: Extract<ClientMessage, { type: 'generate' }>): Buffer {
-  const { prompts, ...rest } = request
+function encodeLongRequest({ id, request }: GenerateMessage, prompts: readonly Prompt[]): Buffer {
+  const { prompts: _, ...rest } = request
   const packed = prompts.map(({ pieces, addSpecial }) => ({
     pieceBytes: pieces.map((piece) => Buffer.byteLength(piece)),
     addSpecial,
@@ -110,7 +125,9 @@ function sumOf(numbers: readonly number[]): number {
 }
 
 /** The request of a message, whichever way it came. */
-export function toLoopRequest(message: Extract<ReceivedMessage, { request: unknown }>): LoopRequest {
+export function toLoopRequest(
+  message: Extract<ReceivedMessage, { request: unknown }>,
+): LoopRequest | EmbeddingLoopRequest {
   if (message.type === 'generate') return message.request
   let offset = 0
   const prompts = message.prompts.map((prompt) => {

@@ -14,7 +14,14 @@ import { abortReason } from '../../../core/abort.ts'
 import { type SleepingClock, systemClock } from '../../../core/clock.ts'
 import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
+import type {
+  EmbeddingRequest,
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  EngineStatus,
+  ModelInfo,
+} from '../../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
@@ -101,7 +108,7 @@ export class EngineHost implements Engine {
   }
 
   async *generate(
-    request: EngineRequest,
+    request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
     signal.throwIfAborted()

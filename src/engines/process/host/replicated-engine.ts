@@ -4,7 +4,14 @@
  * Owns the replicas; each is started again by itself when it dies.
  */
 import { ServiceError } from '../../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
+import type {
+  EmbeddingRequest,
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  EngineStatus,
+  ModelInfo,
+} from '../../../protocol/engine.ts'
 
 /** The best one first. */
 const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
@@ -24,11 +31,11 @@ export class ReplicatedEngine implements Engine {
   }
 
   async *generate(
-    request: EngineRequest,
+    request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
     const refusing = new Set<Replica>()
-    const sequences = request.prompts.length * (request.choices ?? 1)
+    const sequences = request.prompts.length * ('choices' in request ? (request.choices ?? 1) : 1)
     let hasBeenRerun = false
     for (;;) {
       const replica = this.#leastLoaded(refusing)

@@ -24,7 +24,7 @@ import { TokenizingQueue, type Tokenized } from '../../tokenizing/tokenizing-que
  * A request with no more text is tokenized at once, in a millisecond or two, which is less than its way to another thread and
  * back takes while the cores compute. A turn of the event loop does so for a few of them.
  */
-const MAX_INLINE_BYTES = 8192
+export const MAX_INLINE_BYTES = 8192
 const MAX_INLINE_BYTES_PER_TURN = 2 * MAX_INLINE_BYTES
 
 export interface StepLoopOptions {

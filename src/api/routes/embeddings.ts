@@ -1,0 +1,35 @@
+/** `POST /v1/embeddings`: OpenAI's shape. Limits, permits and usage are those of the routes that generate. */
+import type { FastifyInstance } from 'fastify'
+import { checkEmbeds, embed, type EmbeddingDeps } from '../../generation/embedding.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
+import { checkDimensions, toEmbeddingsJson } from '../dialects/openai-embeddings/answers.ts'
+import { embeddingsRequest, embeddingsResponse } from '../dialects/openai-embeddings/schema.ts'
+import { addRoute } from '../openapi/add-route.ts'
+
+export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDeps): void {
+  addRoute(app, 'POST /v1/embeddings', {
+    operationId: 'createEmbeddings',
+    summary: 'Make vectors of texts',
+    tag: 'Embeddings',
+    access: 'key',
+    generates: true,
+    body: embeddingsRequest,
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: embeddingsResponse,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'openai',
+    handler: async ({ body, context }, reply) => {
+      const { modelId, inputs, dimensions } = body
+      const embedded = await embed(deps, context, {
+        modelId,
+        prepare: (model) => {
+          checkEmbeds(model)
+          checkDimensions(dimensions, model)
+          return inputs
+        },
+      })
+      const json = await toEmbeddingsJson(embedded, body)
+      return reply.type('application/json; charset=utf-8').send(json)
+    },
+  })
+}

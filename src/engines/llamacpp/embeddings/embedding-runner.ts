@@ -1,0 +1,159 @@
+/**
+ * The EmbeddingRunner over llama.cpp: tokenizes, computes batches, normalizes the vectors. The embedding loop of an engine
+ * process drives it; it plans nothing.
+ * Invariant: a vector has length 1, unless it is a score.
+ */
+import { availableMemoryBytes } from '../../../checkpoints/memory/available-memory.ts'
+import {
+  checkMemory,
+  embeddedSeqLen,
+  MAX_STEP_TOKENS,
+  memoryNeed,
+  neededBytes,
+} from '../../../checkpoints/memory/memory-need.ts'
+import { InvariantError, StartError } from '../../../core/errors.ts'
+import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
+import type { EmbeddingInfo, ModelInfo, Prompt } from '../../../protocol/engine.ts'
+import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
+import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
+import { availableCores, defaultThreads } from '../cpu-cores.ts'
+import { type Bindings, loadLlama } from '../ffi/bindings.ts'
+import { checkGguf } from '../gguf-check.ts'
+import { type Model, openModel } from '../model.ts'
+import { TokenizerThread } from '../tokenizing/tokenizer-thread.ts'
+import { Vocabulary } from '../tokenizing/vocabulary.ts'
+import { PooledContext } from './pooled-context.ts'
+
+/** Texts of one batch; more of them would not be quicker, since a batch of short ones is full of tokens before. */
+const MAX_TEXTS = 64
+const WARM_UP_TOKEN_IDS = Int32Array.of(0, 0, 0)
+
+/**
+ * Opens an embedding model; the process is blocked while it loads.
+ * @throws StartError in one sentence when the file, the libraries or the memory do not allow it.
+ */
+export async function openEmbeddingRunner(
+  options: RunnerOptions,
+  onProgress: LoadProgress,
+): Promise<EmbeddingRunner> {
+  const api = loadLlama(options.gpu)
+  const { modelPath, gpu, gpuLayers, embedding } = options
+  if (embedding === undefined) throw new InvariantError(`${modelPath} was not opened as an embedding model.`)
+  const { architecture } = checkGguf(api, modelPath)
+  const model = openModel(api, { ...options, architecture }, onProgress)
+  try {
+    const maxSeqLen = embeddedSeqLen(options.maxSeqLen, model.trainContextTokens)
+    const need = memoryNeed({ ...model, maxSeqLen, embedding }, options)
+    // A GPU's memory is not counted: its driver refuses what does not fit.
+    const usesGpu = gpu !== 'off' && gpuLayers !== 0 && api.supportsGpuOffload()
+    const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
+    if (!usesGpu) checkMemory(modelPath, need, memory)
+    return new LlamaEmbeddingRunner(api, model, {
+      ...options,
+      embedding: { ...embedding, dimensions: vectorSize(api, model, embedding) },
+      maxSeqLen,
+      maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
+      memoryBytes: neededBytes(need),
+      usesGpu,
+    })
+  } catch (error) {
+    model.close()
+    throw error
+  }
+}
+
+/** As llama.cpp computes it. @throws StartError for a classifier of several labels, which gives no score */
+function vectorSize(api: Bindings, { handle, path }: Model, { pooling }: EmbeddingInfo): number {
+  if (pooling !== 'rank') return api.modelEmbeddingOut(handle)
+  const labels = api.modelClassifierOutputs(handle)
+  if (labels === 1) return labels
+  throw new StartError(`'${path}' cannot be served: it sorts texts into ${labels} classes, and gives no score.`, 1)
+}
+
+interface LlamaEmbeddingOptions extends RunnerOptions {
+  readonly embedding: EmbeddingInfo
+  readonly maxSeqLen: number
+  readonly maxThreads: number
+  readonly memoryBytes: number
+  readonly usesGpu: boolean
+}
+
+class LlamaEmbeddingRunner implements EmbeddingRunner {
+  readonly maxBatchTokens = MAX_STEP_TOKENS
+  readonly maxTokenBytes: number
+  readonly #options: LlamaEmbeddingOptions
+  readonly #model: Model
+  readonly #context: PooledContext
+  readonly #vocabulary: Vocabulary
+  readonly #info: ModelInfo
+  /** Null before the first long text. */
+  #tokenizerThread: TokenizerThread | null = null
+  #threads: number
+
+  constructor(api: Bindings, model: Model, options: LlamaEmbeddingOptions) {
+    this.#options = options
+    this.#model = model
+    this.#threads = options.maxThreads
+    this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
+    this.maxTokenBytes = this.#vocabulary.maxTokenBytes
+    this.#context = new PooledContext(api, model, { ...options, ...options.embedding, maxTexts: MAX_TEXTS })
+    const { architecture, parameters, sizeBytes, quantization, vocabSize } = model
+    const { bosText, eosText, specialTexts } = this.#vocabulary
+    this.#info = {
+      ...{ architecture, parameters, sizeBytes, quantization, vocabSize, bosText, eosText, specialTexts },
+      maxSeqLen: options.maxSeqLen,
+      engine: 'llama.cpp',
+      maxBatchSize: MAX_TEXTS,
+      embedding: options.embedding,
+      chatTemplate: null,
+      threads: options.maxThreads,
+      memoryBytes: options.memoryBytes,
+      ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
+    }
+    // So that the first request does not wait for the weights' pages.
+    this.execute([WARM_UP_TOKEN_IDS])
+  }
+
+  info(): ModelInfo {
+    return this.#info
+  }
+
+  shareCores(busyEngines: number): void {
+    const share = Math.max(1, Math.floor(availableCores() / busyEngines))
+    this.#threads = Math.min(this.#options.maxThreads, share)
+  }
+
+  tokenize(prompt: Prompt): Int32Array {
+    return this.#vocabulary.tokenize(prompt)
+  }
+
+  beginTokenizing(prompt: LongPrompt): TokenizingJob {
+    this.#tokenizerThread ??= new TokenizerThread({
+      gpu: this.#options.gpu,
+      vocabulary: this.#vocabulary.data,
+      maxSeqLen: this.#options.maxSeqLen,
+    })
+    return this.#tokenizerThread.begin(prompt)
+  }
+
+  execute(texts: readonly Int32Array[]): readonly Float32Array[] {
+    const vectors = this.#context.compute(texts, this.#threads)
+    if (this.#options.embedding.pooling !== 'rank') for (const vector of vectors) normalize(vector)
+    return vectors
+  }
+
+  close(): void {
+    this.#context.close()
+    if (this.#tokenizerThread === null) this.#model.close()
+    else void this.#tokenizerThread.close().then(() => this.#model.close())
+  }
+}
+
+/** In place. A vector of zeros stays one. */
+function normalize(vector: Float32Array): void {
+  let sum = 0
+  for (const value of vector) sum += value * value
+  if (sum === 0) return
+  const factor = 1 / Math.sqrt(sum)
+  for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] as number) * factor
+}

@@ -1,0 +1,71 @@
+/**
+ * The usage row of one request: what its timeline counted, under the status that it ends with. Called by generations and
+ * embeddings.
+ * Invariant: what went to an engine leaves at most one row, committed before the caller goes on. Only what the engine refused
+ * before any sequence started leaves none.
+ */
+import { toServiceError } from '../core/errors.ts'
+import { CLIENT_GONE_STATUS } from '../net/connections/client-presence.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { RequestTimeline } from '../telemetry/request-timeline.ts'
+import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
+
+export interface BillingDeps {
+  readonly usageRecorder: Pick<UsageRecorder, 'record'>
+  readonly log: Pick<Log, 'error'>
+}
+
+/** The request that is billed. */
+export interface BilledContext {
+  readonly requestId: string
+  readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path'>
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+  /** Counts tokens and times; began when the request was received. */
+  readonly timeline: RequestTimeline
+}
+
+/** With these an engine refuses a request: wrong, too much, not now. */
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 429, 503])
+
+/** Settles as the work does, once what it used is on record. @throws also what the recorder throws */
+export async function bill<T>(deps: BillingDeps, context: BilledContext, work: Promise<T>): Promise<T> {
+  let result: T
+  try {
+    result = await work
+  } catch (thrown) {
+    await billFailure(deps, context, thrown)
+    throw thrown
+  }
+  await recordUsage(deps, context, 200)
+  return result
+}
+
+/** The client gets the original failure, also where recording fails. */
+async function billFailure(deps: BillingDeps, context: BilledContext, thrown: unknown): Promise<void> {
+  const { requestId, signal, timeline } = context
+  const status = signal.aborted ? CLIENT_GONE_STATUS : toServiceError(thrown, requestId).status
+  if (REFUSAL_STATUSES.has(status) && !timeline.hasStarted) return
+  try {
+    await recordUsage(deps, context, status)
+  } catch (error) {
+    const whose = signal.aborted ? 'a client that left' : 'a request that failed'
+    deps.log.error({ requestId, err: error }, `the usage of ${whose} is lost`)
+  }
+}
+
+function recordUsage(
+  { usageRecorder }: BillingDeps,
+  { caller, timeline }: BilledContext,
+  status: number,
+): Promise<void> {
+  return usageRecorder.record({
+    keyId: caller.keyId,
+    accountId: caller.accountId,
+    path: caller.path,
+    status,
+    tokensIn: timeline.promptTokens,
+    tokensOut: timeline.completionTokens,
+    responseMs: timeline.elapsedMs(),
+  })
+}

@@ -1,0 +1,179 @@
+/** An embedding model in a real engine process behind the real API: a random BERT, converted, against a forward pass written here. */
+import { describe, expect, it } from 'vitest'
+import { CONTEXT, dot, embedReference, VOCABULARY, writeTinyBert } from '../support/checkpoints/tiny-bert.ts'
+import {
+  call,
+  enginePids,
+  KEY,
+  logged,
+  type RunningServerProcess,
+  startServer,
+  temporaryFolder,
+} from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+
+async function start(name: string, pooling: object | null, config = {}): Promise<RunningServerProcess> {
+  const checkpoint = await writeTinyBert(temporaryFolder(), { name, pooling, config })
+  const started = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])
+  await logged(started, 'serving')
+  return started
+}
+
+const server = shared(() => start('mean', { pooling_mode_mean_tokens: true }))
+
+interface Answer {
+  readonly status: number
+  readonly body: {
+    readonly data: readonly { readonly embedding: number[] }[]
+    readonly usage: { readonly prompt_tokens: number }
+    readonly detail?: string
+    readonly error?: { readonly code: string; readonly param: string | null }
+  }
+}
+
+async function post(path: string, body: object, on = server()): Promise<Answer> {
+  const answer = await call(on, `POST ${path}`, { secret: KEY, body })
+  return { status: answer.status, body: (await answer.json()) as Answer['body'] }
+}
+
+async function embed(input: unknown, on = server()): Promise<readonly number[][]> {
+  const { status, body } = await post('/v1/embeddings', { input }, on)
+  expect(body.error, body.detail).toBeUndefined()
+  expect(status).toBe(200)
+  return body.data.map(({ embedding }) => embedding)
+}
+
+const tokens = (...texts: readonly string[]) =>
+  ['[CLS]', ...texts, '[SEP]'].map((text) => VOCABULARY.indexOf(text))
+
+const CASES: readonly (readonly [text: string, tokenIds: readonly number[]])[] = [
+  ['The quick brown fox.', tokens('the', 'quick', 'brown', 'fox', '.')],
+  ['UNBELIEVABLE', tokens('un', '##believ', '##able')],
+  ['fóx, 漢漢', tokens('fox', ',', '漢', '漢')],
+  ['जि fox', tokens('ज', '##ि', 'fox')],
+  ['☃ a', tokens('[UNK]', 'a')],
+  [' ', tokens()],
+  ['a1'.repeat(30), tokens('a', ...'1a'.repeat(30).slice(0, 59).split('').map((letter) => `##${letter}`))],
+]
+
+describe('an embedding model', () => {
+  it('makes the vectors of an independent forward pass', async () => {
+    const vectors = await embed(CASES.map(([text]) => text))
+
+    for (const [index, [, tokenIds]] of CASES.entries()) {
+      expect(dot(vectors[index] ?? [], embedReference(tokenIds))).toBeGreaterThan(0.9999)
+    }
+  })
+
+  it('gives vectors of length 1, and the tokens of all inputs', async () => {
+    const { body } = await post('/v1/embeddings', { input: CASES.map(([text]) => text) })
+
+    for (const { embedding } of body.data) expect(Math.hypot(...embedding)).toBeCloseTo(1, 5)
+    const count = CASES.reduce((sum, [, { length }]) => sum + length, 0)
+    expect(body.usage).toEqual({ prompt_tokens: count, total_tokens: count })
+  })
+
+  it('takes token ids as they are', async () => {
+    const [one] = await embed(tokens('fox'))
+    const [text, ids] = await embed([tokens('fox'), tokens('the')])
+
+    expect(dot(one ?? [], embedReference(tokens('fox')))).toBeGreaterThan(0.9999)
+    expect(text).toEqual(one)
+    expect(dot(ids ?? [], embedReference(tokens('the')))).toBeGreaterThan(0.9999)
+  })
+
+  it('gives each of many concurrent clients its own vectors', async () => {
+    const words = ['the', 'quick', 'brown', 'fox', 'un', '.']
+    const clients = Array.from({ length: 16 }, (_, client) =>
+      Array.from({ length: 1 + (client % 5) * 20 }, (__, i) =>
+        Array.from({ length: 1 + ((client + i) % 30) }, (___, at) => words[(client * i + at) % 6] ?? ''),
+      ),
+    )
+    const answers = await Promise.all(clients.map((texts) => embed(texts.map((text) => text.join(' ')))))
+
+    for (const [client, texts] of clients.entries()) {
+      for (const index of [0, texts.length - 1]) {
+        const expected = embedReference(tokens(...(texts[index] ?? [])))
+        expect(dot(answers[client]?.[index] ?? [], expected)).toBeGreaterThan(0.9999)
+      }
+    }
+  })
+
+  it('refuses a text that is longer than its context, and names it', async () => {
+    const long = (words: number) => Array.from({ length: words }, () => 'fox').join(' ')
+    const { status, body } = await post('/v1/embeddings', { input: ['a', long(CONTEXT - 2), long(CONTEXT - 1)] })
+
+    expect([status, body.error?.code, body.error?.param]).toEqual([400, 'context_length_exceeded', 'input[2]'])
+    expect(body.detail).toBe(
+      "This model's maximum context length is 64 tokens, but input[2] is 65 tokens long.",
+    )
+    expect((await embed(long(CONTEXT - 2)))[0]).toHaveLength(32)
+    const { body: huge } = await post('/v1/embeddings', { input: long(100_000) })
+    expect(huge.error).toMatchObject({ code: 'context_length_exceeded', param: 'input' })
+  })
+
+  it('refuses a token that it does not have', async () => {
+    const { status, body } = await post('/v1/embeddings', { input: [[1], [VOCABULARY.length]] })
+
+    expect([status, body.error?.param]).toEqual([400, 'input[1]'])
+  })
+
+  it('generates no text', async () => {
+    for (const [route, request] of [
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: 'a' }] }],
+      ['/v1/generate', { prompt: 'a' }],
+    ] as const) {
+      const { status, body } = await post(route, request)
+      expect([status, body.detail]).toEqual([
+        400,
+        "model must be one that generates text, but 'mean' is an embedding model: use POST /v1/embeddings.",
+      ])
+    }
+  })
+
+  it('serves again when its engine has died', async () => {
+    const [pid = 0] = enginePids(server())
+    process.kill(pid, 'SIGKILL')
+
+    await expect.poll(async () => (await post('/v1/embeddings', { input: 'fox' })).status).toBe(200)
+    expect(enginePids(server())).not.toContain(pid)
+  })
+
+  it('says what it can do', async () => {
+    const answer = await call(server(), 'GET /v1/models/mean', { secret: KEY })
+
+    expect(await answer.json()).toMatchObject({
+      meta: { architecture: 'bert', capabilities: ['embeddings'], dimensions: 32, max_seq_len: CONTEXT },
+    })
+  })
+
+  it('cuts vectors only where the model was trained for it', async () => {
+    const refused = await post('/v1/embeddings', { input: 'fox', dimensions: 8 })
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      "dimensions must be 32, but was 8: the vectors of model 'mean' cannot be cut.",
+    ])
+
+    const nested = await start('nested', null, { matryoshka_dimensions: [8, 16] })
+    const [whole] = await embed('fox', nested)
+    const { body } = await post('/v1/embeddings', { input: 'fox', dimensions: 8 }, nested)
+    const { embedding: cut } = body.data[0] ?? { embedding: [] }
+    expect(cut).toHaveLength(8)
+    expect(Math.hypot(...cut)).toBeCloseTo(1, 5)
+    expect(dot(cut, (whole ?? []).slice(0, 8)) / Math.hypot(...(whole ?? []).slice(0, 8))).toBeCloseTo(1, 5)
+    expect((await post('/v1/embeddings', { input: 'fox', dimensions: 9 }, nested)).body.detail).toBe(
+      "dimensions must be 8 or 16 or 32, but was 9: those of model 'nested'.",
+    )
+  })
+
+  it.each([
+    ['cls', { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false }],
+    ['last', { pooling_mode_lasttoken: true }],
+  ] as const)('pools %s where its checkpoint says so', async (pooling, config) => {
+    const other = await start(pooling, config)
+
+    const [vector] = await embed('the fox', other)
+
+    expect(dot(vector ?? [], embedReference(tokens('the', 'fox'), pooling))).toBeGreaterThan(0.9999)
+  })
+})

@@ -80,7 +80,11 @@ function checkTokenIds(inputs: readonly EmbeddingInput[], { modelId, info }: Emb
     const unknown = prompt.tokenIds.find((tokenId) => tokenId >= info.vocabSize)
     if (unknown === undefined) continue
     const rule = `must hold token ids between 0 and ${info.vocabSize - 1}, those of model '${modelId}'`
-    throw new ServiceError('invalid_request', { message: `${name} ${rule}, but has ${unknown}.` }, { param: name })
+    throw new ServiceError(
+      'invalid_request',
+      { message: `${name} ${rule}, but has ${unknown}.` },
+      { param: name },
+    )
   }
 }
 

@@ -117,7 +117,8 @@ export function toModelObject(record: ModelRecord) {
       vocab_size: outline?.vocabSize ?? null,
       engine: outline?.engine ?? null,
       capabilities: capabilitiesOf(outline),
-      ...(outline?.embedding && outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
+      ...(outline?.embedding &&
+        outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
       state: record.state,
       load_progress: record.loadFraction,
       failure: failure === null ? null : withoutFolders(failure),

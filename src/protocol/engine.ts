@@ -234,7 +234,14 @@ export interface ModelInfo {
 /** What the headers of a model's files say before it is loaded. */
 export type ModelOutline = Pick<
   ModelInfo,
-  'architecture' | 'parameters' | 'sizeBytes' | 'quantization' | 'maxSeqLen' | 'vocabSize' | 'engine' | 'embedding'
+  | 'architecture'
+  | 'parameters'
+  | 'sizeBytes'
+  | 'quantization'
+  | 'maxSeqLen'
+  | 'vocabSize'
+  | 'engine'
+  | 'embedding'
 >
 
 /** Whether a request sent now would run: at once, after a restart, or not at all. */
@@ -262,7 +269,10 @@ export interface Engine {
    * and an end with a vector.
    * @throws ServiceError when the request as a whole is refused or the engine fails.
    */
-  generate(request: EngineRequest | EmbeddingRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>
+  generate(
+    request: EngineRequest | EmbeddingRequest,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly EngineEvent[]>
   info(): ModelInfo
   status(): EngineStatus
   /** Ends the engine; requests that are still open fail with `shutting_down`. */

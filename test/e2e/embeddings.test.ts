@@ -53,7 +53,17 @@ const CASES: readonly (readonly [text: string, tokenIds: readonly number[]])[] =
   ['जि fox', tokens('ज', '##ि', 'fox')],
   ['☃ a', tokens('[UNK]', 'a')],
   [' ', tokens()],
-  ['a1'.repeat(30), tokens('a', ...'1a'.repeat(30).slice(0, 59).split('').map((letter) => `##${letter}`))],
+  [
+    'a1'.repeat(30),
+    tokens(
+      'a',
+      ...'1a'
+        .repeat(30)
+        .slice(0, 59)
+        .split('')
+        .map((letter) => `##${letter}`),
+    ),
+  ],
 ]
 
 describe('an embedding model', () => {
@@ -101,9 +111,15 @@ describe('an embedding model', () => {
 
   it('refuses a text that is longer than its context, and names it', async () => {
     const long = (words: number) => Array.from({ length: words }, () => 'fox').join(' ')
-    const { status, body } = await post('/v1/embeddings', { input: ['a', long(CONTEXT - 2), long(CONTEXT - 1)] })
+    const { status, body } = await post('/v1/embeddings', {
+      input: ['a', long(CONTEXT - 2), long(CONTEXT - 1)],
+    })
 
-    expect([status, body.error?.code, body.error?.param]).toEqual([400, 'context_length_exceeded', 'input[2]'])
+    expect([status, body.error?.code, body.error?.param]).toEqual([
+      400,
+      'context_length_exceeded',
+      'input[2]',
+    ])
     expect(body.detail).toBe(
       "This model's maximum context length is 64 tokens, but input[2] is 65 tokens long.",
     )

@@ -53,7 +53,16 @@ const ERROR_MEANINGS = {
 const ANY_ROUTE_ERRORS = [400, 403] as const
 
 /** In the order in which the documentation shows them. */
-export const ROUTE_TAGS = ['Generation', 'Embeddings', 'Models', 'Accounts', 'Keys', 'Usage', 'Admin', 'Service'] as const
+export const ROUTE_TAGS = [
+  'Generation',
+  'Embeddings',
+  'Models',
+  'Accounts',
+  'Keys',
+  'Usage',
+  'Admin',
+  'Service',
+] as const
 
 type ErrorStatus = keyof typeof ERROR_MEANINGS
 

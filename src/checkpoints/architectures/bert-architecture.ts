@@ -49,7 +49,10 @@ function readSizes(config: JsonObject) {
   const heads = size('num_attention_heads')
   const hiddenSize = size('hidden_size')
   if (hiddenSize % heads !== 0) {
-    throw unconvertible(config, `${heads} attention heads do not share ${quoted('hidden_size')} ${hiddenSize}`)
+    throw unconvertible(
+      config,
+      `${heads} attention heads do not share ${quoted('hidden_size')} ${hiddenSize}`,
+    )
   }
   return {
     vocabSize: size('vocab_size'),

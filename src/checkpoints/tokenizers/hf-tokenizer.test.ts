@@ -189,7 +189,11 @@ describe('chat template', () => {
 
 describe('what llama.cpp would do differently is refused', () => {
   const refusals: [string, Fields, string][] = [
-    ['another kind of model', { model: model({ type: 'Unigram' }) }, 'must be "BPE" or "WordPiece", but is "Unigram"'],
+    [
+      'another kind of model',
+      { model: model({ type: 'Unigram' }) },
+      'must be "BPE" or "WordPiece", but is "Unigram"',
+    ],
     [
       'bytes without a token',
       { model: model({ byte_fallback: true }), decoder: SPM_DECODER },

@@ -43,7 +43,8 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
 
 function checkBpe(tokenizer: JsonObject, model: JsonObject): void {
   const { type, dropout } = model.fields
-  if (type !== 'BPE') throw unconvertible(tokenizer, `its model must be "BPE" or "WordPiece", but is ${shown(type)}`)
+  if (type !== 'BPE')
+    throw unconvertible(tokenizer, `its model must be "BPE" or "WordPiece", but is ${shown(type)}`)
   const affixes = [model.fields['continuing_subword_prefix'], model.fields['end_of_word_suffix']]
   if (affixes.some((affix) => (affix ?? '') !== '') || (dropout ?? 0) !== 0) {
     throw unconvertible(tokenizer, 'it uses subword affixes or dropout')

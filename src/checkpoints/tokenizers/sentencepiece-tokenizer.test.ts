@@ -185,7 +185,11 @@ describe('what llama.cpp would do differently is refused', () => {
       'has no token "<0x41>"',
     ],
     ['no token to begin with', { config: { bos_token_id: null } }, 'which token begins a text'],
-    ['Unigram', { tokenizer: { model: model({ type: 'Unigram' }) } }, 'must be "BPE" or "WordPiece", but is "Unigram"'],
+    [
+      'Unigram',
+      { tokenizer: { model: model({ type: 'Unigram' }) } },
+      'must be "BPE" or "WordPiece", but is "Unigram"',
+    ],
   ]
   it.each(refusals)('%s', (_, changes, words) => {
     expect(() => convert(changes)).toThrow(words)

@@ -41,7 +41,11 @@ describe("a tokenizer of BERT's kind", () => {
     const { number } = convert({
       post_processor: {
         type: 'TemplateProcessing',
-        single: [{ SpecialToken: { id: '[CLS]' } }, { Sequence: { id: 'A' } }, { SpecialToken: { id: '[SEP]' } }],
+        single: [
+          { SpecialToken: { id: '[CLS]' } },
+          { Sequence: { id: 'A' } },
+          { SpecialToken: { id: '[SEP]' } },
+        ],
       },
     })
 
@@ -55,7 +59,11 @@ describe("a tokenizer of BERT's kind", () => {
     ['Chinese words', normalizer({ handle_chinese_chars: false }), 'that lowers case'],
     ['another pre-tokenizer', { pre_tokenizer: { type: 'Whitespace' } }, 'must be "BertPreTokenizer"'],
     ['no special tokens', { post_processor: null }, 'must put [CLS] in front and [SEP] behind'],
-    ['another mark', { model: { ...TOKENIZER.model, continuing_subword_prefix: '@@' } }, 'continued with "@@"'],
+    [
+      'another mark',
+      { model: { ...TOKENIZER.model, continuing_subword_prefix: '@@' } },
+      'continued with "@@"',
+    ],
   ])('is refused for %s', (_, changes, reason) => {
     expect(() => convert(changes)).toThrow(reason)
   })

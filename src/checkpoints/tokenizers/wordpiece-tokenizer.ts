@@ -72,7 +72,10 @@ function checkSteps(tokenizer: JsonObject, model: JsonObject): void {
   const { normalizer, pre_tokenizer: preTokenizer, post_processor: postProcessor } = tokenizer.fields
   const { continuing_subword_prefix: prefix = CONTINUATION, unk_token: unknown = '[UNK]' } = model.fields
   if (prefix !== CONTINUATION || unknown !== '[UNK]') {
-    throw unconvertible(tokenizer, `its words are continued with ${shown(prefix)}, or unknown as ${shown(unknown)}`)
+    throw unconvertible(
+      tokenizer,
+      `its words are continued with ${shown(prefix)}, or unknown as ${shown(unknown)}`,
+    )
   }
   if (!isBertNormalizer(normalizer)) {
     throw unconvertible(

@@ -54,7 +54,11 @@ describe("OpenAI's client", () => {
       [0, [0, 2]],
       [1, [1, 3]],
     ])
-    expect(packed).toMatchObject({ object: 'list', model: 'default', usage: { prompt_tokens: 5, total_tokens: 5 } })
+    expect(packed).toMatchObject({
+      object: 'list',
+      model: 'default',
+      usage: { prompt_tokens: 5, total_tokens: 5 },
+    })
     expect(plain.data).toEqual([{ object: 'embedding', index: 0, embedding: [0, 2] }])
   })
 
@@ -109,13 +113,37 @@ describe('a request that is wrong', () => {
     [{ input: 7 }, `input must be ${INPUT_RULE}, but was 7.`, 'input'],
     [{ input: [-1] }, 'input[0] must be an integer between 0 and 2147483647, but was -1.', 'input[0]'],
     [{ input: ['a', 1] }, `input must be ${INPUT_RULE}, but was an array of 2 items.`, 'input'],
-    [{ input: ['a', '\ud800'] }, 'input[1] must be valid Unicode, but has a lone surrogate in it.', 'input[1]'],
-    [{ input: 'a', encoding_format: 'int8' }, "encoding_format must be 'float' or 'base64', but was \"int8\".", 'encoding_format'],
+    [
+      { input: ['a', '\ud800'] },
+      'input[1] must be valid Unicode, but has a lone surrogate in it.',
+      'input[1]',
+    ],
+    [
+      { input: 'a', encoding_format: 'int8' },
+      "encoding_format must be 'float' or 'base64', but was \"int8\".",
+      'encoding_format',
+    ],
     [{ input: 'a', dimensions: 0 }, 'dimensions must be an integer of at least 1, but was 0.', 'dimensions'],
-    [{ input: 'a', dimensions: 3 }, "dimensions must be at most 2, but was 3: those of model 'default'.", 'dimensions'],
-    [{ input: ['a', 'a'.repeat(9)] }, "This model's maximum context length is 8 tokens, but input[1] is 9 tokens long.", 'input[1]'],
-    [{ input: [1, 100] }, "input must hold token ids between 0 and 99, those of model 'default', but has 100.", 'input'],
-    [{ input: 'a', truncate: true }, 'truncate must be false or "NONE", but was true: this route cannot cut a text that is too long.', 'truncate'],
+    [
+      { input: 'a', dimensions: 3 },
+      "dimensions must be at most 2, but was 3: those of model 'default'.",
+      'dimensions',
+    ],
+    [
+      { input: ['a', 'a'.repeat(9)] },
+      "This model's maximum context length is 8 tokens, but input[1] is 9 tokens long.",
+      'input[1]',
+    ],
+    [
+      { input: [1, 100] },
+      "input must hold token ids between 0 and 99, those of model 'default', but has 100.",
+      'input',
+    ],
+    [
+      { input: 'a', truncate: true },
+      'truncate must be false or "NONE", but was true: this route cannot cut a text that is too long.',
+      'truncate',
+    ],
     [{ input: 'a', model: 'none' }, "Model 'none' does not exist.", 'model'],
   ])('%j', async (body, detail, param) => {
     const { post, usage } = createTestApp({ engine: new VectorEngine() })
@@ -131,7 +159,9 @@ describe('a request that is wrong', () => {
     const { post } = createTestApp({ engine: new VectorEngine() })
 
     expect((await post(URL, { input: Array.from({ length: 2049 }, () => 'a') })).statusCode).toBe(400)
-    expect((await post(URL, { input: Array.from({ length: 2048 }, () => 'a') })).json().data).toHaveLength(2048)
+    expect((await post(URL, { input: Array.from({ length: 2048 }, () => 'a') })).json().data).toHaveLength(
+      2048,
+    )
   })
 })
 

@@ -65,7 +65,10 @@ const SHAPES: Shapes = {
   'embeddings.token_type_embeddings.weight': [2, HIDDEN],
   ...norm('embeddings.LayerNorm'),
   ...linear('pooler.dense', [HIDDEN, HIDDEN]),
-  ...Object.assign({}, ...Array.from({ length: LAYERS }, (_, layer) => layerShapes(`encoder.layer.${layer}`))),
+  ...Object.assign(
+    {},
+    ...Array.from({ length: LAYERS }, (_, layer) => layerShapes(`encoder.layer.${layer}`)),
+  ),
 }
 
 function layerShapes(at: string): Shapes {
@@ -110,7 +113,10 @@ export async function writeTinyBert(folder: string, options: TinyBertOptions = {
 type Vector = readonly number[]
 
 /** The vector of a text's tokens, [CLS] and [SEP] among them; of length 1. */
-export function embedReference(tokenIds: readonly number[], pooling: 'mean' | 'cls' | 'last' = 'mean'): Vector {
+export function embedReference(
+  tokenIds: readonly number[],
+  pooling: 'mean' | 'cls' | 'last' = 'mean',
+): Vector {
   const row = (name: string, index: number): Vector =>
     Array.from(valuesOf(name).subarray(index * HIDDEN, (index + 1) * HIDDEN))
   let states = tokenIds.map((tokenId, position) =>

@@ -13,7 +13,10 @@ const NUMBERS_PER_TURN = 16_384
 type AnswerOptions = Pick<EmbeddingsRequest, 'encoding' | 'dimensions'>
 
 /** @throws ServiceError `unsupported_value` for a length to which the model's vectors cannot be cut */
-export function checkDimensions(dimensions: number | null, { modelId, info: { embedding } }: EmbeddingModel): void {
+export function checkDimensions(
+  dimensions: number | null,
+  { modelId, info: { embedding } }: EmbeddingModel,
+): void {
   if (dimensions === null || embedding === undefined || dimensions === embedding.dimensions) return
   const { shorterDimensions: shorter, dimensions: whole } = embedding
   const isKnown = shorter === 'any' ? dimensions < whole : shorter.includes(dimensions)

@@ -3,7 +3,14 @@ import { z } from 'zod'
 import type { EmbeddingInput } from '../../../generation/embedding.ts'
 import { UNBUILT_EMBEDDING_FIELDS } from '../../../net/requests/field-table.ts'
 import { brokenRule, isWellFormed, NOT_WELL_FORMED } from '../../../net/requests/request-fields.ts'
-import { integer, integerFrom, modelId, must, nullableWithDefault, withoutUnbuilt } from '../../schemas/fields.ts'
+import {
+  integer,
+  integerFrom,
+  modelId,
+  must,
+  nullableWithDefault,
+  withoutUnbuilt,
+} from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 
 const MAX_INPUTS = 2048
@@ -35,7 +42,10 @@ function* findProblems(given: Given): Generator<{ message: string; path: Propert
   for (const [index, one] of inputs.entries()) yield* problemsOf(one, [index])
 }
 
-function* problemsOf(one: OneInput, path: PropertyKey[]): Generator<{ message: string; path: PropertyKey[] }> {
+function* problemsOf(
+  one: OneInput,
+  path: PropertyKey[],
+): Generator<{ message: string; path: PropertyKey[] }> {
   if (one.length === 0) yield { message: 'must not be empty', path }
   else if (typeof one === 'string' && !isWellFormed(one)) yield { message: NOT_WELL_FORMED, path }
 }
@@ -69,7 +79,9 @@ const body = z
       ).describe('`base64` is of 32-bit floats in little-endian order.'),
       dimensions: integerFrom(1)
         .nullish()
-        .describe('Cuts the vectors, where the model was trained for it (Matryoshka); they have length 1 again.'),
+        .describe(
+          'Cuts the vectors, where the model was trained for it (Matryoshka); they have length 1 again.',
+        ),
       user: z.unknown().describe('Ignored.').optional(),
     },
     { error: must('a JSON object') },

@@ -67,7 +67,10 @@ function vectorSize(api: Bindings, { handle, path }: Model, { pooling }: Embeddi
   if (pooling !== 'rank') return api.modelEmbeddingOut(handle)
   const labels = api.modelClassifierOutputs(handle)
   if (labels === 1) return labels
-  throw new StartError(`'${path}' cannot be served: it sorts texts into ${labels} classes, and gives no score.`, 1)
+  throw new StartError(
+    `'${path}' cannot be served: it sorts texts into ${labels} classes, and gives no score.`,
+    1,
+  )
 }
 
 interface LlamaEmbeddingOptions extends RunnerOptions {

@@ -1,7 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { WordPiece } from './word-piece.ts'
 
-const TEXTS = ['[UNK]', '[SEP]', '▁hel', 'lo', '▁.', '▁ज', 'ि', '▁ᄆ', 'ᅵ', 'ᆫ', '▁漢', '▁σ', 'ς', 'σ', '▁i', '▁a', 'a']
+const TEXTS = [
+  '[UNK]',
+  '[SEP]',
+  '▁hel',
+  'lo',
+  '▁.',
+  '▁ज',
+  'ि',
+  '▁ᄆ',
+  'ᅵ',
+  'ᆫ',
+  '▁漢',
+  '▁σ',
+  'ς',
+  'σ',
+  '▁i',
+  '▁a',
+  'a',
+]
 const pieces = new WordPiece(TEXTS.map((text, id) => ({ id, text, isSpecial: text.startsWith('[') })))
 const tokenize = (text: string) => Array.from(pieces.tokenize(text), (id) => TEXTS[id])
 

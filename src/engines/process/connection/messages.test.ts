@@ -62,7 +62,10 @@ describe('frames', () => {
         const [first, second] = received
         if (first?.type !== 'generate-long') throw new Error('a long request was expected')
         const read = toLoopRequest(first)
-        expect({ ...read, prompts: read.prompts.map((prompt) => unpackPrompt(prompt as LongPrompt)) }).toEqual(request)
+        expect({
+          ...read,
+          prompts: read.prompts.map((prompt) => unpackPrompt(prompt as LongPrompt)),
+        }).toEqual(request)
         expect([first.id, second]).toEqual([7, abort])
       }),
       { numRuns: 30 },

@@ -8,15 +8,8 @@ import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
-import { withResolvers } from '../../../src/core/with-resolvers.ts'
-import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
-import {
-  hang,
-  ScriptedEngine,
-  sequenceEnd,
-  sequenceStart,
-  textDelta,
-} from '../../support/engines/scripted-engine.ts'
+import type { EngineRequest } from '../../../src/protocol/engine.ts'
+import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function listen(options: TestAppOptions = {}): Promise<string> {
@@ -29,33 +22,7 @@ const createClient = async (options: TestAppOptions = {}) =>
 const createProvider = async (options: TestAppOptions = {}) =>
   createOpenAI({ baseURL: await listen(options), apiKey: KEY })
 
-/** Answers each request with this text, in pieces. */
-function say(...pieces: readonly string[]): ScriptedEngine {
-  return new ScriptedEngine(async function* (): AsyncGenerator<EngineEvent> {
-    yield sequenceStart()
-    for (const piece of pieces) yield textDelta(piece, [1])
-    yield sequenceEnd()
-  })
-}
-
-const failInTheMiddle = () =>
-  new ScriptedEngine(async function* () {
-    yield sequenceStart()
-    yield textDelta('a', [1])
-    throw new ServiceError('engine_failed')
-  })
-
 const promptOf = ({ prompts }: EngineRequest) => prompts[0]?.pieces.join('') ?? ''
-
-/** Resolves once the client has left. */
-function hangUntilLeft(): { engine: ScriptedEngine; left: Promise<void> } {
-  const { promise: left, resolve } = withResolvers<void>()
-  const engine = new ScriptedEngine((request, signal) => {
-    signal.addEventListener('abort', () => resolve())
-    return hang(request, signal)
-  })
-  return { engine, left }
-}
 
 describe("OpenAI's client", () => {
   it('reads the text of a response', async () => {

@@ -1,4 +1,6 @@
 /** An engine that plays what a test wrote, to show the API what no well-behaved model would. */
+import { ServiceError } from '../../../src/core/errors.ts'
+import { withResolvers } from '../../../src/core/with-resolvers.ts'
 import type {
   Engine,
   EngineEvent,
@@ -71,6 +73,32 @@ export async function* sayOk(request: EngineRequest): AsyncGenerator<EngineEvent
     yield textDelta('ok', [1], index)
     yield sequenceEnd('stop', index)
   }
+}
+
+/** Answers each request with this text, in pieces. */
+export function say(...pieces: readonly string[]): ScriptedEngine {
+  return new ScriptedEngine(async function* (): AsyncGenerator<EngineEvent> {
+    yield sequenceStart()
+    for (const piece of pieces) yield textDelta(piece, [1])
+    yield sequenceEnd()
+  })
+}
+
+export const failInTheMiddle = () =>
+  new ScriptedEngine(async function* () {
+    yield sequenceStart()
+    yield textDelta('a', [1])
+    throw new ServiceError('engine_failed')
+  })
+
+/** Resolves once the client has left. */
+export function hangUntilLeft(): { engine: ScriptedEngine; left: Promise<void> } {
+  const { promise: left, resolve } = withResolvers<void>()
+  const engine = new ScriptedEngine((request, signal) => {
+    signal.addEventListener('abort', () => resolve())
+    return hang(request, signal)
+  })
+  return { engine, left }
 }
 
 /** Starts, then waits until the client has left. */

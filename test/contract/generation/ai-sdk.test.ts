@@ -1,0 +1,103 @@
+/** The AI SDK with its provider of OpenAI-compatible servers, which speaks chat completions. */
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { APICallError, generateText, streamText } from 'ai'
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
+import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
+
+async function createModel(options: TestAppOptions = {}, modelId = 'default') {
+  const baseURL = `http://127.0.0.1:${await createTestApp(options).listen()}/v1`
+  const sluice = createOpenAICompatible({ name: 'sluice', baseURL, apiKey: KEY, includeUsage: true })
+  return sluice(modelId)
+}
+
+describe("the AI SDK's OpenAI-compatible provider", () => {
+  it('generates text, with its usage and without a warning', async () => {
+    const engine = say('hel', 'lo')
+    const model = await createModel({ engine })
+
+    const result = await generateText({
+      model,
+      system: 'Be short.',
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+        { role: 'user', content: [{ type: 'text', text: 'c' }] },
+      ],
+      maxOutputTokens: 32_000,
+      temperature: 0.5,
+      topP: 0.9,
+      presencePenalty: 0.1,
+      frequencyPenalty: 0.2,
+      stopSequences: ['x'],
+      seed: 3,
+    })
+
+    expect(result).toMatchObject({ text: 'hello', finishReason: 'stop', warnings: [] })
+    expect(result.usage).toMatchObject({ inputTokens: 2, outputTokens: 2, totalTokens: 4 })
+    expect(engine.requests[0]?.options).toMatchObject({
+      stopStrings: ['x'],
+      sampling: { temperature: 0.5, topP: 0.9, presencePenalty: 0.1, frequencyPenalty: 0.2, seed: 3 },
+    })
+  })
+
+  it('passes what it does not know itself', async () => {
+    const engine = say('a')
+    const model = await createModel({ engine })
+
+    await generateText({ model, prompt: 'a', providerOptions: { sluice: { min_p: 0.2, top_k: 7 } } })
+
+    expect(engine.requests[0]?.options.sampling).toMatchObject({ minP: 0.2, topK: 7 })
+  })
+
+  it('streams text, with its usage', async () => {
+    const model = await createModel({ engine: say('hel', 'lo') })
+
+    const result = streamText({ model, prompt: 'hi' })
+    const texts: string[] = []
+    for await (const text of result.textStream) texts.push(text)
+
+    expect(texts).toEqual(['hel', 'lo'])
+    expect(await result.finishReason).toBe('stop')
+    expect(await result.usage).toMatchObject({ inputTokens: 2, outputTokens: 2, totalTokens: 4 })
+  })
+
+  it('reads errors with their sentence, and tries those again that may pass', async () => {
+    const unknown = generateText({ model: await createModel({}, 'x'), prompt: 'a' })
+    await expect(unknown).rejects.toThrow(APICallError)
+    await expect(unknown).rejects.toMatchObject({
+      message: "Model 'x' does not exist.",
+      statusCode: 404,
+      isRetryable: false,
+    })
+
+    const full = new ScriptedEngine(async function* () {
+      yield* []
+      throw new ServiceError('queue_full', { waiting: 9, max: 9 })
+    })
+    const refused = generateText({ model: await createModel({ engine: full }), prompt: 'a', maxRetries: 0 })
+    await expect(refused).rejects.toMatchObject({ statusCode: 429, isRetryable: true })
+  })
+
+  it('reads an error in the middle of a stream', async () => {
+    const errors: unknown[] = []
+    const model = await createModel({ engine: failInTheMiddle() })
+    const result = streamText({ model, prompt: 'a', onError: ({ error }) => void errors.push(error) })
+
+    await result.consumeStream()
+
+    expect(JSON.stringify(errors)).toContain('The engine stopped')
+  })
+
+  it('aborts', async () => {
+    const { engine, left } = hangUntilLeft()
+    const controller = new AbortController()
+    const model = await createModel({ engine })
+
+    const result = streamText({ model, prompt: 'a', abortSignal: controller.signal })
+    for await (const _text of result.textStream) controller.abort()
+
+    await left
+  })
+})

@@ -1,0 +1,76 @@
+/** LlamaIndex's LLM of OpenAI, as it is: what it sends is taken, what it reads is there. */
+import { OpenAI } from '@llamaindex/openai'
+import { describe, expect, it } from 'vitest'
+import { failInTheMiddle, hangUntilLeft, say } from '../../support/engines/scripted-engine.ts'
+import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
+
+async function createLlm(options: TestAppOptions = {}, fields: ConstructorParameters<typeof OpenAI>[0] = {}) {
+  const baseURL = `http://127.0.0.1:${await createTestApp(options).listen()}/v1`
+  return new OpenAI({ model: 'default', apiKey: KEY, baseURL, maxRetries: 0, ...fields })
+}
+
+const MESSAGES = [
+  { role: 'system' as const, content: 'Be short.' },
+  { role: 'user' as const, content: 'hi' },
+]
+
+describe("LlamaIndex's LLM", () => {
+  it('chats', async () => {
+    const engine = say('hel', 'lo')
+    const llm = await createLlm({ engine }, { temperature: 0.5, topP: 0.9, maxTokens: 32_000 })
+
+    const { message, raw } = await llm.chat({ messages: MESSAGES })
+
+    expect(message).toMatchObject({ role: 'assistant', content: 'hello' })
+    expect(raw).toMatchObject({ usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 } })
+    expect(engine.requests[0]?.options.sampling).toMatchObject({ temperature: 0.5, topP: 0.9 })
+  })
+
+  it('completes a text, as a chat', async () => {
+    const llm = await createLlm()
+
+    expect(await llm.complete({ prompt: 'hello' })).toMatchObject({ text: 'hello' })
+  })
+
+  it('streams', async () => {
+    const llm = await createLlm({ engine: say('hel', 'lo') })
+
+    const texts: string[] = []
+    for await (const { delta } of await llm.chat({ messages: MESSAGES, stream: true })) texts.push(delta)
+
+    expect(texts.filter((text) => text !== '')).toEqual(['hel', 'lo'])
+  })
+
+  it('passes what it does not know itself', async () => {
+    const engine = say('a')
+    const llm = await createLlm({ engine }, { additionalChatOptions: { presence_penalty: 1, stop: ['x'] } })
+
+    await llm.chat({ messages: MESSAGES })
+
+    expect(engine.requests[0]?.options).toMatchObject({
+      stopStrings: ['x'],
+      sampling: { presencePenalty: 1 },
+    })
+  })
+
+  it('reads errors with their sentence, before and in the middle of a stream', async () => {
+    const unknown = await createLlm({}, { model: 'x' })
+    await expect(unknown.chat({ messages: MESSAGES })).rejects.toThrow("Model 'x' does not exist.")
+
+    const failing = await createLlm({ engine: failInTheMiddle() })
+    const readAll = async () => {
+      for await (const _chunk of await failing.chat({ messages: MESSAGES, stream: true }));
+    }
+    await expect(readAll()).rejects.toThrow('The engine stopped')
+  })
+
+  /** Leaving the loop of a stream is not among what it passes on: its wrapper never returns the iterator below. */
+  it('aborts at its time-out', async () => {
+    const { engine, left } = hangUntilLeft()
+    const llm = await createLlm({ engine }, { timeout: 100 })
+
+    await expect(llm.chat({ messages: MESSAGES })).rejects.toThrow('timed out')
+
+    await left
+  })
+})

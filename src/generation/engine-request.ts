@@ -55,8 +55,8 @@ export interface ChatInput extends Chat {
 /** The body's names for a chat, for errors. */
 export interface ChatFieldNames {
   readonly chat: string
-  /** Of the text of each message. */
-  readonly texts: readonly string[]
+  /** Of the text of a message, by its index. */
+  readonly textOf: (index: number) => string
 }
 
 interface InputText {
@@ -253,7 +253,7 @@ function scannedMessages({ messages, fieldNames }: ChatInput): readonly InputTex
   const start = currentTurnStart(messages)
   return messages.flatMap(({ role, content }, index) => {
     if (role === 'system' || index < start) return []
-    return [{ name: fieldNames?.texts[index] ?? `messages[${index}].content`, text: content }]
+    return [{ name: fieldNames?.textOf(index) ?? `messages[${index}].content`, text: content }]
   })
 }
 

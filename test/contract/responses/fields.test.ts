@@ -232,7 +232,7 @@ describe('what is asked of the engine', () => {
       input: {
         kind: 'chat',
         messages: [{ role: 'user', content: 'ab' }],
-        fieldNames: { chat: 'input', texts: ['input[0].content'] },
+        fieldNames: { chat: 'input', textOf: expect.any(Function) },
         choices: 1,
       },
       maxNewTokens: 256,

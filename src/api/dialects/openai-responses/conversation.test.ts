@@ -6,6 +6,10 @@ function chatOf(input: unknown, fields: object = {}) {
   return generation.input.kind === 'chat' ? generation.input : null
 }
 
+/** What each message is called in errors. */
+const namesOf = (chat: ReturnType<typeof chatOf>) =>
+  chat?.messages.map((_, index) => chat.fieldNames?.textOf(index))
+
 const call = (id: string) => ({ type: 'function_call', call_id: id, name: `f${id}`, arguments: '{}' })
 const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `o${id}` })
 const toolCall = (id: string) => ({ id, name: `f${id}`, arguments: '{}' })
@@ -32,17 +36,14 @@ describe('items', () => {
       { role: 'assistant', content: 'b' },
       { role: 'user', content: 'v' },
     ])
-    expect(chat?.fieldNames).toEqual({
-      chat: 'input',
-      texts: [
-        'input[0].content',
-        'input[1]',
-        'input[5].output',
-        'input[6].output',
-        'input[7]',
-        'input[8].content',
-      ],
-    })
+    expect(namesOf(chat)).toEqual([
+      'input[0].content',
+      'input[1].content',
+      'input[5].output',
+      'input[6].output',
+      'input[7].content',
+      'input[8].content',
+    ])
   })
 
   it('of two turns in a row are two messages', () => {
@@ -70,7 +71,7 @@ describe('items', () => {
       { role: 'system', content: 'i' },
       { role: 'system', content: 'd' },
     ])
-    expect(chat?.fieldNames?.texts).toEqual(['instructions', 'input[0].content'])
+    expect(namesOf(chat)).toEqual(['instructions', 'input[0].content'])
   })
 
   it('may be a string, and so may a content and an output', () => {

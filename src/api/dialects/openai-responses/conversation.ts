@@ -10,97 +10,106 @@ interface AssistantTurn {
   content: string
   reasoning: string
   readonly toolCalls: ToolCall[]
-  /** Of its first item. */
-  readonly field: string
+  /** The index of its first item. */
+  readonly source: number
 }
+
+type ItemOf<Type extends InputItem['type']> = Extract<InputItem, { type: Type }>
+
+/** What stands for the instructions among the indices of items. */
+const INSTRUCTIONS = -1
 
 export class Conversation {
   readonly #messages: ChatMessage[] = []
-  readonly #fields: string[] = []
+  /** For each message the index of the item that it begins with: names are made only for errors. */
+  readonly #sources: number[] = []
   readonly #calledNames = new Map<string, string>()
   #turn: AssistantTurn | null = null
 
   constructor(instructions: string | null) {
-    if (instructions !== null) this.#push({ role: 'system', content: instructions }, 'instructions')
+    if (instructions !== null) this.#push({ role: 'system', content: instructions }, INSTRUCTIONS)
   }
 
-  /** @param field the body's name for the item. Returns false for an output whose call did not come before it. */
-  add(item: InputItem, field: string): boolean {
+  /** @param index of the item in the input. Returns false for an output whose call did not come before it. */
+  add(item: InputItem, index: number): boolean {
     switch (item.type) {
       case 'message':
-        this.#addMessage(item, field)
+        this.#addMessage(item, index)
         return true
       case 'reasoning':
-        this.#openTurn(
-          field,
-          ({ content, toolCalls }) => content === '' && toolCalls.length === 0,
-        ).reasoning += textsOf(item.content) || textsOf(item.summary)
+        this.#openTurn(index, isSilent).reasoning += textsOf(item.content) || textsOf(item.summary)
         return true
       case 'function_call':
-        this.#calledNames.set(item.call_id, item.name)
-        this.#openTurn(field, () => true).toolCalls.push({
-          id: item.call_id,
-          name: item.name,
-          arguments: item.arguments,
-        })
+        this.#addCall(item, index)
         return true
       case 'function_call_output':
-        return this.#addOutput(item, field)
+        return this.#addOutput(item, index)
     }
   }
 
   finish(): { readonly messages: readonly ChatMessage[]; readonly fieldNames: ChatFieldNames } {
     this.#endTurn()
-    return { messages: this.#messages, fieldNames: { chat: 'input', texts: this.#fields } }
+    return {
+      messages: this.#messages,
+      fieldNames: { chat: 'input', textOf: (index) => this.#fieldOf(index) },
+    }
   }
 
-  #addMessage({ role, content }: Extract<InputItem, { type: 'message' }>, field: string): void {
+  #addMessage({ role, content }: ItemOf<'message'>, index: number): void {
     if (role === 'assistant') {
-      this.#openTurn(field, (turn) => turn.content === '' && turn.toolCalls.length === 0).content = content
+      this.#openTurn(index, isSilent).content = content
       return
     }
     this.#endTurn()
     // OpenAI renamed the role; templates know the old name.
-    this.#push({ role: role === 'developer' ? 'system' : role, content }, `${field}.content`)
+    this.#push({ role: role === 'developer' ? 'system' : role, content }, index)
   }
 
-  #addOutput(
-    { call_id: toolCallId, output }: Extract<InputItem, { type: 'function_call_output' }>,
-    field: string,
-  ): boolean {
+  #addCall({ call_id: id, name, arguments: text }: ItemOf<'function_call'>, index: number): void {
+    this.#calledNames.set(id, name)
+    this.#openTurn(index, () => true).toolCalls.push({ id, name, arguments: text })
+  }
+
+  #addOutput({ call_id: toolCallId, output }: ItemOf<'function_call_output'>, index: number): boolean {
     const name = this.#calledNames.get(toolCallId)
     if (name === undefined) return false
     this.#endTurn()
-    this.#push({ role: 'tool', content: output, toolCallId, name }, `${field}.output`)
+    this.#push({ role: 'tool', content: output, toolCallId, name }, index)
     return true
   }
 
   /** The turn that goes on with the item, or a new one. */
-  #openTurn(field: string, canGoOn: (turn: AssistantTurn) => boolean): AssistantTurn {
+  #openTurn(source: number, canGoOn: (turn: AssistantTurn) => boolean): AssistantTurn {
     if (this.#turn !== null && !canGoOn(this.#turn)) this.#endTurn()
-    this.#turn ??= { content: '', reasoning: '', toolCalls: [], field }
+    this.#turn ??= { content: '', reasoning: '', toolCalls: [], source }
     return this.#turn
   }
 
   #endTurn(): void {
     if (this.#turn === null) return
-    const { content, reasoning, toolCalls, field } = this.#turn
+    const { content, reasoning, toolCalls, source } = this.#turn
     this.#turn = null
-    this.#push(
-      {
-        role: 'assistant',
-        content,
-        ...(reasoning !== '' && { reasoning }),
-        ...(toolCalls.length > 0 && { toolCalls }),
-      },
-      field,
-    )
+    const thought = reasoning !== '' && { reasoning }
+    const called = toolCalls.length > 0 && { toolCalls }
+    this.#push({ role: 'assistant', content, ...thought, ...called }, source)
   }
 
-  #push(message: ChatMessage, field: string): void {
+  #push(message: ChatMessage, source: number): void {
     this.#messages.push(message)
-    this.#fields.push(field)
+    this.#sources.push(source)
   }
+
+  #fieldOf(index: number): string {
+    const source = this.#sources[index] ?? INSTRUCTIONS
+    if (source === INSTRUCTIONS) return 'instructions'
+    const isOutput = this.#messages[index]?.role === 'tool'
+    return `input[${source}].${isOutput ? 'output' : 'content'}`
+  }
+}
+
+/** Nothing was said or called yet. */
+function isSilent({ content, toolCalls }: AssistantTurn): boolean {
+  return content === '' && toolCalls.length === 0
 }
 
 function textsOf(parts: readonly { readonly text: string }[] | null | undefined): string {

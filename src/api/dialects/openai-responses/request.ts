@@ -29,7 +29,7 @@ export const createResponsesRequest = (defaultMaxTokens: number | 'context') =>
 
 function toChatInput(body: ResponsesBody, context: z.RefinementCtx): ChatInput {
   const conversation = new Conversation(body.instructions ?? null)
-  const lost = body.input.findIndex((item, index) => !conversation.add(item, `input[${index}]`))
+  const lost = body.input.findIndex((item, index) => !conversation.add(item, index))
   if (lost !== -1) {
     const message = 'must be the call_id of a function_call item that comes before it'
     context.addIssue({ code: 'custom', path: ['input', lost, 'call_id'], message })

@@ -48,6 +48,11 @@ export const ERRORS = {
     400,
     "num_beams {beams} with a prompt of {promptTokens} tokens and {newTokens} new ones takes room for {given} tokens, but the model's beams have room for {max}.",
   ),
+  constraint_invalid: row(400, '{field} cannot be compiled: {message}.'),
+  constraint_too_costly: row(
+    400,
+    '{field} cannot be compiled: it takes too much time or memory; use fewer alternatives and smaller repetitions.',
+  ),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   model_not_loadable: row(400, "Model '{model}' was not registered: {message}"),
   wrong_password: row(400, 'current_password is not the password of this account.'),
@@ -165,6 +170,10 @@ export const ERRORS = {
   ),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
+  constraint_lost: row(
+    500,
+    "The constraint of the answer could not be followed to the answer's end: the model has no token that may come next, or it takes too much time. Use a simpler one.",
+  ),
   engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),
   // 503
   model_loading_failed: fileRow(503, "Model '{model}' could not be loaded: {message}"),

@@ -30,6 +30,8 @@ export interface GenerationRequest {
   readonly priority: number
   /** Of the whole answer; a chat's tools bring one of their own. @default none */
   readonly constraint?: Constraint
+  /** The body's field that asks for it, for messages. */
+  readonly constraintField?: string
   /** 0 to 20, of the likeliest tokens beside each chosen one. @default no log probabilities */
   readonly topLogprobs?: number
 }
@@ -87,6 +89,7 @@ export function toEngineOptions(
       sampling: request.sampling,
       stopStrings: request.stopStrings,
       ...(request.endRules && { endRules: request.endRules }),
+      ...(request.constraint && { constraint: request.constraint }),
       ...(request.numBeams > 1 && { numBeams: request.numBeams }),
       ...(request.topLogprobs !== undefined && { topLogprobs: request.topLogprobs }),
     },
@@ -138,6 +141,37 @@ export function checkBeams(
     { message: `num_beams must be ${most}, but was ${numBeams}: model '${modelId}' ${why}.` },
     { param: 'num_beams' },
   )
+}
+
+/** @throws ServiceError `unsupported_value` for a constraint that the model cannot keep to, and for one of a beam search */
+export function checkConstraint(
+  { constraint, constraintField = 'tools', numBeams }: GenerationRequest,
+  { modelId, info }: ModelLease,
+): void {
+  if (constraint === undefined) return
+  const options = { param: constraintField }
+  if (info.canConstrain !== true) {
+    const message = `${constraintField} must be null: model '${modelId}' cannot constrain its answers.`
+    throw new ServiceError('unsupported_value', { message }, options)
+  }
+  if (numBeams === 1) return
+  const message = `${constraintField} must be null with num_beams ${numBeams}: a beam search cannot be constrained.`
+  throw new ServiceError('unsupported_value', { message }, options)
+}
+
+/** Names the field in the engine's refusal of its constraint: the engine knows no field names. */
+export async function* withConstraintField<Event>(
+  events: AsyncIterable<Event>,
+  field: string,
+): AsyncGenerator<Event> {
+  try {
+    yield* events
+  } catch (error) {
+    const isRefused =
+      error instanceof ServiceError && error.status === 400 && error.code.startsWith('constraint_')
+    if (!isRefused) throw error
+    throw new ServiceError(error.code, { ...error.params, field }, { param: field })
+  }
 }
 
 /** @throws ServiceError `invalid_request` for a token id that the model does not have. */

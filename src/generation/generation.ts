@@ -3,7 +3,7 @@
  * output guard, usage row. Gives events to a stream, or their fold to a plain answer; knows neither HTTP nor a dialect.
  * The routes open one for each request, run it once and dispose it.
  *
- *   open: lease → beams → tier's ceiling → length → prompt guard → chat template        nothing of it is billed
+ *   open: lease → beams, constraint → tier's ceiling → length → prompt guard → chat template        nothing of it is billed
  *   run, fold: engine → counted → output guard → reasoning and tool calls read → events → billed
  *
  * Invariant: what went to an engine leaves at most one usage row, committed before `run` or `fold` settles, however the
@@ -23,6 +23,7 @@ import {
   chatFieldName,
   checkBeams,
   checkGenerates,
+  checkConstraint,
   checkMinTokens,
   checkTokenIds,
   choicesOf,
@@ -36,6 +37,7 @@ import {
   toEngineOptions,
   withChatFieldName,
   withAnswerPlan,
+  withConstraintField,
 } from './engine-request.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
@@ -76,6 +78,7 @@ interface OpenedGeneration {
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
   /** Null where the text of an answer is the answer. */
   readonly createReader: AnswerPlan['createReader']
+  readonly constraintField: string | undefined
 }
 
 export class Generation implements Disposable {
@@ -106,15 +109,16 @@ export class Generation implements Disposable {
     try {
       checkGenerates(lease)
       checkBeams(request, lease)
+      checkConstraint(request, lease)
       checkTokenIds(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
-      const { maxNewTokens: askedTokens } = request
+      const { maxNewTokens: askedTokens, constraintField } = request
       const plan = planChat(request, lease, prompts)
       const options = plan === null ? engineOptions.options : withAnswerPlan(engineOptions.options, plan)
       return new Generation({
-        ...{ deps, context, lease, input, askedTokens, prompts },
+        ...{ deps, context, lease, input, askedTokens, prompts, constraintField },
         engineOptions: { ...engineOptions, options },
         createReader: plan?.createReader ?? null,
       })
@@ -142,12 +146,15 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
-    const { lease, engineOptions, context, createReader } = this.#opened
+    const { lease, engineOptions, context, createReader, constraintField } = this.#opened
     const { signal } = context
     const count = prompts.length * choicesOf(this.#opened.input)
     const filter = this.#openFilter(count)
     const reading = createReader === null ? null : new AnswerEvents(createReader, count)
-    for await (const events of lease.engine.generate({ ...engineOptions, prompts }, signal)) {
+    const engineEvents = lease.engine.generate({ ...engineOptions, prompts }, signal)
+    const named =
+      constraintField === undefined ? engineEvents : withConstraintField(engineEvents, constraintField)
+    for await (const events of named) {
       for (const event of events) {
         this.#record(event)
         const passed = filter?.pass(event) ?? [event]

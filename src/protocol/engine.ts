@@ -35,7 +35,7 @@ export interface Prompt {
 }
 
 /**
- * Sampling in the order Hugging Face applies it: logit_bias, repetition penalty, frequency and presence penalty (as vLLM),
+ * Sampling in the order Hugging Face applies it, after what a constraint forbids has been left out: logit_bias, repetition penalty, frequency and presence penalty (as vLLM),
  * temperature, top_k, top_p, min_p.
  */
 export interface Sampling {
@@ -217,6 +217,8 @@ export interface ModelInfo {
   readonly maxBeams?: number
   /** Set for a model that makes vectors of texts, and generates none. */
   readonly embedding?: EmbeddingInfo
+  /** Whether its texts can be constrained. @default false */
+  readonly canConstrain?: boolean
   /** Jinja source from the model itself. */
   readonly chatTemplate: string | null
   readonly bosText: string

@@ -3,6 +3,7 @@
  * Implemented by llama.cpp and by the passthrough model. Called from the step loop only, never concurrently.
  */
 import type { ServiceError } from '../core/errors.ts'
+import type { Constraint } from './constraint.ts'
 import type { EndRules, ModelInfo, Prompt, Sampling, TokenLogprob } from './engine.ts'
 
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
@@ -15,6 +16,8 @@ export interface SlotStart {
   readonly endRules?: EndRules
   /** Its tokens come with their log probabilities, and with those of so many of the likeliest. @default without */
   readonly topLogprobs?: number
+  /** Of the constraint that its text keeps to; see `ConstraintCompiler`. @default none */
+  readonly matcherId?: number
   /** Tokens at the start of the prompt whose KV cache is kept; the rest of the slot's cache is dropped. */
   readonly cachedTokens: number
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
@@ -109,10 +112,13 @@ export interface SampledLogprob {
   /** The likeliest first. */
   readonly top: readonly Omit<TokenLogprob, 'bytes'>[]
 }
+/** In the place of a token where the sequence cannot go on. */
+export const NO_TOKEN = -1
 
 /**
  * The tokens sampled in a step: `tokenIds[i]` belongs to the i-th run that wanted one. Null says that the text
- * ends here without a token for it (a model with an end token samples that instead).
+ * ends here without a token for it (a model with an end token samples that instead), and `NO_TOKEN` that none could be
+ * chosen, so that the sequence fails.
  */
 export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
@@ -163,6 +169,23 @@ export interface TokenizingJob {
   drop(): void
 }
 
+/** A constraint that is on its way to being compiled, and the matchers of the texts that keep to it. */
+export interface PreparedConstraint {
+  readonly matcherIds: readonly number[]
+  /** @throws ServiceError `constraint_invalid`, `constraint_too_costly` */
+  readonly compiled: Promise<void>
+}
+
+/** Compiles what texts must look like, beside the steps. */
+export interface ConstraintCompiler {
+  /** One matcher for each of `count` sequences; each is dropped by whoever prepared it. */
+  prepare(constraint: Constraint, count: number): PreparedConstraint
+  /** Whether a sequence with this matcher may start in this step; asked once it has been compiled. */
+  isReady(matcherId: number): boolean
+  /** Its sequence has ended, or will not run. */
+  drop(matcherId: number): void
+}
+
 export interface ModelRunner {
   info(): ModelInfo
   /** Most tokens one `execute` takes. */
@@ -186,6 +209,8 @@ export interface ModelRunner {
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
   isEndOfGeneration(tokenId: number): boolean
+  /** Absent where texts cannot be constrained. */
+  readonly constraints?: ConstraintCompiler
   /** Null where beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
   /** Allocates the beams' KV cache on first use. @throws ServiceError when there is no memory for it. */

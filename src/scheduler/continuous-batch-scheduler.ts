@@ -51,6 +51,7 @@ export class ContinuousBatchScheduler {
       beamRoom: null,
       isEndOfGeneration: () => false,
       tokenBytes: () => NO_BYTES,
+      isMatcherReady: () => true,
       ...options,
     }
     if (this.#options.stepTokenBudget < options.maxBatchSize + FIXED_CHUNK_TOKENS) {

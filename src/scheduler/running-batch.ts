@@ -4,7 +4,13 @@
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError } from '../core/errors.ts'
-import type { SampledLogprob, SlotStart, StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import {
+  NO_TOKEN,
+  type SampledLogprob,
+  type SlotStart,
+  type StepOutput,
+  type StepPlan,
+} from '../protocol/model-runner.ts'
 import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts'
 import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
@@ -92,7 +98,8 @@ export class RunningBatch {
       const tokenId = tokenIds[row]
       const sampled = logprobs?.[row]
       for (const [place, guessed] of accepted.entries()) this.#takeToken(sequence, guessed, sampled?.[place])
-      if (tokenId === null) this.#endText(sequence)
+      if (tokenId === null || tokenId === NO_TOKEN)
+        this.#endText(sequence, tokenId === null ? 'stop' : 'error')
       else if (tokenId !== undefined) this.#takeToken(sequence, tokenId, sampled?.[accepted.length])
     }
     this.#planned = []
@@ -136,15 +143,21 @@ export class RunningBatch {
   }
 
   #fillSlots(): SlotStart[] {
-    const { maxSeqLen, clock, emit, onEnd } = this.#options
+    const { maxSeqLen, clock, emit, onEnd, isMatcherReady } = this.#options
     const starts: SlotStart[] = []
-    /** Sequences whose turn it is but which should wait. A slot is kept for each, or others would overtake them forever. */
-    const held = new Set<Sequence>()
+    /** Sequences whose turn it is but which do not start in this step. */
+    const passedOver = new Set<Sequence>()
+    /** Those of them for which a slot is kept, or others would overtake them forever. */
+    const held: Sequence[] = []
     const mayStart = (priorityClass: number): boolean =>
-      this.#reserve.mayStart(priorityClass, held.size === 0 ? [] : Array.from(held, classOf))
-    while (this.#waiting.size > held.size && this.#slots.free > held.size) {
-      const sequence = this.#waiting.peek({ nowMs: clock.nowMs(), except: held, mayStart })
+      this.#reserve.mayStart(priorityClass, held.map(classOf))
+    while (this.#waiting.size > passedOver.size && this.#slots.free > held.length) {
+      const sequence = this.#waiting.peek({ nowMs: clock.nowMs(), except: passedOver, mayStart })
       if (sequence === null) break
+      if (sequence.matcherId !== null && !isMatcherReady(sequence.matcherId)) {
+        passedOver.add(sequence)
+        continue
+      }
       // A prompt that fills the context leaves room for no token, so it needs no slot. Its end removes it from the queue.
       if (sequence.promptTokens === maxSeqLen) {
         emit(sequence.startEvent(clock.nowMs()))
@@ -153,8 +166,10 @@ export class RunningBatch {
       }
       const choice = this.#slots.choose(sequence)
       if (choice === null) throw new InvariantError('a free slot could not be taken')
-      if (this.#mustWait(sequence, choice, starts)) held.add(sequence)
-      else {
+      if (this.#mustWait(sequence, choice, starts)) {
+        passedOver.add(sequence)
+        held.push(sequence)
+      } else {
         this.#waiting.take(sequence)
         starts.push(this.#start(sequence, choice))
       }
@@ -205,6 +220,7 @@ export class RunningBatch {
       sampling: sequence.sampling,
       ...(sequence.endRules !== null && { endRules: sequence.endRules }),
       ...(sequence.topLogprobs !== null && { topLogprobs: sequence.topLogprobs }),
+      ...(sequence.matcherId !== null && { matcherId: sequence.matcherId }),
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
     }
@@ -236,8 +252,8 @@ export class RunningBatch {
     if (finishReason !== null) onEnd(sequence, finishReason)
   }
 
-  /** The runner ended the text without an end token. */
-  #endText(sequence: Sequence): void {
+  /** The runner ended the text without an end token, or cannot go on with it. */
+  #endText(sequence: Sequence, finishReason: 'stop' | 'error'): void {
     if (sequence.slotId === null) return
     const { emit, onEnd } = this.#options
     const text = sequence.assembler.flush()
@@ -246,7 +262,7 @@ export class RunningBatch {
       const { sequenceId: reqId } = sequence
       emit({ type: 'text-delta', reqId, text, tokenIds: [], ...(logprobs && { logprobs }) })
     }
-    onEnd(sequence, 'stop')
+    onEnd(sequence, finishReason)
   }
 
   #read(

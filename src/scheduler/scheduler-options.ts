@@ -24,6 +24,8 @@ export interface SchedulerOptions {
   readonly isEndOfGeneration?: (tokenId: number) => boolean
   /** Bytes a token stands for. Without it events carry no text. */
   readonly tokenBytes?: (tokenId: number) => Uint8Array
+  /** Whether a sequence with this matcher may start in this step. @default always */
+  readonly isMatcherReady?: (matcherId: number) => boolean
   readonly clock?: Clock
 }
 

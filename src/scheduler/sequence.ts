@@ -35,6 +35,8 @@ export interface ScheduledRequest {
   readonly endRules?: EndRules
   /** Its text comes with the log probabilities of its tokens, unless it is a beam search. @default without */
   readonly topLogprobs?: number
+  /** Of the constraint that its text keeps to. @default none */
+  readonly matcherId?: number
   /** Above 1 a beam search. @default 1 */
   readonly numBeams?: number
   /** @default the lowest class, priority 0, one account for all */
@@ -53,6 +55,7 @@ export class Sequence {
   readonly sampling: Sampling
   readonly stopStrings: readonly string[]
   readonly endRules: EndRules | null
+  readonly matcherId: number | null
   readonly numBeams: number
   readonly place: QueuePlace
   readonly arrivalMs: number
@@ -86,6 +89,7 @@ export class Sequence {
     this.arrivalOrder = arrival.order
     this.stopStrings = request.stopStrings ?? []
     this.endRules = request.endRules ?? null
+    this.matcherId = request.matcherId ?? null
     this.numBeams = request.numBeams ?? 1
     this.assembler = new TextAssembler(this.stopStrings)
     this.topLogprobs = request.topLogprobs ?? null

@@ -19,6 +19,7 @@ import {
   type TokenizingJob,
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { GrammarPool } from '../constraints/grammar-pool.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
@@ -33,6 +34,7 @@ import { openModel, type Model } from './model.ts'
 import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import { LogprobMeter } from './sampling/logprobs.ts'
 import { Sampler } from './sampling/sampling.ts'
+import { TokenMask } from './sampling/token-mask.ts'
 import { ThreadGovernor, type StepWork } from './thread-governor.ts'
 import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
 import { Vocabulary } from './tokenizing/vocabulary.ts'
@@ -96,6 +98,7 @@ class LlamaRunner implements ModelRunner {
   readonly maxTokenBytes: number
   readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
+  readonly constraints: GrammarPool
   readonly #api: Bindings
   readonly #options: LlamaRunnerOptions
   readonly #model: Model
@@ -112,6 +115,8 @@ class LlamaRunner implements ModelRunner {
   readonly #samplers: (Sampler | null)[]
   /** By slot; of sequences that ask for log probabilities. */
   readonly #meters = new Map<number, LogprobMeter>()
+  /** By slot; null where its text has no constraint. */
+  readonly #masks: (TokenMask | null)[] = []
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
     this.#api = api
@@ -133,6 +138,11 @@ class LlamaRunner implements ModelRunner {
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
+    const { table } = this.#vocabulary.data
+    this.constraints = new GrammarPool({
+      vocabulary: { bytes: table.bytes, offsets: table.offsets, endTokenIds: this.#vocabulary.endTokenIds },
+      maxBatchSize: options.maxBatchSize,
+    })
     const { architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate } = model
     const { bosText, eosText, specialTexts } = this.#vocabulary
     const { maxSeqLen, maxBatchSize, maxThreads, memoryBytes } = options
@@ -140,6 +150,7 @@ class LlamaRunner implements ModelRunner {
       ...{ architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate },
       ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads: maxThreads, memoryBytes },
       engine: 'llama.cpp',
+      canConstrain: true,
       ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
     }
@@ -242,11 +253,15 @@ class LlamaRunner implements ModelRunner {
     }
   }
 
-  /** The next token; adds its log probability where its sequence asks for them. */
-  #sample({ slotId }: SlotRun, logits: Float32Array | undefined, logprobs: SampledLogprob[]): number {
+  /** What comes next; adds a token's log probability where its sequence asks for them. */
+  #sample({ slotId }: SlotRun, logits: Float32Array | undefined, logprobs: SampledLogprob[]): number | null {
     const sampler = this.#samplers[slotId]
     if (!sampler || !logits) throw new InvariantError(`Slot ${slotId} wants a token but has no sequence.`)
+    const mask = this.#masks[slotId] ?? null
+    const masked = mask?.apply(logits) ?? null
+    if (masked !== null) return masked.instead
     const tokenId = sampler.sample(logits, this.#scratch)
+    mask?.record(tokenId)
     const meter = this.#meters.get(slotId)
     if (meter !== undefined) logprobs.push(meter.measure(logits, tokenId, this.#scratch))
     return tokenId
@@ -263,6 +278,7 @@ class LlamaRunner implements ModelRunner {
   }
 
   close(): void {
+    this.constraints.close()
     this.#beamContext?.close()
     this.#context.close()
     if (this.#tokenizerThread === null) this.#model.close()
@@ -270,7 +286,8 @@ class LlamaRunner implements ModelRunner {
   }
 
   #start(start: SlotStart): void {
-    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, cachedTokens, copyFromSlotId } = start
+    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId } = start
+    const { cachedTokens, copyFromSlotId } = start
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(
@@ -280,6 +297,7 @@ class LlamaRunner implements ModelRunner {
     )
     if (topLogprobs === undefined) this.#meters.delete(slotId)
     else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))
+    this.#masks[slotId] = matcherId === undefined ? null : new TokenMask(this.constraints.start(matcherId))
   }
 
   /** Computes a few tokens, so that the first request does not wait for the weights' pages; returns whether a slot can be cut. */

@@ -23,7 +23,8 @@ export function addDraft(planned: readonly PlannedRun[], options: DraftOptions):
   if (options.maxDraftTokens === 0 || only === undefined || planned.length > 1) return planned
   const { sequence } = only
   const { lastTokenId, newTokens } = sequence
-  if (lastTokenId === null) return planned
+  // What may follow a guess is known only once its grammar has seen it.
+  if (lastTokenId === null || sequence.matcherId !== null) return planned
   sequence.drafter ??= new Drafter()
   const draft = sequence.drafter.draft({
     computedTokenIds: options.computedTokenIds(sequence),

@@ -19,7 +19,6 @@ describe('fields that are not built', () => {
     ['tool_choice', ['none', 'auto'], ['required', { type: 'function' }]],
     ['functions', [[]], [[{ name: 'f' }]]],
     ['function_call', ['none', 'auto'], [{ name: 'f' }]],
-    ['response_format', [{ type: 'text' }], [{ type: 'json_object' }, 'text']],
     ['modalities', [['text']], [['text', 'audio']]],
     ['audio', [], [{ voice: 'x' }]],
     ['reasoning_effort', ['none'], ['high']],

@@ -22,7 +22,22 @@ const SAMPLING_FIELDS = [
   'ignore_eos',
   'stop_token_ids',
 ]
+const CONSTRAINT_FIELDS = [
+  'response_format',
+  'structured_outputs',
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'grammar',
+  'ebnf',
+  'json_schema',
+  'regex',
+  'choice',
+  'structural_tag',
+]
 const GENERATE_FIELDS = [
+  ...CONSTRAINT_FIELDS,
   ...SAMPLING_FIELDS,
   'max_new_tokens',
   'do_sample',
@@ -33,6 +48,7 @@ const GENERATE_FIELDS = [
   'priority',
 ]
 const CHAT_FIELDS = [
+  ...CONSTRAINT_FIELDS,
   'n',
   'logprobs',
   'top_logprobs',
@@ -140,7 +156,7 @@ describe('sentences', () => {
   it.each([
     [
       'a constraint',
-      chat,
+      postLight,
       { grammar: 'root ::= "x"' },
       'grammar must be "", but was "root ::= \\"x\\"": this route cannot constrain the answer.',
     ],

@@ -18,6 +18,7 @@ import {
   topK,
   topP,
 } from '../../schemas/fields.ts'
+import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 
@@ -35,6 +36,7 @@ const optionFields = {
   repetition_penalty: repetitionPenalty().default(1),
   ...samplingFields(),
   ...endFields(),
+  ...constraintFields(),
   num_beams: integer(1, 8)
     .default(1)
     .describe(
@@ -49,7 +51,7 @@ const optionFields = {
 
 const generateFields = { prompt: text().describe('The text to continue.'), ...optionFields }
 
-const generateBody = generationBody('GenerateRequest', generateFields)
+const generateBody = generationBody('GenerateRequest', generateFields).superRefine(refuseSeveralConstraints)
 
 const streamBody = generationBody('GenerateStreamRequest', {
   ...generateFields,
@@ -57,12 +59,12 @@ const streamBody = generationBody('GenerateStreamRequest', {
     .literal(true, { error: must('true: POST /v1/generate answers in one piece') })
     .nullish()
     .describe('Need not be said.'),
-})
+}).superRefine(refuseSeveralConstraints)
 
 const batchBody = generationBody('BatchRequest', {
   prompts: arrayOf(text(), { min: 1, max: 64, of: 'strings' }).describe('The texts to continue.'),
   ...optionFields,
-})
+}).superRefine(refuseSeveralConstraints)
 
 type Options = Omit<z.output<typeof generateBody>, 'prompt'>
 
@@ -74,6 +76,7 @@ function toGenerationRequest(body: Options, input: Omit<PromptsInput, 'kind'>): 
     sampling: toSampling({ ...body, temperature: body.do_sample ? body.temperature : 0 }),
     stopStrings: body.stop_strings ?? [],
     ...toEndRules(body),
+    ...constraintOf(body),
     numBeams: body.num_beams,
     priority: body.priority,
   }

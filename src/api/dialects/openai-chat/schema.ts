@@ -23,6 +23,7 @@ import {
   topP,
   withoutUnbuilt,
 } from '../../schemas/fields.ts'
+import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
@@ -72,6 +73,7 @@ const chatBody = generationBody('ChatRequest', {
   ...samplingFields(),
   ...endFields(),
   ...logprobFields(),
+  ...constraintFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
   stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
@@ -80,6 +82,7 @@ const chatBody = generationBody('ChatRequest', {
   priority: nullableWithDefault(priority(), 0),
 }).superRefine((body, context) => {
   checkLogprobs(body, context)
+  refuseSeveralConstraints(body, context)
   const { max_tokens: one, max_completion_tokens: other } = body
   if (typeof one !== 'number' || typeof other !== 'number' || one === other) return
   context.addIssue({
@@ -98,6 +101,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
     stopStrings: body.stop ?? [],
     ...toEndRules(body),
     ...toTopLogprobs(body),
+    ...constraintOf(body),
     numBeams: 1,
     priority: body.priority,
   }

@@ -6,18 +6,18 @@
  */
 import type { SlotRun } from '../../../protocol/model-runner.ts'
 
-export interface VerifiedDraft {
+export interface VerifiedDraft<Token extends number | null = number | null> {
   /** Guesses that stand, from the first on. */
   readonly accepted: number
-  /** The token after them. */
-  readonly tokenId: number
+  /** What stands after them; null where the text ends without a token. */
+  readonly tokenId: Token
 }
 
 /** @param sample draws the token after the first `index` guesses; called in order, never beyond the first wrong one */
-export function verifyDraft(
+export function verifyDraft<Token extends number | null>(
   { tokenIds, draftTokens = 0 }: Pick<SlotRun, 'tokenIds' | 'draftTokens'>,
-  sample: (index: number) => number,
-): VerifiedDraft {
+  sample: (index: number) => Token,
+): VerifiedDraft<Token> {
   const certain = tokenIds.length - draftTokens
   let accepted = 0
   let tokenId = sample(0)

@@ -13,7 +13,8 @@ const MAX_LOGIT = 3.4028234663852886e38
 export function applyRepetitionPenalty(logits: Float32Array, seen: Iterable<number>, penalty: number): void {
   for (const tokenId of seen) {
     const logit = logits[tokenId]
-    if (logit === undefined) continue
+    // What a constraint forbids stays forbidden.
+    if (logit === undefined || logit === Number.NEGATIVE_INFINITY) continue
     const penalized = logit < 0 ? logit * penalty : logit / penalty
     // A penalty near 0 would leave the range of a float, and the logits would look broken.
     logits[tokenId] = Math.min(Math.max(penalized, -MAX_LOGIT), MAX_LOGIT)
@@ -107,7 +108,9 @@ function addTo(logits: Float32Array, tokenId: number, difference: number): void 
   if (logit !== undefined) logits[tokenId] = logit + difference
 }
 
-/** Finite, because logits of nothing but minus infinity cannot be chosen from. */
+/** Finite, because logits of nothing but minus infinity cannot be chosen from: a constraint may allow nothing else. */
 function ban(logits: Float32Array, tokenIds: readonly number[]): void {
-  for (const tokenId of tokenIds) if (tokenId < logits.length) logits[tokenId] = -MAX_LOGIT
+  for (const tokenId of tokenIds) {
+    if (tokenId < logits.length) logits[tokenId] = Math.min(logits[tokenId] as number, -MAX_LOGIT)
+  }
 }

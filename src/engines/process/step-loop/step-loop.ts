@@ -6,7 +6,7 @@
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
  * a last time, with `end` or `fail`. No other part counts which sequences are open.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
 import type { EngineEvent, EngineRequest, Sampling, SequenceOptions } from '../../../protocol/engine.ts'
@@ -17,6 +17,7 @@ import {
 } from '../../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import { awaitConstraint } from './await-constraint.ts'
 import { textBytes, unpackPrompt } from '../../tokenizing/packed-prompt.ts'
 import { TokenizingQueue, type Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 
@@ -26,6 +27,8 @@ import { TokenizingQueue, type Tokenized } from '../../tokenizing/tokenizing-que
  */
 export const MAX_INLINE_BYTES = 8192
 const MAX_INLINE_BYTES_PER_TURN = 2 * MAX_INLINE_BYTES
+/** Between two looks at whether a sequence may start, where nothing runs. */
+const IDLE_MS = 2
 
 export interface StepLoopOptions {
   readonly runner: ModelRunner
@@ -64,10 +67,16 @@ export interface LoopRequest extends Omit<EngineRequest, 'prompts'> {
 interface OpenRequest {
   readonly sink: EventSink
   readonly arrivalMs: number
-  /** Drops its prompts out of the tokenizing queue; null while they are not there. */
+  /** Drops it while its prompts are tokenized or its constraint is compiled; null at other times. */
   drop: (() => void) | null
   /** The sequences that have not ended, by id. */
-  readonly open: Map<number, { readonly index: number }>
+  readonly open: Map<number, OpenSequence>
+}
+
+interface OpenSequence {
+  readonly index: number
+  /** Of its constraint; absent where it has none. */
+  readonly matcherId?: number
 }
 
 export class StepLoop {
@@ -76,11 +85,13 @@ export class StepLoop {
   /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
   readonly #tokenizing: TokenizingQueue
-  /** Those whose prompts are being tokenized. */
+  /** Those whose prompts are being tokenized, or whose constraint is compiled. */
   readonly #unscheduled = new Set<OpenRequest>()
   #inlineBytes = 0
   #nextSequenceId = 0
   #isRunning = false
+  /** Whether all that waits waits for the threads that match constraints. */
+  #isIdle = false
   #failure: ServiceError | null = null
 
   constructor(options: StepLoopOptions) {
@@ -98,6 +109,7 @@ export class StepLoop {
       beamRoom: runner.beamRoom ?? null,
       isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
       tokenBytes: (tokenId) => runner.tokenBytes(tokenId),
+      isMatcherReady: (matcherId) => runner.constraints?.isReady(matcherId) ?? true,
       clock: options.clock,
     })
     this.#tokenizing = new TokenizingQueue({
@@ -155,7 +167,40 @@ export class StepLoop {
     this.#unscheduled.add(openRequest)
   }
 
+  /** Queues the sequences, once what constrains them has been compiled. */
   #schedule(openRequest: OpenRequest, request: LoopRequest, outcomes: readonly Tokenized[]): void {
+    const { constraint } = request.options
+    if (constraint === undefined) return this.#enqueue(openRequest, request, { outcomes, matcherIds: [] })
+    const { constraints } = this.#options.runner
+    const { choices = 1 } = request
+    openRequest.drop = awaitConstraint(constraints, {
+      constraint,
+      count: outcomes.length * choices,
+      onWaiting: () => this.#options.onStep?.(),
+      onCompiled: (matcherIds) => {
+        openRequest.drop = null
+        this.#unscheduled.delete(openRequest)
+        this.#enqueue(openRequest, request, { outcomes, matcherIds })
+      },
+      onRefused: (error) => {
+        openRequest.drop = null
+        this.#unscheduled.delete(openRequest)
+        openRequest.sink.fail(error)
+        this.#options.onStepEnd?.()
+      },
+      onDropped: () => {
+        this.#unscheduled.delete(openRequest)
+        openRequest.sink.end()
+      },
+    })
+    this.#unscheduled.add(openRequest)
+  }
+
+  #enqueue(
+    openRequest: OpenRequest,
+    request: LoopRequest,
+    { outcomes, matcherIds }: { outcomes: readonly Tokenized[]; matcherIds: readonly number[] },
+  ): void {
     const { options, place, choices = 1 } = request
     const scheduled: ScheduledRequest[] = []
     const refused: EngineEvent[] = []
@@ -165,12 +210,15 @@ export class StepLoop {
       if (ids instanceof ServiceError) {
         const error = { code: ids.code, params: ids.params }
         refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
+        this.#dropMatcher(matcherIds[index])
         continue
       }
       const sequenceId = this.#nextSequenceId++
-      openRequest.open.set(sequenceId, { index })
+      const matcherId = matcherIds[index]
+      const ofConstraint = matcherId === undefined ? {} : { matcherId }
+      openRequest.open.set(sequenceId, { index, ...ofConstraint })
       const sampling = samplingOf(options.sampling, index % choices)
-      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place })
+      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...ofConstraint })
     }
     this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
     for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
@@ -222,11 +270,16 @@ export class StepLoop {
   }
 
   #drop(request: OpenRequest): void {
-    for (const sequenceId of request.open.keys()) {
+    for (const [sequenceId, { matcherId }] of request.open) {
+      this.#dropMatcher(matcherId)
       this.#scheduler.abort(sequenceId)
       this.#requests.delete(sequenceId)
     }
     request.open.clear()
+  }
+
+  #dropMatcher(matcherId: number | undefined): void {
+    if (matcherId !== undefined) this.#options.runner.constraints?.drop(matcherId)
   }
 
   async #run(): Promise<void> {
@@ -236,7 +289,7 @@ export class StepLoop {
     try {
       // The first turn lets everything that arrived together start together.
       while (this.#scheduler.hasWork) {
-        await nextTurn()
+        await (this.#isIdle ? delay(IDLE_MS) : nextTurn())
         for (let steps = 0; steps < stepsPerTurn && this.#scheduler.hasWork; steps++) {
           this.#step()
           this.#options.onStep?.()
@@ -253,6 +306,7 @@ export class StepLoop {
     const plan = this.#scheduler.plan()
     // Sent before the step: if the process dies in it, the host knows which requests were running.
     this.#dispatch(this.#scheduler.takeEvents())
+    this.#isIdle = plan === null
     if (plan === null) return
     this.#dispatch(this.#scheduler.update(this.#options.runner.execute(plan)))
   }
@@ -269,6 +323,7 @@ export class StepLoop {
       if (own === undefined) byRequest.set(request, [engineEvent])
       else own.push(engineEvent)
       if (event.type !== 'sequence-end') continue
+      this.#dropMatcher(sequence.matcherId)
       request.open.delete(event.reqId)
       this.#requests.delete(event.reqId)
     }
@@ -319,7 +374,8 @@ function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
         type: 'sequence-end',
         index,
         finishReason,
-        error: null,
+        // Of a sequence that runs, nothing but its constraint can fail alone.
+        error: finishReason === 'error' ? { code: 'constraint_lost', params: {} } : null,
         ...(stopString !== undefined && { stopString }),
         ...(drafts && { drafts }),
       }

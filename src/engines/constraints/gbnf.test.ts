@@ -1,0 +1,27 @@
+/** Grammars of llama.cpp, where they differ from XGrammar's. */
+import { describe, expect, it } from 'vitest'
+import { fromGbnf } from './gbnf.ts'
+import { loadXGrammar } from './xgrammar.ts'
+
+const { Grammar, Testings } = loadXGrammar()
+
+describe('a grammar of llama.cpp', () => {
+  it.each([
+    ['root ::= "a.b" . c.d # a . comment\nc.d ::= [.x]', ['a.b\n.', 'a.béx'], ['a.b.', 'axb?.', 'a.b?y']],
+    ['root ::= [а-яё]+ [^"]', ['приветx'], ['hello', 'привет"']],
+    [String.raw`root ::= [\u00e9-\u00eb\x41\n]`, ['é', 'ë', 'A', '\n'], ['ì', 'B']],
+    ['root ::= ("yes" | "no") ("!")? [0-9]{2,3}\n', ['yes12', 'no!123'], ['yes1', 'maybe12']],
+  ])('%s', async (source, valid, invalid) => {
+    const grammar = await Grammar.fromEBNF(fromGbnf(source))
+    for (const one of valid)
+      expect([one, await Testings.isGrammarAcceptString(grammar, one)]).toEqual([one, true])
+    for (const one of invalid)
+      expect([one, await Testings.isGrammarAcceptString(grammar, one)]).toEqual([one, false])
+  })
+
+  it('is refused where a class cannot be written', () => {
+    expect(() => fromGbnf('root ::= [^é]')).toThrow(
+      'the class [^é] has too many characters beyond ASCII, but not all',
+    )
+  })
+})

@@ -1,0 +1,27 @@
+/** What an engine's thread and a grammar thread say to each other. Types only. */
+import type { Constraint } from '../../protocol/constraint.ts'
+import type { GrammarVocabulary } from './token-texts.ts'
+
+/** The `workerData` of a grammar thread. */
+export interface GrammarThreadData {
+  readonly vocabulary: GrammarVocabulary
+  /** Waited on by the thread; see `ring`. */
+  readonly bell: Int32Array
+}
+
+export type GrammarRequest =
+  | { readonly type: 'compile'; readonly key: string; readonly constraint: Constraint }
+  | { readonly type: 'forget'; readonly key: string }
+  /** A matcher of a compiled grammar, whose masks go to `lane`. */
+  | {
+      readonly type: 'open'
+      readonly matcherId: number
+      readonly key: string
+      readonly lane: SharedArrayBuffer
+    }
+  | { readonly type: 'close'; readonly matcherId: number }
+
+export type GrammarAnswer =
+  | { readonly type: 'compiled'; readonly key: string }
+  /** One clause on what is wrong with the constraint. */
+  | { readonly type: 'refused'; readonly key: string; readonly message: string }

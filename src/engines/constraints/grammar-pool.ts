@@ -1,0 +1,237 @@
+/**
+ * Compiles constraints in threads of their own and hands out the masks of texts that keep to them. Used by the step loop, which
+ * prepares and drops, and by the runner, which starts texts.
+ *
+ *   prepare ──▶ compiled (cached) ──▶ isReady ──▶ start: a mask for each token ──▶ drop
+ *
+ * A compiled grammar lives in the thread that compiled it, and a thread that compiles makes no masks. So a thread compiles only
+ * while it matches no text: there is one thread more than texts that run, up to MAX_THREADS, and with more different grammars
+ * than that one of them takes no new texts until it can compile.
+ * Invariant: no mask is ever waited for behind a compilation.
+ */
+import { InvariantError, ServiceError } from '../../core/errors.ts'
+import { withResolvers } from '../../core/with-resolvers.ts'
+import type { Constraint } from '../../protocol/constraint.ts'
+import type { ConstraintCompiler, PreparedConstraint } from '../../protocol/model-runner.ts'
+import { GrammarThread } from './grammar-thread.ts'
+import type { MaskReader } from './mask-lane.ts'
+import type { GrammarVocabulary } from './token-texts.ts'
+
+const MAX_THREADS = 8
+/** Each uses a core, beside those that compute steps. */
+const MAX_COMPILING = 2
+const COMPILE_MS = 10_000
+/** Grammars that no text uses and that are kept for the next one, in each thread. */
+const MAX_IDLE_GRAMMARS = 32
+const IDLE_THREAD_MS = 60_000
+
+/** For messages, until the field that asked for it takes its place. */
+const FIELD = 'The constraint'
+
+export interface GrammarPoolOptions {
+  readonly vocabulary: GrammarVocabulary
+  /** Texts that run at once. */
+  readonly maxBatchSize: number
+  /** @default ten seconds */
+  readonly compileMs?: number
+}
+
+interface Entry {
+  readonly key: string
+  readonly constraint: Constraint
+  /** Settles when it has been compiled or refused; for those that are prepared before. */
+  readonly compiled: ReturnType<typeof withResolvers<void>>
+  /** Texts that wait or run with it. */
+  readonly matcherIds: Set<number>
+  /** Holds the compiled grammar; null before. */
+  thread: GrammarThread | null
+  /** Whether a thread has ended while it compiled this. */
+  hasFailedOnce: boolean
+  /** Whether its texts cannot go on. */
+  isLost: boolean
+}
+
+export class GrammarPool implements ConstraintCompiler {
+  readonly #options: GrammarPoolOptions
+  /** By the constraint's JSON; the least recently used first. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #matchers = new Map<number, Entry>()
+  readonly #threads = new Set<GrammarThread>()
+  /** What has not been compiled, in the order of arrival. */
+  readonly #waiting = new Set<Entry>()
+  readonly #idleTimers = new Map<GrammarThread, NodeJS.Timeout>()
+  #nextId = 0
+
+  constructor(options: GrammarPoolOptions) {
+    this.#options = options
+  }
+
+  prepare(constraint: Constraint, count: number): PreparedConstraint {
+    const key = JSON.stringify(constraint)
+    const entry = this.#entries.get(key) ?? this.#add(key, constraint)
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    const matcherIds = Array.from({ length: count }, () => this.#nextId++)
+    for (const matcherId of matcherIds) {
+      entry.matcherIds.add(matcherId)
+      this.#matchers.set(matcherId, entry)
+    }
+    this.#compileNext()
+    return { matcherIds, compiled: entry.compiled.promise }
+  }
+
+  isReady(matcherId: number): boolean {
+    const entry = this.#matchers.get(matcherId)
+    if (entry === undefined || entry.isLost) return true
+    const { thread } = entry
+    return thread !== null && thread.compiling === null && !thread.isDraining
+  }
+
+  /** Null where the text cannot be matched any more. */
+  start(matcherId: number): MaskReader | null {
+    const entry = this.#matchers.get(matcherId)
+    if (entry?.isLost === true) return null
+    if (!entry?.thread) throw new InvariantError(`Matcher ${matcherId} is not ready.`)
+    return entry.thread.open(matcherId, entry.key)
+  }
+
+  drop(matcherId: number): void {
+    const entry = this.#matchers.get(matcherId)
+    if (entry === undefined) return
+    this.#matchers.delete(matcherId)
+    entry.matcherIds.delete(matcherId)
+    entry.thread?.close(matcherId)
+    if (entry.matcherIds.size === 0 && this.#waiting.delete(entry)) this.#entries.delete(entry.key)
+    this.#compileNext()
+  }
+
+  close(): void {
+    for (const timer of this.#idleTimers.values()) clearTimeout(timer)
+    for (const thread of this.#threads) thread.terminate(new Error('the engine closes'))
+  }
+
+  #add(key: string, constraint: Constraint): Entry {
+    const compiled = withResolvers<void>()
+    // Those that wait for it see it fail.
+    compiled.promise.catch(() => {})
+    const entry: Entry = {
+      ...{ key, constraint, compiled },
+      matcherIds: new Set(),
+      thread: null,
+      hasFailedOnce: false,
+      isLost: false,
+    }
+    this.#entries.set(key, entry)
+    this.#waiting.add(entry)
+    return entry
+  }
+
+  #compileNext(): void {
+    for (const entry of this.#waiting) {
+      const compiling = [...this.#threads].filter(({ compiling: key }) => key !== null)
+      if (compiling.length >= MAX_COMPILING) return
+      const thread = this.#freeThread()
+      if (thread === null) return
+      this.#waiting.delete(entry)
+      this.#compile(entry, thread)
+    }
+    for (const thread of this.#threads) thread.isDraining = false
+  }
+
+  /** A thread that matches no text; where there is none, one that will soon match none is kept for it. */
+  #freeThread(): GrammarThread | null {
+    const threads = [...this.#threads].filter(({ compiling }) => compiling === null)
+    const free = threads.find(({ openMatchers }) => openMatchers === 0)
+    if (free !== undefined) return free
+    if (this.#threads.size < Math.min(MAX_THREADS, this.#options.maxBatchSize + 1)) return this.#openThread()
+    const [least] = threads.toSorted((a, b) => a.openMatchers - b.openMatchers)
+    if (least !== undefined && !threads.some(({ isDraining }) => isDraining)) least.isDraining = true
+    return null
+  }
+
+  #openThread(): GrammarThread {
+    const thread: GrammarThread = new GrammarThread({
+      vocabulary: this.#options.vocabulary,
+      onCompiled: (key) => this.#settle(thread, key, null),
+      onRefused: (key, message) =>
+        this.#settle(thread, key, new ServiceError('constraint_invalid', { field: FIELD, message })),
+      onEnd: () => this.#lose(thread),
+    })
+    this.#threads.add(thread)
+    return thread
+  }
+
+  #compile(entry: Entry, thread: GrammarThread): void {
+    clearTimeout(this.#idleTimers.get(thread))
+    const { compileMs = COMPILE_MS } = this.#options
+    thread.isDraining = false
+    thread.compile(entry.key, entry.constraint, compileMs)
+  }
+
+  /** @param error null where it was compiled */
+  #settle(thread: GrammarThread, key: string, error: ServiceError | null): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && error === null) {
+      entry.thread = thread
+      entry.compiled.resolve()
+    } else if (entry !== undefined) this.#refuse(entry, error)
+    this.#evict(thread)
+    this.#closeWhenIdle(thread)
+    this.#compileNext()
+  }
+
+  #refuse(entry: Entry, error: ServiceError | null): void {
+    this.#entries.delete(entry.key)
+    entry.isLost = true
+    entry.compiled.reject(error)
+  }
+
+  /** The least recently used of those that no text uses. */
+  #evict(thread: GrammarThread): void {
+    const idle = [...this.#entries.values()].filter(
+      (entry) => entry.thread === thread && entry.matcherIds.size === 0,
+    )
+    for (const { key } of idle.slice(0, Math.max(0, idle.length - MAX_IDLE_GRAMMARS))) {
+      this.#entries.delete(key)
+      thread.forget(key)
+    }
+  }
+
+  /**
+   * A thread has ended: it was given up, or its memory was too small. What it compiled is compiled again where texts wait for it;
+   * what it was compiling too, once, unless it had the thread to itself.
+   */
+  #lose(thread: GrammarThread): void {
+    this.#threads.delete(thread)
+    const { compiling, keys } = thread
+    for (const entry of this.#entries.values()) {
+      if (entry.thread === thread) {
+        entry.thread = null
+        if (entry.matcherIds.size > 0) this.#waiting.add(entry)
+        else this.#entries.delete(entry.key)
+      } else if (entry.key === compiling) {
+        const isItsFault = thread.isTooSlow || entry.hasFailedOnce || keys.size === 0
+        entry.hasFailedOnce = true
+        if (isItsFault) this.#refuse(entry, new ServiceError('constraint_too_costly', { field: FIELD }))
+        else this.#waiting.add(entry)
+      }
+    }
+    this.#compileNext()
+  }
+
+  #closeWhenIdle(thread: GrammarThread): void {
+    clearTimeout(this.#idleTimers.get(thread))
+    const timer = setTimeout(() => {
+      const isUsed = [...this.#entries.values()].some(
+        (entry) => entry.thread === thread && entry.matcherIds.size > 0,
+      )
+      if (isUsed || thread.compiling !== null) this.#closeWhenIdle(thread)
+      else {
+        this.#idleTimers.delete(thread)
+        if (this.#threads.size > 1) thread.terminate(new Error('it is idle'))
+      }
+    }, IDLE_THREAD_MS)
+    timer.unref()
+    this.#idleTimers.set(thread, timer)
+  }
+}

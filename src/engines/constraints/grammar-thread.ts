@@ -1,0 +1,110 @@
+/**
+ * One grammar thread, as the engine's thread sees it: what it compiles, which grammars it holds, which texts it matches.
+ * The pool decides what goes to which thread.
+ */
+import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
+import type { Constraint } from '../../protocol/constraint.ts'
+import type { GrammarAnswer, GrammarRequest, GrammarThreadData } from './grammar-messages.ts'
+import { createLane, MaskReader, ring } from './mask-lane.ts'
+import type { GrammarVocabulary } from './token-texts.ts'
+
+export interface GrammarThreadOptions {
+  readonly vocabulary: GrammarVocabulary
+  readonly onCompiled: (key: string) => void
+  readonly onRefused: (key: string, message: string) => void
+  /** The thread is gone, and what it compiled and matched with it. */
+  readonly onEnd: (cause: Error) => void
+}
+
+export class GrammarThread {
+  /** The keys of the grammars it has compiled. */
+  readonly keys = new Set<string>()
+  /** The key of what it compiles; null while it compiles nothing. */
+  compiling: string | null = null
+  /** Takes no more texts, so that it can compile. */
+  isDraining = false
+  /** Whether it was given up because what it compiled took too long. */
+  isTooSlow = false
+  readonly #options: GrammarThreadOptions
+  readonly #channel: WorkerChannel<GrammarRequest, GrammarAnswer>
+  readonly #bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  readonly #readers = new Map<number, MaskReader>()
+  #timer: NodeJS.Timeout | undefined
+  #isEnded = false
+
+  constructor(options: GrammarThreadOptions) {
+    const { vocabulary } = options
+    this.#options = options
+    this.#channel = new WorkerChannel({
+      entry: workerEntry(import.meta.url, 'grammar-worker'),
+      name: 'The thread that compiles grammars',
+      workerData: { vocabulary, bell: this.#bell } satisfies GrammarThreadData,
+      keepsAlive: false,
+      onMessage: (answer) => this.#receive(answer),
+      onEnd: (cause) => this.#end(cause),
+    })
+  }
+
+  /** Texts that are matched now. */
+  get openMatchers(): number {
+    return this.#readers.size
+  }
+
+  /** @param limitMs after which the thread is given up */
+  compile(key: string, constraint: Constraint, limitMs: number): void {
+    this.compiling = key
+    const giveUp = (): void => {
+      this.isTooSlow = true
+      this.terminate(new Error('a constraint takes too long to compile'))
+    }
+    this.#timer = setTimeout(giveUp, limitMs).unref()
+    this.#post({ type: 'compile', key, constraint })
+  }
+
+  forget(key: string): void {
+    this.keys.delete(key)
+    this.#post({ type: 'forget', key })
+  }
+
+  open(matcherId: number, key: string): MaskReader {
+    const lane = createLane(this.#options.vocabulary.offsets.length - 1)
+    const reader = new MaskReader(lane, this.#bell, () => this.terminate(new Error('a mask took too long')))
+    this.#readers.set(matcherId, reader)
+    this.#post({ type: 'open', matcherId, key, lane })
+    return reader
+  }
+
+  close(matcherId: number): void {
+    if (this.#readers.delete(matcherId)) this.#post({ type: 'close', matcherId })
+  }
+
+  /** Ends it in the middle of whatever it does. */
+  terminate(cause: Error): void {
+    void this.#channel.close()
+    this.#end(cause)
+  }
+
+  #receive(answer: GrammarAnswer): void {
+    if (this.#isEnded) return
+    this.compiling = null
+    clearTimeout(this.#timer)
+    if (answer.type === 'refused') return this.#options.onRefused(answer.key, answer.message)
+    this.keys.add(answer.key)
+    this.#options.onCompiled(answer.key)
+  }
+
+  #end(cause: Error): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearTimeout(this.#timer)
+    for (const reader of this.#readers.values()) reader.lose()
+    this.#readers.clear()
+    this.#options.onEnd(cause)
+  }
+
+  #post(request: GrammarRequest): void {
+    if (this.#isEnded) return
+    this.#channel.post(request)
+    ring(this.#bell)
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * The program of a grammar thread: compiles constraints for one vocabulary and matches texts with them. It serves messages
+ * and lanes in one loop that sleeps on the doorbell, so that a mask costs no turn of an event loop.
+ * A constraint is read by an instance of XGrammar that knows no vocabulary first, since what it refuses aborts it; only what
+ * that has accepted reaches the instance that holds compiled grammars.
+ */
+import os from 'node:os'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar'
+import { InvariantError } from '../../core/errors.ts'
+import type { Constraint } from '../../protocol/constraint.ts'
+import type { GrammarAnswer, GrammarRequest, GrammarThreadData } from './grammar-messages.ts'
+import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
+import { MaskWriter } from './mask-lane.ts'
+import { SchemaError } from './schema/schema-error.ts'
+import { byteLevelTexts } from './token-texts.ts'
+import { boundMemory, captureErrors, loadXGrammar, type XGrammar } from './xgrammar.ts'
+
+/** What compiled grammars may add to the memory of the vocabulary. */
+const MAX_GRAMMAR_BYTES = 256 * 1024 * 1024
+/** So that the threads that compute a step, which wait for each other, do not wait for this one. */
+const PRIORITY = 10
+
+// Of this thread: elsewhere than on Linux it would be that of the process.
+if (process.platform === 'linux') os.setPriority(0, PRIORITY)
+
+interface OpenMatcher {
+  readonly matcher: GrammarMatcher
+  readonly writer: MaskWriter
+}
+
+const { vocabulary, bell } = workerData as GrammarThreadData
+const port = parentPort ?? missingPort()
+const errors = captureErrors()
+const memory = boundMemory()
+const xgrammar = loadXGrammar()
+const compiler = await openCompiler()
+let checker: XGrammar | null = null
+const compiled = new Map<string, CompiledGrammar>()
+const matchers = new Map<number, OpenMatcher>()
+
+await serve()
+
+/** Never returns: `await` in here only ever waits for microtasks. */
+async function serve(): Promise<never> {
+  for (;;) {
+    const heard = Atomics.load(bell, 0)
+    for (const { writer } of matchers.values()) await writer.answer()
+    for (;;) {
+      const received = receiveMessageOnPort(port)
+      if (received === undefined) break
+      await act(received.message as GrammarRequest)
+    }
+    Atomics.wait(bell, 0, heard)
+  }
+}
+
+async function act(request: GrammarRequest): Promise<void> {
+  switch (request.type) {
+    case 'compile':
+      return tell(await compile(request.key, request.constraint))
+    case 'forget':
+      compiled.get(request.key)?.dispose()
+      compiled.delete(request.key)
+      return
+    case 'open':
+      return await open(request)
+    case 'close':
+      matchers.get(request.matcherId)?.matcher.dispose()
+      matchers.delete(request.matcherId)
+  }
+}
+
+async function openCompiler() {
+  const texts = [...byteLevelTexts(vocabulary)]
+  const { endTokenIds } = vocabulary
+  const { TokenizerInfo } = xgrammar
+  const info = await TokenizerInfo.createTokenizerInfo(texts, 'byte_level', false, texts.length, [
+    ...endTokenIds,
+  ])
+  memory.limit = memory.largestBytes + MAX_GRAMMAR_BYTES
+  return await xgrammar.GrammarCompiler.createGrammarCompiler(info, false)
+}
+
+/** @throws where the instance that holds the compiled grammars fails, which is not to be used again */
+async function compile(key: string, constraint: Constraint): Promise<GrammarAnswer> {
+  const source = await check(constraint)
+  if (typeof source === 'string') return { type: 'refused', key, message: source }
+  const grammar = await toGrammar(source)
+  if (!(await allowsText(grammar))) {
+    grammar.dispose()
+    return { type: 'refused', key, message: 'it allows no text' }
+  }
+  compiled.set(key, grammar)
+  return { type: 'compiled', key }
+}
+
+/** The constraint as XGrammar takes it, or what is wrong with it. @throws where it is too large to be read */
+async function check(constraint: Constraint): Promise<GrammarSource | string> {
+  checker ??= loadXGrammar()
+  const { Grammar } = checker
+  errors.take()
+  try {
+    const source = grammarSourceOf(constraint)
+    const { kind, text } = source
+    const grammar = await (kind === 'ebnf' ? Grammar.fromEBNF(text) : Grammar.fromStructuralTag(text))
+    grammar.dispose()
+    return source
+  } catch (error) {
+    if (error instanceof SchemaError) return error.message
+    checker = null
+    const message = errors.take()
+    if (message !== null) return message
+    if (error instanceof Error && !isAbort(error)) return error.message
+    throw error
+  }
+}
+
+function isAbort(error: Error): boolean {
+  return error.name === 'RuntimeError' || error instanceof RangeError
+}
+
+async function allowsText(grammar: CompiledGrammar): Promise<boolean> {
+  const matcher = await xgrammar.GrammarMatcher.createGrammarMatcher(grammar)
+  const mask = await matcher.getNextTokenBitmask()
+  matcher.dispose()
+  return mask.some((word) => word !== 0)
+}
+
+function toGrammar(source: GrammarSource): Promise<CompiledGrammar> {
+  return source.kind === 'ebnf'
+    ? compiler.compileGrammar(source.text)
+    : compiler.compileStructuralTag(source.text)
+}
+
+async function open({ matcherId, key, lane }: Extract<GrammarRequest, { type: 'open' }>): Promise<void> {
+  const grammar = compiled.get(key)
+  if (grammar === undefined)
+    throw new InvariantError(`There is no compiled grammar for matcher ${matcherId}.`)
+  const matcher = await xgrammar.GrammarMatcher.createGrammarMatcher(grammar)
+  const advance = async (tokenId: number | null): Promise<Int32Array | 'ended' | 'stuck'> => {
+    if (tokenId !== null && !matcher.acceptToken(tokenId)) return 'stuck'
+    if (matcher.isTerminated()) return 'ended'
+    const mask = await matcher.getNextTokenBitmask()
+    if (mask.some((word) => word !== 0)) return mask
+    // Where a text may end, an end token may come, if the model has one.
+    return vocabulary.endTokenIds.length === 0 ? 'ended' : 'stuck'
+  }
+  const writer = new MaskWriter(lane, { advance })
+  matchers.set(matcherId, { matcher, writer })
+  await writer.answer()
+}
+
+function missingPort(): never {
+  throw new InvariantError('This is the program of a worker thread.')
+}
+
+function tell(answer: GrammarAnswer): void {
+  port.postMessage(answer)
+}

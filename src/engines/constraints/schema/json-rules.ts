@@ -1,0 +1,61 @@
+/** The rules of JSON itself, as grammars share them. Each is added with those it needs once it is used. */
+
+interface Rule {
+  readonly body: string
+  readonly needs: readonly string[]
+}
+
+/**
+ * Numbers of a schema keep to as many digits as a double can hold, or they would be read as infinite. Whitespace of a schema's
+ * text is that of usual layouts: a model could otherwise write spaces without an end.
+ */
+const RULES: Readonly<Record<string, Rule>> = {
+  ws: { body: '"" | " " | "\\n" [ \\t]{0,20}', needs: [] },
+  hex: { body: '[0-9a-fA-F]', needs: [] },
+  escaped: {
+    body:
+      '"\\\\" (["\\\\/bfnrt] | "u" (([0-9a-cA-CefEF] hex | [dD] [0-7]) hex hex' +
+      ' | [dD] [89abAB] hex hex "\\\\u" [dD] [c-fC-F] hex hex))',
+    needs: ['hex'],
+  },
+  char: { body: '[^"\\\\\\u0000-\\u001f] | escaped', needs: ['escaped'] },
+  string: { body: '"\\"" char* "\\""', needs: ['char'] },
+  integer: { body: '"-"? ("0" | [1-9] [0-9]{0,14})', needs: [] },
+  number: { body: 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?', needs: ['integer'] },
+  value: {
+    body: 'object | array | string | number | "true" | "false" | "null"',
+    needs: ['object', 'array', 'string', 'number'],
+  },
+  object: {
+    body: '"{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)* ws)? "}"',
+    needs: ['ws', 'string', 'value'],
+  },
+  array: { body: '"[" ws (value (ws "," ws value)* ws)? "]"', needs: ['ws', 'value'] },
+}
+
+/** Where any JSON may stand, any number and any whitespace may. */
+const LOOSE_RULES: Readonly<Record<string, Rule>> = {
+  ...RULES,
+  ws: { body: '[ \\n\\t\\r]*', needs: [] },
+  integer: { body: '"-"? ("0" | [1-9] [0-9]*)', needs: [] },
+  number: { body: 'integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?', needs: ['integer'] },
+}
+
+/** Adds a rule of JSON, and those it needs, to a grammar's rules. */
+export function addJsonRule(rules: Map<string, string>, name: string, from = RULES): void {
+  const rule = from[name]
+  if (rule === undefined || rules.has(name)) return
+  rules.set(name, rule.body)
+  for (const needed of rule.needs) addJsonRule(rules, needed, from)
+}
+
+export function writeRules(rules: ReadonlyMap<string, string>): string {
+  return Array.from(rules, ([name, body]) => `${name} ::= ${body}`).join('\n')
+}
+
+/** Any JSON object. */
+export function jsonObjectGrammar(): string {
+  const rules = new Map([['root', 'object']])
+  addJsonRule(rules, 'object', LOOSE_RULES)
+  return writeRules(rules)
+}

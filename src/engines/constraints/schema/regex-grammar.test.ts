@@ -1,0 +1,98 @@
+/** Regular expressions as grammars of whole texts. */
+import { describe, expect, it } from 'vitest'
+import { loadXGrammar } from '../xgrammar.ts'
+import { regexToGrammar } from './regex-grammar.ts'
+
+const { Grammar, Testings } = loadXGrammar()
+
+const TEXTS = [
+  '',
+  'a',
+  'b',
+  'ab',
+  'abb',
+  'aab',
+  '1',
+  '-',
+  ' ',
+  '\n',
+  'é',
+  '😀',
+  'a.b',
+  '"',
+  '\\',
+  '{',
+  ']',
+  'a{1}',
+  'A',
+]
+
+describe('a grammar of a regular expression', () => {
+  it.each([
+    'a',
+    'ab?',
+    'a|b',
+    '(?:a|b)+',
+    '(?<x>a)b*',
+    '[^a-c]',
+    '[\\d-]',
+    '\\w+',
+    '\\W',
+    '\\s',
+    '\\S',
+    '.',
+    'a{1,2}b{1,}',
+    'a\\.b',
+    '^a$',
+    '^(a|ab)$',
+    '[\\]"]',
+    '\\u0061',
+    '\\x62',
+    '\\u{1f600}',
+    'a{1}',
+    'a\\{1\\}',
+    '[^]',
+    '',
+    'a??',
+    '[é-ë]',
+    '{',
+  ])('%s allows what it matches', async (pattern) => {
+    const grammar = await Grammar.fromEBNF(`root ::= ${regexToGrammar(pattern)}`)
+    const whole = new RegExp(
+      `^(?:${pattern.replace(/^\^(.*)\$$/, '$1')})$`,
+      'u'.repeat(Number(pattern !== '{')),
+    )
+    for (const text of TEXTS) {
+      expect([text, await Testings.isGrammarAcceptString(grammar, text)]).toEqual([text, whole.test(text)])
+    }
+  })
+
+  it('writes what JSON escapes as its escapes', async () => {
+    const grammar = await Grammar.fromEBNF(`root ::= ${regexToGrammar('["\\\\\\n]{3}', { isInJson: true })}`)
+    expect(await Testings.isGrammarAcceptString(grammar, '\\"\\\\\\n')).toBe(true)
+    expect(await Testings.isGrammarAcceptString(grammar, '"\\\n')).toBe(false)
+  })
+
+  it.each([
+    '(?=a)',
+    'a(?!b)',
+    '(?<=a)b',
+    '(?i)a',
+    '\\1',
+    '\\bA',
+    '\\p{L}',
+    'a^b',
+    '(a',
+    'a)',
+    '[a',
+    '*a',
+    '[b-a]',
+    'a{2,1}',
+    '\\',
+    '\\u00',
+  ])('refuses %s', (pattern) => {
+    expect(() => regexToGrammar(pattern)).toThrow(
+      /^the regular expression cannot be used: .+ \(position \d+\)$/,
+    )
+  })
+})

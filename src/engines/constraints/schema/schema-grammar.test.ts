@@ -1,0 +1,203 @@
+/** Schemas as grammars: which texts they allow, by XGrammar's own matcher, and what is said of schemas that cannot be kept to. */
+import { describe, expect, it } from 'vitest'
+import { loadXGrammar } from '../xgrammar.ts'
+import { schemaToGrammar } from './schema-grammar.ts'
+
+const { Grammar, Testings } = loadXGrammar()
+
+/** Those of the texts that the schema's grammar allows. */
+async function allowed(schema: unknown, texts: readonly string[]): Promise<readonly string[]> {
+  const grammar = await Grammar.fromEBNF(schemaToGrammar(schema, { isStrict: true }))
+  const verdicts = await Promise.all(texts.map((text) => Testings.isGrammarAcceptString(grammar, text)))
+  return texts.filter((_, index) => verdicts[index])
+}
+
+interface Case {
+  readonly schema: unknown
+  readonly valid: readonly string[]
+  readonly invalid: readonly string[]
+}
+
+const NODE = {
+  $defs: {
+    n: {
+      type: 'object',
+      properties: { v: { type: 'integer' }, next: { anyOf: [{ $ref: '#/$defs/n' }, { type: 'null' }] } },
+      required: ['v', 'next'],
+    },
+  },
+  $ref: '#/$defs/n',
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  'properties in their order, optional ones left out': {
+    schema: {
+      properties: {
+        a: { type: 'integer', minimum: -5, maximum: 120 },
+        b: { type: 'string', pattern: '^[a-z"]+$' },
+      },
+      required: ['b'],
+    },
+    valid: ['{"b":"abc"}', '{"a":-5,"b":"x\\"y"}', '{ "a": 120, "b": "a" }'],
+    invalid: ['{"a":121,"b":"x"}', '{"a":-6,"b":"x"}', '{"a":1}', '{"b":"A"}', '{}', '{"b":"a","a":1}'],
+  },
+  'further properties, none of which has a known name': {
+    schema: {
+      type: 'object',
+      additionalProperties: { type: 'number' },
+      properties: { ab: { type: 'string' }, ac: true },
+    },
+    valid: ['{}', '{"ab":"x","q":1}', '{"abc":1,"a":2,"":3}', '{"q":1e5}'],
+    invalid: ['{"ab":1}', '{"x":"y"}', '{"q":1,"ab":2}'],
+  },
+  'a number between bounds': {
+    schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+    valid: ['0.5', '1', '0.001', '1.0', '0.12345'],
+    invalid: ['0', '0.0', '1.01', '1.0001', '-0.1', '2'],
+  },
+  'a number around zero': {
+    schema: { type: 'number', minimum: -1.25, maximum: 2.5 },
+    valid: ['-1.25', '-1.2', '0', '-0.5', '2.5', '2.49999', '-1.2499'],
+    invalid: ['-1.26', '-1.251', '2.51', '2.5001'],
+  },
+  'an integer with one bound': {
+    schema: { type: 'integer', minimum: 5 },
+    valid: ['5', '10', '99999'],
+    invalid: ['4', '1', '-5', '05'],
+  },
+  'a negative integer': {
+    schema: { type: 'integer', exclusiveMaximum: 0 },
+    valid: ['-1', '-100'],
+    invalid: ['0', '1', '-0'],
+  },
+  'items by their place': {
+    schema: {
+      prefixItems: [{ type: 'integer' }, { type: 'string' }],
+      items: { type: 'boolean' },
+      minItems: 1,
+      maxItems: 4,
+    },
+    valid: ['[1]', '[1,"a"]', '[1,"a",true,false]'],
+    invalid: ['[]', '["a"]', '[1,true]', '[1,"a",true,true,true]'],
+  },
+  'so many items': {
+    schema: { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 3 },
+    valid: ['[1,2]', '[1, 2, 3]'],
+    invalid: ['[1]', '[]', '[1,2,3,4]'],
+  },
+  'a schema that refers to itself': {
+    schema: NODE,
+    valid: ['{"v":1,"next":{"v":2,"next":null}}'],
+    invalid: ['{"v":1}'],
+  },
+  'all of several schemas': {
+    schema: {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+        { properties: { b: { type: 'string' } }, required: ['b'] },
+      ],
+    },
+    valid: ['{"a":1,"b":"x"}'],
+    invalid: ['{"a":1}', '{"b":"x"}'],
+  },
+  'one of several schemas that exclude each other': {
+    schema: {
+      oneOf: [
+        { type: 'object', properties: { kind: { const: 'a' } }, required: ['kind'] },
+        {
+          type: 'object',
+          properties: { kind: { const: 'b' }, x: { type: 'null' } },
+          required: ['kind', 'x'],
+        },
+      ],
+    },
+    valid: ['{"kind":"a"}', '{"kind":"b","x":null}'],
+    invalid: ['{"kind":"b"}', '{"kind":"a","x":null}'],
+  },
+  'characters, counted as code points': {
+    schema: { type: 'string', minLength: 2, maxLength: 3 },
+    valid: ['"ab"', '"a\\n"', '"\\ud83d\\ude00x"', '"éé"'],
+    invalid: ['"a"', '"abcd"', '"\\ud83d\\ude00"'],
+  },
+  'a format': {
+    schema: { type: 'string', format: 'date-time' },
+    valid: ['"2024-02-28T12:00:00Z"'],
+    invalid: ['"2024-02-30T12:00:00Z"', '"today"'],
+  },
+  'texts of a list': {
+    schema: { enum: ['é"\\', 1, { a: [] }] },
+    valid: ['"é\\"\\\\"', '1', '{"a":[]}'],
+    invalid: ['"e"', '2'],
+  },
+  'several types': { schema: { type: ['string', 'null'] }, valid: ['null', '"x"'], invalid: ['1'] },
+  anything: { schema: {}, valid: ['{"a":[1,2,{"b":null}]}', '1.5e10'], invalid: ['{a:1}', 'x'] },
+}
+
+describe('a grammar of a schema', () => {
+  it.each(Object.entries(CASES))('allows %s', async (_, { schema, valid, invalid }) => {
+    expect(await allowed(schema, [...valid, ...invalid])).toEqual(valid)
+  })
+})
+
+describe('a schema that cannot be kept to', () => {
+  const property = (schema: unknown) => ({ type: 'object', properties: { 'a/b': schema } })
+
+  it.each([
+    [
+      { multipleOf: 3, type: 'integer' },
+      "at /properties/a~1b/multipleOf: the keyword 'multipleOf' is not supported in a strict schema",
+    ],
+    [{ type: 'strin' }, 'at /properties/a~1b/type: the type "strin" does not exist'],
+    [{ $ref: '#/$defs/x' }, 'at /properties/a~1b/$ref: "#/$defs/x" leads to nothing'],
+    [{ $ref: 'http://x' }, `at /properties/a~1b/$ref: "http://x" must be '#', or begin with '#/'`],
+    [{ type: 'integer', minimum: 5, maximum: 2 }, 'at /properties/a~1b: no number lies between its bounds'],
+    [
+      { type: 'string', minLength: 5, maxLength: 2 },
+      'at /properties/a~1b/minLength: it is above maxLength, which is 2',
+    ],
+    [
+      { type: 'string', maxLength: 1e9 },
+      'at /properties/a~1b/maxLength: it must be an integer from 0 to 100000',
+    ],
+    [{ enum: [] }, 'at /properties/a~1b/enum: it allows no value'],
+    [
+      { pattern: 'a(?=b)' },
+      'at /properties/a~1b/pattern: the regular expression cannot be used: lookaround and flags are not supported (position 3)',
+    ],
+    [
+      { type: 'string', format: 'regex' },
+      'at /properties/a~1b/format: the format "regex" is not supported in a strict schema',
+    ],
+    [false, 'at /properties/a~1b: false allows no value'],
+    [
+      { allOf: [{ pattern: 'a' }, { pattern: 'b' }] },
+      "at /properties/a~1b/allOf/1: two different 'pattern' for one value cannot be combined",
+    ],
+    [
+      { oneOf: [{ type: 'integer' }, { type: 'number' }] },
+      "at /properties/a~1b/oneOf: in a strict schema the options of 'oneOf' must exclude each other by their type or a constant property",
+    ],
+  ])('%j is refused by its place', (schema, message) => {
+    expect(() => schemaToGrammar(property(schema), { isStrict: true })).toThrow(message)
+  })
+
+  it('is taken without its keyword where it is not strict', async () => {
+    const source = schemaToGrammar({ type: 'integer', multipleOf: 3 }, { isStrict: false })
+    expect(await Testings.isGrammarAcceptString(await Grammar.fromEBNF(source), '4')).toBe(true)
+  })
+
+  it.each([
+    ['refers to itself', { $ref: '#/a', a: { $ref: '#/b' }, b: { $ref: '#/a' } }],
+    [
+      'is too deep',
+      Array.from({ length: 100 }).reduce<object>((inner) => ({ type: 'array', items: inner }), {}),
+    ],
+    [
+      'grows without an end',
+      { properties: { a: { allOf: [{ $ref: '#' }, { properties: { b: { $ref: '#' } } }] } } },
+    ],
+    ['is too large', { enum: Array.from({ length: 100_000 }, (_, i) => `a long text of number ${i}`) }],
+  ])('ends where it %s', (_, schema) => {
+    expect(() => schemaToGrammar(schema, { isStrict: false })).toThrow(/deeper than 64|too large/)
+  })
+})

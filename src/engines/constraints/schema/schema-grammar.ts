@@ -1,0 +1,355 @@
+/**
+ * A JSON schema as a grammar of the JSON texts that it allows. XGrammar has a converter of its own, which drops what it does
+ * not know without a word; this one names the place of everything that it cannot keep to.
+ * A grammar may allow less than its schema: properties come in the order in which the schema names them, objects that name
+ * their properties have no others unless `additionalProperties` says so, a pattern is the whole text.
+ * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
+ */
+import { literal, repeat } from './ebnf.ts'
+import { FORMATS } from './formats.ts'
+import { addJsonRule, writeRules } from './json-rules.ts'
+import { assertionsOf, ignoredKeyword, impliedType, isSchemaObject, type Schema } from './keywords.ts'
+import { mergeSchemas, typesOf } from './merge-schemas.ts'
+import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
+import { keyNotAmong, writeObject } from './object-grammar.ts'
+import { areDisjoint } from './disjoint.ts'
+import { regexToGrammar } from './regex-grammar.ts'
+import { resolvePointer } from './schema-pointer.ts'
+import { SchemaError } from './schema-error.ts'
+
+export { jsonObjectGrammar } from './json-rules.ts'
+
+const MAX_DEPTH = 64
+const MAX_GRAMMAR_LENGTH = 2 * 1024 * 1024
+const MAX_COUNT = 100_000
+
+export interface SchemaOptions {
+  /** Whether keywords that are not kept to are refused. */
+  readonly isStrict: boolean
+}
+
+/** @throws SchemaError */
+export function schemaToGrammar(schema: unknown, options: SchemaOptions): string {
+  return new SchemaConverter(schema, options).convert()
+}
+
+class SchemaConverter {
+  readonly #root: unknown
+  readonly #options: SchemaOptions
+  readonly #rules = new Map<string, string>()
+  /** Rules by the pointer of the schema they stand for. */
+  readonly #references = new Map<string, string>()
+  #length = 0
+  #depth = 0
+  #names = 0
+
+  constructor(root: unknown, options: SchemaOptions) {
+    this.#root = root
+    this.#options = options
+  }
+
+  convert(): string {
+    this.#rules.set('root', '')
+    this.#references.set('#', 'root')
+    this.#rules.set('root', this.#visit(this.#root, ''))
+    return writeRules(this.#rules)
+  }
+
+  /** An expression for the values of a schema. */
+  #visit(schema: unknown, path: string): string {
+    if (schema === true) return this.#json('value')
+    if (schema === false) throw new SchemaError(path, 'false allows no value')
+    if (!isSchemaObject(schema)) throw new SchemaError(path, 'a schema must be an object or a boolean')
+    if (++this.#depth > MAX_DEPTH) throw new SchemaError(path, `schemas are nested deeper than ${MAX_DEPTH}`)
+    const expression = this.#visitObject(schema, path)
+    this.#depth--
+    return expression
+  }
+
+  #visitObject(schema: Schema, path: string): string {
+    const ignored = this.#options.isStrict ? ignoredKeyword(schema) : undefined
+    if (ignored !== undefined) {
+      throw new SchemaError(
+        `${path}/${ignored}`,
+        `the keyword '${ignored}' is not supported in a strict schema`,
+      )
+    }
+    const { $ref, allOf, ...rest } = assertionsOf(schema)
+    if ($ref !== undefined) return this.#reference($ref, schema, path)
+    if (allOf !== undefined)
+      return this.#visit(this.#mergeAll([rest, ...schemasOf(allOf, `${path}/allOf`)], path), path)
+    for (const keyword of ['anyOf', 'oneOf'] as const) {
+      if (rest[keyword] !== undefined) return this.#anyOf(keyword, rest, path)
+    }
+    if (rest['const'] !== undefined) return literal(JSON.stringify(rest['const']))
+    if (rest['enum'] !== undefined) return this.#enum(rest, path)
+    const type = rest['type'] ?? impliedType(rest)
+    if (type === null) return this.#json('value')
+    return this.#typed(typesOf(type), rest, path)
+  }
+
+  #reference($ref: unknown, schema: Schema, path: string): string {
+    const target = resolvePointer(this.#root, $ref, `${path}/$ref`)
+    const pointer = $ref as string
+    const { $ref: _own, ...siblings } = assertionsOf(schema)
+    if (Object.keys(siblings).length > 0) return this.#visit(mergeSchemas(target, siblings, path), path)
+    const known = this.#references.get(pointer)
+    if (known !== undefined) return known
+    const name = this.#newName()
+    this.#references.set(pointer, name)
+    this.#rules.set(name, '')
+    const depth = this.#depth
+    this.#rules.set(name, this.#visit(target, pointer.slice(1)))
+    this.#depth = depth
+    return name
+  }
+
+  /** @param schemas of one value; references among them are followed */
+  #mergeAll(schemas: readonly unknown[], path: string): unknown {
+    return schemas.reduce((merged: unknown, one, index) => {
+      const at = index === 0 ? path : `${path}/allOf/${index - 1}`
+      return mergeSchemas(merged, this.#followed(one, at), at)
+    }, true)
+  }
+
+  /** The schema that a `$ref` stands for, with what stands beside it. */
+  #followed(schema: unknown, path: string): unknown {
+    let current = schema
+    for (let hops = 0; isSchemaObject(current) && current['$ref'] !== undefined; hops++) {
+      if (hops > MAX_DEPTH) throw new SchemaError(`${path}/$ref`, 'it refers to itself')
+      const { $ref, ...siblings } = current
+      current = mergeSchemas(resolvePointer(this.#root, $ref, `${path}/$ref`), siblings, path)
+    }
+    return current
+  }
+
+  #anyOf(keyword: 'anyOf' | 'oneOf', schema: Schema, path: string): string {
+    const { [keyword]: given, ...base } = schema
+    const at = `${path}/${keyword}`
+    const options = schemasOf(given, at)
+    if (keyword === 'oneOf' && this.#options.isStrict) {
+      const followed = options.map((option, index) => this.#followed(option, `${at}/${index}`))
+      if (!areDisjoint(followed)) {
+        throw new SchemaError(
+          at,
+          "in a strict schema the options of 'oneOf' must exclude each other by their type or a constant property",
+        )
+      }
+    }
+    const hasBase = Object.keys(base).length > 0
+    const alternatives = options.flatMap((option, index) => {
+      if (option === false) return []
+      const optionPath = `${at}/${index}`
+      return [this.#visit(hasBase ? this.#mergeAll([base, option], optionPath) : option, optionPath)]
+    })
+    if (alternatives.length === 0) throw new SchemaError(at, 'it allows no value')
+    return this.#rule(alternatives.join(' | '))
+  }
+
+  #enum(schema: Schema, path: string): string {
+    const values = schema['enum']
+    if (!Array.isArray(values)) throw new SchemaError(`${path}/enum`, 'it must be an array')
+    const types = schema['type'] === undefined ? null : typesOf(schema['type'])
+    const allowed = values.filter((value) => types === null || types.some((type) => isOfType(value, type)))
+    if (allowed.length === 0) throw new SchemaError(`${path}/enum`, 'it allows no value')
+    return this.#rule(allowed.map((value) => literal(JSON.stringify(value))).join(' | '))
+  }
+
+  #typed(types: readonly string[], schema: Schema, path: string): string {
+    const [type] = types
+    if (type === undefined) throw new SchemaError(`${path}/type`, 'it allows no value')
+    if (types.length > 1) return this.#rule(types.map((one) => this.#typed([one], schema, path)).join(' | '))
+    switch (type) {
+      case 'null':
+        return '"null"'
+      case 'boolean':
+        return '("true" | "false")'
+      case 'integer':
+      case 'number':
+        return this.#number(type, schema, path)
+      case 'string':
+        return this.#string(schema, path)
+      case 'array':
+        return this.#rule(this.#array(schema, path))
+      case 'object':
+        return this.#object(schema, path)
+      default:
+        throw new SchemaError(`${path}/type`, `the type ${JSON.stringify(type)} does not exist`)
+    }
+  }
+
+  #number(type: 'integer' | 'number', schema: Schema, path: string): string {
+    const least = tightest([boundOf(schema, 'minimum', path), boundOf(schema, 'exclusiveMinimum', path)], 1)
+    const most = tightest([boundOf(schema, 'maximum', path), boundOf(schema, 'exclusiveMaximum', path)], -1)
+    if (least === null && most === null) return this.#json(type)
+    const grammar = (type === 'integer' ? integerGrammar : numberGrammar)({ least, most })
+    if (grammar === null) throw new SchemaError(path, 'no number lies between its bounds')
+    return this.#rule(grammar)
+  }
+
+  #string(schema: Schema, path: string): string {
+    const { pattern, format } = schema
+    const [least, most] = [
+      countOf(schema, 'minLength', path) ?? 0,
+      countOf(schema, 'maxLength', path) ?? Infinity,
+    ]
+    if (least > most) throw new SchemaError(`${path}/minLength`, `it is above maxLength, which is ${most}`)
+    if (pattern !== undefined) return this.#pattern(schema, path)
+    if (format !== undefined) {
+      const known = FORMATS.get(format as string)
+      if (known !== undefined) return this.#rule(`"\\"" (${regexToGrammar(known, { isInJson: true })}) "\\""`)
+      if (this.#options.isStrict) {
+        throw new SchemaError(
+          `${path}/format`,
+          `the format ${JSON.stringify(format)} is not supported in a strict schema`,
+        )
+      }
+    }
+    if (least === 0 && most === Infinity) return this.#json('string')
+    return this.#rule(`"\\"" ${repeat(this.#json('char'), least, most)} "\\""`)
+  }
+
+  #pattern({ pattern, ...others }: Schema, path: string): string {
+    const beside = ['minLength', 'maxLength', 'format'].find((keyword) => others[keyword] !== undefined)
+    if (beside !== undefined && this.#options.isStrict) {
+      throw new SchemaError(
+        `${path}/${beside}`,
+        `'${beside}' beside 'pattern' is not supported in a strict schema`,
+      )
+    }
+    if (typeof pattern !== 'string') throw new SchemaError(`${path}/pattern`, 'it must be a string')
+    try {
+      return this.#rule(`"\\"" (${regexToGrammar(pattern, { isInJson: true })}) "\\""`)
+    } catch (error) {
+      throw error instanceof SchemaError ? error.inside(`${path}/pattern`) : error
+    }
+  }
+
+  #array(schema: Schema, path: string): string {
+    const ws = this.#json('ws')
+    const prefix = schemasOf(
+      schema['prefixItems'] ?? (Array.isArray(schema['items']) ? schema['items'] : []),
+      `${path}/prefixItems`,
+      0,
+    )
+    const rest = Array.isArray(schema['items']) ? false : (schema['items'] ?? prefix.length === 0)
+    const [least, given] = [
+      countOf(schema, 'minItems', path) ?? 0,
+      countOf(schema, 'maxItems', path) ?? Infinity,
+    ]
+    const most = rest === false ? Math.min(given, prefix.length) : given
+    if (least > most)
+      throw new SchemaError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
+    if (most === 0) return `"[" ${ws} "]"`
+    const fixed = prefix
+      .slice(0, most)
+      .map((item, index) => this.#rule(this.#visit(item, `${path}/prefixItems/${index}`)))
+    const item = most > fixed.length ? this.#rule(this.#visit(rest, `${path}/items`)) : null
+    const comma = `${ws} "," ${ws}`
+    // From the last to the first: behind each optional item stand those after it.
+    let tail =
+      item === null
+        ? ''
+        : repeat(
+            `(${comma} ${item})`,
+            Math.max(0, least - Math.max(fixed.length, 1)),
+            most - Math.max(fixed.length, 1),
+          )
+    for (let index = fixed.length - 1; index >= 1; index--) {
+      const one = `${comma} ${fixed[index]} ${tail}`
+      tail = index < least ? one : `(${one})?`
+    }
+    const items = `${fixed[0] ?? item} ${tail} ${ws}`
+    return `"[" ${ws} ${least > 0 ? items : `(${items})?`} "]"`
+  }
+
+  #object(schema: Schema, path: string): string {
+    const properties = schema['properties'] ?? {}
+    if (!isSchemaObject(properties)) throw new SchemaError(`${path}/properties`, 'it must be an object')
+    const required = schema['required'] ?? []
+    if (!Array.isArray(required)) throw new SchemaError(`${path}/required`, 'it must be an array')
+    const named = Object.keys(properties)
+    const unnamed = required.map(String).filter((name) => !Object.hasOwn(properties, name))
+    const others = schema['additionalProperties'] ?? named.length === 0
+    if (others === false && unnamed.length > 0) {
+      throw new SchemaError(`${path}/required`, `${JSON.stringify(unnamed[0])} is not among the properties`)
+    }
+    if (named.length === 0 && unnamed.length === 0 && others === true) return this.#json('object')
+    const ws = this.#json('ws')
+    const member = (key: string, value: string): string => this.#rule(`${key} ${ws} ":" ${ws} ${value}`)
+    const members = [...named, ...unnamed].map((name) => {
+      const value = Object.hasOwn(properties, name)
+        ? this.#visit(properties[name], `${path}/properties/${escapePointer(name)}`)
+        : this.#visit(others, `${path}/additionalProperties`)
+      return { member: member(literal(JSON.stringify(name)), value), isRequired: required.includes(name) }
+    })
+    const other =
+      others === false
+        ? null
+        : member(
+            keyNotAmong([...named, ...unnamed], (body) => this.#rule(body)),
+            this.#visit(others, `${path}/additionalProperties`),
+          )
+    return this.#rule(writeObject({ members, other, ws }, (body) => this.#rule(body)))
+  }
+
+  /** The name of a rule with this body. */
+  #rule(body: string): string {
+    this.#length += body.length
+    if (this.#length > MAX_GRAMMAR_LENGTH) throw new SchemaError('', 'the schema is too large')
+    const name = this.#newName()
+    this.#rules.set(name, body)
+    return name
+  }
+
+  #newName(): string {
+    return `r${this.#names++}`
+  }
+
+  #json(name: string): string {
+    addJsonRule(this.#rules, name)
+    return name
+  }
+}
+
+function schemasOf(given: unknown, path: string, least = 1): readonly unknown[] {
+  if (Array.isArray(given) && given.length >= least) return given
+  throw new SchemaError(path, 'it must be an array of schemas')
+}
+
+function countOf(schema: Schema, keyword: string, path: string): number | null {
+  const given = schema[keyword]
+  if (given === undefined) return null
+  if (Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= MAX_COUNT)
+    return given as number
+  throw new SchemaError(`${path}/${keyword}`, `it must be an integer from 0 to ${MAX_COUNT}`)
+}
+
+function boundOf(schema: Schema, keyword: string, path: string): Bound | null {
+  const value = schema[keyword]
+  if (value === undefined) return null
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw new SchemaError(`${path}/${keyword}`, 'it must be a number')
+  }
+  return { value, isExclusive: keyword.startsWith('exclusive') }
+}
+
+/** @param inwards 1 for lower bounds, -1 for upper ones */
+function tightest(bounds: readonly (Bound | null)[], inwards: 1 | -1): Bound | null {
+  const given = bounds.filter((bound) => bound !== null)
+  const tighter = (a: Bound, b: Bound): number =>
+    inwards * (b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive)
+  return given.toSorted(tighter)[0] ?? null
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isSchemaObject(value)
+  return typeof value === type
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,209 @@
+/** Constrained texts of the bundled model: valid under an independent validator, and beside all that sampling and scheduling do. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
+import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import type * as Runner from '../../src/engines/llamacpp/runner.ts'
+import type * as InProcess from '../../src/engines/process/step-loop/in-process-engine.ts'
+import type { Constraint } from '../../src/protocol/constraint.ts'
+import type { Sampling, SequenceOptions } from '../../src/protocol/engine.ts'
+import type { ModelRunner } from '../../src/protocol/model-runner.ts'
+import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { randomSchema } from '../support/engines/random-schemas.ts'
+import { lengthOf } from '../support/length-of.ts'
+
+/** Threads run what was built. */
+const BUILT = '../../dist/engines/llamacpp/runner.js'
+const BUILT_ENGINE = '../../dist/engines/process/step-loop/in-process-engine.js'
+const PROMPT = '<|user|>Tell me about the garden.<|assistant|>'
+const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
+const YES_NO: Constraint = { kind: 'regex', pattern: '(yes|no)( yes| no){3}' }
+let folder: string
+let runner: ModelRunner
+let engine: InProcess.InProcessEngine
+
+beforeAll(async () => {
+  const { openLlamaRunner } = (await import(BUILT)) as typeof Runner
+  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+  const checkpoint = path.resolve(import.meta.dirname, '../../models/demo')
+  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
+  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  const modelPath = path.join(folder, 'demo.gguf')
+  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
+  const sizes = { maxBatchSize: 4, maxSeqLen: 512, threads: 1 }
+  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
+  runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
+  const { InProcessEngine } = (await import(BUILT_ENGINE)) as typeof InProcess
+  engine = new InProcessEngine({ runner })
+})
+
+afterAll(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function say(constraint: Constraint | null, options: Partial<SequenceOptions> = {}) {
+  const all = { maxNewTokens: 200, sampling: GREEDY, ...options, ...(constraint && { constraint }) }
+  const [result] = await runRequest(engine, engineRequest(PROMPT, all))
+  if (result === undefined) throw new Error('there is a sequence')
+  return result
+}
+
+const schemaOf = (schema: unknown, isStrict = true): Constraint => ({
+  kind: 'json-schema',
+  schema: JSON.stringify(schema),
+  isStrict,
+})
+
+describe('answers of random schemas', () => {
+  it('are valid where they are finished, at a high temperature', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    let finished = 0
+    let refused = 0
+    const check = async (schema: unknown, seed: number): Promise<void> => {
+      const sampling = { ...GREEDY, temperature: 1.5, seed }
+      const { text, ends } = await say(schemaOf(schema), { sampling, maxNewTokens: 300 })
+      if (ends[0] !== 'stop') return
+      finished++
+      const isValid = ajv.compile(schema as object)
+      expect(isValid(JSON.parse(text)), `${text} of ${JSON.stringify(schema)}`).toBe(true)
+    }
+    await fc.assert(
+      fc.asyncProperty(randomSchema, fc.nat(), async (schema, seed) => {
+        try {
+          await check(schema, seed)
+        } catch (error) {
+          if (!(error instanceof Error) || !/cannot be compiled/.test(error.message)) throw error
+          refused++
+        }
+      }),
+      { numRuns: lengthOf({ test: 25, soak: 500 }), endOnFailure: true },
+    )
+    expect(finished).toBeGreaterThan(refused + lengthOf({ test: 25, soak: 500 }) / 3)
+  })
+})
+
+describe('a constraint', () => {
+  it.each<readonly [Constraint, RegExp]>([
+    [{ kind: 'choice', choices: ['green', 'dark "red"\n'] }, /^(green|dark "red"\n)$/],
+    [{ kind: 'regex', pattern: '[0-9]{3}-[a-f]{2}' }, /^[0-9]{3}-[a-f]{2}$/],
+    [{ kind: 'grammar', grammar: 'root ::= "<" word ">"\nword ::= [a-z]{1,9}' }, /^<[a-z]{1,9}>$/],
+  ])('%j is the whole text', async (constraint, whole) => {
+    const { text, ends } = await say(constraint)
+    expect(ends).toEqual(['stop'])
+    expect(text).toMatch(whole)
+  })
+
+  it('of any object is an object', async () => {
+    const { text, ends } = await say({ kind: 'json-object' }, { maxNewTokens: 40 })
+    expect(text.startsWith('{')).toBe(true)
+    if (ends[0] === 'stop') expect(typeof JSON.parse(text)).toBe('object')
+  })
+
+  it('of a structural tag leaves the text free up to the tag', async () => {
+    const content = {
+      type: 'json_schema',
+      json_schema: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+    }
+    const format = { type: 'tag', begin: '<call>', content, end: '</call>' }
+    const { text, ends } = await say({
+      kind: 'structural-tag',
+      tag: JSON.stringify({ type: 'structural_tag', format }),
+    })
+    expect(ends).toEqual(['stop'])
+    expect(text).toMatch(/^<call>\{\s*"a"\s*:\s*-?\d+\s*\}<\/call>$/)
+  })
+
+  it('ends with length in the middle of its text', async () => {
+    const { text, ends } = await say(schemaOf({ type: 'array', items: { type: 'integer' }, minItems: 50 }), {
+      maxNewTokens: 6,
+    })
+    expect(ends).toEqual(['length'])
+    expect(text.startsWith('[')).toBe(true)
+  })
+
+  it('is kept to with every setting of sampling', async () => {
+    const settings: readonly Partial<Sampling>[] = [
+      { temperature: 5 },
+      { temperature: 1, topK: 3, topP: 0.5 },
+      { temperature: 1, minP: 0.2 },
+      { repetitionPenalty: 10, presencePenalty: 2, frequencyPenalty: 2 },
+      { repetitionPenalty: 1e-30 },
+      {
+        temperature: 1,
+        logitBias: Array.from(
+          { length: 300 },
+          (_, tokenId) => [tokenId, tokenId % 2 === 0 ? 100 : -100] as const,
+        ),
+      },
+    ]
+    for (const own of settings) {
+      const { text, ends } = await say(YES_NO, { sampling: { ...GREEDY, ...own } })
+      expect([own, ends, /^(yes|no)( yes| no){3}$/.test(text)]).toEqual([own, ['stop'], true])
+    }
+  })
+
+  it('ends the text also where end tokens are ignored or come too early', async () => {
+    for (const endRules of [
+      { minTokens: 100, ignoresEndTokens: false, stopTokenIds: [] },
+      { minTokens: 0, ignoresEndTokens: true, stopTokenIds: [] },
+    ]) {
+      const { text, ends } = await say(YES_NO, { endRules })
+      expect(ends).toEqual(['stop'])
+      expect(text).toMatch(/^(yes|no)( yes| no){3}$/)
+    }
+  })
+
+  it('gives the same text for the same seed, and each choice its own', async () => {
+    const sampling = { ...GREEDY, temperature: 2, seed: 7 }
+    const constraint: Constraint = { kind: 'regex', pattern: '[a-z]{40}' }
+    const texts = await Promise.all([say(constraint, { sampling }), say(constraint, { sampling })])
+    expect(texts[0]?.text).toBe(texts[1]?.text)
+    const request = { ...engineRequest(PROMPT, { maxNewTokens: 60, sampling, constraint }), choices: 3 }
+    const choices = await runRequest(engine, request)
+    expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
+    expect(choices[0]?.text).toBe(texts[0]?.text)
+  })
+
+  it('changes nothing of the texts beside it', async () => {
+    const alone = await say(null, { maxNewTokens: 30 })
+    const [beside] = await Promise.all([
+      say(null, { maxNewTokens: 30 }),
+      say(YES_NO),
+      say(schemaOf({ type: 'integer' })),
+    ])
+    expect(beside?.text).toBe(alone.text)
+  })
+
+  it('is refused where it cannot be compiled, and what runs goes on', async () => {
+    const running = say(YES_NO)
+    await expect(say({ kind: 'grammar', grammar: 'root ::= nothing' })).rejects.toThrow(
+      'Rule "nothing" is not defined',
+    )
+    await expect(say(schemaOf({ anyOf: [{ $ref: '#' }] }))).rejects.toThrow('it allows no text')
+    await expect(say(schemaOf({ type: 'integer', multipleOf: 2 }))).rejects.toThrow('at /multipleOf')
+    expect((await running).ends).toEqual(['stop'])
+    expect((await say(YES_NO)).ends).toEqual(['stop'])
+  })
+
+  it('frees its matcher when it is aborted', async () => {
+    const abort = new AbortController()
+    const request = engineRequest(PROMPT, {
+      maxNewTokens: 300,
+      sampling: GREEDY,
+      constraint: { kind: 'regex', pattern: '[a-z ]{290,}' },
+    })
+    const events = engine.generate(request, abort.signal)
+    await expect(
+      (async () => {
+        for await (const batch of events)
+          if (batch.some(({ type }) => type === 'text-delta')) abort.abort(new Error('gone'))
+      })(),
+    ).rejects.toThrow('gone')
+    expect((await say(YES_NO)).ends).toEqual(['stop'])
+  })
+})

@@ -132,5 +132,5 @@ export function toModelObject(record: ModelRecord) {
 function capabilitiesOf(outline: ModelOutline | null): Capability[] | null {
   if (outline === null) return null
   if (outline.embedding === undefined) return ['generate', 'chat']
-  return outline.embedding.pooling === 'rank' ? ['rerank'] : ['embeddings']
+  return outline.embedding.pooling === 'rank' ? ['rerank'] : ['embeddings', 'rerank']
 }

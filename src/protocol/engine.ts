@@ -190,6 +190,15 @@ export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent
 /** How one vector is made of those of a text's tokens; `rank` gives a score of relevance in its place. */
 export type Pooling = 'mean' | 'cls' | 'last' | 'rank'
 
+/** How a reranking model reads a query and a document: the texts around them, which hold its special tokens. */
+export interface RankedPair {
+  readonly before: string
+  readonly between: string
+  readonly after: string
+  /** As `Prompt.addSpecial`. */
+  readonly addSpecial: boolean
+}
+
 /** What an embedding model computes. */
 export interface EmbeddingInfo {
   readonly pooling: Pooling
@@ -197,6 +206,8 @@ export interface EmbeddingInfo {
   readonly dimensions: number
   /** To which lengths a vector may be cut (Matryoshka); empty where it must stay whole. */
   readonly shorterDimensions: readonly number[] | 'any'
+  /** Set once a model with the pooling `rank` serves. */
+  readonly pair?: RankedPair
 }
 
 /** What is known of a model once its engine serves it. */

@@ -1,6 +1,14 @@
 /** An embedding model in a real engine process behind the real API: a random BERT, converted, against a forward pass written here. */
 import { describe, expect, it } from 'vitest'
-import { CONTEXT, dot, embedReference, VOCABULARY, writeTinyBert } from '../support/checkpoints/tiny-bert.ts'
+import {
+  CONTEXT,
+  dot,
+  embedReference,
+  rankReference,
+  type TinyBertOptions,
+  VOCABULARY,
+  writeTinyBert,
+} from '../support/checkpoints/tiny-bert.ts'
 import {
   call,
   enginePids,
@@ -12,18 +20,19 @@ import {
 } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 
-async function start(name: string, pooling: object | null, config = {}): Promise<RunningServerProcess> {
-  const checkpoint = await writeTinyBert(temporaryFolder(), { name, pooling, config })
+async function start(name: string, options: TinyBertOptions): Promise<RunningServerProcess> {
+  const checkpoint = await writeTinyBert(temporaryFolder(), { name, ...options })
   const started = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])
   await logged(started, 'serving')
   return started
 }
 
-const server = shared(() => start('mean', { pooling_mode_mean_tokens: true }))
+const server = shared(() => start('mean', {}))
 
 interface Answer {
   readonly status: number
   readonly body: {
+    readonly results: readonly { readonly index: number; readonly relevance_score: number }[]
     readonly data: readonly { readonly embedding: number[] }[]
     readonly usage: { readonly prompt_tokens: number }
     readonly detail?: string
@@ -159,7 +168,7 @@ describe('an embedding model', () => {
     const answer = await call(server(), 'GET /v1/models/mean', { secret: KEY })
 
     expect(await answer.json()).toMatchObject({
-      meta: { architecture: 'bert', capabilities: ['embeddings'], dimensions: 32, max_seq_len: CONTEXT },
+      meta: { architecture: 'bert', capabilities: ['embeddings', 'rerank'], dimensions: 32, max_seq_len: CONTEXT },
     })
   })
 
@@ -170,7 +179,7 @@ describe('an embedding model', () => {
       "dimensions must be 32, but was 8: the vectors of model 'mean' cannot be cut.",
     ])
 
-    const nested = await start('nested', null, { matryoshka_dimensions: [8, 16] })
+    const nested = await start('nested', { pooling: null, config: { matryoshka_dimensions: [8, 16] } })
     const [whole] = await embed('fox', nested)
     const { body } = await post('/v1/embeddings', { input: 'fox', dimensions: 8 }, nested)
     const { embedding: cut } = body.data[0] ?? { embedding: [] }
@@ -186,10 +195,65 @@ describe('an embedding model', () => {
     ['cls', { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false }],
     ['last', { pooling_mode_lasttoken: true }],
   ] as const)('pools %s where its checkpoint says so', async (pooling, config) => {
-    const other = await start(pooling, config)
+    const other = await start(pooling, { pooling: config })
 
     const [vector] = await embed('the fox', other)
 
     expect(dot(vector ?? [], embedReference(tokens('the', 'fox'), pooling))).toBeGreaterThan(0.9999)
+  })
+})
+
+const QUERY = 'The quick fox'
+const DOCUMENTS = ['brown fox.', 'un', 'the fox, the fox', 'unbelievable']
+const DOCUMENT_WORDS = [
+  ['brown', 'fox', '.'],
+  ['un'],
+  ['the', 'fox', ',', 'the', 'fox'],
+  ['un', '##believ', '##able'],
+]
+
+describe('a reranking model', () => {
+  const ranking = shared(() => start('ranking', { isReranker: true }))
+
+  it('gives each pair the score of an independent forward pass', async () => {
+    const { status, body } = await post('/v1/rerank', { query: QUERY, documents: DOCUMENTS }, ranking())
+
+    expect(status).toBe(200)
+    const pairs = DOCUMENT_WORDS.map((words) => tokens('the', 'quick', 'fox', '[SEP]', ...words))
+    for (const { index, relevance_score: score } of body.results) {
+      // llama.cpp computes GELU from a table of half precision.
+      expect(score).toBeCloseTo(rankReference(pairs[index] ?? []), 3)
+    }
+    const scores = body.results.map(({ relevance_score: score }) => score)
+    expect(Math.max(...scores) - Math.min(...scores)).toBeGreaterThan(0.01)
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one))
+    expect(body.usage).toEqual({ prompt_tokens: pairs.flat().length, total_tokens: pairs.flat().length })
+  })
+
+  it('makes no vectors, and no text', async () => {
+    const { status, body } = await post('/v1/embeddings', { input: 'a' }, ranking())
+    expect([status, body.detail]).toEqual([
+      400,
+      "model must be an embedding model, but 'ranking' ranks documents (POST /v1/rerank).",
+    ])
+    expect((await post('/v1/generate', { prompt: 'a' }, ranking())).status).toBe(400)
+  })
+
+  it('names the document that is too long beside the query', async () => {
+    const long = Array.from({ length: CONTEXT - 5 }, () => 'fox').join(' ')
+    const { status, body } = await post('/v1/rerank', { query: QUERY, documents: ['a', long] }, ranking())
+
+    expect([status, body.error?.code, body.error?.param]).toEqual([400, 'context_length_exceeded', 'documents[1]'])
+  })
+})
+
+describe('an embedding model that reranks', () => {
+  it('gives the cosines of the vectors', async () => {
+    const { body } = await post('/v1/rerank', { query: QUERY, documents: DOCUMENTS })
+
+    const query = embedReference(tokens('the', 'quick', 'fox'))
+    for (const { index, relevance_score: score } of body.results) {
+      expect(score).toBeCloseTo(dot(query, embedReference(tokens(...(DOCUMENT_WORDS[index] ?? [])))), 3)
+    }
   })
 })

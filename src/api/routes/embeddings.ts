@@ -1,9 +1,12 @@
-/** `POST /v1/embeddings`: OpenAI's shape. Limits, permits and usage are those of the routes that generate. */
+/** `POST /v1/embeddings` in OpenAI's shape, `POST /v1/rerank` in Jina's. Limits, permits and usage are those of the routes that generate. */
 import type { FastifyInstance } from 'fastify'
 import { checkEmbeds, embed, type EmbeddingDeps } from '../../generation/embedding.ts'
+import { rerank } from '../../generation/reranking.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { checkDimensions, toEmbeddingsJson } from '../dialects/openai-embeddings/answers.ts'
 import { embeddingsRequest, embeddingsResponse } from '../dialects/openai-embeddings/schema.ts'
+import { toRerankResponse } from '../dialects/rerank/answers.ts'
+import { rerankRequest, rerankResponse } from '../dialects/rerank/schema.ts'
 import { addRoute } from '../openapi/add-route.ts'
 
 export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDeps): void {
@@ -31,5 +34,19 @@ export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDep
       const json = await toEmbeddingsJson(embedded, body)
       return reply.type('application/json; charset=utf-8').send(json)
     },
+  })
+
+  addRoute(app, 'POST /v1/rerank', {
+    operationId: 'rerank',
+    summary: 'Order documents by their relevance to a query',
+    tag: 'Embeddings',
+    access: 'key',
+    generates: true,
+    body: rerankRequest,
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: rerankResponse,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'openai',
+    handler: async ({ body, context }) => toRerankResponse(await rerank(deps, context, body), body),
   })
 }

@@ -32,6 +32,8 @@ export interface ArchitecturePlan {
   readonly vocabSize: number
   readonly metadata: readonly MetadataEntry[]
   readonly tensors: readonly TensorPlan[]
+  /** Whether it gives scores, however sentence-transformers would pool. @default false */
+  readonly isReranker?: boolean
   /** Whether a tensor follows from others, although some checkpoints carry it. */
   readonly isRedundant: (name: string) => boolean
 }

@@ -3,10 +3,11 @@
  * adds the embedding of the first segment to every token, as transformers does for a single text, so the second one has no
  * use here.
  */
+import type { Pooling } from '../../protocol/engine.ts'
 import { quoted, shown, unconvertible } from '../file-errors.ts'
 import { poolingTypeId } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
 import type { ArchitecturePlan, MetadataEntry, TensorPlan } from './architecture-plan.ts'
 
 const GGUF_NAME = 'bert'
@@ -19,19 +20,64 @@ type BertSizes = ReturnType<typeof readSizes>
 
 /** Pools the mean of all tokens where the checkpoint says nothing else, as sentence-transformers does. */
 export function planBert(config: JsonObject): ArchitecturePlan {
-  checkSupported(config)
   const sizes = readSizes(config)
   return {
-    ggufName: GGUF_NAME,
-    vocabSize: sizes.vocabSize,
-    metadata: bertMetadata(config, sizes),
-    tensors: [
-      ...embeddingTensors(sizes),
-      ...Array.from({ length: sizes.layers }, (_, layer) => layerTensors(sizes, layer)).flat(),
-    ],
+    ...planEncoder(config, sizes, 'mean'),
+    tensors: encoderTensors(sizes, ''),
     // transformers' pooler stands behind the first token and is trained for another task.
     isRedundant: (name) => name === 'embeddings.position_ids' || name.startsWith('pooler.'),
   }
+}
+
+/**
+ * A reranking model, which gives one score to a query and a document that it reads together.
+ * @throws StartError where it knows which of the two a token belongs to: llama.cpp says of all that they belong to the first
+ */
+export function planBertReranker(config: JsonObject): ArchitecturePlan {
+  const sizes = readSizes(config)
+  const { segments, hiddenSize } = sizes
+  if (segments > 1) {
+    throw unconvertible(
+      config,
+      `"type_vocab_size" must be 1, but is ${segments}: llama.cpp tells no query from a document`,
+    )
+  }
+  const labels = countLabels(config)
+  if (labels !== 1) throw unconvertible(config, `it sorts texts into ${labels} classes, and gives no score`)
+  return {
+    ...planEncoder(config, sizes, 'rank'),
+    isReranker: true,
+    tensors: [
+      ...encoderTensors(sizes, 'bert.'),
+      ...linear('cls', 'bert.pooler.dense', [hiddenSize, hiddenSize]),
+      ...linear('cls.output', 'classifier', [labels, hiddenSize]),
+    ],
+    isRedundant: (name) => name === 'bert.embeddings.position_ids',
+  }
+}
+
+/** As transformers counts them. */
+function countLabels(config: JsonObject): number {
+  const named = objectField(config, 'id2label')
+  return named === null
+    ? wholeNumberField(config, 'num_labels', { min: 1, max: MAX_SIZE, default: 2 })
+    : Object.keys(named.fields).length
+}
+
+function planEncoder(config: JsonObject, sizes: BertSizes, pooling: Pooling) {
+  checkSupported(config)
+  const metadata = [
+    ...bertMetadata(config, sizes),
+    [`${GGUF_NAME}.pooling_type`, gguf.uint32(poolingTypeId(pooling))] as const,
+  ]
+  return { ggufName: GGUF_NAME, vocabSize: sizes.vocabSize, metadata }
+}
+
+function encoderTensors(sizes: BertSizes, prefix: string): TensorPlan[] {
+  return [
+    ...embeddingTensors(sizes, prefix),
+    ...Array.from({ length: sizes.layers }, (_, layer) => layerTensors(sizes, layer, prefix)).flat(),
+  ]
 }
 
 function checkSupported(config: JsonObject): void {
@@ -78,7 +124,6 @@ function bertMetadata(config: JsonObject, sizes: BertSizes): MetadataEntry[] {
       gguf.float32(positiveNumberField(config, 'layer_norm_eps', LAYER_NORM_EPSILON)),
     ],
     ['attention.causal', gguf.bool(false)],
-    ['pooling_type', gguf.uint32(poolingTypeId('mean'))],
   ]
   return [
     ...entries.map(([key, value]) => [`${GGUF_NAME}.${key}`, value] as const),
@@ -86,20 +131,27 @@ function bertMetadata(config: JsonObject, sizes: BertSizes): MetadataEntry[] {
   ]
 }
 
-function embeddingTensors({ vocabSize, contextLength, segments, hiddenSize }: BertSizes): TensorPlan[] {
+function embeddingTensors(
+  { vocabSize, contextLength, segments, hiddenSize }: BertSizes,
+  prefix: string,
+): TensorPlan[] {
   const weight = (name: string, hf: string, rows: number) =>
-    tensor(`${name}.weight`, `embeddings.${hf}.weight`, [rows, hiddenSize])
+    tensor(`${name}.weight`, `${prefix}embeddings.${hf}.weight`, [rows, hiddenSize])
   return [
     weight('token_embd', 'word_embeddings', vocabSize),
     weight('position_embd', 'position_embeddings', contextLength),
     weight('token_types', 'token_type_embeddings', segments),
-    ...norm('token_embd_norm', 'embeddings.LayerNorm', hiddenSize),
+    ...norm('token_embd_norm', `${prefix}embeddings.LayerNorm`, hiddenSize),
   ]
 }
 
-function layerTensors({ hiddenSize, feedForwardSize }: BertSizes, layer: number): TensorPlan[] {
+function layerTensors(
+  { hiddenSize, feedForwardSize }: BertSizes,
+  layer: number,
+  prefix: string,
+): TensorPlan[] {
   const at = (name: string) => `blk.${layer}.${name}`
-  const from = (name: string) => `encoder.layer.${layer}.${name}`
+  const from = (name: string) => `${prefix}encoder.layer.${layer}.${name}`
   const square = [hiddenSize, hiddenSize]
   return [
     ...linear(at('attn_q'), from('attention.self.query'), square),

@@ -4,7 +4,7 @@
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { qwenSlidingWindow, slidingWindow, withinWindow } from './attention-window.ts'
-import { planBert } from './bert-architecture.ts'
+import { planBert, planBertReranker } from './bert-architecture.ts'
 import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { attentionTensors, feedForwardTensors, headNorms, layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
@@ -53,6 +53,7 @@ export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => Arch
   ['Gemma3ForCausalLM', planGemma3],
   ['Phi3ForCausalLM', planPhi3],
   ['BertModel', planBert],
+  ['BertForSequenceClassification', planBertReranker],
 ])
 
 /** @throws StartError when the architecture is not in the table or its config cannot be converted. */

@@ -7,7 +7,7 @@ import { shown, unconvertible } from '../file-errors.ts'
 import { poolingTypeId, SHORTER_DIMENSIONS_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flagField, type JsonObject, listField } from '../json-file.ts'
-import type { MetadataEntry } from './architecture-plan.ts'
+import type { ArchitecturePlan, MetadataEntry } from './architecture-plan.ts'
 
 /** By the name of the flag that is set. */
 const MODES: ReadonlyMap<string, Pooling> = new Map([
@@ -17,8 +17,11 @@ const MODES: ReadonlyMap<string, Pooling> = new Map([
 ])
 
 /** @throws StartError for a pooling that llama.cpp does not compute, or several together. */
-export function poolingMetadata(ggufName: string, pooling: JsonObject | null): readonly MetadataEntry[] {
-  if (pooling === null) return []
+export function poolingMetadata(
+  { ggufName, isReranker = false }: ArchitecturePlan,
+  pooling: JsonObject | null,
+): readonly MetadataEntry[] {
+  if (pooling === null || isReranker) return []
   const set = Object.keys(pooling.fields).filter(
     (name) => name.startsWith('pooling_mode_') && pooling.fields[name] === true,
   )

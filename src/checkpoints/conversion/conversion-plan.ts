@@ -78,7 +78,7 @@ export async function planConversion(
     ['general.quantization_version', gguf.uint32(2)],
     ...architecture.metadata,
     ...matryoshkaMetadata(config),
-    ...poolingMetadata(architecture.ggufName, await readOptionalJsonObject(source.poolingConfigPath)),
+    ...poolingMetadata(architecture, await readOptionalJsonObject(source.poolingConfigPath)),
     ...tokenizerMetadata(files, architecture.vocabSize),
   ])
   return layoutGguf(metadata, tensors)

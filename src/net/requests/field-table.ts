@@ -325,6 +325,26 @@ export const UNBUILT_EMBEDDING_FIELDS: FieldTable = toTable([
   { does: 'read messages or images', fields: { messages: [], images: [[]] } },
 ])
 
+/** Fields of a body of reranking that would change the scores: Jina's, Cohere's, vLLM's, TEI's. */
+export const UNBUILT_RERANK_FIELDS: FieldTable = toTable([
+  {
+    does: 'cut a document that is too long',
+    fields: {
+      truncate: [false, 'NONE'],
+      truncate_prompt_tokens: [],
+      truncation: [false],
+      max_chunks_per_doc: [],
+      max_tokens_per_doc: [],
+    },
+  },
+  { does: 'rank by several fields', fields: { rank_fields: [[], ['text']] } },
+  {
+    does: 'give scores of another kind',
+    fields: { raw_scores: [false], use_activation: [true], activation: [], return_embeddings: [false] },
+  },
+  { does: 'read texts', names: ['documents'], fields: { texts: [], inputs: [] } },
+])
+
 /** Fields of a chat's message that would change the answer. */
 export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
   { does: 'read tool calls', fields: { tool_calls: [[]], function_call: [] } },

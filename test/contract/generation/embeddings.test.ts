@@ -2,37 +2,11 @@
 import OpenAI, { BadRequestError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/clock.ts'
-import type { EmbeddingInfo, EmbeddingRequest, EngineEvent, ModelInfo } from '../../../src/protocol/engine.ts'
-import { ScriptedEngine, untilAborted, sequenceStart } from '../../support/engines/scripted-engine.ts'
+import { ScriptedEngine, sequenceStart, untilAborted } from '../../support/engines/scripted-engine.ts'
+import { EMBEDDING, VectorEngine } from '../../support/engines/vector-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const URL = '/v1/embeddings'
-const EMBEDDING: EmbeddingInfo = { pooling: 'mean', dimensions: 2, shorterDimensions: 'any' }
-
-/** The i-th input of n tokens has the vector [i, n]. */
-class VectorEngine extends ScriptedEngine {
-  readonly embedded: EmbeddingRequest[] = []
-
-  constructor(info: Partial<ModelInfo> = {}) {
-    super(async function* () {}, { embedding: EMBEDDING, vocabSize: 100, maxSeqLen: 8, ...info })
-  }
-
-  override async *generate(request: EmbeddingRequest): AsyncGenerator<readonly EngineEvent[]> {
-    this.embedded.push(request)
-    for (const [index, prompt] of request.prompts.entries()) {
-      const tokens = 'tokenIds' in prompt ? prompt.tokenIds.length : prompt.pieces.join('').length
-      if (tokens > 8) {
-        const error = { code: 'context_length_exceeded', params: { given: tokens, max: 8 } } as const
-        yield [{ type: 'sequence-end', index, finishReason: 'error', error }]
-        continue
-      }
-      const vector = Buffer.from(Float32Array.of(index, tokens).buffer).toString('base64')
-      yield [sequenceStart(index, tokens)]
-      yield [{ type: 'sequence-end', index, finishReason: 'stop', error: null, vector }]
-    }
-  }
-}
-
 async function createClient(options: TestAppOptions = { engine: new VectorEngine() }): Promise<OpenAI> {
   const port = await createTestApp(options).listen()
   return new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: KEY, maxRetries: 0 })

@@ -71,6 +71,18 @@ const SHAPES: Shapes = {
   ),
 }
 
+/** The same as a reranking model: all tensors behind a prefix, and a score of the first token. */
+const RERANKER_SHAPES: Shapes = {
+  ...Object.fromEntries(Object.entries(SHAPES).map(([name, shape]) => [`bert.${name}`, shape])),
+  'bert.embeddings.token_type_embeddings.weight': [1, HIDDEN],
+  ...linear('classifier', [1, HIDDEN]),
+}
+const RERANKER_CONFIG = {
+  architectures: ['BertForSequenceClassification'],
+  type_vocab_size: 1,
+  id2label: { 0: 'LABEL_0' },
+}
+
 function layerShapes(at: string): Shapes {
   return {
     ...linear(`${at}.attention.self.query`, [HIDDEN, HIDDEN]),
@@ -85,7 +97,7 @@ function layerShapes(at: string): Shapes {
 }
 
 function valuesOf(name: string): Float32Array {
-  const values = hashedTensor(name, SHAPES[name] ?? [], 1)
+  const values = hashedTensor(name, SHAPES[name] ?? RERANKER_SHAPES[name] ?? [], 1)
   if (name.endsWith('LayerNorm.weight')) return values.map((value) => 1 + value / 2)
   return values.map((value) => value * 2)
 }
@@ -96,16 +108,24 @@ export interface TinyBertOptions {
   readonly tokenizer?: object
   /** Content of `1_Pooling/config.json`; null writes none. @default mean */
   readonly pooling?: object | null
+  /** @default false */
+  readonly isReranker?: boolean
+}
+
+function storedValues(name: string, shape: readonly number[]): Float32Array {
+  const count = shape.reduce((product, size) => product * size, 1)
+  return valuesOf(name.replace(/^bert\./, '')).subarray(0, count).slice()
 }
 
 /** Resolves with its folder. */
 export async function writeTinyBert(folder: string, options: TinyBertOptions = {}): Promise<string> {
   const { name = 'bert', config, tokenizer, pooling = { pooling_mode_mean_tokens: true } } = options
+  const { isReranker = false } = options
   const path = join(folder, name)
   await mkdir(join(path, '1_Pooling'), { recursive: true })
-  await writeFile(join(path, 'config.json'), JSON.stringify({ ...CONFIG, ...config }))
+  await writeFile(join(path, 'config.json'), JSON.stringify({ ...CONFIG, ...(isReranker && RERANKER_CONFIG), ...config }))
   await writeFile(join(path, 'tokenizer.json'), JSON.stringify({ ...TOKENIZER, ...tokenizer }))
-  await writeFile(join(path, 'model.safetensors'), safetensors(SHAPES, 'F32', valuesOf))
+  await writeFile(join(path, 'model.safetensors'), safetensors(isReranker ? RERANKER_SHAPES : SHAPES, 'F32', storedValues))
   if (pooling !== null) await writeFile(join(path, '1_Pooling', 'config.json'), JSON.stringify(pooling))
   return path
 }
@@ -113,10 +133,21 @@ export async function writeTinyBert(folder: string, options: TinyBertOptions = {
 type Vector = readonly number[]
 
 /** The vector of a text's tokens, [CLS] and [SEP] among them; of length 1. */
-export function embedReference(
-  tokenIds: readonly number[],
-  pooling: 'mean' | 'cls' | 'last' = 'mean',
-): Vector {
+export function embedReference(tokenIds: readonly number[], pooling: 'mean' | 'cls' | 'last' = 'mean'): Vector {
+  const states = runLayers(tokenIds)
+  const all = { mean: sum(...states), cls: states[0] ?? [], last: states.at(-1) ?? [] }[pooling]
+  const length = Math.hypot(...all)
+  return all.map((value) => value / length)
+}
+
+/** The score of a query and a document as one text, between 0 and 1. */
+export function rankReference(tokenIds: readonly number[]): number {
+  const pooled = apply(runLayers(tokenIds)[0] ?? [], 'pooler.dense').map(Math.tanh)
+  const [score = 0] = apply(pooled, 'classifier')
+  return 1 / (1 + Math.exp(-score))
+}
+
+function runLayers(tokenIds: readonly number[]): Vector[] {
   const row = (name: string, index: number): Vector =>
     Array.from(valuesOf(name).subarray(index * HIDDEN, (index + 1) * HIDDEN))
   let states = tokenIds.map((tokenId, position) =>
@@ -130,9 +161,7 @@ export function embedReference(
     ),
   )
   for (let layer = 0; layer < LAYERS; layer++) states = runLayer(states, `encoder.layer.${layer}`)
-  const all = { mean: sum(...states), cls: states[0] ?? [], last: states.at(-1) ?? [] }[pooling]
-  const length = Math.hypot(...all)
-  return all.map((value) => value / length)
+  return states
 }
 
 function runLayer(states: readonly Vector[], at: string): Vector[] {

@@ -13,7 +13,7 @@ import {
 } from '../../../checkpoints/memory/memory-need.ts'
 import { InvariantError, StartError } from '../../../core/errors.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EmbeddingInfo, ModelInfo, Prompt } from '../../../protocol/engine.ts'
+import type { EmbeddingInfo, ModelInfo, Prompt, RankedPair } from '../../../protocol/engine.ts'
 import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
 import { availableCores, defaultThreads } from '../cpu-cores.ts'
@@ -107,7 +107,10 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
       maxSeqLen: options.maxSeqLen,
       engine: 'llama.cpp',
       maxBatchSize: MAX_TEXTS,
-      embedding: options.embedding,
+      embedding: {
+        ...options.embedding,
+        ...(options.embedding.pooling === 'rank' && { pair: rankedPair(api, model, this.#vocabulary) }),
+      },
       chatTemplate: null,
       threads: options.maxThreads,
       memoryBytes: options.memoryBytes,
@@ -150,6 +153,15 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
     if (this.#tokenizerThread === null) this.#model.close()
     else void this.#tokenizerThread.close().then(() => this.#model.close())
   }
+}
+
+/** As llama-server: by the model's template for it, or with what its tokenizer puts between two texts. */
+function rankedPair(api: Bindings, { handle }: Model, { pairSeparator }: Vocabulary): RankedPair {
+  const template = api.modelChatTemplate(handle, 'rerank')
+  const [, before = '', between = '', after = ''] =
+    /^([^]*)\{query\}([^]*)\{document\}([^]*)$/.exec(template ?? '') ?? []
+  if (between !== '') return { before, between, after, addSpecial: false }
+  return { before: '', between: pairSeparator, after: '', addSpecial: true }
 }
 
 /** In place. A vector of zeros stays one. */

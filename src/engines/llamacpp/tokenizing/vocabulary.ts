@@ -39,6 +39,8 @@ export interface VocabularyData extends Omit<VocabularyOptions, 'hasBos'> {
 export class Vocabulary {
   readonly bosText: string
   readonly eosText: string
+  /** What stands between two texts that are read together. */
+  readonly pairSeparator: string
   readonly maxTokenBytes: number
   readonly specialTexts: readonly string[]
   /** Those that end a text. */
@@ -48,9 +50,11 @@ export class Vocabulary {
   readonly #slicer: TextSlicer
   /** Null where llama.cpp tokenizes. */
   readonly #wordPiece: WordPiece | null
+  /** Put behind a text; `NO_TOKEN` where nothing is. */
+  readonly #endId: number
 
   constructor(api: Bindings, data: VocabularyData) {
-    const { vocab, table, bosId, eosId } = data
+    const { vocab, table, bosId, eosId, sepId } = data
     this.#api = api
     this.data = data
     this.#slicer = new TextSlicer(table.sliceRules)
@@ -60,6 +64,10 @@ export class Vocabulary {
     this.endTokenIds = [...table.isEndOfGeneration.keys()].filter((id) => this.isEndOfGeneration(id))
     this.bosText = bosId === NO_TOKEN ? '' : api.vocabText(vocab, bosId)
     this.eosText = eosId === NO_TOKEN ? '' : api.vocabText(vocab, eosId)
+    const addsEos = eosId !== NO_TOKEN && api.vocabAddsEos(vocab)
+    this.#endId = addsEos ? eosId : sepId
+    this.pairSeparator =
+      (addsEos ? this.eosText : '') + (sepId === NO_TOKEN ? '' : api.vocabText(vocab, sepId))
   }
 
   /** Asks llama.cpp for all that is to be known of a model's vocabulary. */
@@ -89,7 +97,7 @@ export class Vocabulary {
 
   /** The same, a slice of text at a time. @throws as `tokenize` */
   *tokenizeSlices({ pieces, addSpecial }: Prompt): TokenSlices {
-    const { vocab, modelId, bosId, eosId, sepId, normalizesText } = this.data
+    const { vocab, modelId, bosId, normalizesText } = this.data
     const parts: Int32Array[] = []
     if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
     let isStart = true
@@ -102,8 +110,7 @@ export class Vocabulary {
         yield tokens
       }
     }
-    const endId = eosId !== NO_TOKEN && this.#api.vocabAddsEos(vocab) ? eosId : sepId
-    if (addSpecial && !isStart && endId !== NO_TOKEN) parts.push(Int32Array.of(endId))
+    if (addSpecial && !isStart && this.#endId !== NO_TOKEN) parts.push(Int32Array.of(this.#endId))
     const tokenIds = concat(parts)
     if (tokenIds.length > 0) return tokenIds
     if (addSpecial && bosId !== NO_TOKEN) return Int32Array.of(bosId)

@@ -168,7 +168,12 @@ describe('an embedding model', () => {
     const answer = await call(server(), 'GET /v1/models/mean', { secret: KEY })
 
     expect(await answer.json()).toMatchObject({
-      meta: { architecture: 'bert', capabilities: ['embeddings', 'rerank'], dimensions: 32, max_seq_len: CONTEXT },
+      meta: {
+        architecture: 'bert',
+        capabilities: ['embeddings', 'rerank'],
+        dimensions: 32,
+        max_seq_len: CONTEXT,
+      },
     })
   })
 
@@ -243,7 +248,11 @@ describe('a reranking model', () => {
     const long = Array.from({ length: CONTEXT - 5 }, () => 'fox').join(' ')
     const { status, body } = await post('/v1/rerank', { query: QUERY, documents: ['a', long] }, ranking())
 
-    expect([status, body.error?.code, body.error?.param]).toEqual([400, 'context_length_exceeded', 'documents[1]'])
+    expect([status, body.error?.code, body.error?.param]).toEqual([
+      400,
+      'context_length_exceeded',
+      'documents[1]',
+    ])
   })
 })
 

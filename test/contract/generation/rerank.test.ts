@@ -62,13 +62,21 @@ describe('POST /v1/rerank', () => {
 
   it.each([
     [{ documents: ['a'] }, 'query is required.', 'query'],
-    [{ query: 'q', documents: [] }, 'documents must be an array of 1 to 2048 documents, but was an array of 0 items.', 'documents'],
+    [
+      { query: 'q', documents: [] },
+      'documents must be an array of 1 to 2048 documents, but was an array of 0 items.',
+      'documents',
+    ],
     [
       { query: 'q', documents: ['a', ''] },
       'documents[1] must be a string that is not empty, or an object with such a text, but was "".',
       'documents[1]',
     ],
-    [{ query: 'q', documents: ['a'], top_n: 0 }, 'top_n must be an integer of at least 1, but was 0.', 'top_n'],
+    [
+      { query: 'q', documents: ['a'], top_n: 0 },
+      'top_n must be an integer of at least 1, but was 0.',
+      'top_n',
+    ],
     [
       { query: 'q', documents: ['a', 'b'.repeat(9)] },
       "This model's maximum context length is 8 tokens, but documents[1] is 12 tokens long.",

@@ -114,7 +114,9 @@ export interface TinyBertOptions {
 
 function storedValues(name: string, shape: readonly number[]): Float32Array {
   const count = shape.reduce((product, size) => product * size, 1)
-  return valuesOf(name.replace(/^bert\./, '')).subarray(0, count).slice()
+  return valuesOf(name.replace(/^bert\./, ''))
+    .subarray(0, count)
+    .slice()
 }
 
 /** Resolves with its folder. */
@@ -123,9 +125,15 @@ export async function writeTinyBert(folder: string, options: TinyBertOptions = {
   const { isReranker = false } = options
   const path = join(folder, name)
   await mkdir(join(path, '1_Pooling'), { recursive: true })
-  await writeFile(join(path, 'config.json'), JSON.stringify({ ...CONFIG, ...(isReranker && RERANKER_CONFIG), ...config }))
+  await writeFile(
+    join(path, 'config.json'),
+    JSON.stringify({ ...CONFIG, ...(isReranker && RERANKER_CONFIG), ...config }),
+  )
   await writeFile(join(path, 'tokenizer.json'), JSON.stringify({ ...TOKENIZER, ...tokenizer }))
-  await writeFile(join(path, 'model.safetensors'), safetensors(isReranker ? RERANKER_SHAPES : SHAPES, 'F32', storedValues))
+  await writeFile(
+    join(path, 'model.safetensors'),
+    safetensors(isReranker ? RERANKER_SHAPES : SHAPES, 'F32', storedValues),
+  )
   if (pooling !== null) await writeFile(join(path, '1_Pooling', 'config.json'), JSON.stringify(pooling))
   return path
 }
@@ -133,7 +141,10 @@ export async function writeTinyBert(folder: string, options: TinyBertOptions = {
 type Vector = readonly number[]
 
 /** The vector of a text's tokens, [CLS] and [SEP] among them; of length 1. */
-export function embedReference(tokenIds: readonly number[], pooling: 'mean' | 'cls' | 'last' = 'mean'): Vector {
+export function embedReference(
+  tokenIds: readonly number[],
+  pooling: 'mean' | 'cls' | 'last' = 'mean',
+): Vector {
   const states = runLayers(tokenIds)
   const all = { mean: sum(...states), cls: states[0] ?? [], last: states.at(-1) ?? [] }[pooling]
   const length = Math.hypot(...all)

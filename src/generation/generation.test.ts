@@ -6,6 +6,7 @@ import {
   textDelta,
   untilAborted,
   type Script,
+  piecesOf,
 } from '../../test/support/engines/scripted-engine.ts'
 import { createRegistry } from '../../test/support/servers/test-app.ts'
 import { VirtualClock } from '../core/clock.ts'
@@ -175,7 +176,7 @@ describe('a generation', () => {
 
 describe('a batch of separate prompts', () => {
   const refuseSecond: Script = async function* (request, signal) {
-    if (request.prompts[0]?.pieces[0] === 'no') throw new ServiceError('queue_full')
+    if (piecesOf(request.prompts[0])[0] === 'no') throw new ServiceError('queue_full')
     yield* oneToken(request, signal)
   }
 

@@ -269,7 +269,7 @@ function planChat(
   lease: ModelLease,
   [prompt]: readonly PreparedPrompt[],
 ): AnswerPlan | null {
-  if (input.kind === 'prompts' || prompt === undefined || !isAccepted(prompt)) return null
+  if (input.kind === 'prompts' || prompt === undefined || !('pieces' in prompt)) return null
   return lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
 }
 
@@ -279,7 +279,7 @@ function reportCap(asked: number, allowed: number, context: GenerationContext): 
 }
 
 function isAccepted(prompt: PreparedPrompt): prompt is Prompt {
-  return 'pieces' in prompt
+  return 'pieces' in prompt || 'tokenIds' in prompt
 }
 
 function missing(): never {

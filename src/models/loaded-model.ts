@@ -6,7 +6,7 @@ import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
 import type { Chat } from '../protocol/chat.ts'
-import type { Engine, ModelInfo, Prompt } from '../protocol/engine.ts'
+import type { Engine, ModelInfo, TextPrompt } from '../protocol/engine.ts'
 import { type AnswerPlan, type AnswerRequest, planAnswer } from './chat/answer-plan.ts'
 import { ChatTemplate, type TemplateModel } from './chat/chat-template.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
@@ -18,12 +18,12 @@ import type { QueueLimit } from './queue-limit.ts'
 export interface ModelLease extends Disposable {
   readonly modelId: string
   /** Accepts requests while the waiting queue has capacity. */
-  readonly engine: Pick<QueuedEngine, 'generate' | 'embed'>
+  readonly engine: Pick<QueuedEngine, 'generate' | 'embed' | 'tokenize' | 'detokenize'>
   readonly info: ModelInfo
   /** What a prompt is refused by before it is worked on. */
   readonly promptBound: PromptBound
   /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages; the signal's reason */
-  renderChat(chat: Chat, signal: AbortSignal): Promise<Prompt>
+  renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt>
   /** How the answer to a chat that was rendered is constrained and read. */
   planAnswer(request: AnswerRequest): AnswerPlan
 }
@@ -90,7 +90,7 @@ export class LoadedModel {
     await this.engine.close()
   }
 
-  async #renderChat(chat: Chat, signal: AbortSignal): Promise<Prompt> {
+  async #renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt> {
     if (isLongChat(chat))
       return await this.#renderThread.render({ model: this.#templateModel(), chat }, signal)
     // Parsed on first use: a model whose template is broken can still generate.

@@ -3,7 +3,15 @@
  * a request counted here may move to another replica, or run again, without a refusal. Says on each request which tiers have
  * callers, so that the engine's scheduler keeps slots for them.
  */
-import type { EmbeddingRequest, Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
+import type {
+  EmbeddingRequest,
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
+} from '../protocol/engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
 
@@ -81,5 +89,14 @@ export class QueuedEngine {
       line.leave(waiting, queued)
       line.end(running.size, queued)
     }
+  }
+
+  /** Takes no slot, so it waits in no line; the engine has a bound of its own. */
+  tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    return this.#engine.tokenize(request, signal)
+  }
+
+  detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    return this.#engine.detokenize(tokenIds, signal)
   }
 }

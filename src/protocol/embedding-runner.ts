@@ -2,7 +2,7 @@
  * What the embedding loop drives: a model that makes one vector of each text, many texts at once and none of them in more than
  * one step. Implemented by llama.cpp. Called from the loop only, never concurrently.
  */
-import type { ModelInfo, Prompt } from './engine.ts'
+import type { ModelInfo, TextPrompt } from './engine.ts'
 import type { LongPrompt, ModelRunner, TokenizingJob } from './model-runner.ts'
 
 export interface EmbeddingRunner {
@@ -15,7 +15,7 @@ export interface EmbeddingRunner {
   /** As `ModelRunner.shareCores`. */
   shareCores?(busyEngines: number): void
   /** @throws ServiceError `prompt_empty` for a text without tokens. */
-  tokenize(prompt: Prompt): Int32Array
+  tokenize(prompt: TextPrompt): Int32Array
   /** As `ModelRunner.beginTokenizing`. */
   beginTokenizing(prompt: LongPrompt): TokenizingJob
   /**

@@ -28,11 +28,18 @@ import type { Constraint } from './constraint.ts'
  * Text to continue. Pieces are tokenized one by one, special tokens recognised inside a piece but never across
  * a border, so a border inside `</s>` makes plain text of it.
  */
-export interface Prompt {
+export interface TextPrompt {
   readonly pieces: readonly string[]
   /** Whether the tokenizer adds its own BOS (and EOS); false where a chat template has written them. */
   readonly addSpecial: boolean
 }
+
+/** Tokens to continue, at least one, each in the model's vocabulary; none is added to them. */
+export interface TokenPrompt {
+  readonly tokenIds: readonly number[] | Int32Array
+}
+
+export type Prompt = TextPrompt | TokenPrompt
 
 /**
  * Sampling in the order Hugging Face applies it, after what a constraint forbids has been left out: logit_bias, repetition penalty, frequency and presence penalty (as vLLM),
@@ -112,14 +119,9 @@ export interface EngineRequest {
   readonly place: QueuePlace
 }
 
-/** Text that is tokens already; nothing is put around them. */
-export interface TokenPrompt {
-  readonly tokenIds: readonly number[]
-}
-
 /** Texts of which an engine of embeddings computes one vector each. */
 export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place'> {
-  readonly prompts: readonly (Prompt | TokenPrompt)[]
+  readonly prompts: readonly Prompt[]
 }
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
@@ -274,6 +276,20 @@ export interface ReplicaCount {
   readonly ready: number
 }
 
+export interface TokenizeRequest {
+  readonly prompt: TextPrompt
+  /** The account whose turn it takes among texts that wait to be tokenized. */
+  readonly accountId: string
+  /** Whether the vocabulary's own text of each token is given too. @default false */
+  readonly wantsTexts?: boolean
+}
+
+export interface TokenizedText {
+  readonly tokenIds: Int32Array
+  /** As the vocabulary writes each of them, `▁the` or `Ġthe`; null where they were not asked for. */
+  readonly texts: readonly string[] | null
+}
+
 export interface Engine {
   /**
    * Runs a request. Gives its events in their order, each time all that have come since the last: to wait for every token
@@ -286,6 +302,17 @@ export interface Engine {
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncIterable<readonly EngineEvent[]>
+  /**
+   * The tokens that `generate` would make of a prompt. A long text is tokenized beside the steps, in turn for each account;
+   * aborting the signal drops it. Not where `info().embedding` is set.
+   * @throws ServiceError `context_length_exceeded`, `tokenizing_queue_full`
+   */
+  tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText>
+  /**
+   * The text of tokens of the vocabulary, control tokens written out; what is no whole character is U+FFFD. The caller bounds
+   * their number: they are read in one go.
+   */
+  detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string>
   info(): ModelInfo
   status(): EngineStatus
   /** Ends the engine; requests that are still open fail with `shutting_down`. */

@@ -4,7 +4,7 @@
  */
 import type { ServiceError } from '../core/errors.ts'
 import type { Constraint } from './constraint.ts'
-import type { EndRules, ModelInfo, Prompt, Sampling, TokenLogprob } from './engine.ts'
+import type { EndRules, ModelInfo, Sampling, TextPrompt, TokenLogprob } from './engine.ts'
 
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
 export interface SlotStart {
@@ -155,11 +155,11 @@ export interface PackedPrompt {
   /** UTF-8 of its pieces, one behind the other. */
   readonly text: Uint8Array
   readonly pieceBytes: readonly number[]
-  /** As `Prompt.addSpecial`. */
+  /** As `TextPrompt.addSpecial`. */
   readonly addSpecial: boolean
 }
 
-export type LongPrompt = Prompt | PackedPrompt
+export type LongPrompt = TextPrompt | PackedPrompt
 
 /** One prompt that is tokenized in slices. */
 export interface TokenizingJob {
@@ -203,11 +203,15 @@ export interface ModelRunner {
   /** Longest text a single token can stand for, in bytes; proves prompts too long without tokenizing them. */
   readonly maxTokenBytes: number
   /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
-  tokenize(prompt: Prompt): Int32Array
+  tokenize(prompt: TextPrompt): Int32Array
   /** The same in slices, for a long prompt; holds the thread of the caller for a few milliseconds at most. */
   beginTokenizing(prompt: LongPrompt): TokenizingJob
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
+  /** As the vocabulary writes a token: `▁the`, `Ġthe`, `<s>`. */
+  tokenText(tokenId: number): string
+  /** The text that tokens stand for, control tokens written out, without the space that the tokenizer puts in front of a text. */
+  detokenize(tokenIds: ArrayLike<number>): string
   isEndOfGeneration(tokenId: number): boolean
   /** Absent where texts cannot be constrained. */
   readonly constraints?: ConstraintCompiler

@@ -72,7 +72,10 @@ async function connect(socketPath: string) {
   const generate = (prompt: string, maxNewTokens: number): AsyncIterable<readonly EngineEvent[]> => {
     const { signal } = new AbortController()
     const stream = new RequestStream({ signal, onCancel: () => handle.abort() })
-    const handle = client.submit({ request: engineRequest(prompt, { maxNewTokens }), stream })
+    const handle = client.submit({
+      work: { type: 'generate', request: engineRequest(prompt, { maxNewTokens }) },
+      stream,
+    })
     return stream
   }
   return { socket, generate }
@@ -167,5 +170,38 @@ describe('an engine process with long prompts', () => {
     }
     const [long] = await runRequest(host, engineRequest([`${'the cat '.repeat(60)}.`, ...SLOW.slice(2)]))
     expect(long?.tokenIds.length).toBeGreaterThan(0)
+  })
+
+  it('tokenizes short and long texts for it, and continues tokens as it does their text', async () => {
+    const host = await startHost()
+    const { signal } = new AbortController()
+    const tokenize = async (text: string) =>
+      await host.tokenize(
+        { prompt: { pieces: [text], addSpecial: true }, accountId: 'a', wantsTexts: true },
+        signal,
+      )
+
+    const { tokenIds, texts } = await tokenize(PROMPT)
+    const [ofText] = await runRequest(host, engineRequest(PROMPT, { maxNewTokens: 20 }))
+    const prompts = [{ tokenIds: [...tokenIds] }]
+    const [ofTokens] = await runRequest(host, { ...engineRequest('', { maxNewTokens: 20 }), prompts })
+
+    expect(ofTokens).toEqual(ofText)
+    expect(texts).toHaveLength(tokenIds.length)
+    const bosText = host.info().bosText
+    expect(await host.detokenize(tokenIds, signal)).toBe(bosText + PROMPT)
+    const long = await tokenize(`${PROMPT} `.repeat(200).slice(0, -1))
+    expect(long.tokenIds.length).toBeGreaterThan(512)
+    expect(await host.detokenize(long.tokenIds, signal)).toBe(
+      `${bosText}${`${PROMPT} `.repeat(200).slice(0, -1)}`,
+    )
+    await expect(tokenize(PROMPT.repeat(10_000))).rejects.toMatchObject({ code: 'context_length_exceeded' })
+    const leave = new AbortController()
+    const left = host.tokenize(
+      { prompt: { pieces: [PROMPT], addSpecial: true }, accountId: 'a' },
+      leave.signal,
+    )
+    leave.abort()
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' })
   })
 })

@@ -101,6 +101,15 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
     }
   })
 
+  it('turns tokens into the text that they were, special texts included', () => {
+    const texts = ['the cat', 'é漢😀 the', `the${EOS_TEXT}`, `${EOS_TEXT}the cat${EOS_TEXT}the`]
+    for (const text of texts) {
+      expect(runner.detokenize(tokenize([text]))).toBe(text)
+      expect(runner.detokenize(tokenize([text], true))).toBe(`${BOS_TEXT}${text}`)
+    }
+    expect(runner.tokenText(tokenOf(EOS_TEXT) ?? -1)).toBe(EOS_TEXT)
+  })
+
   it('bounds the bytes of one token', () => {
     expect(runner.maxTokenBytes).toBe(vocabulary === 'bpe' ? '<|user|>'.length : '<unk>'.length)
     for (let id = 0; id < runner.info().vocabSize; id++) {

@@ -7,7 +7,7 @@ import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
-import type { ChosenLogprob, EngineRequest, Prompt, SequenceOptions } from '../../src/protocol/engine.ts'
+import type { ChosenLogprob, EngineRequest, TextPrompt, SequenceOptions } from '../../src/protocol/engine.ts'
 import type { ModelRunner } from '../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
 import { engineRequest } from '../support/engines/engine-requests.ts'
@@ -79,7 +79,7 @@ async function run(text: string, options: Partial<SequenceOptions> = {}): Promis
 }
 
 /** The logits before each token of a continuation, computed one after the other with nothing else. */
-function rawLogits(prompt: Prompt, tokenIds: readonly number[]): Float32Array[] {
+function rawLogits(prompt: TextPrompt, tokenIds: readonly number[]): Float32Array[] {
   const model = openForLogits({ modelPath, architecture: 'llama', maxSeqLen: 512 })
   try {
     const promptTokenIds = [...runner.tokenize(prompt)]

@@ -74,6 +74,8 @@ export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
   const timer = setInterval(() => void touchEntry(modelPath), TOUCH_MS).unref()
   return {
     generate: (request, signal) => engine.generate(request, signal),
+    tokenize: (request, signal) => engine.tokenize(request, signal),
+    detokenize: (tokenIds, signal) => engine.detokenize(tokenIds, signal),
     info: () => engine.info(),
     status: () => engine.status(),
     close: async () => {

@@ -5,7 +5,7 @@
  * position 0 without a gap.
  */
 import { InvariantError } from '../../core/errors.ts'
-import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
+import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
@@ -160,7 +160,7 @@ class LlamaRunner implements ModelRunner {
     return this.#info
   }
 
-  tokenize(prompt: Prompt): Int32Array {
+  tokenize(prompt: TextPrompt): Int32Array {
     return this.#vocabulary.tokenize(prompt)
   }
 
@@ -175,6 +175,14 @@ class LlamaRunner implements ModelRunner {
 
   tokenBytes(tokenId: number): Uint8Array {
     return this.#vocabulary.tokenBytes(tokenId)
+  }
+
+  tokenText(tokenId: number): string {
+    return this.#vocabulary.tokenText(tokenId)
+  }
+
+  detokenize(tokenIds: ArrayLike<number>): string {
+    return this.#vocabulary.detokenize(tokenIds)
   }
 
   isEndOfGeneration(tokenId: number): boolean {

@@ -3,7 +3,7 @@
  * prompt itself, once (decisions, section 3). No weights and nothing native, so it runs inside the HTTP process and
  * every scheduler test runs the real scheduler on it. Sampling changes nothing: the one token that can come has the probability 1.
  */
-import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
+import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
 import type {
   LongPrompt,
   ModelRunner,
@@ -69,7 +69,7 @@ export class PassthroughRunner implements ModelRunner {
     return this.#info
   }
 
-  tokenize(prompt: Prompt): Int32Array {
+  tokenize(prompt: TextPrompt): Int32Array {
     return new Int32Array(Buffer.from(prompt.pieces.join(''), 'utf8'))
   }
 
@@ -81,6 +81,14 @@ export class PassthroughRunner implements ModelRunner {
     const bytes = BYTES[tokenId]
     if (bytes === undefined) throw new RangeError(`token id ${tokenId} is not a byte`)
     return bytes
+  }
+
+  tokenText(tokenId: number): string {
+    return Buffer.from(this.tokenBytes(tokenId)).toString('utf8')
+  }
+
+  detokenize(tokenIds: ArrayLike<number>): string {
+    return Buffer.from(Uint8Array.from(tokenIds)).toString('utf8')
   }
 
   isEndOfGeneration(): boolean {

@@ -1,6 +1,10 @@
 /** A long prompt as text or as the bytes in which it crosses a socket or a thread's border. */
-import type { Prompt } from '../../protocol/engine.ts'
+import type { TextPrompt, TokenPrompt } from '../../protocol/engine.ts'
 import type { LongPrompt, PackedPrompt } from '../../protocol/model-runner.ts'
+
+export function isTokenPrompt(prompt: LongPrompt | TokenPrompt): prompt is TokenPrompt {
+  return 'tokenIds' in prompt
+}
 
 /** Of its text in UTF-8. */
 export function textBytes(prompt: LongPrompt): number {
@@ -19,7 +23,7 @@ export function packPrompt(prompt: LongPrompt): PackedPrompt {
   return { text: new Uint8Array(text.buffer, text.byteOffset, text.length), pieceBytes, addSpecial }
 }
 
-export function unpackPrompt(prompt: LongPrompt): Prompt {
+export function unpackPrompt(prompt: LongPrompt): TextPrompt {
   if (!('text' in prompt)) return prompt
   const { text, pieceBytes, addSpecial } = prompt
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)

@@ -4,7 +4,7 @@
  */
 import { callableTools, type Chat, mustCall } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
-import type { Prompt } from '../../protocol/engine.ts'
+import type { TextPrompt } from '../../protocol/engine.ts'
 import { chooseFormat, type FormatModel, reasoningMarkers } from './formats/choose-format.ts'
 import type { PartReader } from './reading/answer-part.ts'
 import { CallReader } from './reading/call-reader.ts'
@@ -17,7 +17,7 @@ export interface AnswerModel extends FormatModel {
 
 export interface AnswerRequest {
   readonly chat: Chat
-  readonly prompt: Prompt
+  readonly prompt: TextPrompt
   /** That the caller asks for; null for none. */
   readonly constraint: Constraint | null
 }
@@ -89,6 +89,6 @@ class TextReader implements PartReader {
 }
 
 /** The last of a prompt's text, in which a marker would stand. */
-function endOf({ pieces }: Prompt): string {
+function endOf({ pieces }: TextPrompt): string {
   return (pieces.at(-1) ?? '').trimEnd()
 }

@@ -7,7 +7,7 @@
 import { ServiceError } from '../../core/errors.ts'
 import { type Chat, mustCall } from '../../protocol/chat.ts'
 import type { ToolFormat } from '../../core/tool-format.ts'
-import type { ModelInfo, Prompt } from '../../protocol/engine.ts'
+import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
 import { SpecialTexts } from '../../checkpoints/tokenizers/special-texts.ts'
 import { type ChosenFormat, chooseFormat, reasoningMarkers } from './formats/choose-format.ts'
 import { toTemplateChat } from './template-messages.ts'
@@ -47,12 +47,12 @@ export class ChatTemplate {
   }
 
   /** @throws ServiceError `chat_template_failed` when the template refuses the messages. */
-  render(chat: Chat): Prompt {
+  render(chat: Chat): TextPrompt {
     this.#refuseTooMany(chat.messages.length)
     return this.#guard(() => this.#render(chat))
   }
 
-  #render(chat: Chat): Prompt {
+  #render(chat: Chat): TextPrompt {
     const { chatTemplate, bosText, eosText } = this.#model
     const { messages, tools } = toTemplateChat(chat, this.#chosen, chatTemplate)
     const further = chat.templateArguments ?? {}

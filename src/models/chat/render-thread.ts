@@ -9,7 +9,7 @@ import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
-import type { Prompt } from '../../protocol/engine.ts'
+import type { TextPrompt } from '../../protocol/engine.ts'
 import type { Chat, ChatMessage } from '../../protocol/chat.ts'
 import type { TemplateModel } from './chat-template.ts'
 
@@ -25,7 +25,7 @@ export interface RenderOrder {
 }
 
 export type RenderOutcome =
-  | { readonly type: 'prompt'; readonly prompt: Prompt }
+  | { readonly type: 'prompt'; readonly prompt: TextPrompt }
   | {
       readonly type: 'refusal'
       readonly code: ErrorCode
@@ -68,7 +68,7 @@ export class RenderThread {
    * A chat that is aborted in the queue is never rendered; one that is being rendered is finished, and its prompt ignored.
    * @throws ServiceError `chat_template_failed`; the signal's reason; InvariantError when the thread dies.
    */
-  async render(order: RenderOrder, signal: AbortSignal): Promise<Prompt> {
+  async render(order: RenderOrder, signal: AbortSignal): Promise<TextPrompt> {
     const outcome = await withAbort(
       this.#semaphore.run(() => this.#run(order), signal),
       signal,

@@ -13,6 +13,7 @@ import {
   ScriptedEngine,
   sequenceStart,
   textDelta,
+  piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 
 const MESSAGES = { messages: [{ role: 'user', content: 'a' }] }
@@ -44,7 +45,7 @@ async function createFreeKey(script: Script) {
 
 /** Hangs for the prompts `a`, `b` and `c`, and says ok to others. */
 const hangForSome: Script = (request: EngineRequest, signal) =>
-  /^[abc]$/.test(String(request.prompts[0]?.pieces[0])) ? hang(request, signal) : sayOk(request)
+  /^[abc]$/.test(String(piecesOf(request.prompts[0])[0])) ? hang(request, signal) : sayOk(request)
 
 const oneMore = ({ as }: AccountsApp, key: string) => as(key, 'POST', '/v1/generate', { prompt: 'more' })
 
@@ -136,7 +137,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
 it('the place of a client that left is taken until the engine has ended its work', async () => {
   const working = createCounter()
   const { world, key, started, aborted, open } = await createFreeKey(async function* (request, signal) {
-    if (request.prompts[0]?.pieces[0] !== 'a') return yield* sayOk(request)
+    if (piecesOf(request.prompts[0])[0] !== 'a') return yield* sayOk(request)
     try {
       yield* hang(request, signal)
     } finally {

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { ServedTiers } from '../../../src/accounts/served-tiers.ts'
 import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
-import { hang, sayOk, type Script, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { hang, sayOk, type Script, ScriptedEngine, piecesOf } from '../../support/engines/scripted-engine.ts'
 import { createRegistry } from '../../support/servers/test-app.ts'
 import { until } from '../../support/until.ts'
 
 /** An engine in which prompts of letters wait for ever and others are answered at once. */
 const hangForLetters: Script = (request, signal) =>
-  /^[a-z]/.test(request.prompts[0]?.pieces[0] ?? '') ? waitForEver(request, signal) : sayOk(request)
+  /^[a-z]/.test(piecesOf(request.prompts[0])[0] ?? '') ? waitForEver(request, signal) : sayOk(request)
 
 const waitForEver: Script = async function* (request, signal) {
   // Without a start: it waits for its slot until its client leaves.

@@ -7,6 +7,7 @@ import {
   sequenceEnd,
   sequenceStart,
   textDelta,
+  piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 
@@ -107,7 +108,7 @@ describe('a request that an engine fails', () => {
 
   it('leaves a row when one prompt of a batch is lost', async () => {
     const engine = new ScriptedEngine(async function* ({ prompts }) {
-      if (prompts[0]?.pieces[0] === 'bad') throw new ServiceError('engine_failed')
+      if (piecesOf(prompts[0])[0] === 'bad') throw new ServiceError('engine_failed')
       yield sequenceStart()
       yield textDelta('ok', [1])
       yield sequenceEnd()

@@ -9,6 +9,7 @@ import {
   sequenceEnd,
   sequenceStart,
   textDelta,
+  piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
@@ -48,9 +49,7 @@ describe('POST /v1/generate/batch', () => {
 
     await createTestApp({ engine }).post('/v1/generate/batch', { prompts: ['a', 'b'] })
 
-    expect(engine.requests.map(({ prompts }) => prompts.map(({ pieces }) => pieces))).toEqual([
-      [['a'], ['b']],
-    ])
+    expect(engine.requests.map(({ prompts }) => prompts.map(piecesOf))).toEqual([[['a'], ['b']]])
   })
 
   it('keeps the others when one prompt fails', async () => {
@@ -143,7 +142,7 @@ describe('POST /v1/generate/continuous-batch', () => {
 
   it('keeps the others when the engine loses one', async () => {
     const engine = new ScriptedEngine(async function* (request: EngineRequest): AsyncGenerator<EngineEvent> {
-      if (request.prompts[0]?.pieces[0] === 'bad') throw new ServiceError('engine_failed')
+      if (piecesOf(request.prompts[0])[0] === 'bad') throw new ServiceError('engine_failed')
       yield* sayOk(request)
     })
 

@@ -6,6 +6,7 @@ import {
   sequenceEnd,
   sequenceStart,
   textDelta,
+  piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
 
@@ -109,7 +110,7 @@ describe('fields that are', () => {
 
     await createTestApp({ engine }).post(URL, { messages })
 
-    expect(engine.requests[0]?.prompts[0]?.pieces.join('')).toBe('[system] be brief [user] hi ')
+    expect(piecesOf(engine.requests[0]?.prompts[0]).join('')).toBe('[system] be brief [user] hi ')
   })
 
   it.each([

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
 import {
+  piecesOf,
   ScriptedEngine,
   sequenceEnd,
   sequenceStart,
@@ -25,7 +26,7 @@ const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"
 const CALLS = `<think>\nI must look.\n</think>\n\nLet me see. ${CALL}`
 const ANSWER = '<think>\nNow I know.\n</think>\n\nIt is 20 °C in Paris.'
 
-const promptOf = ({ prompts }: EngineRequest) => prompts[0]?.pieces.join('') ?? ''
+const promptOf = ({ prompts }: EngineRequest) => piecesOf(prompts[0]).join('')
 
 /** Calls the tool until its result is in the prompt; in pieces of three characters, as tokens would. */
 function createEngine(): ScriptedEngine {

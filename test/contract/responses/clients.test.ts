@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
-import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { failInTheMiddle, hangUntilLeft, piecesOf, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function listen(options: TestAppOptions = {}): Promise<string> {
@@ -22,7 +22,7 @@ const createClient = async (options: TestAppOptions = {}) =>
 const createProvider = async (options: TestAppOptions = {}) =>
   createOpenAI({ baseURL: await listen(options), apiKey: KEY })
 
-const promptOf = ({ prompts }: EngineRequest) => prompts[0]?.pieces.join('') ?? ''
+const promptOf = ({ prompts }: EngineRequest) => piecesOf(prompts[0]).join('')
 
 describe("OpenAI's client", () => {
   it('reads the text of a response', async () => {

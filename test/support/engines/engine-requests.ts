@@ -1,5 +1,5 @@
 /** Builders for engine tests: requests by the word, and a reader that folds events. */
-import type { Engine, EngineEvent, EngineRequest, SequenceOptions } from '../../../src/protocol/engine.ts'
+import type { Engine, EngineEvent, EngineRequest, SequenceOptions, TextPrompt } from '../../../src/protocol/engine.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 
 let requests = 0
@@ -7,7 +7,7 @@ let requests = 0
 export function engineRequest(
   prompts: string | readonly string[],
   options: Partial<SequenceOptions> = {},
-): EngineRequest {
+): EngineRequest & { readonly prompts: readonly TextPrompt[] } {
   const texts = typeof prompts === 'string' ? [prompts] : prompts
   return {
     reqId: `test-${++requests}`,

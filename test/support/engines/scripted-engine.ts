@@ -7,6 +7,9 @@ import type {
   EngineRequest,
   EngineStatus,
   ModelInfo,
+  Prompt,
+  TokenizedText,
+  TokenizeRequest,
 } from '../../../src/protocol/engine.ts'
 
 export type Script = (request: EngineRequest, signal: AbortSignal) => AsyncIterable<EngineEvent>
@@ -24,6 +27,17 @@ export class ScriptedEngine implements Engine {
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     this.requests.push(request)
     for await (const event of this.#script(request, signal)) yield [event]
+  }
+
+  /** Bytes, as the passthrough model's. */
+  tokenize({ prompt, wantsTexts = false }: TokenizeRequest): Promise<TokenizedText> {
+    const bytes = Buffer.from(prompt.pieces.join(''))
+    const texts = wantsTexts ? Array.from(bytes, (byte) => String.fromCodePoint(byte)) : null
+    return Promise.resolve({ tokenIds: Int32Array.from(bytes), texts })
+  }
+
+  detokenize(tokenIds: ArrayLike<number>): Promise<string> {
+    return Promise.resolve(Buffer.from(Uint8Array.from(tokenIds)).toString())
   }
 
   info(): ModelInfo {
@@ -64,6 +78,11 @@ export function textDelta(text: string, tokenIds: readonly number[], index = 0):
 
 export function sequenceEnd(finishReason: 'stop' | 'length' = 'stop', index = 0): EngineEvent {
   return { type: 'sequence-end', index, finishReason, error: null }
+}
+
+/** Of a prompt of text; none of tokens. */
+export function piecesOf(prompt: Prompt | undefined): readonly string[] {
+  return prompt !== undefined && 'pieces' in prompt ? prompt.pieces : []
 }
 
 /** Every prompt is continued with `ok`. */

@@ -13,7 +13,7 @@ import {
 } from '../../../checkpoints/memory/memory-need.ts'
 import { InvariantError, StartError } from '../../../core/errors.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EmbeddingInfo, ModelInfo, Prompt, RankedPair } from '../../../protocol/engine.ts'
+import type { EmbeddingInfo, ModelInfo, TextPrompt, RankedPair } from '../../../protocol/engine.ts'
 import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
 import { availableCores, defaultThreads } from '../cpu-cores.ts'
@@ -129,7 +129,7 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
     this.#threads = Math.min(this.#options.maxThreads, share)
   }
 
-  tokenize(prompt: Prompt): Int32Array {
+  tokenize(prompt: TextPrompt): Int32Array {
     return this.#vocabulary.tokenize(prompt)
   }
 

@@ -4,7 +4,7 @@
  * call per token; joining them to text is the scheduler's work.
  */
 import { InvariantError, ServiceError } from '../../../core/errors.ts'
-import type { Prompt } from '../../../protocol/engine.ts'
+import type { TextPrompt } from '../../../protocol/engine.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { TokenSlices } from '../../tokenizing/slice-job.ts'
 import type { Bindings } from '../ffi/bindings.ts'
@@ -16,6 +16,7 @@ import { WordPiece, wordSlices } from './word-piece.ts'
 
 /** llama.cpp's "no such token". */
 const NO_TOKEN = -1
+const SPACE = 0x20
 const NEWLINE_AFTER_SPACE = ' \n'
 /** NFC makes UTF-8 text at most this many times shorter (Unicode Standard Annex 15). */
 const NFC_FACTOR = 3
@@ -52,6 +53,8 @@ export class Vocabulary {
   readonly #wordPiece: WordPiece | null
   /** Put behind a text; `NO_TOKEN` where nothing is. */
   readonly #endId: number
+  /** Those that were asked for. */
+  readonly #tokenTexts = new Map<number, string>()
 
   constructor(api: Bindings, data: VocabularyData) {
     const { vocab, table, bosId, eosId, sepId } = data
@@ -87,7 +90,7 @@ export class Vocabulary {
   }
 
   /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
-  tokenize(prompt: Prompt): Int32Array {
+  tokenize(prompt: TextPrompt): Int32Array {
     const slices = this.tokenizeSlices(prompt)
     for (;;) {
       const { done, value } = slices.next()
@@ -96,7 +99,7 @@ export class Vocabulary {
   }
 
   /** The same, a slice of text at a time. @throws as `tokenize` */
-  *tokenizeSlices({ pieces, addSpecial }: Prompt): TokenSlices {
+  *tokenizeSlices({ pieces, addSpecial }: TextPrompt): TokenSlices {
     const { vocab, modelId, bosId, normalizesText } = this.data
     const parts: Int32Array[] = []
     if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
@@ -123,6 +126,34 @@ export class Vocabulary {
       this.data.table.offsets[tokenId],
       this.data.table.offsets[tokenId + 1],
     )
+  }
+
+  /** As the vocabulary writes it. */
+  tokenText(tokenId: number): string {
+    const known = this.#tokenTexts.get(tokenId)
+    if (known !== undefined) return known
+    const text = this.#api.vocabText(this.data.vocab, tokenId)
+    this.#tokenTexts.set(tokenId, text)
+    return text
+  }
+
+  /** Control tokens written out; the space that the tokenizer puts in front of a text is taken off again. */
+  detokenize(tokenIds: ArrayLike<number>): string {
+    const { putsSpaceAtStart, putsSpaceInFront } = this.data
+    const parts: Uint8Array[] = []
+    let isStart = putsSpaceAtStart || putsSpaceInFront
+    for (let i = 0; i < tokenIds.length; i++) {
+      const tokenId = tokenIds[i] as number
+      const bytes = this.tokenBytes(tokenId)
+      if (bytes.length === 0) {
+        parts.push(Buffer.from(this.tokenText(tokenId)))
+        isStart ||= putsSpaceInFront
+        continue
+      }
+      parts.push(isStart && bytes[0] === SPACE ? bytes.subarray(1) : bytes)
+      isStart = false
+    }
+    return Buffer.concat(parts).toString('utf8')
   }
 
   isEndOfGeneration(tokenId: number): boolean {

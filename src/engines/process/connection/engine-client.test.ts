@@ -27,7 +27,7 @@ function createClient() {
     const request = engineRequest('x')
     const { signal } = new AbortController()
     const stream = new RequestStream({ signal, onCancel: () => {} })
-    return client.submit({ request, stream })
+    return client.submit({ work: { type: 'generate', request }, stream })
   }
   const say = (events: Parameters<typeof encodeFrame>[0]) => void socket.emit('data', encodeFrame(events))
   const advance = (ms: number): void => {

@@ -5,16 +5,21 @@
 import { createConnection, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
-import type { EmbeddingRequest, EngineRequest } from '../../../protocol/engine.ts'
-import { encodeFrame, FrameReader, type ClientMessage, type StepMessage } from './messages.ts'
-import type { RequestStream } from '../step-loop/request-stream.ts'
+import {
+  encodeFrame,
+  FrameReader,
+  type ClientMessage,
+  type EngineWork,
+  type StepMessage,
+  type WorkEvent,
+} from './messages.ts'
 import { SilenceWatch } from '../../../core/concurrency/silence-watch.ts'
-import type { RequestHandle } from '../step-loop/step-loop.ts'
+import type { EventSink, RequestHandle } from '../step-loop/step-loop.ts'
 
 /** A request that has not ended, whichever engine process runs it. */
 export interface PendingRequest {
-  readonly request: EngineRequest | EmbeddingRequest
-  readonly stream: RequestStream
+  readonly work: EngineWork
+  readonly stream: EventSink<WorkEvent>
 }
 
 export interface EngineClientHooks<Pending> {
@@ -74,7 +79,7 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#pending.set(id, pending)
     this.#watch.start()
     if (this.#pending.size === 1) this.#hooks.onBusy?.(true)
-    this.#write({ type: 'generate', id, request: pending.request })
+    this.#write({ ...pending.work, id })
     return {
       abort: () => {
         if (this.#pending.has(id)) this.#write({ type: 'abort', id })

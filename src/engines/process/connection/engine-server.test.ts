@@ -51,7 +51,7 @@ async function connectClient(socketPath: string) {
       signal: leave.signal,
       onCancel: () => handle.abort(),
     })
-    const handle = client.submit({ request, stream })
+    const handle = client.submit({ work: { type: 'generate', request }, stream })
     const events: EngineEvent[] = []
     const reading = (async () => {
       for await (const some of stream) events.push(...some)

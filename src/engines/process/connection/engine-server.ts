@@ -5,9 +5,8 @@
  */
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
-import { toServiceError, type ServiceError } from '../../../core/errors.ts'
+import { InvariantError, toServiceError, type ServiceError } from '../../../core/errors.ts'
 import { type EmbeddingRunner, isEmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   StepLoop,
@@ -15,9 +14,20 @@ import {
   type LoopRequest,
   type RequestHandle,
   type StepLoopOptions,
+  type TextSink,
 } from '../step-loop/step-loop.ts'
 import { EmbeddingLoop, type EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
-import { encodeFrame, FrameReader, toLoopRequest, type ReceivedMessage, type Refusal } from './messages.ts'
+import {
+  encodeFrame,
+  FrameReader,
+  toLoopRequest,
+  toLoopText,
+  toTokenIds,
+  toTokensResult,
+  type ReceivedMessage,
+  type Refusal,
+  type WorkEvent,
+} from './messages.ts'
 
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
@@ -27,7 +37,7 @@ export interface EngineServerOptions extends Omit<StepLoopOptions, 'runner' | 'o
 }
 
 /** What the requests of a connection go to; each kind of model has its own. */
-interface EngineLoop {
+interface EngineLoop extends Partial<Pick<StepLoop, 'tokenize' | 'detokenize'>> {
   submit(request: LoopRequest | EmbeddingLoopRequest, sink: EventSink): RequestHandle
 }
 
@@ -91,7 +101,7 @@ export class EngineConnection {
   /** By the client's id; null while the step loop takes the request in. */
   readonly #requests = new Map<number, RequestHandle | null>()
   #lastSentMs = 0
-  #events: [id: number, events: readonly EngineEvent[]][] = []
+  #events: [id: number, events: readonly WorkEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
   #ended: number[] = []
 
@@ -136,8 +146,26 @@ export class EngineConnection {
   #receive(message: ReceivedMessage): void {
     switch (message.type) {
       case 'generate':
-      case 'generate-long':
-        return this.#generate(message.id, toLoopRequest(message))
+      case 'generate-long': {
+        const request = toLoopRequest(message)
+        return this.#start(message.id, request.reqId, (sink) => this.#loop.submit(request, sink))
+      }
+      case 'tokenize-long':
+        return this.#start(message.id, '', (sink) => {
+          const textSink: TextSink = {
+            deliver: (texts) => sink.deliver(texts.map(toTokensResult)),
+            fail: (error) => sink.fail(error),
+            end: () => sink.end(),
+          }
+          return this.#loop.tokenize?.(toLoopText(message), textSink) ?? notOfThisLoop()
+        })
+      case 'detokenize-long':
+        return this.#start(message.id, '', (sink) => {
+          const text = this.#loop.detokenize?.(toTokenIds(message.text)) ?? notOfThisLoop()
+          sink.deliver([{ type: 'text', text }])
+          sink.end()
+          return null
+        })
       case 'abort':
         this.#requests.get(message.id)?.abort()
         return
@@ -146,9 +174,9 @@ export class EngineConnection {
     }
   }
 
-  #generate(id: number, request: LoopRequest | EmbeddingLoopRequest): void {
+  #start(id: number, reqId: string, start: (sink: EventSink<WorkEvent>) => RequestHandle | null): void {
     this.#requests.set(id, null)
-    const sink: EventSink = {
+    const sink: EventSink<WorkEvent> = {
       deliver: (events) => void this.#events.push([id, events]),
       fail: (error) => this.#refuse(id, error),
       end: () => {
@@ -157,10 +185,10 @@ export class EngineConnection {
       },
     }
     try {
-      const handle = this.#loop.submit(request, sink)
+      const handle = start(sink)
       if (this.#requests.has(id)) this.#requests.set(id, handle)
     } catch (error) {
-      this.#refuse(id, toServiceError(error, request.reqId))
+      this.#refuse(id, toServiceError(error, reqId))
     }
   }
 
@@ -169,4 +197,8 @@ export class EngineConnection {
     this.#refusals.push([id, { code, params, retryAfterSeconds }])
     this.#requests.delete(id)
   }
+}
+
+function notOfThisLoop(): never {
+  throw new InvariantError('An engine of embeddings was asked for tokens.')
 }

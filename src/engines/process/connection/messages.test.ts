@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineRequest } from '../../../../test/support/engines/engine-requests.ts'
-import type { LongPrompt } from '../../../protocol/model-runner.ts'
 import { unpackPrompt } from '../../tokenizing/packed-prompt.ts'
 import {
   encodeFrame,
   FrameReader,
   toLoopRequest,
+  toLoopText,
+  toTokenIds,
+  toTokenizedText,
+  toTokensResult,
   type ClientMessage,
   type ReceivedMessage,
 } from './messages.ts'
@@ -64,11 +67,54 @@ describe('frames', () => {
         const read = toLoopRequest(first)
         expect({
           ...read,
-          prompts: read.prompts.map((prompt) => unpackPrompt(prompt as LongPrompt)),
+          prompts: read.prompts.map((prompt) => ('tokenIds' in prompt ? prompt : unpackPrompt(prompt))),
         }).toEqual(request)
         expect([first.id, second]).toEqual([7, abort])
       }),
       { numRuns: 30 },
+    )
+  })
+
+  it('of prompts of tokens bring them as bytes, beside texts', () => {
+    const tokenIds = fc.array(fc.nat(2 ** 31 - 1), { minLength: 1, maxLength: 50 })
+    const prompt = fc.oneof(
+      tokenIds.map((ids) => ({ tokenIds: ids })),
+      fc.string({ unit: 'grapheme' }).map((text) => ({ pieces: [text], addSpecial: true })),
+    )
+    fc.assert(
+      fc.property(fc.array(prompt, { maxLength: 4 }), tokenIds, (others, last) => {
+        const prompts = [...others, { tokenIds: last }]
+        const request = { ...engineRequest('x'), prompts }
+        const [message] = new FrameReader<ReceivedMessage>().push(
+          encodeFrame({ type: 'generate', id: 7, request }),
+        )
+        if (message?.type !== 'generate-long') throw new Error('a request with bytes was expected')
+        const read = toLoopRequest(message).prompts.map((one) =>
+          'tokenIds' in one ? { tokenIds: [...Int32Array.from(one.tokenIds)] } : unpackPrompt(one),
+        )
+        expect(read).toEqual(prompts)
+      }),
+    )
+  })
+
+  it('of texts and tokens without a generation arrive as they were sent', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.nat(2 ** 31 - 1)), (text, tokenIds) => {
+        const prompt = { pieces: [text, text], addSpecial: false }
+        const request = { prompt, accountId: 'a', wantsTexts: true }
+        const sent = [
+          encodeFrame({ type: 'tokenize', id: 1, request }),
+          encodeFrame({ type: 'detokenize', id: 2, tokenIds }),
+        ]
+        const [first, second] = new FrameReader<ReceivedMessage>().push(Buffer.concat(sent))
+        if (first?.type !== 'tokenize-long' || second?.type !== 'detokenize-long')
+          throw new Error('other frames')
+        const read = toLoopText(first)
+        expect({ ...read, prompt: unpackPrompt(read.prompt) }).toEqual(request)
+        expect([...toTokenIds(second.text)]).toEqual(tokenIds)
+        const tokens = { tokenIds: Int32Array.from(tokenIds), texts: null }
+        expect(toTokenizedText(toTokensResult(tokens))).toEqual(tokens)
+      }),
     )
   })
 

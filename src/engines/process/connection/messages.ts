@@ -1,7 +1,7 @@
 /**
  * The messages between server and engine process, and their frames: a 4-byte little-endian length,
- * then that many bytes of JSON. The text of a long request follows its frame as plain bytes, which nobody has to parse before
- * it is tokenized. Requests and events travel over the socket; load progress travels over a separate
+ * then that many bytes of JSON. Long texts, and token ids, follow their frame as plain bytes, which are not parsed before they
+ * are used. Requests and events travel over the socket; load progress travels over a separate
  * pipe, because the engine's event loop is blocked while it loads.
  */
 import type { ErrorCode } from '../../../core/errors.ts'
@@ -11,12 +11,17 @@ import type {
   EngineRequest,
   ModelInfo,
   Prompt,
+  TextPrompt,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
 } from '../../../protocol/engine.ts'
 import type { PackedPrompt } from '../../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import { isTokenPrompt } from '../../tokenizing/packed-prompt.ts'
 import type { EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
-import type { LoopRequest } from '../step-loop/step-loop.ts'
+import type { LoopRequest, LoopText } from '../step-loop/step-loop.ts'
 
 /** Given to the engine process when it starts. */
 export interface EngineProcessOptions {
@@ -26,25 +31,63 @@ export interface EngineProcessOptions {
   readonly schedulePolicy: SchedulePolicy
 }
 
+/** What a client asks for; the other two are answered with one `TextResult` each. */
+export type EngineWork =
+  | { readonly type: 'generate'; readonly request: EngineRequest | EmbeddingRequest }
+  | { readonly type: 'tokenize'; readonly request: TokenizeRequest }
+  | { readonly type: 'detokenize'; readonly tokenIds: TokenPrompt['tokenIds'] }
+
 /** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged when no work for the request is left. */
 export type ClientMessage =
-  | { readonly type: 'generate'; readonly id: number; readonly request: EngineRequest | EmbeddingRequest }
+  | (EngineWork & { readonly id: number })
   | { readonly type: 'abort'; readonly id: number }
   /** So many engines on this machine have work; sent when that changes. */
   | { readonly type: 'share'; readonly busyEngines: number }
 
-/** In the place of `generate` where the text is long. */
-interface LongRequestMessage {
-  readonly type: 'generate-long'
+/** A prompt whose bytes are behind the frame: those of its text, or 4 for each token, little-endian. */
+type PromptHead = Omit<PackedPrompt, 'text'> | { readonly tokens: number }
+
+interface HasBytes {
   readonly id: number
-  readonly request: Omit<EngineRequest, 'prompts'> | Omit<EmbeddingRequest, 'prompts'>
-  readonly prompts: readonly Omit<PackedPrompt, 'text'>[]
-  /** Bytes of text behind this frame: the pieces of all prompts, in their order. */
+  /** Bytes behind this frame: those of all prompts, in their order. */
   readonly textBytes: number
 }
 
+/** In the place of `generate` where the text is long or there is none. */
+interface LongRequestMessage extends HasBytes {
+  readonly type: 'generate-long'
+  readonly request: Omit<EngineRequest, 'prompts'> | Omit<EmbeddingRequest, 'prompts'>
+  readonly prompts: readonly PromptHead[]
+}
+
+interface TokenizeMessage extends HasBytes {
+  readonly type: 'tokenize-long'
+  readonly request: Omit<TokenizeRequest, 'prompt'>
+  readonly prompt: Omit<PackedPrompt, 'text'>
+}
+
+interface DetokenizeMessage extends HasBytes {
+  readonly type: 'detokenize-long'
+}
+
+type LongMessage = LongRequestMessage | TokenizeMessage | DetokenizeMessage
+
 /** As the engine reads it. */
-export type ReceivedMessage = ClientMessage | (LongRequestMessage & { readonly text: Uint8Array })
+export type ReceivedMessage =
+  | Extract<ClientMessage, { readonly type: 'generate' | 'abort' | 'share' }>
+  | (LongMessage & { readonly text: Uint8Array })
+
+/** Tokens in base64, which costs less to write and to read than a list of numbers. */
+export interface TokensResult {
+  readonly type: 'tokens'
+  readonly ids: string
+  readonly texts: readonly string[] | null
+}
+
+/** The one event of a `tokenize` or `detokenize`. */
+type TextResult = TokensResult | { readonly type: 'text'; readonly text: string }
+
+export type WorkEvent = EngineEvent | TextResult
 
 /** Why a request as a whole was refused. */
 export interface Refusal {
@@ -55,7 +98,7 @@ export interface Refusal {
 
 /** Engine → client: everything one step made for this connection. */
 export interface StepMessage {
-  readonly events: readonly (readonly [id: number, events: readonly EngineEvent[]])[]
+  readonly events: readonly (readonly [id: number, events: readonly WorkEvent[]])[]
   readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]
   /** Requests that were not refused and for which no work is left: ended or aborted. */
   readonly ended: readonly number[]
@@ -73,16 +116,25 @@ export const STEP_LOOP_FAILED = 'the step loop failed: '
 /** A prompt of the largest accepted body, escaped at its worst, stays under this. */
 const MAX_FRAME_BYTES = 128 * 1024 * 1024
 const HEADER_BYTES = 4
+const TOKEN_BYTES = 4
 const NOTHING = Buffer.alloc(0)
 /** Characters of text that are sent, and parsed, as JSON. */
 const MAX_JSON_TEXT_LENGTH = 8192
 
 export function encodeFrame(message: ClientMessage | StepMessage): Buffer {
-  const prompts = 'type' in message && message.type === 'generate' ? longPrompts(message.request) : null
-  return prompts === null ? encodeJson(message, 0) : encodeLongRequest(message as GenerateMessage, prompts)
+  if (!('type' in message)) return encodeJson(message, 0)
+  switch (message.type) {
+    case 'generate':
+      return isShort(message.request) ? encodeJson(message, 0) : encodeLongRequest(message)
+    case 'tokenize':
+      return encodeTokenize(message)
+    case 'detokenize':
+      return encodeDetokenize(message)
+    case 'abort':
+    case 'share':
+      return encodeJson(message, 0)
+  }
 }
-
-type GenerateMessage = Extract<ClientMessage, { type: 'generate' }>
 
 /** With room for text behind it. */
 function encodeJson(message: object, textBytes: number): Buffer {
@@ -94,30 +146,57 @@ function encodeJson(message: object, textBytes: number): Buffer {
   return frame
 }
 
-/** Those of a request that are text, all of them, and long; else null. */
-function longPrompts({ prompts }: EngineRequest | EmbeddingRequest): readonly Prompt[] | null {
-  const texts: Prompt[] = []
+function isShort({ prompts }: EngineRequest | EmbeddingRequest): boolean {
   let length = 0
   for (const prompt of prompts) {
-    if ('tokenIds' in prompt) return null
+    if (isTokenPrompt(prompt)) return false
     for (const piece of prompt.pieces) length += piece.length
-    texts.push(prompt)
   }
-  return length > MAX_JSON_TEXT_LENGTH ? texts : null
+  return length <= MAX_JSON_TEXT_LENGTH
 }
 
-function encodeLongRequest({ id, request }: GenerateMessage, prompts: readonly Prompt[]): Buffer {
-  const { prompts: _, ...rest } = request
-  const packed = prompts.map(({ pieces, addSpecial }) => ({
-    pieceBytes: pieces.map((piece) => Buffer.byteLength(piece)),
-    addSpecial,
-  }))
-  const textBytes = packed.reduce((sum, prompt) => sum + sumOf(prompt.pieceBytes), 0)
-  const message: LongRequestMessage = { type: 'generate-long', id, request: rest, prompts: packed, textBytes }
-  const frame = encodeJson(message, textBytes)
-  let offset = frame.length - textBytes
-  for (const { pieces } of prompts) for (const piece of pieces) offset += frame.write(piece, offset, 'utf8')
+type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+function encodeLongRequest({ id, request }: MessageOf<'generate'>): Buffer {
+  const { prompts, ...rest } = request
+  const heads = prompts.map((prompt) =>
+    isTokenPrompt(prompt) ? { tokens: prompt.tokenIds.length } : toTextHead(prompt),
+  )
+  const textBytes = sumOf(heads.map(bytesOf))
+  const message: LongRequestMessage = { type: 'generate-long', id, request: rest, prompts: heads, textBytes }
+  return encodeLong(message, prompts)
+}
+
+function encodeTokenize({ id, request }: MessageOf<'tokenize'>): Buffer {
+  const { prompt, ...rest } = request
+  const head = toTextHead(prompt)
+  const textBytes = bytesOf(head)
+  return encodeLong({ type: 'tokenize-long', id, request: rest, prompt: head, textBytes }, [prompt])
+}
+
+function encodeDetokenize({ id, tokenIds }: MessageOf<'detokenize'>): Buffer {
+  const textBytes = bytesOf({ tokens: tokenIds.length })
+  return encodeLong({ type: 'detokenize-long', id, textBytes }, [{ tokenIds }])
+}
+
+function encodeLong(message: LongMessage, prompts: readonly Prompt[]): Buffer {
+  const frame = encodeJson(message, message.textBytes)
+  let offset = frame.length - message.textBytes
+  for (const prompt of prompts) {
+    if (isTokenPrompt(prompt)) {
+      const { tokenIds } = prompt
+      for (let i = 0; i < tokenIds.length; i++) offset = frame.writeInt32LE(tokenIds[i] as number, offset)
+    } else for (const piece of prompt.pieces) offset += frame.write(piece, offset, 'utf8')
+  }
   return frame
+}
+
+function toTextHead({ pieces, addSpecial }: TextPrompt): Omit<PackedPrompt, 'text'> {
+  return { pieceBytes: pieces.map((piece) => Buffer.byteLength(piece)), addSpecial }
+}
+
+function bytesOf(head: PromptHead): number {
+  return 'tokens' in head ? head.tokens * TOKEN_BYTES : sumOf(head.pieceBytes)
 }
 
 function sumOf(numbers: readonly number[]): number {
@@ -126,16 +205,39 @@ function sumOf(numbers: readonly number[]): number {
 
 /** The request of a message, whichever way it came. */
 export function toLoopRequest(
-  message: Extract<ReceivedMessage, { request: unknown }>,
+  message: Extract<ReceivedMessage, { type: 'generate' | 'generate-long' }>,
 ): LoopRequest | EmbeddingLoopRequest {
   if (message.type === 'generate') return message.request
   let offset = 0
-  const prompts = message.prompts.map((prompt) => {
+  const prompts = message.prompts.map((head) => {
     const start = offset
-    offset += sumOf(prompt.pieceBytes)
-    return { ...prompt, text: message.text.subarray(start, offset) }
+    offset += bytesOf(head)
+    const bytes = message.text.subarray(start, offset)
+    return 'tokens' in head ? { tokenIds: toTokenIds(bytes) } : { ...head, text: bytes }
   })
   return { ...message.request, prompts }
+}
+
+export function toLoopText({
+  request,
+  prompt,
+  text,
+}: Extract<ReceivedMessage, { type: 'tokenize-long' }>): LoopText {
+  return { ...request, prompt: { ...prompt, text } }
+}
+
+export function toTokenIds(bytes: Uint8Array): Int32Array {
+  // A copy, because the bytes may begin anywhere.
+  return new Int32Array(Uint8Array.from(bytes).buffer)
+}
+
+export function toTokensResult({ tokenIds, texts }: TokenizedText): TokensResult {
+  const { buffer, byteOffset, byteLength } = tokenIds
+  return { type: 'tokens', ids: Buffer.from(buffer, byteOffset, byteLength).toString('base64'), texts }
+}
+
+export function toTokenizedText({ ids, texts }: TokensResult): TokenizedText {
+  return { tokenIds: toTokenIds(Buffer.from(ids, 'base64')), texts }
 }
 
 /** Cuts a byte stream into messages; holds an unfinished one until the rest arrives. */
@@ -175,10 +277,15 @@ export class FrameReader<Message> {
     this.#bytes = 0
     this.#needed = HEADER_BYTES
     const message = parseMessage(all.toString('utf8', HEADER_BYTES, end))
-    const textBytes = message !== null && 'textBytes' in message ? Number(message.textBytes) : 0
-    if (message === null || !(textBytes <= MAX_FRAME_BYTES)) return this.#break()
-    if (textBytes > 0) this.#open = { message, text: new Uint8Array(textBytes), filled: 0 }
-    else messages.push(message)
+    if (message === null) return this.#break()
+    if (!('textBytes' in message)) messages.push(message)
+    else {
+      const textBytes = Number(message.textBytes)
+      if (!(textBytes <= MAX_FRAME_BYTES)) return this.#break()
+      const text = new Uint8Array(textBytes)
+      if (textBytes > 0) this.#open = { message, text, filled: 0 }
+      else messages.push({ ...message, text })
+    }
     return all.subarray(end)
   }
 

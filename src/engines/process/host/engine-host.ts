@@ -21,8 +21,12 @@ import type {
   EngineRequest,
   EngineStatus,
   ModelInfo,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
 } from '../../../protocol/engine.ts'
 import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
+import { type EngineWork, toTokenizedText, type WorkEvent } from '../connection/messages.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
 import type { RequestHandle } from '../step-loop/step-loop.ts'
@@ -107,15 +111,41 @@ export class EngineHost implements Engine {
     return new EngineHost(options, hooks, await startEngineProcess(options.start, hooks, signal))
   }
 
-  async *generate(
+  generate(
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
+    return this.#run<EngineEvent>({ type: 'generate', request }, signal)
+  }
+
+  async tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    const result = await this.#resultOf({ type: 'tokenize', request }, signal)
+    if (result?.type !== 'tokens') throw new ServiceError('engine_failed')
+    return toTokenizedText(result)
+  }
+
+  async detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    const result = await this.#resultOf({ type: 'detokenize', tokenIds }, signal)
+    if (result?.type !== 'text') throw new ServiceError('engine_failed')
+    return result.text
+  }
+
+  /** The one event of such work. */
+  async #resultOf(work: EngineWork, signal: AbortSignal): Promise<WorkEvent | undefined> {
+    let result: WorkEvent | undefined
+    for await (const events of this.#run<WorkEvent>(work, signal)) result = events[0]
+    return result
+  }
+
+  async *#run<Event extends WorkEvent>(
+    work: EngineWork,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly Event[], void, void> {
     signal.throwIfAborted()
     this.#refuseIfUnavailable()
     const onCancel = (): void => this.#cancel(hosted)
-    const stream = new RequestStream({ signal, onCancel })
-    const hosted: HostedRequest = { request, stream, handle: null }
+    const stream = new RequestStream<Event>({ signal, onCancel })
+    const hosted: HostedRequest = { work, stream, handle: null }
     this.#place(hosted)
     try {
       yield* stream

@@ -11,10 +11,15 @@ import type {
   EngineRequest,
   EngineStatus,
   ModelInfo,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
 } from '../../../protocol/engine.ts'
 
 /** The best one first. */
 const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
+
+const NONE: ReadonlySet<Replica> = new Set()
 
 interface Replica {
   readonly engine: Engine
@@ -59,6 +64,14 @@ export class ReplicatedEngine implements Engine {
         replica.load -= sequences
       }
     }
+  }
+
+  tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    return this.#leastLoaded(NONE).engine.tokenize(request, signal)
+  }
+
+  detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    return this.#leastLoaded(NONE).engine.detokenize(tokenIds, signal)
   }
 
   /** Of the model, with the slots and the memory of all replicas. */

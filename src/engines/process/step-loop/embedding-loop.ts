@@ -13,7 +13,8 @@ import { WaitingQueue } from '../../../scheduler/queue/waiting-queue.ts'
 import { Sequence } from '../../../scheduler/sequence.ts'
 import { textBytes, unpackPrompt } from '../../tokenizing/packed-prompt.ts'
 import { type Tokenized, TokenizingQueue } from '../../tokenizing/tokenizing-queue.ts'
-import { type EventSink, MAX_INLINE_BYTES, type RequestHandle, type StepLoopOptions } from './step-loop.ts'
+import { MAX_INLINE_BYTES } from '../../tokenizing/prompt-tokenizer.ts'
+import type { EventSink, RequestHandle, StepLoopOptions } from './step-loop.ts'
 
 export interface EmbeddingLoopOptions extends Omit<StepLoopOptions, 'runner'> {
   readonly runner: EmbeddingRunner

@@ -231,3 +231,47 @@ describe('the passthrough model in an in-process engine', () => {
     expect(await runRequest(createEngine().engine, request)).toMatchObject([{ text: 'abc', ends: ['stop'] }])
   })
 })
+
+describe('tokens without a generation', () => {
+  const { signal } = new AbortController()
+  const tokenize = (engine: InProcessEngine, text: string, abort = signal) =>
+    engine.tokenize({ prompt: { pieces: [text], addSpecial: true }, accountId: 'a', wantsTexts: true }, abort)
+
+  it('are those of a prompt, and become its text again', async () => {
+    const { engine } = createEngine()
+    const { tokenIds, texts } = await tokenize(engine, 'héllo')
+    expect([...tokenIds]).toEqual([...Buffer.from('héllo')])
+    expect(texts?.slice(0, 2)).toEqual(['h', '\u{FFFD}'])
+    expect(await engine.detokenize(tokenIds)).toBe('héllo')
+  })
+
+  it('are a prompt themselves', async () => {
+    const { engine } = createEngine()
+    const request = { ...engineRequest('x'), prompts: [{ tokenIds: [...Buffer.from('héllo')] }] }
+    expect(await runRequest(engine, request)).toEqual([
+      { text: 'héllo', tokenIds: [...Buffer.from('héllo')], ends: ['stop'] },
+    ])
+    const long = { ...request, prompts: [{ tokenIds: Array.from({ length: 9 }, () => 65) }] }
+    expect(await runRequest(createEngine({ maxSeqLen: 8 }).engine, long)).toMatchObject([
+      { ends: ['context_length_exceeded'] },
+    ])
+  })
+
+  it('of a text that no context holds are refused', async () => {
+    const { engine } = createEngine({ maxSeqLen: 8 })
+    await expect(tokenize(engine, 'nine char')).rejects.toMatchObject({ code: 'context_length_exceeded' })
+  })
+
+  it('of a long text are dropped when the caller leaves, and fail when the engine closes', async () => {
+    const { engine } = createEngine()
+    const long = 'a'.repeat(5_000_000)
+    const leave = new AbortController()
+    const left = tokenize(engine, long, leave.signal)
+    const closed = tokenize(engine, long).catch(({ code }) => code)
+    leave.abort()
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' })
+    await engine.close()
+    expect(await closed).toBe('shutting_down')
+    await expect(tokenize(engine, 'more')).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+})

@@ -2,7 +2,15 @@
 import type { Clock } from '../../../core/clock.ts'
 import { systemClock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
-import type { Engine, EngineEvent, EngineRequest, EngineStatus, ModelInfo } from '../../../protocol/engine.ts'
+import type {
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  EngineStatus,
+  ModelInfo,
+  TokenizedText,
+  TokenizeRequest,
+} from '../../../protocol/engine.ts'
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
@@ -45,6 +53,21 @@ export class InProcessEngine implements Engine {
       stream.fail(toServiceError(error, request.reqId))
     }
     return stream
+  }
+
+  async tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    signal.throwIfAborted()
+    let handle: RequestHandle | null = null
+    const stream = new RequestStream<TokenizedText>({ signal, onCancel: () => handle?.abort() })
+    handle = this.#loop.tokenize(request, stream)
+    let result: TokenizedText | undefined
+    for await (const texts of stream) result = texts[0]
+    if (result === undefined) throw new ServiceError('engine_failed')
+    return result
+  }
+
+  detokenize(tokenIds: ArrayLike<number>): Promise<string> {
+    return Promise.resolve(this.#loop.detokenize(tokenIds))
   }
 
   info(): ModelInfo {

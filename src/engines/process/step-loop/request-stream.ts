@@ -14,9 +14,9 @@ export interface RequestStreamOptions {
   readonly onCancel: () => void
 }
 
-export class RequestStream implements EventSink, AsyncIterable<readonly EngineEvent[]> {
+export class RequestStream<Event = EngineEvent> implements EventSink<Event>, AsyncIterable<readonly Event[]> {
   readonly #options: RequestStreamOptions
-  #events: EngineEvent[] = []
+  #events: Event[] = []
   #isCancelled = false
   #isClosed = false
   #error: Error | null = null
@@ -28,7 +28,7 @@ export class RequestStream implements EventSink, AsyncIterable<readonly EngineEv
     options.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  deliver(events: readonly EngineEvent[]): void {
+  deliver(events: readonly Event[]): void {
     if (this.#isCancelled || this.#isClosed) return
     for (const event of events) this.#events.push(event)
     this.#notify()
@@ -46,7 +46,7 @@ export class RequestStream implements EventSink, AsyncIterable<readonly EngineEv
     this.#notify()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<readonly EngineEvent[], void, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly Event[], void, void> {
     try {
       for (;;) {
         const events = this.#events

@@ -1,7 +1,6 @@
 /**
- * The engine's main loop: plan, execute, update, while there is work. Owns one runner and its scheduler,
- * tokenizes short prompts itself and has long ones tokenized beside its steps, and hands out events by request. Knows no transport: the engine process feeds it from a
- * socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
+ * The engine's main loop: plan, execute, update, while there is work. Owns one runner, its scheduler and its tokenizer, and
+ * hands out events by request. Knows no transport: the engine process feeds it from a socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
  * so that requests, aborts and, with the passthrough model, HTTP are served.
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
  * a last time, with `end` or `fail`. No other part counts which sequences are open.
@@ -9,8 +8,16 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
-import type { EngineEvent, EngineRequest, Sampling, SequenceOptions } from '../../../protocol/engine.ts'
-import { type LongPrompt, type ModelRunner, type TokenizingJob } from '../../../protocol/model-runner.ts'
+import type {
+  EngineEvent,
+  EngineRequest,
+  Sampling,
+  SequenceOptions,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
+} from '../../../protocol/engine.ts'
+import type { LongPrompt, ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
@@ -18,15 +25,9 @@ import {
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { awaitConstraint } from './await-constraint.ts'
-import { textBytes, unpackPrompt } from '../../tokenizing/packed-prompt.ts'
-import { TokenizingQueue, type Tokenized } from '../../tokenizing/tokenizing-queue.ts'
+import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
+import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 
-/**
- * A request with no more text is tokenized at once, in a millisecond or two, which is less than its way to another thread and
- * back takes while the cores compute. A turn of the event loop does so for a few of them.
- */
-export const MAX_INLINE_BYTES = 8192
-const MAX_INLINE_BYTES_PER_TURN = 2 * MAX_INLINE_BYTES
 /** Between two looks at whether a sequence may start, where nothing runs. */
 const IDLE_MS = 2
 
@@ -45,9 +46,9 @@ export interface StepLoopOptions {
 }
 
 /** Where one request's events go. */
-export interface EventSink {
+export interface EventSink<Event = EngineEvent> {
   /** Called with all events of one step at once. */
-  deliver(events: readonly EngineEvent[]): void
+  deliver(events: readonly Event[]): void
   /** The request as a whole has failed; nothing follows. */
   fail(error: ServiceError): void
   /** All its sequences have ended, or it was aborted, and no work for it is left; nothing follows. */
@@ -61,8 +62,16 @@ export interface RequestHandle {
 
 /** A request as it came: its prompts may still be the bytes of a socket. */
 export interface LoopRequest extends Omit<EngineRequest, 'prompts'> {
-  readonly prompts: readonly LongPrompt[]
+  readonly prompts: readonly (LongPrompt | TokenPrompt)[]
 }
+
+/** A text to tokenize as it came. */
+export interface LoopText extends Omit<TokenizeRequest, 'prompt'> {
+  readonly prompt: LongPrompt
+}
+
+/** Where the tokens of a text go; called as an `EventSink` is. */
+export type TextSink = EventSink<TokenizedText>
 
 interface OpenRequest {
   readonly sink: EventSink
@@ -84,10 +93,11 @@ export class StepLoop {
   readonly #scheduler: ContinuousBatchScheduler
   /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
-  readonly #tokenizing: TokenizingQueue
+  readonly #tokenizer: PromptTokenizer
   /** Those whose prompts are being tokenized, or whose constraint is compiled. */
   readonly #unscheduled = new Set<OpenRequest>()
-  #inlineBytes = 0
+  /** Of texts that are being tokenized for their tokens alone. */
+  readonly #texts = new Set<TextSink>()
   #nextSequenceId = 0
   #isRunning = false
   /** Whether all that waits waits for the threads that match constraints. */
@@ -112,8 +122,8 @@ export class StepLoop {
       isMatcherReady: (matcherId) => runner.constraints?.isReady(matcherId) ?? true,
       clock: options.clock,
     })
-    this.#tokenizing = new TokenizingQueue({
-      begin: (prompt) => this.#beginTokenizing(prompt),
+    this.#tokenizer = new PromptTokenizer({
+      runner,
       onSlice: () => {
         options.onStepEnd?.()
         options.onStep?.()
@@ -130,29 +140,8 @@ export class StepLoop {
     if (this.#failure !== null) throw this.#failure
     const arrivalMs = this.#options.clock.nowMs()
     const openRequest: OpenRequest = { sink, open: new Map(), arrivalMs, drop: null }
-    const bytes = request.prompts.reduce((sum, prompt) => sum + textBytes(prompt), 0)
-    if (this.#takesInline(bytes)) {
-      const outcomes = request.prompts.map((prompt) => this.#tokenize(prompt))
-      this.#schedule(openRequest, request, outcomes)
-    } else this.#tokenizeLater(openRequest, request, bytes)
-    return { abort: () => this.#abort(openRequest) }
-  }
-
-  #takesInline(bytes: number): boolean {
-    if (bytes > MAX_INLINE_BYTES || this.#inlineBytes + bytes > MAX_INLINE_BYTES_PER_TURN) return false
-    if (this.#inlineBytes === 0) {
-      setImmediate(() => {
-        this.#inlineBytes = 0
-      })
-    }
-    this.#inlineBytes += bytes
-    return true
-  }
-
-  #tokenizeLater(openRequest: OpenRequest, request: LoopRequest, bytes: number): void {
-    openRequest.drop = this.#tokenizing.add({
+    const drop = this.#tokenizer.add({
       accountId: request.place.accountId,
-      bytes,
       prompts: request.prompts,
       onDone: (outcomes) => {
         openRequest.drop = null
@@ -164,7 +153,45 @@ export class StepLoop {
         openRequest.sink.end()
       },
     })
-    this.#unscheduled.add(openRequest)
+    // What is done already may wait for its constraint by now.
+    if (drop !== null) {
+      openRequest.drop = drop
+      this.#unscheduled.add(openRequest)
+    }
+    return { abort: () => this.#abort(openRequest) }
+  }
+
+  /** Tokenizes a text as `submit` does a prompt. @throws as `submit` */
+  tokenize({ accountId, prompt, wantsTexts = false }: LoopText, sink: TextSink): RequestHandle {
+    if (this.#failure !== null) throw this.#failure
+    const drop = this.#tokenizer.add({
+      accountId,
+      prompts: [prompt],
+      onDone: ([outcome]) => {
+        this.#texts.delete(sink)
+        if (outcome instanceof ServiceError) return sink.fail(outcome)
+        if (outcome !== undefined) sink.deliver([this.#toTokenizedText(outcome, wantsTexts)])
+        sink.end()
+      },
+      onDropped: () => {
+        this.#texts.delete(sink)
+        sink.end()
+      },
+    })
+    if (drop === null) return { abort: () => {} }
+    this.#texts.add(sink)
+    return { abort: () => void (this.#texts.has(sink) && drop()) }
+  }
+
+  /** The text of tokens. @throws what broke the engine */
+  detokenize(tokenIds: ArrayLike<number>): string {
+    if (this.#failure !== null) throw this.#failure
+    return this.#options.runner.detokenize(tokenIds)
+  }
+
+  #toTokenizedText(tokenIds: Int32Array, wantsTexts: boolean): TokenizedText {
+    const { runner } = this.#options
+    return { tokenIds, texts: wantsTexts ? Array.from(tokenIds, (id) => runner.tokenText(id)) : null }
   }
 
   /** Queues the sequences, once what constrains them has been compiled. */
@@ -225,30 +252,6 @@ export class StepLoop {
     if (refused.length > 0) openRequest.sink.deliver(refused)
     if (openRequest.open.size === 0) openRequest.sink.end()
     void this.#run()
-  }
-
-  /** A prompt's tokens, or why it has none. */
-  #tokenize(prompt: LongPrompt): Tokenized {
-    try {
-      return this.#refusalOf(prompt) ?? this.#options.runner.tokenize(unpackPrompt(prompt))
-    } catch (error) {
-      return toServiceError(error, '')
-    }
-  }
-
-  #beginTokenizing(prompt: LongPrompt): TokenizingJob {
-    const refusal = this.#refusalOf(prompt)
-    if (refusal === null) return this.#options.runner.beginTokenizing(prompt)
-    return { advance: () => Promise.resolve(refusal), drop: () => {} }
-  }
-
-  /** A text of n bytes is at least n / maxTokenBytes tokens: enough to refuse a huge one unread. */
-  #refusalOf(prompt: LongPrompt): ServiceError | null {
-    const { runner } = this.#options
-    const { maxSeqLen } = runner.info()
-    const leastTokens = Math.ceil(textBytes(prompt) / runner.maxTokenBytes)
-    if (maxSeqLen === null || leastTokens <= maxSeqLen) return null
-    return new ServiceError('context_length_exceeded', { given: `at least ${leastTokens}`, max: maxSeqLen })
   }
 
   /** The tokens, or why no sequence can run with them. */
@@ -341,9 +344,11 @@ export class StepLoop {
       this.#drop(request)
       request.sink.fail(error)
     }
-    this.#tokenizing.close()
-    for (const request of this.#unscheduled) request.sink.fail(error)
+    this.#tokenizer.close()
+    for (const { sink } of this.#unscheduled) sink.fail(error)
+    for (const sink of this.#texts) sink.fail(error)
     this.#unscheduled.clear()
+    this.#texts.clear()
     this.#options.onStepEnd?.()
   }
 

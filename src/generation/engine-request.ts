@@ -12,6 +12,14 @@ import type { Constraint } from '../protocol/constraint.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import {
+  checkPromptTokens,
+  type InputPrompt,
+  type InputText,
+  refuseLongPrompts,
+  textsOf,
+  toPrompt,
+} from './prompt-inputs.ts'
 
 const CHAT_FIELD = 'messages'
 
@@ -38,12 +46,16 @@ export interface GenerationRequest {
 
 export interface PromptsInput {
   readonly kind: 'prompts'
-  readonly prompts: readonly InputText[]
+  readonly prompts: readonly InputPrompt[]
+  /** How many answers to each prompt are wanted; those of the first come first. Only without a batch. @default 1 */
+  readonly choices?: number
   /**
    * How a batch queues: as one block, accepted or refused whole, or each prompt separately, so that one may be refused
-   * and the others run. Null where there is no batch: then a failed sequence fails the request.
+   * and the others run. Null where there is no batch: then what fails a prompt or a sequence fails the request.
    */
   readonly batch: 'block' | 'separate' | null
+  /** Whether the caller learns, as of a chat, that the context leaves fewer tokens than were asked for. @default false */
+  readonly reportsContextCap?: boolean
 }
 
 export interface ChatInput extends Chat {
@@ -61,12 +73,6 @@ export interface ChatFieldNames {
   readonly textOf: (index: number) => string
 }
 
-interface InputText {
-  /** The body's name for it, for messages. */
-  readonly name: string
-  readonly text: string
-}
-
 export interface Requester {
   readonly accountId: string
   readonly limits: Pick<TierLimits, 'maxTokensPerRequest' | 'priorityClass'>
@@ -74,7 +80,7 @@ export interface Requester {
 
 /** Sequences of each prompt. */
 export function choicesOf(input: GenerationRequest['input']): number {
-  return input.kind === 'chat' ? input.choices : 1
+  return input.choices ?? 1
 }
 
 export function toEngineOptions(
@@ -238,17 +244,22 @@ export async function preparePrompts(
     return [await lease.renderChat(input, signal)]
   }
   const { prompts, batch } = input
-  const texts = prompts.map(({ text }) => text)
-  const tooLong = await lease.promptBound.refuseEach(texts, signal)
-  if (batch === null) throwFirst(tooLong)
+  const tooLong = await refuseLongPrompts(lease, prompts, signal)
+  if (batch === null) throwFirst(tooLong.map((error, index) => withParam(error, prompts[index]?.name)))
   const fitting = prompts.filter((_, index) => !tooLong[index])
+  checkPromptTokens(fitting, lease)
   const refusals = await scan(deps, source, fitting)
+  if (batch === null) throwFirst(refusals.values())
   const prepared = prompts.map((prompt, index) => {
     const error = tooLong[index]
-    return error ? { tooLong: error } : (refusals.get(prompt) ?? toPrompt(prompt.text))
+    return error ? { tooLong: error } : (refusals.get(prompt) ?? toPrompt(prompt))
   })
   throwIfAllFailed(prepared)
   return prepared
+}
+
+function withParam(error: ServiceError | null, param: string | undefined): ServiceError | null {
+  return error === null || param === undefined ? error : new ServiceError(error.code, error.params, { param })
 }
 
 function throwFirst(refusals: Iterable<ServiceError | null>): void {
@@ -262,23 +273,24 @@ export function throwIfAllFailed(outcomes: readonly unknown[]): void {
     throw first
 }
 
-/** The refusals of texts that the guard does not let pass. */
+/** The refusals of prompts that the guard does not let pass. */
 async function scan(
   { promptGuard, metrics }: PromptDeps,
   { input, lease, signal }: PromptSource,
-  scanned: readonly InputText[],
-): Promise<ReadonlyMap<InputText, ServiceError>> {
-  const refusals = new Map<InputText, ServiceError>()
+  scanned: readonly InputPrompt[],
+): Promise<ReadonlyMap<InputPrompt, ServiceError>> {
+  const refusals = new Map<InputPrompt, ServiceError>()
   if (promptGuard === null) return refusals
-  const texts = scanned.map(({ text }) => text)
+  // Tokens too: what they say is what the model reads.
+  const texts = await textsOf(scanned, lease, signal)
   const { specialTexts } = lease.info
   const verdicts = await promptGuard.check({ texts, isChat: input.kind === 'chat', specialTexts }, signal)
-  for (const [index, text] of scanned.entries()) {
+  for (const [index, prompt] of scanned.entries()) {
     const rule = verdicts[index] ?? null
     if (rule === null) continue
     metrics.countGuardHit({ guard: 'prompt', rule: rule.id })
-    const params = { field: text.name, rule: rule.id, reason: rule.reason }
-    refusals.set(text, new ServiceError('prompt_rejected', params, { param: text.name }))
+    const params = { field: prompt.name, rule: rule.id, reason: rule.reason }
+    refusals.set(prompt, new ServiceError('prompt_rejected', params, { param: prompt.name }))
   }
   return refusals
 }
@@ -313,9 +325,4 @@ export function withChatFieldName(thrown: unknown, input: GenerationRequest['inp
 function currentTurnStart(messages: readonly ChatMessage[]): number {
   const lastAsked = messages.findLastIndex(({ role }) => role !== 'assistant')
   return messages.slice(0, lastAsked + 1).findLastIndex(({ role }) => role === 'assistant') + 1
-}
-
-/** As the caller wrote it: it may hold special tokens, and the tokenizer adds its own. */
-function toPrompt(text: string): Prompt {
-  return { pieces: [text], addSpecial: true }
 }

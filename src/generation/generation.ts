@@ -39,6 +39,7 @@ import {
   withAnswerPlan,
   withConstraintField,
 } from './engine-request.ts'
+import { textsOf } from './prompt-inputs.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
@@ -85,6 +86,10 @@ export class Generation implements Disposable {
   readonly modelId: string
   readonly createdUnixSeconds: number
   readonly #opened: OpenedGeneration
+  /** Those of several choices, by their place in the input. */
+  readonly #countedPrompts = new Set<number>()
+  /** Tokens that the context leaves to the longest of the prompts so far. */
+  #leastRoom = Number.POSITIVE_INFINITY
 
   private constructor(opened: OpenedGeneration) {
     this.modelId = opened.lease.modelId
@@ -126,6 +131,12 @@ export class Generation implements Disposable {
       lease[Symbol.dispose]()
       throw withChatFieldName(error, input)
     }
+  }
+
+  /** What each prompt says; none of a chat. @throws ServiceError; the signal's reason */
+  async promptTexts(): Promise<readonly string[]> {
+    const { input, lease, context } = this.#opened
+    return input.kind === 'chat' ? [] : await textsOf(input.prompts, lease, context.signal)
   }
 
   /** Runs to the end, gives each event that may leave, and bills. Call once. @throws ServiceError; the signal's reason */
@@ -170,23 +181,35 @@ export class Generation implements Disposable {
     }
   }
 
-  /** The choices of a chat have one prompt, which is counted once. */
+  /** The choices of a prompt count it once. */
   #record(event: EngineEvent): void {
-    const { input, context } = this.#opened
-    const { timeline } = context
-    const isFirst = !timeline.hasStarted
-    const isCounted = input.kind === 'prompts' || event.type !== 'sequence-start' || isFirst
+    const { timeline } = this.#opened.context
+    if (event.type !== 'sequence-start') return timeline.record(event)
+    const isCounted = this.#countsPrompt(event.index)
     timeline.record(isCounted ? event : { ...event, promptTokens: 0 })
-    if (event.type === 'sequence-start' && isFirst) this.#capByContext(event.promptTokens)
+    if (isCounted) this.#capByContext(event.promptTokens)
   }
 
-  /** The engine ends a sequence where the context does; a chat is told beforehand, once its prompt's length is known. */
+  /** Whether it is the first of its prompt's sequences to start. */
+  #countsPrompt(index: number): boolean {
+    const choices = choicesOf(this.#opened.input)
+    if (choices === 1) return true
+    const prompt = Math.floor(index / choices)
+    const isNew = !this.#countedPrompts.has(prompt)
+    this.#countedPrompts.add(prompt)
+    return isNew
+  }
+
+  /** The engine ends a sequence where the context does; some callers learn it beforehand, once their prompt's length is known. */
   #capByContext(promptTokens: number): void {
     const { input, lease, askedTokens, engineOptions, context } = this.#opened
     const { maxSeqLen } = lease.info
-    if (input.kind !== 'chat' || maxSeqLen === null) return
+    const isReported = input.kind === 'chat' || input.reportsContextCap === true
+    if (!isReported || maxSeqLen === null) return
     const room = Math.max(1, maxSeqLen - promptTokens)
-    if (room < engineOptions.options.maxNewTokens) reportCap(askedTokens, room, context)
+    if (room >= Math.min(this.#leastRoom, engineOptions.options.maxNewTokens)) return
+    this.#leastRoom = room
+    reportCap(askedTokens, room, context)
   }
 
   /** @throws ServiceError for a failure, except in a batch, where it is the result of its prompt */
@@ -195,7 +218,7 @@ export class Generation implements Disposable {
     const { input, context } = this.#opened
     const params = { requestId: context.requestId, ...failure.params }
     // The engine knows no field names.
-    const param = failure.code === 'context_length_exceeded' ? chatFieldName(input) : undefined
+    const param = failure.code === 'context_length_exceeded' ? fieldOf(input) : undefined
     const error = new ServiceError(failure.code, params, param === undefined ? {} : { param })
     if (input.kind === 'chat' || input.batch === null) throw error
     return { ...event, error }
@@ -271,6 +294,12 @@ function planChat(
 ): AnswerPlan | null {
   if (input.kind === 'prompts' || prompt === undefined || !('pieces' in prompt)) return null
   return lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
+}
+
+/** The body's name for what is too long; undefined where one of several is. */
+function fieldOf(input: GenerationRequest['input']): string | undefined {
+  if (input.kind === 'chat') return chatFieldName(input)
+  return input.batch === null ? 'prompt' : undefined
 }
 
 /** Not where as many as possible were asked for: then nothing is lowered. */

@@ -39,6 +39,12 @@ export class PromptBound {
     return refusals
   }
 
+  /** Why so many tokens cannot fit as a prompt, or null. */
+  refuseTokens(given: number): ServiceError | null {
+    const max = this.#maxTokens
+    return given <= max ? null : new ServiceError('context_length_exceeded', { given, max })
+  }
+
   /** Why the contents of a chat's messages cannot fit together, or null. @throws the signal's reason */
   refuseChat(contents: readonly string[], signal: AbortSignal): Promise<ServiceError | null> {
     return this.#refuse(contents, { signal, param: 'messages' })

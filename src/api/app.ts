@@ -23,6 +23,7 @@ import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
+import { registerCompletionRoutes } from './routes/completions.ts'
 import { registerDocsRoutes } from './routes/docs.ts'
 import { registerEmbeddingRoutes } from './routes/embeddings.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
@@ -82,6 +83,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerChatRoutes(routes, deps)
     registerResponsesRoutes(routes, deps)
     registerEmbeddingRoutes(routes, deps)
+    registerCompletionRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
     registerUsageRoutes(routes, deps)

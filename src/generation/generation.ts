@@ -145,7 +145,7 @@ export class Generation implements Disposable {
     return bill(deps, context, this.#generate(prompts.filter(isAccepted), onEvent))
   }
 
-  /** Instead of `run`: returns one result for each prompt, in their order. @throws as `run` does */
+  /** Instead of `run`: returns one result for each sequence, those of the first prompt first. @throws as `run` does */
   fold(): Promise<readonly GeneratedSequence[]> {
     const { deps, context } = this.#opened
     return bill(deps, context, this.#foldAll())
@@ -227,7 +227,7 @@ export class Generation implements Disposable {
   async #foldAll(): Promise<readonly GeneratedSequence[]> {
     const { input, prompts, context, deps } = this.#opened
     const accepted = prompts.filter(isAccepted)
-    if (input.kind === 'chat') return await this.#foldBlock(accepted)
+    if (input.kind === 'chat' || input.batch === null) return await this.#foldBlock(accepted)
     const isSeparate = input.batch === 'separate'
     const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBlock(accepted))
     const next = results.values()

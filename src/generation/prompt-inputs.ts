@@ -54,7 +54,9 @@ export function textsOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   return Promise.all(
-    prompts.map((prompt) => ('text' in prompt ? prompt.text : engine.detokenize(prompt.tokenIds, signal))),
+    prompts.map(async (prompt) =>
+      'text' in prompt ? prompt.text : await engine.detokenize(prompt.tokenIds, signal),
+    ),
   )
 }
 

@@ -28,7 +28,7 @@ does not take is 400.
 
 Every answer to an API key or a session carries \`x-ratelimit-limit-requests\`, \`x-ratelimit-remaining-requests\` and
 \`x-ratelimit-reset-requests\`, which a concurrency refusal lacks. A generation that was lowered to its tier's
-maximum, and a chat that was lowered to what its prompt leaves of the model's context, carries \`x-max-tokens-applied\`.
+maximum, and a chat or a completion that was lowered to what its prompt leaves of the model's context, carries \`x-max-tokens-applied\`.
 
 Where the server limits requests per client address, every route but health and ready may answer 429
 \`address_rate_limit_exceeded\`. Where its firewall is on every route may answer 403 \`firewall_rejected\`, or 403

@@ -17,6 +17,7 @@ const KEYED_ROUTES = [
   ['POST', '/v1/chat/completions'],
   ['POST', '/v1/responses'],
   ['GET', '/v1/responses/resp_1'],
+  ['POST', '/v1/completions'],
 ] as const
 
 const testApp = shared(() => createTestApp())
@@ -110,9 +111,10 @@ describe('unknown routes', () => {
   })
 
   it.each([
-    ['POST', '/v1/completions'],
     ['POST', '/v1/responses/resp_1/cancel'],
     ['POST', '/v1/images/generations?a=1'],
+    ['GET', '/v1/completions'],
+    ['POST', '/completions'],
     ['GET', '/v1/chat/completions'],
     ['DELETE', '/v1/models/default'],
     ['POST', '/v1/audio/speech'],

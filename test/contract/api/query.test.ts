@@ -14,6 +14,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/generate/continuous-batch': { prompts: ['a'] },
   '/v1/embeddings': { input: 'a' },
   '/v1/rerank': { query: 'a', documents: ['b'] },
+  '/v1/completions': { prompt: 'a' },
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },
   '/v1/responses': { input: 'a' },
   '/v1/auth/register': ACCOUNT,

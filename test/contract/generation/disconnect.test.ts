@@ -22,6 +22,8 @@ const REQUESTS = [
   ['/v1/chat/completions', { ...MESSAGES, stream: true }, 1],
   ['/v1/responses', { input: 'a' }, 1],
   ['/v1/responses', { input: 'a', stream: true }, 1],
+  ['/v1/completions', { prompt: 'hello' }, 1],
+  ['/v1/completions', { prompt: 'hello', stream: true }, 1],
 ] as const
 
 describe.each([

@@ -47,6 +47,20 @@ const GENERATE_FIELDS = [
   'seed',
   'priority',
 ]
+const COMPLETION_FIELDS = [
+  'n',
+  'best_of',
+  'echo',
+  'logprobs',
+  ...SAMPLING_FIELDS,
+  'max_tokens',
+  'repetition_penalty',
+  'stream',
+  'stream_options',
+  'stop',
+  'seed',
+  'priority',
+]
 const CHAT_FIELDS = [
   ...CONSTRAINT_FIELDS,
   'n',
@@ -113,6 +127,7 @@ const ROUTES: readonly (readonly [name: string, post: Post, read: readonly strin
     CHAT_FIELDS,
   ],
   ['/v1/responses', postFull('/v1/responses', { input: 'ab' }), RESPONSES_FIELDS],
+  ['/v1/completions', postFull('/v1/completions', { prompt: 'ab' }), COMPLETION_FIELDS],
   ['/v1/generate of the light server', postLight, ['max_new_tokens']],
 ]
 

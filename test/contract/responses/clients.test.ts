@@ -9,7 +9,13 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
-import { failInTheMiddle, hangUntilLeft, piecesOf, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import {
+  failInTheMiddle,
+  hangUntilLeft,
+  piecesOf,
+  say,
+  ScriptedEngine,
+} from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function listen(options: TestAppOptions = {}): Promise<string> {

@@ -1,5 +1,11 @@
 /** Builders for engine tests: requests by the word, and a reader that folds events. */
-import type { Engine, EngineEvent, EngineRequest, SequenceOptions, TextPrompt } from '../../../src/protocol/engine.ts'
+import type {
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  SequenceOptions,
+  TextPrompt,
+} from '../../../src/protocol/engine.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 
 let requests = 0

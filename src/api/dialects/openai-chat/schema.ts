@@ -4,7 +4,6 @@
  */
 import { z } from 'zod'
 import type { GenerationRequest } from '../../../generation/engine-request.ts'
-import { UNBUILT_STREAM_FIELDS } from '../../../net/requests/field-table.ts'
 import {
   arrayOf,
   boolean,
@@ -12,19 +11,17 @@ import {
   integer,
   integerFrom,
   modelId,
-  must,
   nullableWithDefault,
   number,
   priority,
   repetitionPenalty,
   seed,
-  stopStrings,
   topK,
   topP,
-  withoutUnbuilt,
 } from '../../schemas/fields.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
+import { finishReason, stopField, streamOptionsField, usage } from '../../schemas/openai-fields.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
@@ -45,22 +42,6 @@ const choices = () =>
     'Answers to the conversation, each with an `index`; its prompt is computed and counted once. With a `seed` each has one of its own.',
   )
 
-const streamOptions = z.object(
-  { include_usage: nullableWithDefault(boolean(), false) },
-  { error: must('an object') },
-)
-
-const stop = z.union(
-  [
-    z
-      .string()
-      .pipe(z.transform((one) => [one]))
-      .pipe(stopStrings()),
-    stopStrings(),
-  ],
-  { error: must('a string or an array of 0 to 16 strings') },
-)
-
 const chatBody = generationBody('ChatRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' }),
@@ -76,8 +57,8 @@ const chatBody = generationBody('ChatRequest', {
   ...constraintFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
-  stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
-  stop: stop.nullish(),
+  stream_options: streamOptionsField(),
+  stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),
 }).superRefine((body, context) => {
@@ -114,12 +95,6 @@ export const createChatRequest = (defaultMaxTokens: number | 'context') =>
     includeUsage: body.stream_options?.include_usage ?? false,
     generation: toGenerationRequest(body, defaultMaxTokens === 'context' ? Infinity : defaultMaxTokens),
   }))
-
-const usage = z
-  .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
-  .meta({ id: 'Usage' })
-
-const finishReason = z.enum(['stop', 'length', 'content_filter'])
 
 const completionFields = {
   id: z.string().describe('`chatcmpl-<id>`, the same in every chunk of a stream.'),

@@ -1,0 +1,37 @@
+/** `POST /v1/completions`: OpenAI's legacy shape, plain or streamed. */
+import type { FastifyInstance } from 'fastify'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
+import { createCompletionFrames, toCompletion } from '../dialects/openai-completions/answers.ts'
+import { completion, completionChunk, completionRequest } from '../dialects/openai-completions/schema.ts'
+import { streamEvents, type StreamDeps } from '../event-stream.ts'
+import { addRoute } from '../openapi/add-route.ts'
+
+export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
+  addRoute(app, 'POST /v1/completions', {
+    operationId: 'createCompletion',
+    summary: 'Continue texts or tokens',
+    tag: 'Generation',
+    access: 'key',
+    generates: true,
+    body: completionRequest,
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: completion,
+    event: completionChunk,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'openai',
+    handler: async ({ body, context }, reply) => {
+      const { isStream, hasEcho, includeUsage, choices } = body
+      using generation = await Generation.open(deps, body.generation, context)
+      const options = {
+        choices,
+        includeUsage,
+        echoedTexts: hasEcho ? await generation.promptTexts() : null,
+        topLogprobs: body.generation.topLogprobs ?? null,
+      }
+      if (!isStream) return toCompletion(generation, await generation.fold(), options)
+      await streamEvents(deps, reply, { generation, format: createCompletionFrames(generation, options) })
+      return reply
+    },
+  })
+}

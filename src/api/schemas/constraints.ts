@@ -24,7 +24,7 @@ function tooLong({ input }: { readonly input?: unknown }): string {
 }
 
 /** Of a JSON schema. @param isStrict whether keywords that cannot be kept to are refused */
-function schemaConstraint(
+export function schemaConstraint(
   schema: Readonly<Record<string, unknown>>,
   isStrict: boolean,
   context: z.RefinementCtx,

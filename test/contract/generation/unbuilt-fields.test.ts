@@ -77,6 +77,7 @@ const CHAT_FIELDS = [
   'priority',
 ]
 const RESPONSES_FIELDS = [
+  ...CONSTRAINT_FIELDS,
   ...SAMPLING_FIELDS,
   'repetition_penalty',
   'stop',

@@ -213,6 +213,10 @@ describe('what is wrong', () => {
     ],
     [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema is required.'],
     [
+      { text: { format: { type: 'json_object' } }, regex: 'a+' },
+      'regex must not be given beside text.format: an answer keeps to one constraint.',
+    ],
+    [
       { reasoning: { effort: 'huge' } },
       "reasoning.effort must be 'none', 'minimal', 'low', 'medium', 'high', 'xhigh' or 'max', but was \"huge\".",
     ],
@@ -272,6 +276,11 @@ describe('what is asked of the engine', () => {
       kind: 'json-schema',
       schema: JSON.stringify(schema),
       isStrict: true,
+    })
+    expect(read({ text: { format } }).constraintField).toBe('text.format')
+    expect(read({ regex: 'a+' })).toMatchObject({
+      constraint: { kind: 'regex', pattern: 'a+' },
+      constraintField: 'regex',
     })
   })
 

@@ -96,11 +96,14 @@ export async function* sayOk(request: EngineRequest): AsyncGenerator<EngineEvent
 
 /** Answers each request with this text, in pieces. */
 export function say(...pieces: readonly string[]): ScriptedEngine {
-  return new ScriptedEngine(async function* (): AsyncGenerator<EngineEvent> {
-    yield sequenceStart()
-    for (const piece of pieces) yield textDelta(piece, [1])
-    yield sequenceEnd()
-  })
+  return new ScriptedEngine(
+    async function* (): AsyncGenerator<EngineEvent> {
+      yield sequenceStart()
+      for (const piece of pieces) yield textDelta(piece, [1])
+      yield sequenceEnd()
+    },
+    { canConstrain: true },
+  )
 }
 
 export const failInTheMiddle = () =>

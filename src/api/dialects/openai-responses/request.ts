@@ -1,7 +1,7 @@
 /** A body of `/v1/responses` as a generation, and what its answer says of it. */
 import type { z } from 'zod'
 import type { ChatInput, GenerationRequest } from '../../../generation/engine-request.ts'
-import type { Constraint } from '../../../protocol/constraint.ts'
+import { constraintOf } from '../../schemas/constraints.ts'
 import { toEndRules } from '../../schemas/end-rules.ts'
 import { toSampling } from '../../schemas/sampling.ts'
 import { Conversation } from './conversation.ts'
@@ -45,20 +45,9 @@ function toChatInput(body: ResponsesBody, context: z.RefinementCtx): ChatInput {
   }
 }
 
-function toConstraint({ text }: ResponsesBody): { readonly constraint?: Constraint } {
-  const format = text?.format ?? TEXT_FORMAT
-  switch (format.type) {
-    case 'text':
-      return {}
-    case 'json_object':
-      return { constraint: { kind: 'json-object' } }
-    case 'json_schema': {
-      const { schema, strict } = format
-      return {
-        constraint: { kind: 'json-schema', schema: JSON.stringify(schema), isStrict: strict ?? false },
-      }
-    }
-  }
+function toConstraint(body: ResponsesBody): ReturnType<typeof constraintOf> {
+  const constraint = body.text?.format?.constraint ?? null
+  return constraint === null ? constraintOf(body) : { constraint, constraintField: 'text.format' }
 }
 
 function toTopLogprobs({ include, top_logprobs: count }: ResponsesBody): { readonly topLogprobs?: number } {
@@ -82,7 +71,7 @@ function toEcho(body: ResponsesBody) {
     top_logprobs: body.top_logprobs ?? 0,
     tool_choice: body.tool_choice,
     tools: body.tools.map(toShownTool),
-    text: { format: text?.format ?? TEXT_FORMAT, verbosity: text?.verbosity ?? 'medium' },
+    text: { format: text?.format?.shown ?? TEXT_FORMAT, verbosity: text?.verbosity ?? 'medium' },
     reasoning: {
       effort: reasoning?.effort ?? null,
       summary: reasoning?.summary ?? reasoning?.generate_summary ?? null,

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { UNBUILT_RESPONSE_FIELDS, UNBUILT_STREAM_FIELDS } from '../../../net/requests/field-table.ts'
+import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields } from '../../schemas/end-rules.ts'
 import {
   boolean,
@@ -14,7 +15,6 @@ import {
   integerFrom,
   modelId,
   must,
-  mustBeOfType,
   nullableWithDefault,
   number,
   oneOf,
@@ -30,6 +30,7 @@ import {
 import { longArray } from '../../schemas/long-array.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
 import { input } from './input.ts'
+import { textOptions } from './text-options.ts'
 import { findChoiceProblem, tool, toolChoice } from './tools.ts'
 
 export const LOGPROBS = 'message.output_text.logprobs'
@@ -50,30 +51,6 @@ const include = longArray(
   z.enum(INCLUDABLE, { error: must(INCLUDABLE.map((name) => `'${name}'`).join(' or ')) }),
   { error: must('an array of names') },
 ).describe(`\`${LOGPROBS}\` adds the log probability of each token; the others have nothing to add here.`)
-
-const jsonSchemaFormat = z.object({
-  type: z.literal('json_schema'),
-  name: text(),
-  description: text().nullish(),
-  schema: z.record(z.string(), z.unknown(), { error: must('a JSON schema') }),
-  strict: boolean().nullish(),
-})
-
-const format = z
-  .discriminatedUnion(
-    'type',
-    [z.object({ type: z.literal('text') }), z.object({ type: z.literal('json_object') }), jsonSchemaFormat],
-    { error: mustBeOfType(['text', 'json_object', 'json_schema']) },
-  )
-  .meta({ id: 'ResponseTextFormat' })
-
-const textOptions = z.object(
-  {
-    format: format.nullish(),
-    verbosity: oneOf(['low', 'medium', 'high']).nullish().describe('Ignored.'),
-  },
-  { error: must('an object') },
-)
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const
@@ -108,6 +85,7 @@ export const responsesBody = generationBody(
     repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
     ...samplingFields(),
     ...endFields(),
+    ...constraintFields(),
     stop: nullableWithDefault(stopStrings(), []),
     seed: seed().nullish(),
     priority: nullableWithDefault(priority(), 0),
@@ -127,9 +105,14 @@ export const responsesBody = generationBody(
     prompt_cache_key: z.string().nullish().catch(null),
   },
   UNBUILT_RESPONSE_FIELDS,
-).superRefine(({ tools, tool_choice: choice }, context) => {
-  const problem = findChoiceProblem(tools, choice)
+).superRefine((body, context) => {
+  const problem = findChoiceProblem(body.tools, body.tool_choice)
   if (problem !== null) context.addIssue({ code: 'custom', path: ['tool_choice'], message: problem })
+  refuseSeveralConstraints(body, context)
+  const { constraintField: field } = constraintOf(body)
+  if (field === undefined || !body.text?.format?.constraint) return
+  const message = 'must not be given beside text.format: an answer keeps to one constraint'
+  context.addIssue({ code: 'custom', path: [field], message })
 })
 
 export type ResponsesBody = z.output<typeof responsesBody>

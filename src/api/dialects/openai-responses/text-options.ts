@@ -1,0 +1,46 @@
+/** `text` of a request to `/v1/responses`: the format that the answer keeps to, and what is said of it. */
+import { z } from 'zod'
+import type { Constraint } from '../../../protocol/constraint.ts'
+import { schemaConstraint } from '../../schemas/constraints.ts'
+import { boolean, must, mustBeOfType, oneOf, text } from '../../schemas/fields.ts'
+
+const jsonSchemaFormat = z.object({
+  type: z.literal('json_schema'),
+  name: text(),
+  description: text().nullish(),
+  schema: z.record(z.string(), z.unknown(), { error: must('a JSON schema') }),
+  strict: boolean().nullish(),
+})
+
+const givenFormat = z
+  .discriminatedUnion(
+    'type',
+    [z.object({ type: z.literal('text') }), z.object({ type: z.literal('json_object') }), jsonSchemaFormat],
+    { error: mustBeOfType(['text', 'json_object', 'json_schema']) },
+  )
+  .meta({ id: 'ResponseTextFormat' })
+
+/** As it was given, for the answer, and what it asks for; null asks for nothing. */
+const format = givenFormat.transform((shown, context) => ({
+  shown,
+  constraint: toConstraint(shown, context),
+}))
+
+export const textOptions = z.object(
+  {
+    format: format.nullish(),
+    verbosity: oneOf(['low', 'medium', 'high']).nullish().describe('Ignored.'),
+  },
+  { error: must('an object') },
+)
+
+function toConstraint(given: z.output<typeof givenFormat>, context: z.RefinementCtx): Constraint | null {
+  switch (given.type) {
+    case 'text':
+      return null
+    case 'json_object':
+      return { kind: 'json-object' }
+    case 'json_schema':
+      return schemaConstraint(given.schema, given.strict ?? false, context)
+  }
+}

@@ -1,7 +1,7 @@
 /**
  * What is known of the tokens of a text, held until the text is sent. Text is held back where it may become a stop string or
  * a hit of a guard, and cut where it does; a token's log probability must neither come before its text nor instead of it.
- * Called by the scheduler and the output guard, once for each text; offsets count UTF-16 units from its beginning.
+ * Called by the scheduler, the output guard and the reading of answers, once for each text; offsets count UTF-16 units from its beginning.
  * Invariant: the bytes of all released tokens are the bytes of the sent text, to which `finish` may add the rest of a token
  * that was cut, and from which the tokens are missing that `clean` changed.
  */
@@ -52,6 +52,12 @@ export class HeldTokens<Token extends { readonly bytes: ArrayLike<number> }> {
     const last = this.#take(({ start, end }) => end <= offset || start < offset)
     this.#held = []
     return last
+  }
+
+  /** Where text is sent in parts, and what lies between them never: those with any text in this part, and none before it. */
+  releasePart(from: number, to: number): Token[] {
+    this.#take(({ end }) => end <= from)
+    return this.#take(({ start }) => start < to)
   }
 
   #take(isSent: (held: HeldToken<Token>) => boolean): Token[] {

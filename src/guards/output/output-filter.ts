@@ -161,8 +161,9 @@ class HeldText {
     this.#text += text
     this.#tokens.push({ end: this.#start + this.#text.length, tokenIds })
     if (logprobs === undefined) return
+    // A character whose bytes two tokens share takes both with it.
     this.#logprobs ??= new HeldTokens(removeControls)
-    for (const logprob of logprobs) this.#logprobs.add(withoutControlTokens(logprob))
+    for (const logprob of logprobs) this.#logprobs.add(withoutControls(logprob))
   }
 
   /** Counts text that was sent without being held. */
@@ -194,8 +195,12 @@ function removeControls(text: string): string {
   return text.replaceAll(ALL_CONTROLS, '')
 }
 
-/** Without the alternatives whose text could not have been sent as it is. */
-function withoutControlTokens(logprob: ChosenLogprob): ChosenLogprob {
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL_BYTES = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/g
+
+/** Its bytes as they are sent, and without the alternatives whose text could not be sent as it is. */
+function withoutControls(logprob: ChosenLogprob): ChosenLogprob {
   const top = logprob.top.filter(({ bytes }) => !CONTROLS.test(Buffer.from(bytes).toString('utf8')))
-  return { ...logprob, top }
+  const clean = Buffer.from(logprob.bytes).toString('latin1').replaceAll(CONTROL_BYTES, '')
+  return { ...logprob, bytes: [...Buffer.from(clean, 'latin1')], top }
 }

@@ -79,8 +79,12 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
 
 /** All of the answer is text. */
 class TextReader implements PartReader {
+  #received = 0
+
   push(text: string): ReturnType<PartReader['push']> {
-    return text === '' ? [] : [{ type: 'text', text }]
+    const at = this.#received
+    this.#received += text.length
+    return text === '' ? [] : [{ type: 'text', text, at }]
   }
 
   end(): ReturnType<PartReader['end']> {

@@ -251,7 +251,7 @@ describe('reasoning', () => {
   it('is read from its markers', () => {
     expect(read(createModel(qwen), chat, '<think>\nHm.\n</think>\n\nHello')).toEqual([
       { type: 'reasoning', text: 'Hm.' },
-      { type: 'text', text: 'Hello' },
+      { type: 'text', text: 'Hello', at: 22 },
     ])
   })
 
@@ -259,7 +259,7 @@ describe('reasoning', () => {
     const model = createModel(`${qwen}{{ '<think>\\n' }}`)
     expect(read(model, chat, 'Hm.</think>Hello')).toEqual([
       { type: 'reasoning', text: 'Hm.' },
-      { type: 'text', text: 'Hello' },
+      { type: 'text', text: 'Hello', at: 11 },
     ])
   })
 

@@ -1,7 +1,8 @@
 /** What the text of an answer is read as, in its order. Types only. */
 
 export type AnswerPart =
-  | { readonly type: 'text'; readonly text: string }
+  /** `at` is the offset of the answer at which this text stands. */
+  | { readonly type: 'text'; readonly text: string; readonly at: number }
   | { readonly type: 'reasoning'; readonly text: string }
   /** A call begins; the arguments that follow are its own. */
   | { readonly type: 'call'; readonly name: string }

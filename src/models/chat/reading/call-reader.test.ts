@@ -40,8 +40,21 @@ function fold(parts: readonly AnswerPart[]): readonly string[] {
   return folded
 }
 
+/** Text stands where it says that it does, one part behind the other. */
+function expectPlaces(parts: readonly AnswerPart[], answer: string): void {
+  let reached = 0
+  for (const part of parts) {
+    if (part.type !== 'text') continue
+    expect(part.at).toBeGreaterThanOrEqual(reached)
+    expect(answer.slice(part.at, part.at + part.text.length)).toBe(part.text)
+    reached = part.at + part.text.length
+  }
+}
+
 function read(reader: PartReader, pieces: readonly string[]): readonly string[] {
-  return fold([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()])
+  const parts = [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]
+  expectPlaces(parts, pieces.join(''))
+  return fold(parts)
 }
 
 const WEATHER = 'call get_weather: {"city": "Rome"}'

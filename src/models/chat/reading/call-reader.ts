@@ -41,6 +41,8 @@ type State = 'text' | 'list' | 'object' | 'arguments' | 'over'
 export class CallReader implements PartReader {
   readonly #options: CallReaderOptions
   #state: State
+  /** Length of all that has come. */
+  #received = 0
   /** What has not been read. */
   #buffer = ''
   /** What was read since the opener, to be given as text unless a call comes of it; null once one has come. */
@@ -60,6 +62,7 @@ export class CallReader implements PartReader {
   }
 
   push(text: string): readonly AnswerPart[] {
+    this.#received += text.length
     this.#buffer += text
     while (this.#buffer !== '' && this.#advance());
     return this.#take()
@@ -221,10 +224,12 @@ export class CallReader implements PartReader {
     },
   }
 
+  /** Called while what is given stands at the beginning of what is not settled: `#raw`, then the buffer. */
   #giveText(given: string): void {
     const text = this.#isAfterCall ? given.trimStart() : given
     if (text === '') return
-    this.#parts.push({ type: 'text', text })
+    const unsettled = (this.#raw ?? '').length + this.#buffer.length
+    this.#parts.push({ type: 'text', text, at: this.#received - unsettled + given.length - text.length })
     this.#isAfterCall = false
     this.#isAtStart = false
   }

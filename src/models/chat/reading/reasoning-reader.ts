@@ -22,6 +22,10 @@ export class ReasoningReader implements PartReader {
   readonly #options: ReasoningReaderOptions
   #state: 'before' | 'reasoning' | 'behind' | 'answer'
   #buffer = ''
+  /** Length of all that has come. */
+  #received = 0
+  /** Where in it the answer begins. */
+  #answerAt = 0
   #hasReasoning = false
 
   constructor(options: ReasoningReaderOptions) {
@@ -30,7 +34,8 @@ export class ReasoningReader implements PartReader {
   }
 
   push(text: string): readonly AnswerPart[] {
-    if (this.#state === 'answer') return this.#options.next.push(text)
+    if (this.#state === 'answer') return this.#shift(this.#options.next.push(text))
+    this.#received += text.length
     this.#buffer += text
     if (this.#state === 'before' && !this.#findOpen()) return []
     const reasoning = this.#state === 'reasoning' ? this.#readReasoning() : []
@@ -39,14 +44,15 @@ export class ReasoningReader implements PartReader {
     this.#state = 'answer'
     const rest = this.#buffer
     this.#buffer = ''
-    return [...reasoning, ...this.#options.next.push(rest)]
+    this.#answerAt = this.#received - rest.length
+    return [...reasoning, ...this.#shift(this.#options.next.push(rest))]
   }
 
   end(): readonly AnswerPart[] {
     const { next } = this.#options
     const rest = this.#buffer
     if (this.#state === 'reasoning') return [...this.#give(rest.trimEnd()), ...next.end()]
-    return this.#state === 'before' ? [...next.push(rest), ...next.end()] : next.end()
+    return this.#shift(this.#state === 'before' ? [...next.push(rest), ...next.end()] : next.end())
   }
 
   /** Whether it is known what the answer begins with. */
@@ -75,6 +81,13 @@ export class ReasoningReader implements PartReader {
     const ready = buffer.slice(0, buffer.length - openMarkerLength(buffer, [close])).trimEnd()
     this.#buffer = buffer.slice(ready.length)
     return this.#give(ready)
+  }
+
+  /** The next reader counts from the beginning of the answer. */
+  #shift(parts: readonly AnswerPart[]): readonly AnswerPart[] {
+    const offset = this.#answerAt
+    if (offset === 0) return parts
+    return parts.map((part) => (part.type === 'text' ? { ...part, at: part.at + offset } : part))
   }
 
   #give(text: string): readonly AnswerPart[] {

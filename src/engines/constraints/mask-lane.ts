@@ -22,8 +22,8 @@ const STUCK = 2
  * How long steps may wait for the masks of one text, over all: so much at once, and so much more for each token. What
  * takes longer would hold up every other stream.
  */
-const BASE_WAIT_MS = 1000
-const WAIT_MS_PER_TOKEN = 3
+const BASE_WAIT_MS = 2000
+const WAIT_MS_PER_TOKEN = 10
 
 /** The doorbell of a thread: rung for each token and each message. */
 export function ring(bell: Int32Array): void {

@@ -19,7 +19,7 @@ import { SchemaError } from './schema-error.ts'
 
 export { jsonObjectGrammar } from './json-rules.ts'
 
-const MAX_DEPTH = 64
+const MAX_DEPTH = 256
 const MAX_GRAMMAR_LENGTH = 2 * 1024 * 1024
 const MAX_COUNT = 100_000
 
@@ -81,7 +81,8 @@ class SchemaConverter {
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (rest[keyword] !== undefined) return this.#anyOf(keyword, rest, path)
     }
-    if (rest['const'] !== undefined) return literal(JSON.stringify(rest['const']))
+    const { const: only, ...others } = rest
+    if (only !== undefined) return this.#enum({ ...others, enum: [only] }, path)
     if (rest['enum'] !== undefined) return this.#enum(rest, path)
     const type = rest['type'] ?? impliedType(rest)
     if (type === null) return this.#json('value')
@@ -149,6 +150,11 @@ class SchemaConverter {
   #enum(schema: Schema, path: string): string {
     const values = schema['enum']
     if (!Array.isArray(values)) throw new SchemaError(`${path}/enum`, 'it must be an array')
+    const beside = Object.keys(schema).find((keyword) => keyword !== 'enum' && keyword !== 'type')
+    if (beside !== undefined && this.#options.isStrict) {
+      const problem = `'${beside}' beside 'enum' or 'const' is not supported in a strict schema`
+      throw new SchemaError(`${path}/${beside}`, problem)
+    }
     const types = schema['type'] === undefined ? null : typesOf(schema['type'])
     const allowed = values.filter((value) => types === null || types.some((type) => isOfType(value, type)))
     if (allowed.length === 0) throw new SchemaError(`${path}/enum`, 'it allows no value')

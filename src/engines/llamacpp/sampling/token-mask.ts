@@ -36,14 +36,18 @@ export class TokenMask {
 
 /** @param mask a bit for each token, set where it is allowed */
 export function maskOut(logits: Float32Array, mask: Int32Array): void {
-  for (let word = 0, first = 0; first < logits.length; word++, first += WORD_BITS) {
+  const words = Math.ceil(logits.length / WORD_BITS)
+  for (let word = 0; word < words; word++) {
     const bits = mask[word] as number
     if (bits === ALL_ALLOWED) continue
-    const end = Math.min(first + WORD_BITS, logits.length)
+    const first = word * WORD_BITS
     if (bits === 0) {
-      logits.fill(Number.NEGATIVE_INFINITY, first, end)
+      // One call for as many as there are: most masks allow few tokens.
+      while (word + 1 < words && mask[word + 1] === 0) word++
+      logits.fill(Number.NEGATIVE_INFINITY, first, (word + 1) * WORD_BITS)
       continue
     }
+    const end = Math.min(first + WORD_BITS, logits.length)
     for (let tokenId = first; tokenId < end; tokenId++) {
       if (((bits >>> (tokenId - first)) & 1) === 0) logits[tokenId] = Number.NEGATIVE_INFINITY
     }

@@ -1,0 +1,147 @@
+/** The pool of grammar threads: caching, refusals, bounds, and that hostile constraints cost nothing but themselves. */
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Constraint } from '../../protocol/constraint.ts'
+import type * as Pools from './grammar-pool.ts'
+import type { MaskReader } from './mask-lane.ts'
+
+/** Threads run what was built. */
+const BUILT = '../../../dist/engines/constraints/grammar-pool.js'
+/** A token for each byte, and one that ends a text. */
+const END = 256
+const vocabulary = {
+  bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
+  offsets: Int32Array.from({ length: 258 }, (_, i) => Math.min(i, 256)),
+  endTokenIds: [END],
+}
+const YES_NO: Constraint = { kind: 'choice', choices: ['yes', 'no'] }
+const COMPILE_MS = 2000
+const RULES = 20_000
+/** Takes many times the limit of these tests to compile. */
+const ENDLESS: Constraint = {
+  kind: 'grammar',
+  grammar: [
+    'root ::= r0',
+    ...Array.from(
+      { length: RULES },
+      (_, i) => `r${i} ::= r${(i + 1) % RULES} r${(i * 3 + 1) % RULES} | [a-z]+ r${(i * 5 + 2) % RULES}?`,
+    ),
+  ].join('\n'),
+}
+let pool: Pools.GrammarPool | null = null
+
+afterEach(() => pool?.close())
+
+async function openPool(options: { maxBatchSize?: number; compileMs?: number } = {}) {
+  const { GrammarPool } = (await import(BUILT)) as typeof Pools
+  pool = new GrammarPool({ vocabulary, maxBatchSize: 2, ...options })
+  return pool
+}
+
+async function start(own: Pools.GrammarPool, constraint: Constraint) {
+  const { matcherIds, compiled } = own.prepare(constraint, 1)
+  const [matcherId = -1] = matcherIds
+  await compiled
+  await expect.poll(() => own.isReady(matcherId)).toBe(true)
+  return { matcherId, reader: own.start(matcherId) as MaskReader }
+}
+
+function allowedOf(reader: MaskReader): readonly number[] {
+  const isAllowed = (tokenId: number): boolean =>
+    (((reader.mask[tokenId >> 5] ?? 0) >>> (tokenId & 31)) & 1) === 1
+  return Array.from({ length: END + 1 }, (_, tokenId) => tokenId).filter(isAllowed)
+}
+
+const codes = (text: string): readonly number[] => [...Buffer.from(text)]
+
+describe('a text with a constraint', () => {
+  it('may begin as the grammar does', async () => {
+    const { reader } = await start(await openPool(), YES_NO)
+    expect([reader.wait(), allowedOf(reader)]).toEqual(['open', codes('ny')])
+  })
+
+  it('is followed token by token', async () => {
+    const { reader } = await start(await openPool(), YES_NO)
+    for (const tokenId of codes('no')) {
+      expect(reader.wait()).toBe('open')
+      expect(allowedOf(reader)).toContain(tokenId)
+      reader.post(tokenId)
+    }
+    expect([reader.wait(), allowedOf(reader)]).toEqual(['open', [END]])
+    reader.post(END)
+    expect(reader.wait()).toBe('ended')
+  })
+
+  it('has a matcher of its own beside others of the same grammar', async () => {
+    const own = await openPool()
+    const [one, other] = await Promise.all([start(own, YES_NO), start(own, YES_NO)])
+    one.reader.wait()
+    one.reader.post(codes('n')[0] as number)
+    expect([one.reader.wait(), allowedOf(one.reader)]).toEqual(['open', codes('o')])
+    expect([other.reader.wait(), allowedOf(other.reader)]).toEqual(['open', codes('ny')])
+  })
+})
+
+describe('a compilation', () => {
+  it('is refused in words, and the thread goes on', async () => {
+    const own = await openPool()
+    for (const [constraint, message] of [
+      [{ kind: 'grammar', grammar: 'root ::= (' }, /EBNF parser error at line 1/],
+      [{ kind: 'regex', pattern: '(?=a)' }, /lookaround/],
+      [
+        { kind: 'json-schema', schema: '{"type":"x"}', isStrict: false },
+        /at \/type: the type "x" does not exist/,
+      ],
+      [{ kind: 'structural-tag', tag: '{"type":"structural_tag","format":{"type":"x"}}' }, /./],
+      [{ kind: 'grammar', grammar: 'root ::= root "a"' }, /allows no text/],
+    ] as const) {
+      const { compiled, matcherIds } = own.prepare(constraint, 1)
+      await expect(compiled).rejects.toThrow(message)
+      for (const matcherId of matcherIds) own.drop(matcherId)
+    }
+    expect((await start(own, YES_NO)).reader.wait()).toBe('open')
+  })
+
+  it('that takes too long is given up, and what runs and what comes does not notice', async () => {
+    const own = await openPool({ compileMs: COMPILE_MS })
+    const running = await start(own, YES_NO)
+    await expect(own.prepare(ENDLESS, 1).compiled).rejects.toMatchObject({ code: 'constraint_too_costly' })
+    expect(running.reader.wait()).toBe('open')
+    expect((await start(own, { kind: 'choice', choices: ['x'] })).reader.wait()).toBe('open')
+  })
+
+  it('that takes too much memory is given up', async () => {
+    const own = await openPool()
+    const constraint: Constraint = { kind: 'regex', pattern: '((a{1,1000}){1,1000}){1,1000}' }
+    await expect(own.prepare(constraint, 1).compiled).rejects.toMatchObject({ code: 'constraint_too_costly' })
+    expect((await start(own, YES_NO)).reader.wait()).toBe('open')
+  })
+
+  it('holds no mask up: a thread compiles only while none of its texts runs', async () => {
+    const own = await openPool({ compileMs: COMPILE_MS })
+    const running = await start(own, YES_NO)
+    const endless = own.prepare(ENDLESS, 1).compiled
+    const startedMs = performance.now()
+    running.reader.wait()
+    running.reader.post(codes('y')[0] as number)
+    expect([running.reader.wait(), allowedOf(running.reader)]).toEqual(['open', codes('e')])
+    expect(performance.now() - startedMs).toBeLessThan(1500)
+    await expect(endless).rejects.toMatchObject({ code: 'constraint_too_costly' })
+  })
+
+  it('whose request was dropped is not begun', async () => {
+    const own = await openPool({ maxBatchSize: 1, compileMs: COMPILE_MS })
+    const both = [own.prepare(ENDLESS, 1), own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n` }, 1)]
+    const dropped = own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n\n` }, 1)
+    for (const matcherId of dropped.matcherIds) own.drop(matcherId)
+    await Promise.allSettled(both.map(({ compiled }) => compiled))
+    expect((await start(own, YES_NO)).reader.wait()).toBe('open')
+  })
+
+  it('is done once for many', async () => {
+    const own = await openPool()
+    await start(own, YES_NO)
+    const startedMs = performance.now()
+    for (let i = 0; i < 100; i++) await own.prepare(YES_NO, 1).compiled
+    expect(performance.now() - startedMs).toBeLessThan(200)
+  })
+})

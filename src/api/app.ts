@@ -28,6 +28,7 @@ import { registerDocsRoutes } from './routes/docs.ts'
 import { registerEmbeddingRoutes } from './routes/embeddings.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
 import { registerAdminKeyRoutes, registerKeyRoutes } from './routes/keys.ts'
+import { registerMessageRoutes } from './routes/messages.ts'
 import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
 import { registerResponsesRoutes } from './routes/responses.ts'
 import { registerServiceRoutes } from './routes/service.ts'
@@ -84,6 +85,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerResponsesRoutes(routes, deps)
     registerEmbeddingRoutes(routes, deps)
     registerCompletionRoutes(routes, deps)
+    registerMessageRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
     registerUsageRoutes(routes, deps)

@@ -20,6 +20,9 @@ const PING_AFTER_SILENCE_MS = 15_000
 /** Time a client has to take what is buffered for it, a few kB, before it is cut off and its permit is released. */
 const SLOW_READER_MS = 30_000
 
+/** A line that clients skip. */
+const COMMENT_PING = ': ping\n\n'
+
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -52,7 +55,7 @@ export async function streamEvents(
   reply: FastifyReply,
   stream: GenerationStream,
 ): Promise<void> {
-  using writer = new SseWriter(reply, deps)
+  using writer = new SseWriter(reply, { ...deps, ping: stream.format.ping ?? COMMENT_PING })
   try {
     const lastFrames = await sendEvents(writer, stream)
     writer.end(lastFrames)
@@ -99,16 +102,19 @@ class SseWriter implements Disposable {
   readonly #silence: SilenceTimer
   readonly #startTimer: StartSilenceTimer
   readonly #metrics: StreamDeps['metrics']
+  readonly #pingFrame: string
   #isOpen = false
   #isOver = false
   #resume: (() => void) | null = null
 
   /** The first ping also opens the answer, for a client whose request waits in the queue. */
-  constructor(reply: FastifyReply, { startSilenceTimer = startSystemSilenceTimer, metrics }: StreamDeps) {
+  constructor(reply: FastifyReply, options: StreamDeps & { readonly ping: string }) {
+    const { startSilenceTimer = startSystemSilenceTimer, metrics, ping } = options
     this.#reply = reply
     this.#raw = reply.raw
     this.#startTimer = startSilenceTimer
     this.#metrics = metrics
+    this.#pingFrame = ping
     this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
     this.#raw.on('drain', this.#onRoom)
     onExchangeEnd(reply.request.raw, this.#raw, () => {
@@ -180,7 +186,7 @@ class SseWriter implements Disposable {
   #ping(): void {
     // A client that does not read what is there already needs no ping on top.
     if (this.#isOver || this.#resume !== null) return
-    void this.write(': ping\n\n')
+    void this.write(this.#pingFrame)
   }
 }
 

@@ -13,7 +13,7 @@ export interface RenderedError {
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 /** Where Anthropic's clients look for the id of a request. */
-const ANTHROPIC_REQUEST_ID = 'request-id'
+export const ANTHROPIC_REQUEST_ID = 'request-id'
 
 /** What a body looks like: `detail` alone, or with a dialect's error beside it. A route declares its own. */
 export type ErrorShape = 'plain' | 'openai' | 'anthropic'
@@ -74,9 +74,9 @@ export function toOpenAiError(error: ServiceError) {
 }
 
 /** Also the shape of an error inside a stream (Anthropic's Messages API, Errors). */
-function toAnthropicError(error: ServiceError, requestId: string) {
-  const { message, status } = error
-  return { type: 'error', error: { type: anthropicType(status), message }, request_id: requestId } as const
+export function toAnthropicError({ message, status }: ServiceError, requestId: string) {
+  const error = { type: anthropicType(status), message }
+  return { type: 'error', error, request_id: requestId, detail: message } as const
 }
 
 interface FailedRequest {
@@ -110,7 +110,7 @@ function bodyOf(error: ServiceError, { requestId, shape }: FailedRequest): objec
     case 'openai':
       return { detail, error: toOpenAiError(error) }
     case 'anthropic':
-      return { detail, ...toAnthropicError(error, requestId) }
+      return toAnthropicError(error, requestId)
   }
 }
 

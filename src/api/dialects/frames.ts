@@ -27,11 +27,18 @@ export interface FrameFormat {
   finish(): string
   /** Instead of what is still to come: the last frames of an answer that failed. */
   fail(error: ServiceError): string
+  /** What keeps a silent stream open. @default a comment */
+  readonly ping?: string
 }
 
 /** One event, whose data is JSON. */
 export function frame(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
+}
+
+/** One event whose name is its type. */
+export function namedFrame(event: { readonly type: string }): string {
+  return `event: ${event.type}\n${frame(event)}`
 }
 
 /** The last of OpenAI's events. */
@@ -46,11 +53,12 @@ export function failFrames(error: ServiceError): string {
  * Splits the frame of `chunk` at the values of `keys`, in their order, each 0 or '' in it. The parts between them are
  * serialized once, so a token costs the JSON of its new values and one template.
  */
-export function splitFrame<const Keys extends readonly string[]>(
-  chunk: object,
+export function splitFrame<Chunk extends object, const Keys extends readonly string[]>(
+  chunk: Chunk,
   keys: Keys,
+  toFrame: (chunk: Chunk) => string = frame,
 ): readonly [string, ...{ [Key in keyof Keys]: string }] {
-  const json = frame(chunk)
+  const json = toFrame(chunk)
   const parts: string[] = []
   let end = 0
   for (const key of keys) {

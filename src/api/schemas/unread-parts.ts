@@ -27,9 +27,14 @@ export function refuseUnreadPart(
   const parts = object[field]
   if (!Array.isArray(parts)) return
   for (const [index, part] of parts.entries()) {
-    const type: unknown = isJsonObject(part) ? part['type'] : null
-    if (typeof type !== 'string' || !Object.hasOwn(UNREAD_PARTS, type)) continue
-    const what = `must be text, but was ${UNREAD_PARTS[type]} ('${type}'): this server reads text only`
-    return addUnsupported(context, [field, index], what)
+    const problem = findUnreadPart(part)
+    if (problem !== null) return addUnsupported(context, [field, index], problem)
   }
+}
+
+/** What is wrong with a part that is no text; it follows the part's name. Null for any other. */
+export function findUnreadPart(part: unknown): string | null {
+  const type: unknown = isJsonObject(part) ? part['type'] : null
+  if (typeof type !== 'string' || !Object.hasOwn(UNREAD_PARTS, type)) return null
+  return `must be text, but was ${UNREAD_PARTS[type]} ('${type}'): this server reads text only`
 }

@@ -38,6 +38,8 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
     does: 'constrain the answer',
     fields: {
       response_format: [{ type: 'text' }],
+      output_config: [{}],
+      output_format: [],
       grammar: [''],
       json_schema: [],
       regex: [''],
@@ -224,7 +226,7 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
   },
   {
     does: 'end an answer at a text',
-    names: ['stop', 'stop_strings'],
+    names: ['stop', 'stop_strings', 'stop_sequences'],
     fields: { stop: [[], ''], stop_strings: [[]], stop_sequences: [[]] },
   },
   {
@@ -289,6 +291,14 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
       parameters: [{}],
     },
   },
+  {
+    does: 'shorten a conversation by itself',
+    fields: {
+      context_management: [{ edits: [] }, { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }, []],
+    },
+  },
+  { does: 'run code in a container', fields: { container: [] } },
+  { does: 'reach other servers', fields: { mcp_servers: [[]] } },
   { does: 'read images', fields: { images: [[]], image_data: [[]], multi_modal_data: [{}] } },
   {
     does: 'apply adapters',
@@ -353,6 +363,13 @@ export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
   { does: 'continue a message', fields: { prefix: [false], partial: [false] } },
 ])
 
+/** Fields of a tool of `/v1/messages` that would change the answer. */
+export const UNBUILT_TOOL_FIELDS: FieldTable = toTable([
+  { does: 'show a model examples of a call', fields: { input_examples: [[]] } },
+  { does: 'load a tool later', fields: { defer_loading: [false] } },
+  { does: 'call tools from code', fields: { allowed_callers: [['direct'], []] } },
+])
+
 /** Fields of `stream_options` that would change the answer. */
 export const UNBUILT_STREAM_FIELDS: FieldTable = toTable([
   { does: 'send usage in every chunk', fields: { continuous_usage_stats: [false] } },
@@ -372,7 +389,6 @@ export const UNBUILT_RESPONSE_FIELDS: FieldTable = toTable([
     does: 'answer in the background: nothing is stored here that could be asked for later',
     fields: { background: [false] },
   },
-  { does: 'shorten a conversation by itself', fields: { context_management: [[]] } },
 ])
 
 /**
@@ -391,6 +407,9 @@ export const HARMLESS_FIELDS: readonly string[] = [
   'session_id',
   'rid',
   'custom_labels',
+  'user_profile_id',
+  'workspace_id',
+  'diagnostics',
   // caches and where a request runs
   'prompt_cache_key',
   'prompt_cache_options',
@@ -398,6 +417,7 @@ export const HARMLESS_FIELDS: readonly string[] = [
   'prediction',
   'cache_prompt',
   'cache_salt',
+  'cache_control',
   'extra_key',
   'id_slot',
   'n_cache_reuse',
@@ -408,6 +428,8 @@ export const HARMLESS_FIELDS: readonly string[] = [
   'routed_dp_rank',
   'provider',
   'route',
+  'inference_geo',
+  'speed',
   'ngram_corpus_id',
   'kv_transfer_params',
   'ec_transfer_params',

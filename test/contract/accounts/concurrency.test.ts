@@ -27,6 +27,8 @@ const REQUESTS = [
   ['/v1/chat/completions', { ...MESSAGES, stream: true }],
   ['/v1/responses', { input: 'a' }],
   ['/v1/responses', { input: 'a', stream: true }],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16 }],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16, stream: true }],
 ] as const
 
 /** A free key may run one request at a time. */

@@ -23,14 +23,20 @@ const PLAIN_REQUESTS = [
   ['/v1/generate/continuous-batch', { prompts: ['a', 'b'] }, 2],
   ['/v1/chat/completions', MESSAGES, 1],
   ['/v1/responses', { input: 'a' }, 1],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16 }, 1],
 ] as const
 
+/** Those that end with `[DONE]`. */
 const STREAM_REQUESTS = [
   ['/v1/generate/stream', { prompt: 'a' }, 1],
   ['/v1/chat/completions', { ...MESSAGES, stream: true }, 1],
 ] as const
 
-const REQUESTS = [...PLAIN_REQUESTS, ...STREAM_REQUESTS]
+const REQUESTS = [
+  ...PLAIN_REQUESTS,
+  ...STREAM_REQUESTS,
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16, stream: true }, 1],
+] as const
 
 /** A recorder that takes as long as the test likes. */
 function createSlowRecorder() {

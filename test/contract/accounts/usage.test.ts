@@ -22,6 +22,8 @@ const REQUESTS = [
   ['/v1/chat/completions', { ...MESSAGES, stream: true }, 3],
   ['/v1/responses', { input: 'abc' }, 3],
   ['/v1/responses', { input: 'abc', stream: true }, 3],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16 }, 3],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16, stream: true }, 3],
 ] as const
 
 const SUMMARY = { requests: 0, tokens_in: 0, tokens_out: 0, avg_response_ms: 0 }

@@ -18,6 +18,7 @@ const KEYED_ROUTES = [
   ['POST', '/v1/responses'],
   ['GET', '/v1/responses/resp_1'],
   ['POST', '/v1/completions'],
+  ['POST', '/v1/messages'],
 ] as const
 
 const testApp = shared(() => createTestApp())
@@ -194,6 +195,7 @@ describe('unknown models', () => {
     ['/v1/generate/continuous-batch', { prompts: ['a'] }],
     ['/v1/chat/completions', MESSAGES],
     ['/v1/responses', { input: 'a' }],
+    ['/v1/messages', { ...MESSAGES, max_tokens: 16 }],
   ])('POST %s answers 404', async (url, body) => {
     const answer = await testApp().post(url, { ...body, model: 'nobody' })
 

@@ -17,6 +17,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/completions': { prompt: 'a' },
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },
   '/v1/responses': { input: 'a' },
+  '/v1/messages': { max_tokens: 1, messages: [{ role: 'user', content: 'a' }] },
   '/v1/auth/register': ACCOUNT,
   '/v1/auth/login': ACCOUNT,
   '/v1/auth/password': { current_password: 'long enough', new_password: 'longer enough' },

@@ -24,6 +24,8 @@ const REQUESTS = [
   ['/v1/responses', { input: 'a', stream: true }, 1],
   ['/v1/completions', { prompt: 'hello' }, 1],
   ['/v1/completions', { prompt: 'hello', stream: true }, 1],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16 }, 1],
+  ['/v1/messages', { ...MESSAGES, max_tokens: 16, stream: true }, 1],
 ] as const
 
 describe.each([

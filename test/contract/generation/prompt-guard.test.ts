@@ -66,6 +66,29 @@ describe('the prompt guard', () => {
     })
   })
 
+  it("names the block of an Anthropic message, and judges a tool's result", async () => {
+    const post = (content: unknown) => {
+      const call = { type: 'tool_use', id: 't', name: 'f', input: {} }
+      const messages = [
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content },
+      ]
+      return createGuardedApp().post('/v1/messages', { system: 'Be brief.', max_tokens: 16, messages })
+    }
+    const result = { type: 'tool_result', tool_use_id: 't', content: 'fine' }
+
+    const answers = [
+      await post([result, { type: 'text', text: ATTACK }]),
+      await post([result, { ...result, content: ATTACK }]),
+    ]
+
+    expect(answers.map((answer) => answer.json().error)).toEqual([
+      { type: 'invalid_request_error', message: `messages[2].content ${SENTENCE}` },
+      { type: 'invalid_request_error', message: `messages[2].content[1].content ${SENTENCE}` },
+    ])
+  })
+
   it('judges only what follows the last assistant message, and never what the operator says', async () => {
     const { post } = createGuardedApp()
     const send = async (...turns: readonly [role: string, content: string][]) => {

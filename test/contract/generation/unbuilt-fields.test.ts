@@ -93,6 +93,21 @@ const RESPONSES_FIELDS = [
   'stream',
   'stream_options',
 ]
+const MESSAGES_FIELDS = [
+  ...SAMPLING_FIELDS,
+  'repetition_penalty',
+  'max_tokens',
+  'stop_sequences',
+  'system',
+  'thinking',
+  'tools',
+  'tool_choice',
+  'output_config',
+  'output_format',
+  'stream',
+  'seed',
+  'priority',
+]
 
 function postFull(url: string, base: object): Post {
   return async (fields) => {
@@ -129,6 +144,11 @@ const ROUTES: readonly (readonly [name: string, post: Post, read: readonly strin
   ],
   ['/v1/responses', postFull('/v1/responses', { input: 'ab' }), RESPONSES_FIELDS],
   ['/v1/completions', postFull('/v1/completions', { prompt: 'ab' }), COMPLETION_FIELDS],
+  [
+    '/v1/messages',
+    postFull('/v1/messages', { max_tokens: 16, messages: [{ role: 'user', content: 'ab' }] }),
+    MESSAGES_FIELDS,
+  ],
   ['/v1/generate of the light server', postLight, ['max_new_tokens']],
 ]
 

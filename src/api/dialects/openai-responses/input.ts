@@ -4,7 +4,7 @@
  * are refused by their name. `conversation.ts` makes a chat of them.
  */
 import { z } from 'zod'
-import { brokenRule, isWellFormed, NOT_WELL_FORMED } from '../../../net/requests/request-fields.ts'
+import { brokenRule } from '../../../net/requests/request-fields.ts'
 import {
   addUnsupported,
   arrayOf,
@@ -16,24 +16,12 @@ import {
   text,
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
+import { stringOr } from '../../schemas/string-or.ts'
 import { refuseUnreadPart } from '../../schemas/unread-parts.ts'
 
 /** Ids that clients make themselves are as long as they like; OpenAI's are 64 characters at most. */
 const MAX_CALL_ID_CHARACTERS = 256
 const CALL_ID_RULE = `a string of 1 to ${MAX_CALL_ID_CHARACTERS} characters`
-
-/**
- * A string in place of an array. No union: its error would name neither the item nor the field that is wrong.
- * @param toArray what the string is short for
- */
-function stringOr<Schema extends z.ZodType>(toArray: (given: string) => unknown, schema: Schema) {
-  const expand = (given: unknown, context: z.RefinementCtx): unknown => {
-    if (typeof given !== 'string') return given
-    if (!isWellFormed(given)) context.addIssue({ code: 'custom', message: NOT_WELL_FORMED })
-    return toArray(given)
-  }
-  return z.preprocess(expand, schema).meta({ type: ['string', 'array'] })
-}
 
 const textPart = z
   .object({ type: z.literal(['input_text', 'output_text', 'text']), text: text() })

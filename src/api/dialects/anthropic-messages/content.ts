@@ -1,0 +1,92 @@
+/**
+ * The messages of Anthropic's Messages API as a request brings them: content as a string, or as blocks of the kinds that a
+ * role may have. What this server cannot read is refused by its name. `conversation.ts` makes a chat of them.
+ */
+import { z } from 'zod'
+import { addUnsupported, boolean, isJsonObject, must, mustBeOfType, text } from '../../schemas/fields.ts'
+import { longArray } from '../../schemas/long-array.ts'
+import { stringOr } from '../../schemas/string-or.ts'
+import { findUnreadPart } from '../../schemas/unread-parts.ts'
+
+const MAX_ID_CHARACTERS = 256
+const ID_RULE = `a string of 1 to ${MAX_ID_CHARACTERS} characters`
+
+const callId = () =>
+  text(ID_RULE)
+    .min(1, { error: must(ID_RULE) })
+    .max(MAX_ID_CHARACTERS, { error: must(ID_RULE) })
+
+const textBlock = z.object({ type: z.literal('text'), text: text() })
+
+const thinkingBlock = z.object({ type: z.literal('thinking'), thinking: text() })
+
+const redactedThinkingBlock = z
+  .object({ type: z.literal('redacted_thinking') })
+  .describe('Passes unread: it is encrypted.')
+
+const toolUseBlock = z.object({
+  type: z.literal('tool_use'),
+  id: callId(),
+  name: text(),
+  input: z.record(z.string(), z.unknown(), { error: must('an object') }),
+})
+
+type BlockSchema = z.ZodObject<{ type: z.ZodLiteral<string> }>
+
+/** Content of blocks of these kinds; a string is short for one text block. */
+function contentOf<const Blocks extends readonly [BlockSchema, ...BlockSchema[]]>(...blocks: Blocks) {
+  const types = blocks.map(({ shape }) => shape.type.value)
+  const error = mustBeOfType(types)
+  const checkType = (given: unknown, context: z.RefinementCtx): unknown => {
+    const type = isJsonObject(given) ? given['type'] : undefined
+    if (typeof type !== 'string' || types.includes(type)) return given
+    const unread = findUnreadPart(given)
+    if (unread !== null) addUnsupported(context, [], unread)
+    else addUnsupported(context, ['type'], error({ input: given }))
+    return given
+  }
+  const block = z.preprocess(checkType, z.discriminatedUnion('type', blocks, { error }))
+  const array = longArray(block, { error: must('a string (or an array of content blocks)') })
+  return stringOr((given) => [{ type: 'text', text: given }], array)
+}
+
+/** Text alone: of system prompts and of results. */
+export const textContent = contentOf(textBlock)
+
+const toolResultBlock = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: callId().describe('Of a `tool_use` block before it.'),
+  content: textContent.optional(),
+  is_error: boolean().nullish().describe('The model reads the result as `Error: <content>`.'),
+})
+
+const userMessage = z.object({ role: z.literal('user'), content: contentOf(textBlock, toolResultBlock) })
+
+const assistantMessage = z.object({
+  role: z.literal('assistant'),
+  content: contentOf(textBlock, thinkingBlock, redactedThinkingBlock, toolUseBlock),
+})
+
+const systemMessage = z.object({ role: z.literal('system'), content: textContent })
+
+const ROLE_RULE = "'user', 'assistant' or 'system'"
+
+/** The role decides what may follow, so it is named first where it is wrong. */
+function checkRole(given: unknown, context: z.RefinementCtx): unknown {
+  const role = isJsonObject(given) ? given['role'] : undefined
+  if (!isJsonObject(given) || role === 'user' || role === 'assistant' || role === 'system') return given
+  context.addIssue({ code: 'custom', path: ['role'], message: must(ROLE_RULE)({ input: role }) })
+  return given
+}
+
+export const messageParam = z
+  .preprocess(
+    checkRole,
+    z.discriminatedUnion('role', [userMessage, assistantMessage, systemMessage], {
+      error: must('an object with role and content'),
+    }),
+  )
+  .meta({ id: 'AnthropicMessageParam' })
+
+export type TextContent = z.output<typeof textContent>
+export type Message = z.output<typeof messageParam>

@@ -1,0 +1,61 @@
+/** `POST /v1/messages`: Anthropic's shape, plain or streamed. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { ServiceError } from '../../core/errors.ts'
+import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { ANTHROPIC_REQUEST_ID } from '../../net/render-error.ts'
+import { describeValue } from '../../net/requests/request-fields.ts'
+import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
+import { MessageFrames, toMessage } from '../dialects/anthropic-messages/answers.ts'
+import {
+  anthropicEvent,
+  anthropicMessage,
+  messagesQuery,
+  messagesRequest,
+} from '../dialects/anthropic-messages/schema.ts'
+import { streamEvents, type StreamDeps } from '../event-stream.ts'
+import { addRoute } from '../openapi/add-route.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
+
+export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
+  addRoute(app, 'POST /v1/messages', {
+    operationId: 'createMessage',
+    summary: "Answer a conversation in Anthropic's shape",
+    tag: 'Generation',
+    access: 'key',
+    generates: true,
+    body: messagesRequest,
+    query: messagesQuery,
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: anthropicMessage,
+    event: anthropicEvent,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'anthropic',
+    handler: async ({ body, context }, reply) => {
+      greet(context, reply)
+      const { isStream, showsThinking } = body
+      using generation = await Generation.open(deps, body.generation, context)
+      if (!isStream) {
+        const [sequence] = await generation.fold()
+        return sequence && toMessage(generation, sequence, { showsThinking })
+      }
+      const { requestId } = context
+      const format = new MessageFrames(generation, { requestId, showsThinking })
+      await streamEvents(deps, reply, { generation, format })
+      return reply
+    },
+  })
+}
+
+const VERSION = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * Names the request where Anthropic's clients look for it. Any version of the API is answered as its one version is; betas
+ * are asked for by fields too, and those are read or refused. @throws ServiceError for a version that is none
+ */
+function greet({ request, requestId }: RequestContext, reply: FastifyReply): void {
+  reply.header(ANTHROPIC_REQUEST_ID, requestId)
+  const version = request.headers['anthropic-version']
+  if (version === undefined || (typeof version === 'string' && VERSION.test(version))) return
+  const message = `The header anthropic-version must be a date, as 2023-06-01 is, but was ${describeValue(version)}.`
+  throw new ServiceError('invalid_request', { message })
+}

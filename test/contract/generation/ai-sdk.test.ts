@@ -1,14 +1,17 @@
 /** The AI SDK with its provider of OpenAI-compatible servers, which speaks chat completions. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { APICallError, generateText, streamText } from 'ai'
+import { APICallError, generateText, Output, streamText } from 'ai'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
+const OPTIONS = { includeUsage: true, supportsStructuredOutputs: true } as const
+
 async function createModel(options: TestAppOptions = {}, modelId = 'default') {
   const baseURL = `http://127.0.0.1:${await createTestApp(options).listen()}/v1`
-  const sluice = createOpenAICompatible({ name: 'sluice', baseURL, apiKey: KEY, includeUsage: true })
+  const sluice = createOpenAICompatible({ name: 'sluice', baseURL, apiKey: KEY, ...OPTIONS })
   return sluice(modelId)
 }
 
@@ -61,6 +64,24 @@ describe("the AI SDK's OpenAI-compatible provider", () => {
     expect(texts).toEqual(['hel', 'lo'])
     expect(await result.finishReason).toBe('stop')
     expect(await result.usage).toMatchObject({ inputTokens: 2, outputTokens: 2, totalTokens: 4 })
+  })
+
+  it('generates an object, whose schema is the constraint', async () => {
+    const engine = say('{"city":', '"Paris"}')
+    const model = await createModel({ engine })
+    const output = Output.object({ schema: z.object({ city: z.string() }) })
+
+    const plain = await generateText({ model, prompt: 'where?', output })
+    const streamed = streamText({ model, prompt: 'where?', output })
+
+    expect([plain.output, await streamed.output]).toEqual([{ city: 'Paris' }, { city: 'Paris' }])
+    expect(plain.warnings).toEqual([])
+    for (const { options } of engine.requests) {
+      expect(options.constraint).toMatchObject({
+        kind: 'json-schema',
+        schema: expect.stringContaining('"city"'),
+      })
+    }
   })
 
   it('reads errors with their sentence, and tries those again that may pass', async () => {

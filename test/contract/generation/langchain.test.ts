@@ -2,6 +2,7 @@
 import { type AIMessageChunk, HumanMessage, SystemMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
@@ -59,6 +60,27 @@ describe("LangChain's chat model", () => {
 
     const [first] = (metadata['logprobs'] as { content: { token: string; logprob: number }[] }).content
     expect(first).toMatchObject({ token: 'h', logprob: 0 })
+  })
+
+  it('reads structured output, whose schema is the constraint', async () => {
+    const engine = say('{"city":', '"Paris"}')
+    const model = await createModel({ engine })
+    const structured = model.withStructuredOutput(z.object({ city: z.string() }), { method: 'jsonSchema' })
+
+    expect(await structured.invoke('where?')).toEqual({ city: 'Paris' })
+    expect(engine.requests[0]?.options.constraint).toMatchObject({
+      kind: 'json-schema',
+      schema: expect.stringContaining('"city"'),
+    })
+  })
+
+  it('reads JSON of any shape', async () => {
+    const engine = say('{"city":', '"Paris"}')
+    const model = await createModel({ engine })
+    const structured = model.withStructuredOutput(z.object({ city: z.string() }), { method: 'jsonMode' })
+
+    expect(await structured.invoke('where?')).toEqual({ city: 'Paris' })
+    expect(engine.requests[0]?.options.constraint).toMatchObject({ kind: 'json-object' })
   })
 
   it('answers a batch', async () => {

@@ -1,6 +1,7 @@
 /** LlamaIndex's LLM of OpenAI, as it is: what it sends is taken, what it reads is there. */
 import { OpenAI } from '@llamaindex/openai'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { failInTheMiddle, hangUntilLeft, say } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
@@ -39,6 +40,22 @@ describe("LlamaIndex's LLM", () => {
     for await (const { delta } of await llm.chat({ messages: MESSAGES, stream: true })) texts.push(delta)
 
     expect(texts.filter((text) => text !== '')).toEqual(['hel', 'lo'])
+  })
+
+  it('reads structured output, whose schema is the constraint', async () => {
+    const engine = say('{"city":', '"Paris"}')
+    const llm = await createLlm({ engine })
+
+    const { message } = await llm.chat({
+      messages: MESSAGES,
+      responseFormat: z.object({ city: z.string() }),
+    })
+
+    expect(message.content).toBe('{"city":"Paris"}')
+    expect(engine.requests[0]?.options.constraint).toMatchObject({
+      kind: 'json-schema',
+      schema: expect.stringContaining('"city"'),
+    })
   })
 
   it('passes what it does not know itself', async () => {

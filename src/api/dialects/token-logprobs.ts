@@ -2,6 +2,9 @@
 import { z } from 'zod'
 import type { ChosenLogprob, TokenLogprob } from '../../protocol/engine.ts'
 
+/** As many as OpenAI gives. */
+export const MAX_TOP_LOGPROBS = 20
+
 const tokenFields = {
   token: z.string().describe('Text of the token; a part of a character is replaced by U+FFFD.'),
   logprob: z.number().describe('Natural logarithm of its probability; -9999 is anything less than that.'),

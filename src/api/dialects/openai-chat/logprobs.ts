@@ -5,9 +5,7 @@
 import { z } from 'zod'
 import type { ChosenLogprob } from '../../../protocol/engine.ts'
 import { boolean, integer, nullableWithDefault } from '../../schemas/fields.ts'
-import { tokenLogprob, toTokenLogprob } from '../token-logprobs.ts'
-
-const MAX_TOP_LOGPROBS = 20
+import { MAX_TOP_LOGPROBS, tokenLogprob, toTokenLogprob } from '../token-logprobs.ts'
 
 export const logprobFields = () => ({
   logprobs: nullableWithDefault(

@@ -29,6 +29,7 @@ import {
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
+import { MAX_TOP_LOGPROBS } from '../token-logprobs.ts'
 import { input } from './input.ts'
 import { textOptions } from './text-options.ts'
 import { findChoiceProblem, tool, toolChoice } from './tools.ts'
@@ -89,7 +90,7 @@ export const responsesBody = generationBody(
     stop: nullableWithDefault(stopStrings(), []),
     seed: seed().nullish(),
     priority: nullableWithDefault(priority(), 0),
-    top_logprobs: integer(0, 20).nullish(),
+    top_logprobs: integer(0, MAX_TOP_LOGPROBS).nullish(),
     include: include.nullish(),
     tools: nullableWithDefault(longArray(tool, { error: must('an array of tools') }), []),
     tool_choice: nullableWithDefault(toolChoice, 'auto'),

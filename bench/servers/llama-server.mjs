@@ -15,10 +15,11 @@ const POLL_MS = 5
  * @property {number} slotTokens what one slot holds
  * @property {number} threads
  * @property {'auto' | 'off'} gpu
+ * @property {string[]} [words] further ones of its command line
  */
 
 /** @param {string} binary @param {PeerOptions} options @returns {Promise<{ address: string, pid: number, stop: () => Promise<void> }>} */
-export async function startLlamaServer(binary, { model, slots, slotTokens, threads, gpu }) {
+export async function startLlamaServer(binary, { model, slots, slotTokens, threads, gpu, words: more = [] }) {
   const port = await freePort()
   const words = [
     ...['-m', model, '--host', '127.0.0.1', '--port', String(port)],
@@ -26,6 +27,7 @@ export async function startLlamaServer(binary, { model, slots, slotTokens, threa
     ...['-c', String(slots * slotTokens), '--parallel', String(slots), '--no-kv-unified'],
     ...['-t', String(threads), '-tb', String(threads), '-fa', 'auto'],
     ...['-ngl', gpu === 'off' ? '0' : '999', '--no-webui', '--log-disable', '--offline'],
+    ...more,
   ]
   const child = spawn(binary, words, { stdio: 'ignore', env: environment(binary) })
   const ended = once(child, 'close')

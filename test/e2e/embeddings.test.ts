@@ -226,11 +226,11 @@ describe('a reranking model', () => {
     expect(status).toBe(200)
     const pairs = DOCUMENT_WORDS.map((words) => tokens('the', 'quick', 'fox', '[SEP]', ...words))
     for (const { index, relevance_score: score } of body.results) {
-      // llama.cpp computes GELU from a table of half precision.
-      expect(score).toBeCloseTo(rankReference(pairs[index] ?? []), 3)
+      // llama.cpp computes GELU and attention in half precision; other tokens give scores that differ by 0.03 and more.
+      expect(Math.abs(score - rankReference(pairs[index] ?? []))).toBeLessThan(0.002)
     }
     const scores = body.results.map(({ relevance_score: score }) => score)
-    expect(Math.max(...scores) - Math.min(...scores)).toBeGreaterThan(0.01)
+    expect(Math.max(...scores) - Math.min(...scores)).toBeGreaterThan(0.1)
     expect(scores).toEqual(scores.toSorted((one, other) => other - one))
     expect(body.usage).toEqual({ prompt_tokens: pairs.flat().length, total_tokens: pairs.flat().length })
   })

@@ -16,10 +16,11 @@ import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
 import type { EmbeddingInfo, ModelInfo, TextPrompt, RankedPair } from '../../../protocol/engine.ts'
 import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
-import { availableCores, defaultThreads } from '../cpu-cores.ts'
+import { availableCores, createIdleCoresMeter, defaultThreads } from '../cpu-cores.ts'
 import { type Bindings, loadLlama } from '../ffi/bindings.ts'
 import { checkGguf } from '../gguf-check.ts'
 import { type Model, openModel } from '../model.ts'
+import { ThreadGovernor } from '../thread-governor.ts'
 import { TokenizerThread } from '../tokenizing/tokenizer-thread.ts'
 import { Vocabulary } from '../tokenizing/vocabulary.ts'
 import { PooledContext } from './pooled-context.ts'
@@ -91,12 +92,17 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
   readonly #info: ModelInfo
   /** Null before the first long text. */
   #tokenizerThread: TokenizerThread | null = null
-  #threads: number
+  /** Chooses the threads of a batch: on a machine that others use, fewer are quicker (decision 0020). */
+  readonly #governor: ThreadGovernor
 
   constructor(api: Bindings, model: Model, options: LlamaEmbeddingOptions) {
     this.#options = options
     this.#model = model
-    this.#threads = options.maxThreads
+    this.#governor = new ThreadGovernor({
+      maxThreads: options.maxThreads,
+      idleCores: createIdleCoresMeter(),
+      nowMs: () => performance.now(),
+    })
     this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
     this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.#context = new PooledContext(api, model, { ...options, ...options.embedding, maxTexts: MAX_TEXTS })
@@ -125,8 +131,7 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
   }
 
   shareCores(busyEngines: number): void {
-    const share = Math.max(1, Math.floor(availableCores() / busyEngines))
-    this.#threads = Math.min(this.#options.maxThreads, share)
+    this.#governor.setLimit(Math.floor(availableCores() / busyEngines))
   }
 
   tokenize(prompt: TextPrompt): Int32Array {
@@ -143,9 +148,18 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
   }
 
   execute(texts: readonly Int32Array[]): readonly Float32Array[] {
-    const vectors = this.#context.compute(texts, this.#threads)
+    const startedMs = performance.now()
+    const vectors = this.#context.compute(texts, this.#governor.threads)
+    this.#observe(texts, performance.now() - startedMs)
     if (this.#options.embedding.pooling !== 'rank') for (const vector of vectors) normalize(vector)
     return vectors
+  }
+
+  /** As a batch of the next power of two: only steps of the same work are compared, and hardly two batches are alike. */
+  #observe(texts: readonly Int32Array[], ms: number): void {
+    const tokens = texts.reduce((sum, { length }) => sum + length, 0)
+    const rows = 2 ** Math.round(Math.log2(tokens))
+    this.#governor.observe({ rows, contextTokens: rows }, (ms * rows) / tokens)
   }
 
   close(): void {

@@ -32,6 +32,7 @@ import { registerMessageRoutes } from './routes/messages.ts'
 import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
 import { registerResponsesRoutes } from './routes/responses.ts'
 import { registerServiceRoutes } from './routes/service.ts'
+import { registerTokenRoutes } from './routes/tokens.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
 import { validatorCompiler } from './schemas/validator.ts'
 
@@ -86,6 +87,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     registerEmbeddingRoutes(routes, deps)
     registerCompletionRoutes(routes, deps)
     registerMessageRoutes(routes, deps)
+    registerTokenRoutes(routes, deps)
     registerAuthRoutes(routes, deps)
     registerKeyRoutes(routes, deps)
     registerUsageRoutes(routes, deps)

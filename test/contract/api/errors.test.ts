@@ -19,6 +19,8 @@ const KEYED_ROUTES = [
   ['GET', '/v1/responses/resp_1'],
   ['POST', '/v1/completions'],
   ['POST', '/v1/messages'],
+  ['POST', '/tokenize'],
+  ['POST', '/v1/detokenize'],
 ] as const
 
 const testApp = shared(() => createTestApp())

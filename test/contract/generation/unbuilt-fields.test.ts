@@ -48,6 +48,7 @@ const GENERATE_FIELDS = [
   'priority',
 ]
 const COMPLETION_FIELDS = [
+  ...CONSTRAINT_FIELDS,
   'n',
   'best_of',
   'echo',

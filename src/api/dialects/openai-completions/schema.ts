@@ -21,6 +21,7 @@ import {
   topK,
   topP,
 } from '../../schemas/fields.ts'
+import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { finishReason, stopField, streamOptionsField, usage } from '../../schemas/openai-fields.ts'
@@ -70,6 +71,7 @@ const completionBody = generationBody('CompletionRequest', {
   repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   ...samplingFields(),
   ...endFields(),
+  ...constraintFields(),
   n: nullableWithDefault(choices(), 1),
   best_of: integer(1, MAX_CHOICES)
     .nullish()
@@ -84,6 +86,7 @@ const completionBody = generationBody('CompletionRequest', {
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),
 }).superRefine((body, context) => {
+  refuseSeveralConstraints(body, context)
   const prompts = toPrompts(body.prompt).length
   if (prompts * body.n > MAX_CHOICES) {
     const most = Math.floor(MAX_CHOICES / prompts)
@@ -134,6 +137,7 @@ function toGenerationRequest(body: z.output<typeof completionBody>): GenerationR
     sampling: toSampling(body),
     stopStrings: body.stop ?? [],
     ...toEndRules(body),
+    ...constraintOf(body),
     ...(typeof body.logprobs === 'number' && { topLogprobs: body.logprobs }),
     numBeams: 1,
     priority: body.priority,

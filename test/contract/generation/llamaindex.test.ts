@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { failInTheMiddle, hangUntilLeft, say } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
+import { until } from '../../support/until.ts'
 
 async function createLlm(options: TestAppOptions = {}, fields: ConstructorParameters<typeof OpenAI>[0] = {}) {
   const baseURL = `http://127.0.0.1:${await createTestApp(options).listen()}/v1`
@@ -81,13 +82,18 @@ describe("LlamaIndex's LLM", () => {
     await expect(readAll()).rejects.toThrow('The engine stopped')
   })
 
-  /** Leaving the loop of a stream is not among what it passes on: its wrapper never returns the iterator below. */
-  it('aborts at its time-out', async () => {
+  /** Leaving the loop of a stream is not passed on: LlamaIndex's wrapper never returns the iterator below it. */
+  it('aborts by the signal of its own fetch', async () => {
     const { engine, left } = hangUntilLeft()
-    const llm = await createLlm({ engine }, { timeout: 100 })
+    const controller = new AbortController()
+    const abortableFetch: typeof fetch = (url, init) => fetch(url, { ...init, signal: controller.signal })
+    const llm = await createLlm({ engine }, { additionalSessionOptions: { fetch: abortableFetch } })
 
-    await expect(llm.chat({ messages: MESSAGES })).rejects.toThrow('timed out')
+    const answer = llm.chat({ messages: MESSAGES }).catch((error: unknown) => error)
+    await until('the engine has it', () => engine.requests.length > 0)
+    controller.abort()
 
+    expect(await answer).toBeInstanceOf(Error)
     await left
   })
 })

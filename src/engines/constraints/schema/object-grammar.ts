@@ -1,5 +1,6 @@
 /** The members of an object as a grammar: in one order, each at most once, commas between them. */
 import { inClass, literal } from './ebnf.ts'
+import { PLAIN } from './json-rules.ts'
 
 interface Member {
   /** An expression for key, colon and value. */
@@ -16,9 +17,6 @@ export interface ObjectShape {
 
 /** Gives the name of a rule with this body. */
 type AddRule = (body: string) => string
-
-/** Any JSON character that is not written as an escape. */
-const KEY_CHARACTER = '[^"\\\\\\u0000-\\u001f]'
 
 export function writeObject({ members, other, ws }: ObjectShape, addRule: AddRule): string {
   const comma = `${ws} "," ${ws}`
@@ -42,7 +40,7 @@ export function writeObject({ members, other, ws }: ObjectShape, addRule: AddRul
 
 /** A key that is none of these names: they would stand in the object twice. Written without escapes. */
 export function keyNotAmong(names: readonly string[], addRule: AddRule): string {
-  const anyRest = `${KEY_CHARACTER}*`
+  const anyRest = `${PLAIN}*`
   const write = (tails: readonly string[]): string => {
     const firsts = [...new Set(tails.flatMap((tail) => Array.from(tail).slice(0, 1)))]
     const alternatives = firsts.map((first) => {

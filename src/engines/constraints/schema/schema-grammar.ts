@@ -7,7 +7,7 @@
  */
 import { literal, repeat } from './ebnf.ts'
 import { FORMATS } from './formats.ts'
-import { addJsonRule, writeRules } from './json-rules.ts'
+import { addJsonRule, PLAIN, STRING_REST, writeRules } from './json-rules.ts'
 import { assertionsOf, ignoredKeyword, impliedType, isSchemaObject, type Schema } from './keywords.ts'
 import { mergeSchemas, typesOf } from './merge-schemas.ts'
 import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
@@ -212,7 +212,10 @@ class SchemaConverter {
       }
     }
     if (least === 0 && most === Infinity) return this.#json('string')
-    return this.#rule(`"\\"" ${repeat(this.#json('char'), least, most)} "\\""`)
+    const plain = repeat(PLAIN, least, most === Infinity ? least : most)
+    if (most !== Infinity) return this.#rule(`"\\"" ${plain} "\\""`)
+    this.#json('escaped')
+    return this.#rule(`"\\"" ${plain} ${STRING_REST}`)
   }
 
   #pattern({ pattern, ...others }: Schema, path: string): string {

@@ -11,6 +11,7 @@ import type { Chat, ChatMessage } from '../protocol/chat.ts'
 import type { Constraint } from '../protocol/constraint.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { EndRules, EngineRequest, Prompt, Sampling } from '../protocol/engine.ts'
+import { isConstraintRefusal } from './relaxed-constraint.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
   checkPromptTokens,
@@ -173,9 +174,7 @@ export async function* withConstraintField<Event>(
   try {
     yield* events
   } catch (error) {
-    const isRefused =
-      error instanceof ServiceError && error.status === 400 && error.code.startsWith('constraint_')
-    if (!isRefused) throw error
+    if (!isConstraintRefusal(error)) throw error
     throw new ServiceError(error.code, { ...error.params, field }, { param: field })
   }
 }

@@ -40,6 +40,7 @@ import {
   withConstraintField,
 } from './engine-request.ts'
 import { textsOf } from './prompt-inputs.ts'
+import { generateRelaxed } from './relaxed-constraint.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
@@ -79,6 +80,7 @@ interface OpenedGeneration {
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
   /** Null where the text of an answer is the answer. */
   readonly createReader: AnswerPlan['createReader']
+  readonly relaxedConstraint: AnswerPlan['relaxedConstraint']
   readonly constraintField: string | undefined
 }
 
@@ -119,13 +121,15 @@ export class Generation implements Disposable {
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
-      const { maxNewTokens: askedTokens, constraintField } = request
+      const { maxNewTokens: askedTokens } = request
       const plan = planChat(request, lease, prompts)
+      const constraintField = request.constraintField ?? (plan?.constraint ? 'tools' : undefined)
       const options = plan === null ? engineOptions.options : withAnswerPlan(engineOptions.options, plan)
       return new Generation({
         ...{ deps, context, lease, input, askedTokens, prompts, constraintField },
         engineOptions: { ...engineOptions, options },
         createReader: plan?.createReader ?? null,
+        relaxedConstraint: plan?.relaxedConstraint ?? null,
       })
     } catch (error) {
       lease[Symbol.dispose]()
@@ -157,12 +161,12 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
-    const { lease, engineOptions, context, createReader, constraintField } = this.#opened
+    const { engineOptions, context, createReader, constraintField } = this.#opened
     const { signal } = context
     const count = prompts.length * choicesOf(this.#opened.input)
     const filter = this.#openFilter(count)
     const reading = createReader === null ? null : new AnswerEvents(createReader, count)
-    const engineEvents = lease.engine.generate({ ...engineOptions, prompts }, signal)
+    const engineEvents = this.#engineEvents({ ...engineOptions, prompts })
     const named =
       constraintField === undefined ? engineEvents : withConstraintField(engineEvents, constraintField)
     for await (const events of named) {
@@ -179,6 +183,13 @@ export class Generation implements Disposable {
         if (filter?.isOver === true) return
       }
     }
+  }
+
+  #engineEvents(request: EngineRequest): AsyncIterable<readonly EngineEvent[]> {
+    const { lease, context, relaxedConstraint: relaxed } = this.#opened
+    const { signal } = context
+    if (relaxed === null) return lease.engine.generate(request, signal)
+    return generateRelaxed(lease.engine, request, { relaxed, signal })
   }
 
   /** The choices of a prompt count it once. */
@@ -293,7 +304,8 @@ function planChat(
   [prompt]: readonly PreparedPrompt[],
 ): AnswerPlan | null {
   if (input.kind === 'prompts' || prompt === undefined || !('pieces' in prompt)) return null
-  return lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
+  const plan = lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
+  return lease.info.canConstrain === true ? plan : { ...plan, constraint: null, relaxedConstraint: null }
 }
 
 /** The body's name for what is too long; undefined where one of several is. */

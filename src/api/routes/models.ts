@@ -98,10 +98,10 @@ export function registerAdminModelRoutes(
     errors: [400, 401, 404, 429, 500, 503],
     handler: async ({ body, query, context }) => {
       context.adminTarget = body.id
-      const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
+      const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
-      const source = { checkpoint, modelConfig, tokenizer, quantization }
+      const source = { checkpoint, modelConfig, tokenizer, quantization, toolFormat }
       const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
         log.warn({ model: id, err: error }, 'a model was not registered')
         throw toRefusal(id, error)

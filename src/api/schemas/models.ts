@@ -1,6 +1,7 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
+import { TOOL_FORMATS } from '../../core/tool-format.ts'
 import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
@@ -71,6 +72,7 @@ export const registerModelRequest = z
       model_config: besideCheckpoint(),
       tokenizer: besideCheckpoint(),
       quantization: nullableWithDefault(quantization(), 'none'),
+      tool_format: nullableWithDefault(toolFormat(), 'auto').describe('How the model writes tool calls.'),
     },
     { error: 'must be a JSON object' },
   )
@@ -88,6 +90,10 @@ export const unregisteredModel = z
 
 function quantization() {
   return z.enum(QUANTIZATIONS, { error: must(`one of ${QUANTIZATIONS.join(', ')}`) })
+}
+
+function toolFormat() {
+  return z.enum(TOOL_FORMATS, { error: must(`one of ${TOOL_FORMATS.join(', ')}`) })
 }
 
 export const toModel: (record: ModelRecord) => z.output<typeof model> = toModelObject

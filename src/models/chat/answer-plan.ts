@@ -25,6 +25,8 @@ export interface AnswerRequest {
 export interface AnswerPlan {
   /** Of the whole answer, tool calls and reasoning included; null for none. */
   readonly constraint: Constraint | null
+  /** In its place where schemas of tools that are not strict cannot be kept to; null where there are none. */
+  readonly relaxedConstraint: Constraint | null
   /** Control tokens that the reader must see as text. */
   readonly shownSpecialTexts: readonly string[]
   /** One for each answer; null where all of it is text. */
@@ -35,8 +37,9 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
   const { specialTexts } = model
   const reasoning = reasoningMarkers(model.chatTemplate)
   const tools = callableTools(chat)
-  if (tools.length === 0 && reasoning === null)
-    return { constraint, shownSpecialTexts: [], createReader: null }
+  if (tools.length === 0 && reasoning === null) {
+    return { constraint, relaxedConstraint: null, shownSpecialTexts: [], createReader: null }
+  }
 
   const { format } = chooseFormat(model)
   const markers = [
@@ -69,6 +72,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
         })
   return {
     constraint: isFree ? constraint : toConstraint(shape),
+    relaxedConstraint: isFree || callsAreFree ? null : toConstraint({ ...shape, isRelaxed: true }),
     shownSpecialTexts,
     createReader: () =>
       reasoning === null || startsInCalls

@@ -55,7 +55,7 @@ export class ChatTemplate {
   #render(chat: Chat): TextPrompt {
     const { chatTemplate, bosText, eosText } = this.#model
     const { messages, tools } = toTemplateChat(chat, this.#chosen, chatTemplate)
-    const further = chat.templateArguments ?? {}
+    const further = withThinking(chat.templateArguments ?? {})
     const [mark, end] = unusedCharacters([messages, tools, further])
     const breakUp = (text: string): string => this.#specialTexts.breakUp(text, mark)
     const isContinued = chat.continuesLastMessage === true
@@ -114,6 +114,14 @@ export class ChatTemplate {
       )
     }
   }
+}
+
+/** Templates have several names for whether a model thinks, and one for how much (`reasoning_effort`, OpenAI's). */
+function withThinking(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { reasoning_effort: effort } = given
+  if (effort === undefined) return given
+  const thinks = effort !== 'none'
+  return { enable_thinking: thinks, thinking: thinks, ...given }
 }
 
 /** Up to the end of the last message, as transformers does with `continue_final_message`. */

@@ -14,6 +14,8 @@ export interface AnswerShape {
   readonly calls: CallShape | null
   /** Of an answer that calls none. Null is any text. */
   readonly constraint: Constraint | null
+  /** Whether arguments of tools that are not strict may be any object: where their schemas cannot be kept to. @default false */
+  readonly isRelaxed?: boolean
   /** The end of the reasoning that the prompt has begun; null where it has not. */
   readonly reasoningEnd: string | null
 }
@@ -26,12 +28,22 @@ interface CallShape {
 }
 
 /** Null where any text is fine. */
-export function toConstraint({ calls, constraint, reasoningEnd }: AnswerShape): Constraint | null {
-  if (calls === null && (constraint === null || reasoningEnd === null)) return constraint
+export function toConstraint({ calls: shape, constraint, ...more }: AnswerShape): Constraint | null {
+  const { reasoningEnd, isRelaxed = false } = more
+  if (shape === null && (constraint === null || reasoningEnd === null)) return constraint
+  const calls = shape !== null && isRelaxed ? { ...shape, chat: relax(shape.chat) } : shape
   const answer = answerFormat(calls, constraint)
   const reasoning = tag('', { type: 'any_text' }, reasoningEnd ?? '')
   const format = reasoningEnd === null ? answer : { type: 'sequence', elements: [reasoning, answer] }
   return { kind: 'structural-tag', tag: JSON.stringify({ type: 'structural_tag', format }) }
+}
+
+function relax(chat: Chat): Chat {
+  const { tools = [] } = chat
+  return {
+    ...chat,
+    tools: tools.map((tool) => (tool.strict ? tool : { ...tool, parameters: { type: 'object' } })),
+  }
 }
 
 function answerFormat(calls: CallShape | null, constraint: Constraint | null): TagFormat {

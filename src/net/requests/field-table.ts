@@ -71,12 +71,12 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
     offWith: 'tool_choice',
     fields: { tools: [[]] },
   },
-  { does: 'call tools', offWith: 'function_call', fields: { functions: [[]] } },
+  { does: 'call tools', names: ['tools'], offWith: 'function_call', fields: { functions: [[]] } },
+  { does: 'call tools', names: ['tool_choice'], fields: { function_call: ['none', 'auto'] } },
   {
     does: 'call tools',
     fields: {
       tool_choice: ['none', 'auto'],
-      function_call: ['none', 'auto'],
       web_search_options: [],
       search_parameters: [],
       plugins: [[]],
@@ -87,10 +87,10 @@ export const UNBUILT_FIELDS: FieldTable = toTable([
     fields: {
       reasoning_effort: ['none'],
       reasoning: [{}, { effort: 'none' }],
-      reasoning_format: ['none', 'auto', 'raw'],
+      reasoning_format: ['auto', 'deepseek'],
       reasoning_budget: [],
       include_reasoning: [true],
-      separate_reasoning: [false],
+      separate_reasoning: [true],
       thinking: [{ type: 'disabled' }],
       think: [false],
       enable_thinking: [false],
@@ -357,10 +357,10 @@ export const UNBUILT_RERANK_FIELDS: FieldTable = toTable([
 
 /** Fields of a chat's message that would change the answer. */
 export const UNBUILT_MESSAGE_FIELDS: FieldTable = toTable([
-  { does: 'read tool calls', fields: { tool_calls: [[]], function_call: [] } },
+  { does: 'read tool calls', names: ['tool_calls'], fields: { function_call: [] } },
   { does: 'read images', fields: { images: [[]] } },
   { does: 'read audio', fields: { audio: [] } },
-  { does: 'continue a message', fields: { prefix: [false], partial: [false] } },
+  { does: 'continue a message this way', fields: { prefix: [false], partial: [false] } },
 ])
 
 /** Fields of a tool of `/v1/messages` that would change the answer. */

@@ -62,6 +62,7 @@ describe('POST /v1/admin/models', () => {
       model_config: 'c.json',
       tokenizer: 't.json',
       quantization: 'int8',
+      tool_format: 'llama',
     })
 
     expect(answer.statusCode).toBe(200)
@@ -73,6 +74,7 @@ describe('POST /v1/admin/models', () => {
       modelConfig: 'c.json',
       tokenizer: 't.json',
       quantization: 'int8',
+      toolFormat: 'llama',
     }
     expect(seen).toEqual([['org/m', source]])
   })

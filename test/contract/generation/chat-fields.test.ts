@@ -16,13 +16,10 @@ const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
 describe('fields that are not built', () => {
   it.each([
     ['best_of', [1], [2, 0, '1']],
-    ['tools', [[]], [[{ type: 'function' }]]],
-    ['tool_choice', ['none', 'auto'], ['required', { type: 'function' }]],
     ['functions', [[]], [[{ name: 'f' }]]],
     ['function_call', ['none', 'auto'], [{ name: 'f' }]],
     ['modalities', [['text']], [['text', 'audio']]],
     ['audio', [], [{ voice: 'x' }]],
-    ['reasoning_effort', ['none'], ['high']],
     ['web_search_options', [], [{}]],
     ['typical_p', [0, 1], [0.5]],
     ['stop_regex', [[], ''], ['x']],
@@ -39,18 +36,24 @@ describe('fields that are not built', () => {
       expect(answer.headers['x-error-code']).toBe('unsupported_value')
       expect(answer.json().error.param).toBe(field)
       expect(answer.json().detail).toMatch(
-        new RegExp(`^${field} must be .*, but was .*: this route cannot .*\\.$`),
+        new RegExp(`^${field} must be .*, but was .*: (this route cannot .*|it is called .* here)\\.$`),
       )
     }
   })
 
-  it('refuses tool calls in a message', async () => {
-    const messages = [{ role: 'assistant', content: 'a', tool_calls: [{ id: 'x' }] }]
+  it('names what replaces the fields that OpenAI has deprecated', async () => {
+    const { post } = createTestApp()
+    const sentenceOf = async (body: object) => (await post(URL, { ...MESSAGES, ...body })).json().detail
 
-    const answer = await createTestApp().post(URL, { messages })
-
-    expect(answer.statusCode).toBe(400)
-    expect(answer.json().error.param).toBe('messages[0].tool_calls')
+    expect(await sentenceOf({ functions: [{ name: 'f' }] })).toBe(
+      'functions must be [], but was an array of 1 item: it is called tools here.',
+    )
+    expect(await sentenceOf({ function_call: { name: 'f' } })).toBe(
+      'function_call must be "none" or "auto", but was an object: it is called tool_choice here.',
+    )
+    expect(
+      await sentenceOf({ messages: [{ role: 'assistant', content: 'a', function_call: { name: 'f' } }] }),
+    ).toBe('messages[0].function_call must be null, but was an object: it is called tool_calls here.')
   })
 })
 

@@ -436,8 +436,8 @@ describe('sentences', () => {
     ],
     [
       '/v1/chat/completions',
-      { messages: [{ role: 'tool', content: 'a' }] },
-      "messages[0].role must be 'system', 'developer', 'user' or 'assistant', but was \"tool\".",
+      { messages: [{ role: 'function', content: 'a' }] },
+      "messages[0].role must be 'system', 'developer', 'user', 'assistant' or 'tool', but was \"function\".",
     ],
     ['/v1/chat/completions', { messages: [{ role: 'user' }] }, 'messages[0].content is required.'],
     [

@@ -52,6 +52,24 @@ describe('the prompt guard', () => {
     })
   })
 
+  it('judges what a tool has brought, and what was asked before its call no more', async () => {
+    const chat = (asked: string, result: string) => [
+      { role: 'user', content: asked },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'fetch', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: result },
+    ]
+    const { post } = createGuardedApp()
+    const url = '/v1/chat/completions'
+
+    const answer = await post(url, { messages: chat('Read it.', ATTACK) })
+    expect([answer.statusCode, answer.json().detail]).toEqual([400, `messages[2].content ${SENTENCE}`])
+    expect((await post(url, { messages: chat(ATTACK, 'A page.') })).statusCode).toBe(200)
+  })
+
   it('names the item of a response', async () => {
     const input = [
       { role: 'user', content: 'Hello' },

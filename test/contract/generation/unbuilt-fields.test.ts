@@ -65,6 +65,13 @@ const COMPLETION_FIELDS = [
 const CHAT_FIELDS = [
   ...CONSTRAINT_FIELDS,
   'n',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning_effort',
+  'chat_template_kwargs',
+  'continue_final_message',
+  'add_generation_prompt',
   'logprobs',
   'top_logprobs',
   ...SAMPLING_FIELDS,

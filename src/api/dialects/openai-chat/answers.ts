@@ -1,6 +1,8 @@
 /** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
+import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
+import type { FinishReason } from '../../../protocol/engine.ts'
 import {
   answerFinishReason,
   DONE_FRAME,
@@ -36,13 +38,45 @@ export function toChatCompletion(
     object: 'chat.completion',
     created: createdUnixSeconds,
     model: modelId,
-    choices: sequences.map(({ text, logprobs, finishReason }, index) => ({
+    choices: sequences.map((sequence, index) => ({
       index,
-      message: { role: 'assistant', content: text },
-      ...(hasLogprobs && { logprobs: toChoiceLogprobs(logprobs) }),
-      finish_reason: answerFinishReason(finishReason),
+      message: toMessage(sequence),
+      ...(hasLogprobs && { logprobs: toChoiceLogprobs(sequence.logprobs) }),
+      finish_reason: toFinishReason(sequence.finishReason, sequence.toolCalls.length > 0),
     })),
     usage: toUsage(sequences[0]?.promptTokens ?? 0, completionTokens),
+  }
+}
+
+function toMessage({ text, reasoning, toolCalls }: GeneratedSequence) {
+  const calls = toolCalls.map(({ id, name, arguments: json }) => ({
+    ...{ id, type: 'function' as const },
+    function: { name, arguments: json },
+  }))
+  return {
+    role: 'assistant' as const,
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+/** OpenAI's name for the end of an answer that calls tools; one that was cut short keeps its own. */
+function toFinishReason(reason: FinishReason, hasCalls: boolean) {
+  return reason === 'stop' && hasCalls ? 'tool_calls' : answerFinishReason(reason)
+}
+
+/** What a chunk says of reasoning or of a call. */
+function toDelta(event: Exclude<DeltaEvent, { type: 'text-delta' }>): ChatChunk['choices'][number]['delta'] {
+  switch (event.type) {
+    case 'reasoning-delta':
+      return { reasoning_content: event.text }
+    case 'tool-call-start': {
+      const { call, id, name } = event
+      return { tool_calls: [{ index: call, id, type: 'function', function: { name, arguments: '' } }] }
+    }
+    case 'tool-call-delta':
+      return { tool_calls: [{ index: event.call, function: { arguments: event.arguments } }] }
   }
 }
 
@@ -53,6 +87,8 @@ export function createChatFrames(
 ): FrameFormat {
   let promptTokens = 0
   let completionTokens = 0
+  /** Choices that have called a tool. */
+  const calling = new Set<number>()
   const head = {
     id: `chatcmpl-${newId()}`,
     object: 'chat.completion.chunk',
@@ -75,7 +111,11 @@ export function createChatFrames(
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))
     },
     delta: (event) => {
-      if (event.type !== 'text-delta') return ''
+      if (event.type !== 'text-delta') {
+        if (event.type === 'tool-call-start') calling.add(event.index)
+        const logprobs = hasLogprobs && { logprobs: null }
+        return frame(toChunk({ index: event.index, delta: toDelta(event), ...logprobs, finish_reason: null }))
+      }
       const { index, text, tokenIds, logprobs = [] } = event
       completionTokens += tokenIds.length
       if (hasLogprobs && text.length + logprobs.length > 0) {
@@ -86,9 +126,8 @@ export function createChatFrames(
     },
     end: ({ index, finishReason }) => {
       const logprobs = hasLogprobs && { logprobs: null }
-      return frame(
-        toChunk({ index, delta: {}, ...logprobs, finish_reason: answerFinishReason(finishReason) }),
-      )
+      const reason = toFinishReason(finishReason, calling.has(index))
+      return frame(toChunk({ index, delta: {}, ...logprobs, finish_reason: reason }))
     },
     finish: () => {
       const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }

@@ -1,14 +1,19 @@
-/** A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts. What is no text is refused by its name. */
+/**
+ * A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts, what the assistant called and thought, and results
+ * of tools. What is no text is refused by its name.
+ */
 import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/field-table.ts'
-import { isJsonObject, must, text, withoutUnbuilt } from '../../schemas/fields.ts'
+import { brokenRule } from '../../../net/requests/request-fields.ts'
+import type { ChatMessage } from '../../../protocol/chat.ts'
+import { isJsonObject, must, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
+import { refuseHosted } from '../../schemas/tool-fields.ts'
 import { refuseUnreadPart } from '../../schemas/unread-parts.ts'
 
-const ROLES = ['system', 'developer', 'user', 'assistant'] as const
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 
-const role = z
-  .enum(ROLES, { error: must("'system', 'developer', 'user' or 'assistant'") })
+const role = oneOf(ROLES)
   // OpenAI renamed the role; templates know the old name.
   .transform((given) => (given === 'developer' ? 'system' : given))
   .describe('`developer` is `system`.')
@@ -18,18 +23,70 @@ const textPart = z.object(
   { error: must('a text part') },
 )
 
+const CONTENT_RULE = 'a string (or an array of text parts)'
+
 const content = z
-  .union([text(), longArray(textPart)], { error: must('a string (or an array of text parts)') })
+  .union([text(), longArray(textPart)], { error: must(CONTENT_RULE) })
   .transform((given) => (typeof given === 'string' ? given : given.map((part) => part.text).join('')))
 
+const toolCall = z.preprocess(
+  refuseHosted(['function']),
+  z
+    .object({
+      id: text(),
+      type: z.literal('function'),
+      function: z.object({ name: text(), arguments: text('JSON text of an object') }),
+    })
+    .meta({ id: 'ChatToolCall' }),
+)
+
 const messageObject = z
-  .object({ role, content }, { error: must('an object with role and content') })
+  .object(
+    {
+      role,
+      content: content.nullish().describe('`null` in a message of the assistant that has `tool_calls`.'),
+      name: text().nullish(),
+      tool_calls: longArray(toolCall, { error: must('an array of tool calls') }).nullish(),
+      tool_call_id: text().nullish().describe('Of a message of a tool: the call that it answers.'),
+      reasoning_content: text().nullish().describe('What the assistant thought before it answered.'),
+      reasoning: text().nullish().describe('The same as `reasoning_content`.'),
+    },
+    { error: must('an object with role and content') },
+  )
   .meta({ id: 'ChatMessage' })
 
-export const message = z.preprocess(
-  (given, context) => {
-    if (isJsonObject(given)) refuseUnreadPart(given, 'content', context)
-    return given
-  },
-  withoutUnbuilt(messageObject, UNBUILT_MESSAGE_FIELDS),
-)
+type GivenMessage = z.output<typeof messageObject>
+
+function checkMessage(
+  { role: given, content: body, tool_calls: calls }: GivenMessage,
+  context: z.RefinementCtx,
+): void {
+  const hasCalls = (calls?.length ?? 0) > 0
+  if (hasCalls && given !== 'assistant') {
+    const message = `must be in a message of the role 'assistant', but was in one of '${given}'`
+    context.addIssue({ code: 'custom', path: ['tool_calls'], message })
+  }
+  if (!hasCalls && typeof body !== 'string') {
+    context.addIssue({ code: 'custom', path: ['content'], message: brokenRule(CONTENT_RULE, body) })
+  }
+}
+
+function toChatMessage(given: GivenMessage): ChatMessage {
+  const { role: of, content: body, name, tool_calls: calls, tool_call_id: callId } = given
+  const reasoning = given.reasoning_content ?? given.reasoning ?? ''
+  return {
+    role: of,
+    content: body ?? '',
+    ...(of === 'assistant' && reasoning !== '' && { reasoning }),
+    ...((calls?.length ?? 0) > 0 && {
+      toolCalls: (calls ?? []).map(({ id, function: called }) => ({ id, ...called })),
+    }),
+    ...(of === 'tool' && typeof callId === 'string' && { toolCallId: callId }),
+    ...(of === 'tool' && typeof name === 'string' && { name }),
+  }
+}
+
+export const message = z.preprocess((given, context) => {
+  if (isJsonObject(given)) refuseUnreadPart(given, 'content', context)
+  return given
+}, withoutUnbuilt(messageObject, UNBUILT_MESSAGE_FIELDS).superRefine(checkMessage).transform(toChatMessage))

@@ -25,6 +25,7 @@ import { finishReason, stopField, streamOptionsField, usage } from '../../schema
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
+import { checkTools, toChat, toolFields } from './tools.ts'
 
 /** As many as a batch has prompts. */
 const MAX_CHOICES = 64
@@ -55,6 +56,7 @@ const chatBody = generationBody('ChatRequest', {
   ...endFields(),
   ...logprobFields(),
   ...constraintFields(),
+  ...toolFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
   stream_options: streamOptionsField(),
@@ -64,6 +66,7 @@ const chatBody = generationBody('ChatRequest', {
 }).superRefine((body, context) => {
   checkLogprobs(body, context)
   refuseSeveralConstraints(body, context)
+  checkTools(body, context)
   const { max_tokens: one, max_completion_tokens: other } = body
   if (typeof one !== 'number' || typeof other !== 'number' || one === other) return
   context.addIssue({
@@ -76,7 +79,7 @@ const chatBody = generationBody('ChatRequest', {
 function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: number): GenerationRequest {
   return {
     modelId: body.model,
-    input: { kind: 'chat', messages: body.messages, choices: body.n },
+    input: { kind: 'chat', choices: body.n, ...toChat(body) },
     maxNewTokens: body.max_tokens ?? body.max_completion_tokens ?? defaultMaxTokens,
     sampling: toSampling(body),
     stopStrings: body.stop ?? [],
@@ -96,6 +99,39 @@ export const createChatRequest = (defaultMaxTokens: number | 'context') =>
     generation: toGenerationRequest(body, defaultMaxTokens === 'context' ? Infinity : defaultMaxTokens),
   }))
 
+const chatFinishReason = z.enum([...finishReason.options, 'tool_calls'])
+
+const answerMessage = z.object({
+  role: z.literal('assistant'),
+  content: z.string().nullable().describe('`null` where the answer has calls only.'),
+  reasoning_content: z.string().optional().describe('What the model thought before it answered.'),
+  tool_calls: z
+    .array(
+      z.object({
+        id: z.string().describe('`call_<id>`'),
+        type: z.literal('function'),
+        function: z.object({ name: z.string(), arguments: z.string().describe('JSON text of an object.') }),
+      }),
+    )
+    .optional(),
+})
+
+const answerDelta = z.object({
+  role: z.literal('assistant').optional(),
+  content: z.string().optional(),
+  reasoning_content: z.string().optional(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.int(),
+        id: z.string().optional().describe('With the first delta of a call, as its name.'),
+        type: z.literal('function').optional(),
+        function: z.object({ name: z.string().optional(), arguments: z.string() }),
+      }),
+    )
+    .optional(),
+})
+
 const completionFields = {
   id: z.string().describe('`chatcmpl-<id>`, the same in every chunk of a stream.'),
   created: z.int().describe('Unix seconds.'),
@@ -109,9 +145,9 @@ export const chatCompletion = z
     choices: z.array(
       z.object({
         index: z.int(),
-        message: z.object({ role: z.literal('assistant'), content: z.string() }),
+        message: answerMessage,
         logprobs: choiceLogprobs.optional().describe('With `logprobs` only.'),
-        finish_reason: finishReason,
+        finish_reason: chatFinishReason,
       }),
     ),
     usage,
@@ -125,12 +161,12 @@ export const chatChunk = z
     choices: z.array(
       z.object({
         index: z.int(),
-        delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+        delta: answerDelta,
         logprobs: choiceLogprobs
           .nullable()
           .optional()
           .describe('With `logprobs` only; of the tokens whose text is complete with this chunk.'),
-        finish_reason: finishReason.nullable(),
+        finish_reason: chatFinishReason.nullable(),
       }),
     ),
     usage: usage.nullable().optional().describe('With `stream_options.include_usage` only.'),

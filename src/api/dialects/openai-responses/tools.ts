@@ -3,44 +3,19 @@
  * are refused by their name: this server runs none.
  */
 import { z } from 'zod'
-import { brokenRule, describeValue } from '../../../net/requests/request-fields.ts'
 import type { ToolChoice, ToolDefinition } from '../../../protocol/chat.ts'
+import { arrayOf, must, oneOf } from '../../schemas/fields.ts'
 import {
-  addUnsupported,
-  arrayOf,
-  boolean,
-  isJsonObject,
-  must,
-  oneOf,
-  quoteNames,
-  text,
-} from '../../schemas/fields.ts'
-
-const FUNCTION_NAME = /^[\w.-]{1,64}$/
-const NAME_RULE = 'a name of 1 to 64 letters, digits, underscores, dots and hyphens'
-
-const functionName = () =>
-  z.string({ error: must(NAME_RULE) }).regex(FUNCTION_NAME, { error: must(NAME_RULE) })
-
-const schemaObject = (rule: string) => z.record(z.string(), z.unknown(), { error: must(rule) })
+  findNamesProblem,
+  functionFields,
+  functionName,
+  refuseHosted,
+  toDefinition,
+} from '../../schemas/tool-fields.ts'
 
 const functionTool = z
-  .object({
-    type: z.literal('function'),
-    name: functionName(),
-    description: text().nullish(),
-    parameters: schemaObject('a JSON schema of an object').nullish(),
-    strict: boolean().nullish(),
-  })
+  .object({ type: z.literal('function'), ...functionFields() })
   .meta({ id: 'ResponseFunctionTool' })
-
-/** Hosted tools, and ways to choose them. @param read the types that are read */
-const refuseHosted = (read: readonly string[]) => (given: unknown, context: z.RefinementCtx) => {
-  if (!isJsonObject(given) || read.some((type) => type === given['type'])) return given
-  const problem = `${brokenRule(quoteNames(read), given['type'])}: this server runs no tools of its own`
-  addUnsupported(context, ['type'], problem)
-  return given
-}
 
 export const tool = z.preprocess(refuseHosted(['function']), functionTool)
 
@@ -74,13 +49,12 @@ export interface ChatTools {
 
 /** What is wrong with a choice among these tools; it follows the field's name. Null where nothing is. */
 export function findChoiceProblem(tools: readonly Tool[], choice: GivenChoice): string | null {
-  if (choice === 'none' || choice === 'auto') return null
-  if (tools.length === 0) return "must be 'none' or 'auto' where there are no tools"
-  if (choice === 'required') return null
-  const names = new Set(tools.map(({ name }) => name))
+  if (typeof choice === 'string') return findNamesProblem(tools, choice)
   const chosen = choice.type === 'function' ? [choice] : choice.tools
-  const unknown = chosen.find(({ name }) => !names.has(name))
-  return unknown === undefined ? null : `must name one of the tools, but has ${describeValue(unknown.name)}`
+  return findNamesProblem(
+    tools,
+    chosen.map(({ name }) => name),
+  )
 }
 
 /** `allowed_tools` leaves out the others: what a model does not know of it cannot call. */
@@ -91,18 +65,6 @@ export function toChatTools(tools: readonly Tool[], choice: GivenChoice): ChatTo
   const allowed = new Set(choice.tools.map(({ name }) => name))
   return { tools: definitions.filter(({ name }) => allowed.has(name)), toolChoice: choice.mode }
 }
-
-function toDefinition({ name, description, parameters, strict }: Tool): ToolDefinition {
-  return {
-    name,
-    description: description ?? null,
-    parameters: parameters ?? NO_PARAMETERS,
-    strict: strict ?? false,
-  }
-}
-
-/** Of a function that takes nothing. */
-const NO_PARAMETERS = { type: 'object', properties: {} } as const
 
 /** As an answer shows a tool. */
 export function toShownTool({ name, description, parameters, strict }: Tool) {

@@ -1,0 +1,374 @@
+/** Tools in `/v1/chat/completions`, whole loops with OpenAI's client: a tool is called, its result goes back, an answer follows. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import OpenAI from 'openai'
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
+import type { EngineRequest, ModelInfo } from '../../../src/protocol/engine.ts'
+import {
+  piecesOf,
+  ScriptedEngine,
+  sequenceEnd,
+  sequenceStart,
+  textDelta,
+} from '../../support/engines/scripted-engine.ts'
+import { createTestApp, KEY, type TestApp } from '../../support/servers/test-app.ts'
+
+const URL = '/v1/chat/completions'
+
+interface Reference {
+  readonly templates: readonly { readonly name: string; readonly template: string }[]
+}
+
+/** Published ones. */
+const { templates }: Reference = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../model/reference/chat-templates.json'), 'utf8'),
+)
+const templateOf = (name: string): string => templates.find((one) => one.name === name)?.template ?? ''
+
+const PARAMETERS = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const TOOLS = [
+  {
+    type: 'function' as const,
+    function: { name: 'get_weather', description: 'Weather.', parameters: PARAMETERS, strict: true },
+  },
+]
+const ASKED = { role: 'user' as const, content: 'Weather in Köln?' }
+const ARGUMENTS = '{"city": "Köln"}'
+const HERMES_CALL = `<tool_call>\n{"name": "get_weather", "arguments": ${ARGUMENTS}}\n</tool_call>`
+
+/** An engine that calls a tool until it sees the result. */
+function createCaller(call: string, info: Partial<ModelInfo> = {}, pieceLength = 3): ScriptedEngine {
+  return new ScriptedEngine(async function* (request) {
+    const prompt = promptOf(request)
+    const text = prompt.includes('grey') ? 'It is grey.' : call
+    yield sequenceStart()
+    for (let i = 0; i < text.length; i += pieceLength) yield textDelta(text.slice(i, i + pieceLength), [i])
+    yield sequenceEnd('stop')
+  }, info)
+}
+
+const promptOf = (request?: EngineRequest): string => piecesOf(request?.prompts[0]).join('')
+
+async function createClient(app: TestApp): Promise<OpenAI> {
+  return new OpenAI({ baseURL: `http://127.0.0.1:${await app.listen()}/v1`, apiKey: KEY, maxRetries: 0 })
+}
+
+const FAMILIES: readonly (readonly [string, string, Partial<ModelInfo>])[] = [
+  ['Qwen', HERMES_CALL, { chatTemplate: templateOf('qwen2.5') }],
+  ['Llama', `{"name": "get_weather", "parameters": ${ARGUMENTS}}`, { chatTemplate: templateOf('llama-3.2') }],
+  [
+    'Mistral',
+    `[TOOL_CALLS] [{"name": "get_weather", "arguments": ${ARGUMENTS}}]`,
+    { chatTemplate: templateOf('mistral-7b-v0.3'), specialTexts: ['[TOOL_CALLS]', '[INST]', '[/INST]'] },
+  ],
+  [
+    'Gemma',
+    `\`\`\`json\n{"name": "get_weather", "parameters": ${ARGUMENTS}}\n\`\`\``,
+    { chatTemplate: templateOf('gemma-3') },
+  ],
+  [
+    'a model without tools',
+    `<tool_call>{"name": "get_weather", "arguments": ${ARGUMENTS}}</tool_call>`,
+    { chatTemplate: null },
+  ],
+]
+
+describe.each(FAMILIES)('an agent over %s', (_, call, info) => {
+  it('calls a tool, sends its result back, and gets an answer', async () => {
+    const client = await createClient(createTestApp({ engine: createCaller(call, info) }))
+    const messages: OpenAI.ChatCompletionMessageParam[] = [ASKED]
+
+    const first = (await client.chat.completions.create({ model: 'default', messages, tools: TOOLS }))
+      .choices[0]
+    expect(first?.finish_reason).toBe('tool_calls')
+    expect(first?.message).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        {
+          id: expect.stringMatching(/^call_[0-9a-f]{24}$/),
+          type: 'function',
+          function: { name: 'get_weather', arguments: ARGUMENTS },
+        },
+      ],
+    })
+
+    if (first) messages.push(first.message)
+    const toolCallId = first?.message.tool_calls?.[0]?.id ?? ''
+    messages.push({ role: 'tool', tool_call_id: toolCallId, content: 'grey' })
+    const second = await client.chat.completions.create({ model: 'default', messages, tools: TOOLS })
+    expect(second.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It is grey.' } })
+  })
+
+  it('runs the same loop on a stream', async () => {
+    const client = await createClient(createTestApp({ engine: createCaller(call, info) }))
+    const runner = client.chat.completions.runTools({
+      model: 'default',
+      stream: true,
+      messages: [ASKED],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'get_weather',
+            description: 'Weather.',
+            parameters: PARAMETERS,
+            parse: JSON.parse,
+            function: ({ city }: { city: string }) => (city === 'Köln' ? 'grey' : 'unknown'),
+          },
+        },
+      ],
+    })
+
+    expect(await runner.finalContent()).toBe('It is grey.')
+    expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  })
+})
+
+describe('a stream', () => {
+  it('gives the name of a call first, then its arguments as they come', async () => {
+    const app = createTestApp({
+      engine: createCaller(`Well.\n${HERMES_CALL}`, { chatTemplate: templateOf('qwen3') }),
+    })
+    const client = await createClient(app)
+    const stream = await client.chat.completions.create({
+      ...{ model: 'default', messages: [ASKED], tools: TOOLS, stream: true },
+      stream_options: { include_usage: true },
+    })
+    const chunks: OpenAI.ChatCompletionChunk[] = []
+    for await (const chunk of stream) chunks.push(chunk)
+    const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
+
+    expect(deltas[0]).toEqual({
+      ...{ index: 0, id: expect.stringMatching(/^call_/), type: 'function' },
+      function: { name: 'get_weather', arguments: '' },
+    })
+    expect(deltas.length).toBeGreaterThan(3)
+    expect(deltas.slice(1).map((delta) => Object.keys(delta))).toEqual(
+      deltas.slice(1).map(() => ['index', 'function']),
+    )
+    expect(deltas.map((delta) => delta.function?.arguments).join('')).toBe(ARGUMENTS)
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Well.')
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('tool_calls')
+    // Each token is counted, also where it is read as a call.
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(Math.ceil(`Well.\n${HERMES_CALL}`.length / 3))
+  })
+
+  it('that is cut short in a call ends with its length', async () => {
+    const engine = new ScriptedEngine(
+      async function* () {
+        yield sequenceStart()
+        yield textDelta('<tool_call>{"name": "get_weather", "arguments": {"ci', [1])
+        yield sequenceEnd('length')
+      },
+      { chatTemplate: templateOf('qwen3') },
+    )
+    const answer = await createTestApp({ engine }).post(URL, { messages: [ASKED], tools: TOOLS })
+
+    expect(answer.json().choices[0]).toMatchObject({
+      finish_reason: 'length',
+      message: { tool_calls: [{ function: { name: 'get_weather', arguments: '{"ci' } }] },
+    })
+  })
+})
+
+describe('reasoning', () => {
+  const answer = '<think>\nHm, so.\n</think>\n\nHello'
+
+  it('is apart from the answer, and its tokens are counted', async () => {
+    const { post } = createTestApp({ engine: createCaller(answer, { chatTemplate: templateOf('qwen3') }) })
+    const { choices, usage } = (await post(URL, { messages: [ASKED] })).json()
+
+    expect(choices[0].message).toEqual({ role: 'assistant', content: 'Hello', reasoning_content: 'Hm, so.' })
+    expect(usage.completion_tokens).toBe(Math.ceil(answer.length / 3))
+  })
+
+  it('is streamed apart', async () => {
+    const { post } = createTestApp({ engine: createCaller(answer, { chatTemplate: templateOf('qwen3') }) })
+    const { body } = await post(URL, { messages: [ASKED], stream: true })
+    const deltas = [...body.matchAll(/^data: (\{.*)$/gm)].map(
+      ([, json]) => JSON.parse(json ?? '').choices[0].delta,
+    )
+
+    expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('Hm, so.')
+    expect(deltas.map((delta) => delta.content ?? '').join('')).toBe('Hello')
+  })
+
+  it('stays text where the template has none', async () => {
+    const { post } = createTestApp({ engine: createCaller(answer, { chatTemplate: null }) })
+    expect((await post(URL, { messages: [ASKED] })).json().choices[0].message.content).toBe(answer)
+  })
+
+  it.each([
+    [{ reasoning_effort: 'none' }, /<think>\n\n<\/think>\n\n$/],
+    [{ chat_template_kwargs: { enable_thinking: false } }, /<think>\n\n<\/think>\n\n$/],
+    [{ reasoning_effort: 'high' }, /assistant\n$/],
+    [{ reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: true } }, /assistant\n$/],
+  ])('is switched by %j', async (fields, end) => {
+    const engine = createCaller('x', { chatTemplate: templateOf('qwen3') })
+    await createTestApp({ engine }).post(URL, { messages: [ASKED], ...fields })
+    expect(promptOf(engine.requests[0])).toMatch(end)
+  })
+})
+
+describe('what an engine is asked for', () => {
+  const requestOf = async (
+    fields: object,
+    info: Partial<ModelInfo> = { chatTemplate: templateOf('qwen3') },
+  ) => {
+    const engine = createCaller('x', { canConstrain: true, ...info })
+    const answer = await createTestApp({ engine }).post(URL, { messages: [ASKED], tools: TOOLS, ...fields })
+    expect([answer.statusCode, answer.json().detail]).toEqual([200, undefined])
+    return engine.requests[0]
+  }
+  const tagOf = async (...of: Parameters<typeof requestOf>) => {
+    const constraint = (await requestOf(...of))?.options.constraint
+    return constraint?.kind === 'structural-tag' ? JSON.parse(constraint.tag).format : constraint
+  }
+  const TAG = {
+    type: 'tag',
+    begin: '<tool_call>\n{"name": "get_weather", "arguments": ',
+    content: { type: 'json_schema', json_schema: PARAMETERS },
+    end: '}\n</tool_call>',
+  }
+
+  it.each([
+    [{}, { at_least_one: false, stop_after_first: false }],
+    [
+      { tool_choice: 'auto', parallel_tool_calls: false },
+      { at_least_one: false, stop_after_first: true },
+    ],
+    [{ tool_choice: 'required' }, { at_least_one: true, stop_after_first: false }],
+    [
+      { tool_choice: { type: 'function', function: { name: 'get_weather' } } },
+      { at_least_one: true, stop_after_first: true },
+    ],
+  ])('with %j is constrained to calls by their schema', async (fields, rules) => {
+    expect(await tagOf(fields)).toEqual({
+      type: 'triggered_tags',
+      triggers: ['<tool_call>'],
+      tags: [TAG],
+      ...rules,
+    })
+  })
+
+  it('is text alone where no tool may be called', async () => {
+    const request = await requestOf({ tool_choice: 'none' })
+    expect(request?.options.constraint).toBeUndefined()
+    expect(promptOf(request)).not.toContain('get_weather')
+  })
+
+  it('holds the reasoning that the prompt has begun', async () => {
+    const chatTemplate = `${templateOf('qwen3')}{{ '<think>\\n' }}`
+    expect(await tagOf({}, { chatTemplate })).toEqual({
+      type: 'sequence',
+      elements: [
+        { type: 'tag', begin: '', content: { type: 'any_text' }, end: '</think>' },
+        expect.objectContaining({ type: 'triggered_tags' }),
+      ],
+    })
+  })
+
+  it('shows control tokens that calls are written with', async () => {
+    const specialTexts = ['[TOOL_CALLS]', '[INST]']
+    const request = await requestOf({}, { chatTemplate: templateOf('mistral-7b-v0.3'), specialTexts })
+    expect(request?.options.shownSpecialTexts).toEqual(['[TOOL_CALLS]'])
+  })
+
+  it('is nothing that the model cannot do', async () => {
+    const request = await requestOf({}, { chatTemplate: templateOf('qwen3'), canConstrain: false })
+    expect(request?.options.constraint).toBeUndefined()
+  })
+
+  it('is any object where the schema of a tool that is not strict cannot be kept to', async () => {
+    const tags: unknown[] = []
+    const engine = new ScriptedEngine(
+      async function* ({ options: { constraint } }) {
+        const tag = constraint?.kind === 'structural-tag' ? JSON.parse(constraint.tag).format.tags[0] : null
+        tags.push(tag.content.json_schema)
+        if (tag.content.json_schema.properties !== undefined) {
+          throw new ServiceError('constraint_invalid', { field: 'constraint', message: 'x' })
+        }
+        yield sequenceStart()
+        yield sequenceEnd('stop')
+      },
+      { chatTemplate: templateOf('qwen3'), canConstrain: true },
+    )
+    const { post } = createTestApp({ engine })
+    const loose = TOOLS.map((tool) => ({ ...tool, function: { ...tool.function, strict: false } }))
+
+    expect((await post(URL, { messages: [ASKED], tools: loose })).statusCode).toBe(200)
+    expect(tags).toEqual([PARAMETERS, { type: 'object' }])
+    const strict = await post(URL, { messages: [ASKED], tools: TOOLS })
+    expect([strict.statusCode, strict.json().detail]).toEqual([400, 'tools cannot be compiled: x.'])
+  })
+
+  it('is nothing more for a chat without tools', async () => {
+    const request = await requestOf({ tools: [] })
+    expect(Object.keys(request?.options ?? {})).toEqual(['maxNewTokens', 'sampling', 'stopStrings'])
+  })
+})
+
+describe('a request that cannot be answered', () => {
+  const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+  it.each([
+    [{ tool_choice: 'required' }, "tool_choice must be 'none' or 'auto' where there are no tools."],
+    [
+      { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'g' } } },
+      'tool_choice must name one of the tools, but has "g".',
+    ],
+    [
+      { tools: [{ type: 'function', function: { name: 'a b' } }] },
+      'tools[0].function.name must be a name of 1 to 64 letters, digits, underscores, dots and hyphens, but was "a b".',
+    ],
+    [
+      { tools: [{ type: 'web_search' }] },
+      'tools[0].type must be \'function\', but was "web_search": this server runs no tools of its own.',
+    ],
+    [
+      { messages: [{ role: 'user', content: 'a', tool_calls: [CALL] }] },
+      "messages[0].tool_calls must be in a message of the role 'assistant', but was in one of 'user'.",
+    ],
+    [
+      { messages: [{ role: 'assistant', content: null }] },
+      'messages[0].content must be a string (or an array of text parts), but was null.',
+    ],
+    [
+      { chat_template_kwargs: { messages: [] } },
+      'chat_template_kwargs must not have "messages", which this server sets itself.',
+    ],
+    [
+      { continue_final_message: true },
+      "continue_final_message must be false unless the last message is the assistant's and calls no tool, but was true.",
+    ],
+    [
+      { add_generation_prompt: false },
+      "add_generation_prompt must be true unless the last message is the assistant's and calls no tool, but was false.",
+    ],
+    [
+      { continue_final_message: true, add_generation_prompt: true },
+      'add_generation_prompt must be false where continue_final_message is true, but was true.',
+    ],
+    [
+      { reasoning_effort: 'most' },
+      "reasoning_effort must be 'none', 'minimal', 'low', 'medium', 'high' or 'xhigh', but was \"most\".",
+    ],
+  ])('%j', async (fields, detail) => {
+    const answer = await createTestApp().post(URL, { messages: [ASKED], ...fields })
+    expect([answer.statusCode, answer.json().detail]).toEqual([400, detail])
+  })
+})
+
+describe('the last message of the assistant', () => {
+  it.each([{ continue_final_message: true }, { add_generation_prompt: false }])(
+    'is continued with %j',
+    async (fields) => {
+      const engine = createCaller('time.', { chatTemplate: templateOf('qwen2.5') })
+      const messages = [ASKED, { role: 'assistant', content: 'Once upon a ' }]
+      await createTestApp({ engine }).post(URL, { messages, continue_final_message: false, ...fields })
+
+      expect(promptOf(engine.requests[0])).toMatch(/assistant\nOnce upon a $/)
+    },
+  )
+})

@@ -1,7 +1,8 @@
-/** `POST /v1/messages`: Anthropic's shape, plain or streamed. */
+/** `POST /v1/messages`: Anthropic's shape, plain or streamed; `/v1/messages/count_tokens`: how long its prompt would be. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { tokenize } from '../../generation/tokens.ts'
 import { ANTHROPIC_REQUEST_ID } from '../../net/render-error.ts'
 import { describeValue } from '../../net/requests/request-fields.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
@@ -9,8 +10,10 @@ import { MessageFrames, toMessage } from '../dialects/anthropic-messages/answers
 import {
   anthropicEvent,
   anthropicMessage,
+  countRequest,
   messagesQuery,
   messagesRequest,
+  tokenCount,
 } from '../dialects/anthropic-messages/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -42,6 +45,27 @@ export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps
       const format = new MessageFrames(generation, { requestId, showsThinking })
       await streamEvents(deps, reply, { generation, format })
       return reply
+    },
+  })
+
+  addRoute(app, 'POST /v1/messages/count_tokens', {
+    operationId: 'countMessageTokens',
+    summary: 'Count the tokens that a message would be asked with',
+    tag: 'Generation',
+    access: 'key',
+    generates: true,
+    body: countRequest,
+    query: messagesQuery,
+    maxBodyBytes: MAX_BODY_BYTES,
+    ok: tokenCount,
+    errors: [400, 401, 404, 429, 500, 503],
+    errorShape: 'anthropic',
+    handler: async ({ body, context }, reply) => {
+      greet(context, reply)
+      const { modelId, input } = body
+      const work = { modelId, input: { kind: 'chat', chat: input }, wantsTexts: false } as const
+      const { tokenIds } = await tokenize(deps, context, work)
+      return { input_tokens: tokenIds.length }
     },
   })
 }

@@ -19,6 +19,7 @@ const KEYED_ROUTES = [
   ['GET', '/v1/responses/resp_1'],
   ['POST', '/v1/completions'],
   ['POST', '/v1/messages'],
+  ['POST', '/v1/messages/count_tokens'],
   ['POST', '/tokenize'],
   ['POST', '/v1/detokenize'],
 ] as const

@@ -157,6 +157,11 @@ const ROUTES: readonly (readonly [name: string, post: Post, read: readonly strin
     postFull('/v1/messages', { max_tokens: 16, messages: [{ role: 'user', content: 'ab' }] }),
     MESSAGES_FIELDS,
   ],
+  [
+    '/v1/messages/count_tokens',
+    postFull('/v1/messages/count_tokens', { messages: [{ role: 'user', content: 'ab' }] }),
+    MESSAGES_FIELDS,
+  ],
   ['/v1/generate of the light server', postLight, ['max_new_tokens']],
 ]
 

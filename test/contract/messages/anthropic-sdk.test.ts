@@ -95,6 +95,18 @@ describe("Anthropic's client", () => {
     ])
   })
 
+  it('counts the tokens that a message is then asked with', async () => {
+    const client = await createClient()
+    const { max_tokens: _, ...asked } = REQUEST
+
+    const { input_tokens } = await client.messages.countTokens(asked)
+
+    expect(input_tokens).toBe((await client.messages.create(REQUEST)).usage.input_tokens)
+    expect(await failureOf(client.messages.countTokens({ ...asked, model: 'claude' }))).toBeInstanceOf(
+      NotFoundError,
+    )
+  })
+
   it('may use the beta interface, and a bearer token', async () => {
     const port = await createTestApp().listen()
     const client = new Anthropic({ baseURL: `http://127.0.0.1:${port}`, apiKey: null, authToken: KEY })

@@ -31,6 +31,7 @@ describe('the bound of a route', () => {
     ['POST /v1/chat/completions', MAX_BODY_BYTES, KEY],
     ['POST /v1/responses', MAX_BODY_BYTES, KEY],
     ['POST /v1/messages', MAX_BODY_BYTES, KEY],
+    ['POST /v1/messages/count_tokens', MAX_BODY_BYTES, KEY],
   ])('of %s is %i bytes', async (endpoint, bytes, secret) => {
     const port = await createTestApp().listen()
 

@@ -266,3 +266,5 @@ export const anthropicEvent = z
     z.object({ type: z.literal('ping') }),
   ])
   .meta({ id: 'AnthropicEvent', description: 'Data of each event, whose name is its `type`.' })
+
+export const tokenCount = z.object({ input_tokens: z.int() }).meta({ id: 'AnthropicTokenCount' })

@@ -194,9 +194,26 @@ const RELATED_VALUES = new Map(
   }),
 )
 
+/** Fields that constrain an answer: at most one may ask for something, and not every model can keep to it. */
+const CONSTRAINTS = new Set([
+  ...[
+    'response_format',
+    'structured_outputs',
+    'json_schema',
+    'grammar',
+    'ebnf',
+    'regex',
+    'choice',
+    'structural_tag',
+  ],
+  ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
+])
+
 /** @param {string} name @param {Json} schema @param {Json} schemas @returns {import('fast-check').Arbitrary<unknown>} */
 function fieldOf(name, schema, schemas) {
   const any = valueOf(schema, schemas)
+  if (CONSTRAINTS.has(name))
+    return fc.oneof({ weight: 60, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: any })
   const related = RELATED_VALUES.get(name)
   return related === undefined
     ? any

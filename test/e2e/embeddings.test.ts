@@ -1,4 +1,6 @@
 /** An embedding model in a real engine process behind the real API: a random BERT, converted, against a forward pass written here. */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   CONTEXT,
@@ -11,6 +13,7 @@ import {
 } from '../support/checkpoints/tiny-bert.ts'
 import {
   call,
+  DEMO_MODEL,
   enginePids,
   KEY,
   logged,
@@ -40,8 +43,8 @@ interface Answer {
   }
 }
 
-async function post(path: string, body: object, on = server()): Promise<Answer> {
-  const answer = await call(on, `POST ${path}`, { secret: KEY, body })
+async function post(route: string, body: object, on = server()): Promise<Answer> {
+  const answer = await call(on, `POST ${route}`, { secret: KEY, body })
   return { status: answer.status, body: (await answer.json()) as Answer['body'] }
 }
 
@@ -264,5 +267,27 @@ describe('an embedding model that reranks', () => {
     for (const { index, relevance_score: score } of body.results) {
       expect(score).toBeCloseTo(dot(query, embedReference(tokens(...(DOCUMENT_WORDS[index] ?? [])))), 3)
     }
+  })
+})
+
+describe('a decoder whose checkpoint says how it pools', () => {
+  it('makes vectors, the same of a text alone and beside others', async () => {
+    const checkpoint = path.join(temporaryFolder(), 'decoder')
+    cpSync(DEMO_MODEL, checkpoint, { recursive: true })
+    mkdirSync(path.join(checkpoint, '1_Pooling'))
+    writeFileSync(path.join(checkpoint, '1_Pooling/config.json'), '{"pooling_mode_lasttoken": true}')
+    const decoder = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])
+    await logged(decoder, 'serving')
+    const texts = ['hello world', 'hello worlds', 'the cat sat on the mat', 'a '.repeat(700)]
+
+    const together = await embed(texts, decoder)
+
+    for (const [index, text] of texts.entries()) {
+      const [alone] = await embed(text, decoder)
+      expect(dot(alone ?? [], together[index] ?? [])).toBeGreaterThan(0.9999)
+    }
+    const [first = [], near = [], far = []] = together
+    expect(dot(first, near)).toBeGreaterThan(dot(first, far) + 0.1)
+    expect((await post('/v1/generate', { prompt: 'a' }, decoder)).status).toBe(400)
   })
 })

@@ -212,6 +212,8 @@ export interface ModelRunner {
   tokenText(tokenId: number): string
   /** The text that tokens stand for, control tokens written out, without the space that the tokenizer puts in front of a text. */
   detokenize(tokenIds: ArrayLike<number>): string
+  /** The control tokens that these texts name, with the bytes of the texts. @default none */
+  specialTokens?(texts: readonly string[]): ReadonlyMap<number, Uint8Array>
   isEndOfGeneration(tokenId: number): boolean
   /** Absent where texts cannot be constrained. */
   readonly constraints?: ConstraintCompiler

@@ -156,6 +156,13 @@ describe('ContinuousBatchScheduler', () => {
     })
   })
 
+  it('shows control tokens to those that ask for them', () => {
+    const scheduler = createScheduler({ tokenBytes: () => Buffer.from('') })
+    scheduler.add(createRequest(1, { shownTokens: new Map([[7, Buffer.from('[CALL]')]]), maxNewTokens: 2 }))
+    expect(step(scheduler, 7)[1]).toMatchObject({ type: 'text-delta', text: '[CALL]', tokenIds: [7] })
+    expect(step(scheduler, 8)[0]).toMatchObject({ type: 'text-delta', text: '', tokenIds: [8] })
+  })
+
   it('shows text held back for a stop string when the sequence ends otherwise', () => {
     const scheduler = createScheduler({ tokenBytes: () => Buffer.from('EN') })
     scheduler.add(createRequest(1, { stopStrings: ['END'], maxNewTokens: 1 }))

@@ -273,8 +273,10 @@ export class RunningBatch {
     const { isEndOfGeneration, tokenBytes, maxSeqLen } = this.#options
     const { endRules, newTokens: place } = sequence
     if (endsText(endRules, { tokenId, place }, isEndOfGeneration)) return { text: '', finishReason: 'stop' }
-    if (sampled) sequence.logprobs?.add({ tokenId, sampled }, tokenBytes)
-    const { text, stopString } = sequence.assembler.push(tokenBytes(tokenId), mayEnd(endRules, place))
+    const { shownTokens: shown } = sequence
+    const bytesOf = shown === null ? tokenBytes : (id: number) => shown.get(id) ?? tokenBytes(id)
+    if (sampled) sequence.logprobs?.add({ tokenId, sampled }, bytesOf)
+    const { text, stopString } = sequence.assembler.push(bytesOf(tokenId), mayEnd(endRules, place))
     sequence.stopString = stopString
     if (stopString !== null) return { text, finishReason: 'stop' }
     const isFull =

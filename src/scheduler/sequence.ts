@@ -37,6 +37,8 @@ export interface ScheduledRequest {
   readonly topLogprobs?: number
   /** Of the constraint that its text keeps to. @default none */
   readonly matcherId?: number
+  /** Control tokens whose bytes are part of its text, unless it is a beam search. @default none */
+  readonly shownTokens?: ReadonlyMap<number, Uint8Array>
   /** Above 1 a beam search. @default 1 */
   readonly numBeams?: number
   /** @default the lowest class, priority 0, one account for all */
@@ -62,6 +64,8 @@ export class Sequence {
   /** Position among all arrivals; breaks every tie. */
   readonly arrivalOrder: number
   readonly assembler: TextAssembler
+  /** Null where there are none. */
+  readonly shownTokens: ReadonlyMap<number, Uint8Array> | null
   readonly topLogprobs: number | null
   /** Null where none were asked for. */
   readonly logprobs: TextLogprobs | null
@@ -92,6 +96,7 @@ export class Sequence {
     this.matcherId = request.matcherId ?? null
     this.numBeams = request.numBeams ?? 1
     this.assembler = new TextAssembler(this.stopStrings)
+    this.shownTokens = request.shownTokens ?? null
     this.topLogprobs = request.topLogprobs ?? null
     this.logprobs = this.topLogprobs === null ? null : new TextLogprobs()
   }

@@ -55,6 +55,7 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary', (vocabulary) => {
     const eos = tokenOf(EOS_TEXT) ?? -1
     expect(tokenize([EOS_TEXT])).toEqual([eos])
     expect(runner.tokenBytes(eos)).toHaveLength(0)
+    expect(runner.specialTokens?.([EOS_TEXT, 'none'])).toEqual(new Map([[eos, Buffer.from(EOS_TEXT)]]))
     expect(runner.isEndOfGeneration(eos)).toBe(true)
     expect(runner.isEndOfGeneration(tokenOf('t') ?? -1)).toBe(false)
     expect(runner.info().specialTexts).toEqual(expect.arrayContaining([BOS_TEXT, EOS_TEXT]))

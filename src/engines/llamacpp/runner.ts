@@ -185,6 +185,10 @@ class LlamaRunner implements ModelRunner {
     return this.#vocabulary.detokenize(tokenIds)
   }
 
+  specialTokens(texts: readonly string[]): ReadonlyMap<number, Uint8Array> {
+    return this.#vocabulary.specialTokens(texts)
+  }
+
   isEndOfGeneration(tokenId: number): boolean {
     return this.#vocabulary.isEndOfGeneration(tokenId)
   }

@@ -26,6 +26,8 @@ export interface TokenTable {
   /** 1 for tokens that end a text. */
   readonly isEndOfGeneration: Uint8Array
   readonly specialTexts: readonly string[]
+  /** The tokens that those texts become, in the same order. */
+  readonly specialTokenIds: readonly number[]
   /** Infinity where a token may stand for any number of bytes, or none. */
   readonly maxTokenBytes: number
   readonly sliceRules: SliceRules
@@ -36,6 +38,7 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
   const offsets = new Int32Array(size + 1)
   const isEndOfGeneration = new Uint8Array(size)
   const specialTexts: string[] = []
+  const specialTokenIds: number[] = []
   const addedTexts: string[] = []
   let stripsSpaceBefore = false
   const hasByte = new Uint8Array(256)
@@ -65,7 +68,10 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
     const text = api.vocabText(vocab, id)
     addedTexts.push(text)
     if ((attributes & (CONTROL | UNKNOWN)) === 0) continue
-    if (text !== '') specialTexts.push(text)
+    if (text !== '') {
+      specialTexts.push(text)
+      specialTokenIds.push(id)
+    }
     maxTokenBytes = Math.max(maxTokenBytes, Buffer.byteLength(text))
   }
   // A byte without a token of its own may vanish, and then the length of a text proves nothing.
@@ -81,6 +87,7 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
     sliceRules: isKnownType ? sliceRules : NO_SLICES,
     isEndOfGeneration,
     specialTexts,
+    specialTokenIds,
     maxTokenBytes: isExact ? maxTokenBytes : Number.POSITIVE_INFINITY,
   }
 }

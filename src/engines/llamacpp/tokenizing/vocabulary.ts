@@ -156,6 +156,17 @@ export class Vocabulary {
     return Buffer.concat(parts).toString('utf8')
   }
 
+  /** The control tokens of these texts, with their bytes. */
+  specialTokens(texts: readonly string[]): ReadonlyMap<number, Uint8Array> {
+    const { specialTexts, specialTokenIds } = this.data.table
+    return new Map(
+      specialTokenIds.flatMap((id, index) => {
+        const text = specialTexts[index] ?? ''
+        return texts.includes(text) ? [[id, Buffer.from(text)] as const] : []
+      }),
+    )
+  }
+
   isEndOfGeneration(tokenId: number): boolean {
     return this.data.table.isEndOfGeneration[tokenId] === 1
   }

@@ -229,6 +229,10 @@ export class StepLoop {
     { outcomes, matcherIds }: { outcomes: readonly Tokenized[]; matcherIds: readonly number[] },
   ): void {
     const { options, place, choices = 1 } = request
+    const { shownSpecialTexts = [] } = options
+    const shownTokens =
+      shownSpecialTexts.length > 0 && this.#options.runner.specialTokens?.(shownSpecialTexts)
+    const ofText = shownTokens ? { shownTokens } : {}
     const scheduled: ScheduledRequest[] = []
     const refused: EngineEvent[] = []
     const sequences = outcomes.flatMap((outcome) => Array.from({ length: choices }, () => outcome))
@@ -245,7 +249,7 @@ export class StepLoop {
       const ofConstraint = matcherId === undefined ? {} : { matcherId }
       openRequest.open.set(sequenceId, { index, ...ofConstraint })
       const sampling = samplingOf(options.sampling, index % choices)
-      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...ofConstraint })
+      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...ofText, ...ofConstraint })
     }
     this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
     for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)

@@ -96,7 +96,7 @@ export const ERRORS = {
     403,
     'Too many requests from your address were refused; it is let in again in {seconds} s.',
   ),
-  not_found: row(404, 'There is no route {method} {path}.'),
+  not_found: row(404, 'There is no route {method} {path}{hint}'),
   model_not_found: row(404, "Model '{model}' does not exist."),
   response_not_found: row(404, "Response '{responseId}' does not exist: this server stores no responses."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),

@@ -69,7 +69,7 @@ export function answerOddRequests(server: Server, isUnwelcome: UnwelcomeCheck = 
     unlessUnwelcome(isUnwelcome, socket, () => {
       const path = request.url ?? ''
       const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
-      writeError(new ServiceError('not_found', { method: 'CONNECT', path }), socket, name)
+      writeError(new ServiceError('not_found', { method: 'CONNECT', path, hint: '.' }), socket, name)
     })
   })
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
@@ -118,7 +118,7 @@ function fromClientError(thrown: ClientError): ServiceError {
       // An unknown method in an otherwise correct request line is an unknown route.
       const [, method, path] = REQUEST_LINE.exec(textOf(thrown.rawPacket)) ?? []
       return method && path
-        ? new ServiceError('not_found', { method, path })
+        ? new ServiceError('not_found', { method, path, hint: '.' })
         : malformed('it is not HTTP/1.1.')
     }
     case undefined:

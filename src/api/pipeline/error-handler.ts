@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { type Log, logCause } from '../../telemetry/log.ts'
 import { errorShapeOf, renderError } from '../../net/render-error.ts'
-import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
+import { badEncoding, probablePaths, unknownRoute } from '../../net/requests/request-target.ts'
 
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -59,7 +59,10 @@ function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError 
 }
 
 function notFound(request: FastifyRequest): ServiceError {
-  return unknownRoute(request.method, request.url.split('?', 1)[0] ?? '')
+  const { method, server, url } = request
+  const path = url.split('?', 1)[0] ?? ''
+  const meant = probablePaths(path).find((candidate) => server.hasRoute({ method, url: candidate }))
+  return unknownRoute(method, path, meant ?? null)
 }
 
 interface FrameworkError extends Error {

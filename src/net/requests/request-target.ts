@@ -41,7 +41,18 @@ export function badEncoding(part: 'path' | 'query'): ServiceError {
 
 const MAX_SHOWN_CHARACTERS = 200
 
-export function unknownRoute(method: string, path: string): ServiceError {
+/** @param meant the path that the caller probably meant; null where none is known */
+export function unknownRoute(method: string, path: string, meant: string | null = null): ServiceError {
   const shown = path.slice(0, MAX_SHOWN_CHARACTERS)
-  return new ServiceError('not_found', { method, path: shown.length < path.length ? `${shown}…` : shown })
+  const hint = meant === null ? '.' : `: did you mean ${meant}?`
+  return new ServiceError('not_found', {
+    method,
+    path: shown.length < path.length ? `${shown}…` : shown,
+    hint,
+  })
+}
+
+/** What a base URL without `/v1`, or with it twice, makes of a path, undone. */
+export function probablePaths(path: string): readonly string[] {
+  return [path.replace(/^(?:\/v1)+\//, '/v1/'), `/v1${path}`].filter((one) => one !== path)
 }

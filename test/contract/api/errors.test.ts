@@ -24,6 +24,15 @@ const KEYED_ROUTES = [
   ['POST', '/v1/detokenize'],
 ] as const
 
+/** Paths of a base URL without `/v1`, or with it twice, and those that were meant. */
+const MEANT: Readonly<Record<string, string>> = {
+  '/completions': '/v1/completions',
+  '/v1/v1/models': '/v1/models',
+  '/chat/completions': '/v1/chat/completions',
+  '/models': '/v1/models',
+  '/messages?beta=true': '/v1/messages',
+}
+
 const testApp = shared(() => createTestApp())
 
 describe('credentials', () => {
@@ -131,7 +140,9 @@ describe('unknown routes', () => {
     const answer = await testApp().call({ method, url })
 
     expect(answer.statusCode).toBe(404)
-    const message = `There is no route ${method} ${url.split('?')[0]}.`
+    const meant = MEANT[url]
+    const hint = meant === undefined ? '.' : `: did you mean ${meant}?`
+    const message = `There is no route ${method} ${url.split('?')[0]}${hint}`
     expect(answer.json()).toEqual({
       detail: message,
       error: { message, type: 'invalid_request_error', param: null, code: 'not_found' },
@@ -148,7 +159,9 @@ describe('unknown routes', () => {
 
     expect(answer.statusCode).toBe(404)
     expect(answer.headers['request-id']).toBe('r-1')
-    const message = `There is no route ${method} ${url.split('?')[0]}.`
+    const meant = MEANT[url]
+    const hint = meant === undefined ? '.' : `: did you mean ${meant}?`
+    const message = `There is no route ${method} ${url.split('?')[0]}${hint}`
     expect(answer.json()).toEqual({
       detail: message,
       type: 'error',

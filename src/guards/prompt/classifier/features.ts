@@ -9,7 +9,7 @@ import { FoundTerms, isUnspaced, TermTrie } from '../term-trie.ts'
 import { readSections, type Term } from '../terms.ts'
 import { findQuotations } from './quotations.ts'
 
-const BUCKET_BITS = 17
+const BUCKET_BITS = 20
 export const BUCKETS = 2 ** BUCKET_BITS
 
 /** A window is two blocks, and each block but the ends is in two windows. Counted in half words. */

@@ -95,7 +95,7 @@ describe('a generate body', () => {
 
 describe('fields that are not built', () => {
   it.each([
-    '{"prompt":"a","grammar":"x"}',
+    '{"prompt":"a","bad_words":["x"]}',
     '{"prompt":"a","n":1,"max_tokens":5}',
     '{"prompt":1,"typical_p":0.1}',
   ])('in %s', async (body) => {

@@ -1,6 +1,7 @@
 /**
- * The state of the server: `GET /v1/health` answers from this process alone, in every state; `GET /v1/ready` reports whether
- * the default model can take work; `GET /metrics` gives the numbers in Prometheus's text format.
+ * What the server is and how it is: `GET /` says what answers here; `GET /v1/health` answers from this process alone, in every
+ * state; `GET /v1/ready` reports whether the default model can take work; `GET /metrics` gives the numbers in Prometheus's
+ * text format.
  */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -19,6 +20,16 @@ const health = z
 
 const ready = z.object({ status: z.literal('ready') }).meta({ id: 'Ready' })
 
+const server = z
+  .object({
+    name: z.literal('sluice'),
+    version: z.string().describe('Version of the interface.'),
+    docs: z.string().describe('A page that shows every route.'),
+    openapi: z.string(),
+    health: z.string(),
+  })
+  .meta({ id: 'Server' })
+
 const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
 
 export function registerServiceRoutes(
@@ -26,6 +37,22 @@ export function registerServiceRoutes(
   deps: Pick<AppDeps, 'clock' | 'registry' | 'whyNotReady' | 'metrics'>,
 ): void {
   const startedMs = deps.clock.nowMs()
+
+  addRoute(app, 'GET /', {
+    operationId: 'getServer',
+    summary: 'What is this server?',
+    tag: 'Service',
+    access: 'public',
+    ok: server,
+    errors: [],
+    handler: () => ({
+      name: 'sluice',
+      version: INTERFACE_VERSION,
+      docs: '/docs',
+      openapi: '/openapi.json',
+      health: '/v1/health',
+    }),
+  })
 
   addRoute(app, 'GET /v1/health', {
     operationId: 'getHealth',

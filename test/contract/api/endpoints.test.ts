@@ -3,6 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
+describe('GET /', () => {
+  it('says what the server is, and where to read on', async () => {
+    const { app } = createTestApp()
+
+    const { name, docs, openapi, health } = (await app.inject('/')).json()
+
+    expect(name).toBe('sluice')
+    for (const path of [docs, openapi, health]) expect((await app.inject(path)).statusCode).toBe(200)
+  })
+})
+
 describe('GET /v1/health', () => {
   it('answers in every state', async () => {
     const { app } = createTestApp({

@@ -101,7 +101,7 @@ describe('credentials', () => {
 
 describe('unknown routes', () => {
   it.each([
-    ['GET', '/'],
+    ['GET', '/index'],
     ['GET', '/v1/nothing'],
     ['GET', '/v1/health/'],
     ['POST', '/v1/health'],
@@ -171,7 +171,7 @@ describe('unknown routes', () => {
   })
 
   it.each([
-    ['GET', '/'],
+    ['GET', '/index'],
     ['GET', '/v2/models'],
     ['GET', '/v1/nothing'],
     ['GET', '/v1/models-of-mine'],

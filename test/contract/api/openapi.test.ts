@@ -64,6 +64,7 @@ describe('GET /openapi.json', () => {
     )
 
     expect(rows).toEqual([
+      ['get', '/', 'getServer', 'public'],
       ['get', '/v1/health', 'getHealth', 'public'],
       ['get', '/v1/ready', 'getReady', 'public'],
       ['get', '/metrics', 'getMetrics', 'adminKey'],
@@ -192,6 +193,7 @@ describe('GET /openapi.json', () => {
       'ResponseTextFormat',
       'ResponseUsage',
       'RevokedKey',
+      'Server',
       'StreamChunk',
       'TokenLogprob',
       'TokenizeRequest',

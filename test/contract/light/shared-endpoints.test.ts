@@ -209,7 +209,7 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
 
   describe('an unknown route', () => {
     it.each([
-      ['GET', '/'],
+      ['GET', '/index'],
       ['GET', '/v1/nothing'],
       ['GET', '/v1/health/'],
       ['POST', '/v1/health'],

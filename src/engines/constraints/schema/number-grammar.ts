@@ -1,4 +1,9 @@
-/** Numbers between bounds as grammars, digit by digit. Numbers without bounds have rules of their own. */
+/**
+ * Numbers between bounds as grammars, digit by digit. Numbers without bounds have rules of their own.
+ * Invariant: of alternatives at one place no two begin alike (`distinct-prefixes.ts`).
+ */
+import { type Character, type Spelling, writeDistinct } from './distinct-prefixes.ts'
+
 export interface NumberBounds {
   /** Null is no bound. */
   readonly least: Bound | null
@@ -15,7 +20,7 @@ const MAX_DIGITS = 15
 const OPEN = 10n ** BigInt(MAX_DIGITS)
 /** Digits behind the point beyond those of the bounds, so that what is just inside an exclusive bound can be written. */
 const FINER_DIGITS = 2
-const MORE_DIGITS = '[0-9]{0,12}'
+const MORE_DIGITS = 12
 
 /** An integer within the bounds; null where there is none. */
 export function integerGrammar(bounds: NumberBounds): string | null {
@@ -38,8 +43,8 @@ interface Form {
   readonly hasMore: boolean
 }
 
-function joinAlternatives(alternatives: readonly string[]): string | null {
-  return alternatives.length === 0 ? null : `(${alternatives.join(' | ')})`
+function joinAlternatives(alternatives: readonly Spelling[]): string | null {
+  return alternatives.length === 0 ? null : writeDistinct(alternatives)
 }
 
 /** The bounds times ten to the power of `digits`, as whole numbers that lie inside. */
@@ -80,18 +85,20 @@ function decimalsOf(bound: Bound | null): number {
   return Math.min(Math.max(0, (mantissa.split('.')[1] ?? '').length - Number(exponent)), MAX_DIGITS)
 }
 
-function signedAlternatives([least, most]: readonly [bigint, bigint], form: Form): readonly string[] {
-  const alternatives: string[] = []
+function signedAlternatives([least, most]: readonly [bigint, bigint], form: Form): readonly Spelling[] {
+  const alternatives: Spelling[] = []
   if (least < 0n) {
     const nearest = most < 0n ? -most : 1n
-    alternatives.push(...magnitudes(nearest, -least, form).map((one) => `"-" ${one}`))
+    const minus = { low: '-', high: '-' }
+    for (const one of magnitudes(nearest, -least, form))
+      alternatives.push({ ...one, characters: [minus, ...one.characters] })
   }
   if (most >= 0n) alternatives.push(...magnitudes(least > 0n ? least : 0n, most, form))
   return alternatives
 }
 
 /** The whole numbers from `low` to `high`, written with a point before their last `digits` digits. */
-function magnitudes(low: bigint, high: bigint, { digits, hasMore }: Form): readonly string[] {
+function magnitudes(low: bigint, high: bigint, { digits, hasMore }: Form): readonly Spelling[] {
   if (low > high) return []
   // More digits make the number larger, so the last one may have none.
   if (hasMore) {
@@ -99,12 +106,15 @@ function magnitudes(low: bigint, high: bigint, { digits, hasMore }: Form): reado
     return low === high
       ? last
       : [
-          ...magnitudes(low, high - 1n, { digits, hasMore: false }).map((one) => `${one} ${MORE_DIGITS}`),
+          ...magnitudes(low, high - 1n, { digits, hasMore: false }).map(({ characters }) => ({
+            characters,
+            moreDigits: MORE_DIGITS,
+          })),
           ...last,
         ]
   }
   const leastWidth = digits + 1
-  const alternatives: string[] = []
+  const alternatives: Spelling[] = []
   for (let width = leastWidth; width <= Math.max(leastWidth, String(high).length); width++) {
     const first = width === leastWidth ? 0n : 10n ** BigInt(width - 1)
     const last = 10n ** BigInt(width) - 1n
@@ -112,38 +122,39 @@ function magnitudes(low: bigint, high: bigint, { digits, hasMore }: Form): reado
     const to = high < last ? high : last
     if (from > to) continue
     const pad = (value: bigint) => String(value).padStart(width, '0')
-    alternatives.push(...digitRanges(pad(from), pad(to)).map((classes) => withPoint(classes, digits)))
+    for (const range of digitRanges(pad(from), pad(to)))
+      alternatives.push({ characters: withPoint(range, digits), moreDigits: 0 })
   }
   return alternatives
 }
 
-function withPoint(classes: readonly string[], digits: number): string {
-  if (digits === 0) return classes.join(' ')
-  const point = classes.length - digits
-  return [...classes.slice(0, point), '"."', ...classes.slice(point)].join(' ')
+function withPoint(range: readonly Character[], digits: number): readonly Character[] {
+  if (digits === 0) return range
+  const point = range.length - digits
+  return [...range.slice(0, point), { low: '.', high: '.' }, ...range.slice(point)]
 }
 
-/** Numbers of one width as sequences of digit classes. */
-function digitRanges(from: string, to: string): readonly (readonly string[])[] {
+/** Numbers of one width as sequences of digits. */
+function digitRanges(from: string, to: string): readonly (readonly Character[])[] {
   if (from === '') return [[]]
   const [low, high] = [Number(from[0]), Number(to[0])]
   const [restFrom, restTo] = [from.slice(1), to.slice(1)]
-  const startWith = (digit: number, rests: readonly (readonly string[])[]) =>
-    rests.map((rest) => [digitClass(digit, digit), ...rest])
+  const startWith = (digit: number, rests: readonly (readonly Character[])[]) =>
+    rests.map((rest) => [digitBetween(digit, digit), ...rest])
   if (low === high) return startWith(low, digitRanges(restFrom, restTo))
   const nines = '9'.repeat(restFrom.length)
   const zeros = '0'.repeat(restFrom.length)
   const isLowWhole = restFrom === zeros
   const isHighWhole = restTo === nines
   const middle: readonly [number, number] = [isLowWhole ? low : low + 1, isHighWhole ? high : high - 1]
-  const anyRest = Array.from({ length: restFrom.length }, () => digitClass(0, 9))
+  const anyRest = Array.from({ length: restFrom.length }, () => digitBetween(0, 9))
   return [
     ...(isLowWhole ? [] : startWith(low, digitRanges(restFrom, nines))),
-    ...(middle[0] <= middle[1] ? [[digitClass(...middle), ...anyRest]] : []),
+    ...(middle[0] <= middle[1] ? [[digitBetween(...middle), ...anyRest]] : []),
     ...(isHighWhole ? [] : startWith(high, digitRanges(zeros, restTo))),
   ]
 }
 
-function digitClass(low: number, high: number): string {
-  return low === high ? `"${low}"` : `[${low}-${high}]`
+function digitBetween(low: number, high: number): Character {
+  return { low: String(low), high: String(high) }
 }

@@ -1,0 +1,89 @@
+/**
+ * Writes alternatives as one expression in which no two alternatives at a place begin with the same character: XGrammar 0.1.27
+ * joins such alternatives in some grammars, and then allows what neither does. The subset construction of automata theory, on
+ * spellings of numbers; called by `number-grammar.ts`.
+ */
+
+/** One character between two, both included. */
+export interface Character {
+  readonly low: string
+  readonly high: string
+}
+
+/** A text character by character, and how many digits may follow. */
+export interface Spelling {
+  readonly characters: readonly Character[]
+  readonly moreDigits: number
+}
+
+const SYMBOLS = ['-', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+const DIGIT: Character = { low: '0', high: '9' }
+
+/** A spelling of which so many characters have been read. */
+interface Place {
+  readonly spelling: Spelling
+  readonly read: number
+}
+
+/** @param spellings at least one, none of them empty */
+export function writeDistinct(spellings: readonly Spelling[]): string {
+  const ids = new Map(spellings.map((spelling, id) => [spelling, id]))
+  const written = new Map<string, string>()
+  const keyOf = (places: readonly Place[]) =>
+    places.map(({ spelling, read }) => `${ids.get(spelling)}:${read}`).join()
+  const write = (places: readonly Place[]): string => {
+    const key = keyOf(places)
+    const known = written.get(key)
+    if (known !== undefined) return known
+    const alternatives = branches(places, keyOf).map(({ symbols, next }) => {
+      const rest = write(next)
+      return rest === '' ? characterClass(symbols) : `${characterClass(symbols)} ${rest}`
+    })
+    const text = isEnd(places) ? optional(alternatives) : `(${alternatives.join(' | ')})`
+    written.set(key, text)
+    return text
+  }
+  return write(spellings.map((spelling) => ({ spelling, read: 0 })))
+}
+
+function optional(alternatives: readonly string[]): string {
+  return alternatives.length === 0 ? '' : `(${alternatives.join(' | ')})?`
+}
+
+function isEnd(places: readonly Place[]): boolean {
+  return places.some(({ spelling, read }) => read >= spelling.characters.length)
+}
+
+interface Branch {
+  readonly symbols: string[]
+  readonly next: readonly Place[]
+}
+
+/** What may follow, symbols that lead to the same places together. */
+function branches(places: readonly Place[], keyOf: (places: readonly Place[]) => string): readonly Branch[] {
+  const byKey = new Map<string, Branch>()
+  for (const symbol of SYMBOLS) {
+    const next = places
+      .filter((place) => admits(place, symbol))
+      .map(({ spelling, read }) => ({ spelling, read: read + 1 }))
+    if (next.length === 0) continue
+    const key = keyOf(next)
+    const branch = byKey.get(key)
+    if (branch === undefined) byKey.set(key, { symbols: [symbol], next })
+    else branch.symbols.push(symbol)
+  }
+  return [...byKey.values()]
+}
+
+function admits({ spelling: { characters, moreDigits }, read }: Place, symbol: string): boolean {
+  const character = characters[read] ?? (read < characters.length + moreDigits ? DIGIT : null)
+  return character !== null && character.low <= symbol && symbol <= character.high
+}
+
+function characterClass(symbols: readonly string[]): string {
+  const [first = ''] = symbols
+  const last = symbols.at(-1) ?? first
+  if (symbols.length === 1) return `"${first}"`
+  const isRun = SYMBOLS.indexOf(last) - SYMBOLS.indexOf(first) === symbols.length - 1 && first >= '0'
+  return isRun ? `[${first}-${last}]` : `[${symbols.join('')}]`
+}

@@ -60,6 +60,17 @@ const schemaOf = (schema: unknown, isStrict = true): Constraint => ({
 })
 
 describe('answers of random schemas', () => {
+  it('keep to a bound that numbers of several widths meet', async () => {
+    for (let seed = 1892996025; seed < 1892996035; seed++) {
+      const sampling = { ...GREEDY, temperature: 1.5, seed }
+      const { text, ends } = await say(schemaOf({ type: 'integer', minimum: 1893 }), {
+        sampling,
+        maxNewTokens: 300,
+      })
+      if (ends[0] === 'stop') expect(Number(text)).toBeGreaterThanOrEqual(1893)
+    }
+  })
+
   it('are valid where they are finished, at a high temperature', async () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     let finished = 0

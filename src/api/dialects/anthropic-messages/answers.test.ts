@@ -41,7 +41,7 @@ function parse(frames: string) {
     .split('\n\n')
     .slice(0, -1)
     .map((frame) => {
-      const [, name, data = ''] = /^event: (\w+)\ndata: (.+)$/.exec(frame) ?? []
+      const [, name, data = ''] = /^event: (\w+)\ndata: (.+)$/s.exec(frame) ?? []
       const event = anthropicEvent.parse(JSON.parse(data))
       expect(name).toBe(event.type)
       return event

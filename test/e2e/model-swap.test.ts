@@ -87,7 +87,7 @@ describe('a model that is replaced', () => {
     })
     for (let swap = 0; swap < swaps; swap++) {
       const answer = await register(server, { id: 'm', checkpoint: swap % 2 === 0 ? second : first })
-      expect(answer.status).toBe(200)
+      expect(answer.status, await answer.clone().text()).toBe(200)
       expect(await answer.json()).toMatchObject({ id: 'm', meta: { state: 'ready' } })
     }
     swapping.abort()

@@ -7,7 +7,7 @@ import {
   sequenceStart,
 } from '../../../../test/support/engines/scripted-engine.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import type { EngineStatus } from '../../../protocol/engine.ts'
+import type { EngineStatus, TokenizedText } from '../../../protocol/engine.ts'
 import { ReplicatedEngine } from './replicated-engine.ts'
 
 class StatedEngine extends ScriptedEngine {
@@ -16,6 +16,37 @@ class StatedEngine extends ScriptedEngine {
   override status(): EngineStatus {
     return this.current
   }
+}
+
+class TokenizingEngine extends StatedEngine {
+  calls = 0
+  onCall = (): void => {}
+
+  constructor() {
+    super(sayOk)
+  }
+
+  override async tokenize(): Promise<TokenizedText> {
+    this.calls++
+    this.onCall()
+    return { tokenIds: new Int32Array(), texts: ['done'] }
+  }
+
+  override async detokenize(): Promise<string> {
+    this.calls++
+    this.onCall()
+    return 'done'
+  }
+}
+
+async function tokenizeOne(engine: ReplicatedEngine): Promise<unknown> {
+  const request = { prompt: { pieces: ['x'], addSpecial: true }, accountId: 'a', wantsTexts: true }
+  const { texts } = await engine.tokenize(request, new AbortController().signal)
+  return texts?.[0]
+}
+
+function detokenizeOne(engine: ReplicatedEngine): Promise<string> {
+  return engine.detokenize([1], new AbortController().signal)
 }
 
 const restarting: EngineStatus = { state: 'restarting' }
@@ -96,6 +127,39 @@ describe('ReplicatedEngine', () => {
     })
     const engine = new ReplicatedEngine([dying, new ScriptedEngine(sayOk)])
     await expect(runRequest(engine, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
+  })
+
+  it.each(['engine_failed', 'engine_unavailable'] as const)(
+    'tokenizes and detokenizes elsewhere when its replica answers %s',
+    async (code) => {
+      const dying = new TokenizingEngine()
+      const other = new TokenizingEngine()
+      const engine = new ReplicatedEngine([dying, other])
+      for (const work of [tokenizeOne, detokenizeOne]) {
+        dying.current = { state: 'ready' }
+        dying.onCall = () => {
+          dying.current = restarting
+          throw new ServiceError(code, { message: 'it died.' })
+        }
+        expect(await work(engine)).toBe('done')
+      }
+      expect([dying.calls, other.calls]).toEqual([2, 2])
+    },
+  )
+
+  it('tokenizes twice at most, and not again for an error of the text itself', async () => {
+    const dying = new TokenizingEngine()
+    const alone = new ReplicatedEngine([dying])
+    dying.onCall = () => {
+      throw new ServiceError('engine_failed')
+    }
+    await expect(tokenizeOne(alone)).rejects.toMatchObject({ code: 'engine_failed' })
+    expect(dying.calls).toBe(2)
+    dying.onCall = () => {
+      throw new ServiceError('prompt_empty', { field: 'prompt' })
+    }
+    await expect(tokenizeOne(alone)).rejects.toMatchObject({ code: 'prompt_empty' })
+    expect(dying.calls).toBe(3)
   })
 
   it('is as ready as its best replica, and has the slots and the memory of all', () => {

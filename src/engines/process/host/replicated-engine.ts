@@ -19,8 +19,6 @@ import type {
 /** The best one first. */
 const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
 
-const NONE: ReadonlySet<Replica> = new Set()
-
 interface Replica {
   readonly engine: Engine
   /** Sequences of requests that have not ended. */
@@ -39,11 +37,10 @@ export class ReplicatedEngine implements Engine {
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
-    const refusing = new Set<Replica>()
+    const tries = new Tries(this.#replicas)
     const sequences = request.prompts.length * ('choices' in request ? (request.choices ?? 1) : 1)
-    let hasBeenRerun = false
     for (;;) {
-      const replica = this.#leastLoaded(refusing)
+      const replica = tries.next()
       let hasStarted = false
       replica.load += sequences
       try {
@@ -53,13 +50,7 @@ export class ReplicatedEngine implements Engine {
         }
         return
       } catch (error) {
-        if (hasStarted || !(error instanceof ServiceError)) throw error
-        if (error.code === 'engine_unavailable' && refusing.size + 1 < this.#replicas.length) {
-          refusing.add(replica)
-        } else if (error.code === 'engine_failed' && !hasBeenRerun) {
-          // What never started is innocent of the death, but only once: it might be the cause after all.
-          hasBeenRerun = true
-        } else throw error
+        if (hasStarted || !tries.mayTryAgain(replica, error)) throw error
       } finally {
         replica.load -= sequences
       }
@@ -67,11 +58,24 @@ export class ReplicatedEngine implements Engine {
   }
 
   tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
-    return this.#leastLoaded(NONE).engine.tokenize(request, signal)
+    return this.#ask((engine) => engine.tokenize(request, signal))
   }
 
   detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
-    return this.#leastLoaded(NONE).engine.detokenize(tokenIds, signal)
+    return this.#ask((engine) => engine.detokenize(tokenIds, signal))
+  }
+
+  /** Work with one answer: nothing of it has been passed on when it fails. */
+  async #ask<Answer>(work: (engine: Engine) => Promise<Answer>): Promise<Answer> {
+    const tries = new Tries(this.#replicas)
+    for (;;) {
+      const replica = tries.next()
+      try {
+        return await work(replica.engine)
+      } catch (error) {
+        if (!tries.mayTryAgain(replica, error)) throw error
+      }
+    }
   }
 
   /** Of the model, with the slots and the memory of all replicas. */
@@ -102,14 +106,39 @@ export class ReplicatedEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map(({ engine }) => engine.close()))
   }
+}
 
-  #leastLoaded(refusing: ReadonlySet<Replica>): Replica {
-    const candidates = this.#replicas.filter((replica) => !refusing.has(replica))
+/** The tries of one request that has not started. */
+class Tries {
+  readonly #replicas: readonly Replica[]
+  readonly #refusing = new Set<Replica>()
+  #hasBeenRerun = false
+
+  constructor(replicas: readonly Replica[]) {
+    this.#replicas = replicas
+  }
+
+  /** The least loaded of those that have not refused. */
+  next(): Replica {
+    const candidates = this.#replicas.filter((replica) => !this.#refusing.has(replica))
     const [best] = candidates.toSorted(
       (one, other) => stateRank(one) - stateRank(other) || one.load - other.load,
     )
     if (best === undefined) throw new RangeError('A model has at least one replica.')
     return best
+  }
+
+  /** Whether another replica, or the next process of this one, may still do it. */
+  mayTryAgain(replica: Replica, error: unknown): boolean {
+    if (!(error instanceof ServiceError)) return false
+    if (error.code === 'engine_unavailable' && this.#refusing.size + 1 < this.#replicas.length) {
+      this.#refusing.add(replica)
+      return true
+    }
+    // What never started is innocent of the death, but only once: it might be the cause after all.
+    if (error.code !== 'engine_failed' || this.#hasBeenRerun) return false
+    this.#hasBeenRerun = true
+    return true
   }
 }
 

@@ -79,7 +79,12 @@ export const ERRORS = {
   quantization_failed: fileRow(400, "Model '{model}' could not be quantized: {message}"),
   prompt_rejected: row(400, "{field} was refused by the prompt guard's rule '{rule}': {reason}"),
   // 401, 403, 404
-  unauthorized: row(401, 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'),
+  /** `others`: further headers that the route takes a key in. */
+  unauthorized: {
+    status: 401,
+    message: ({ others = ' or "x-api-key: <key>"' }) =>
+      `Missing or invalid API key. Send it as "Authorization: Bearer <key>"${others}.`,
+  },
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   address_refused: row(403, 'This server takes no requests from your address.'),

@@ -17,6 +17,7 @@ import type { BodyBudget } from '../net/requests/body-budget.ts'
 import { parseJsonBody } from '../net/requests/json-body.ts'
 import { bodyLimit, MAX_BODY_BYTES, readBody } from '../net/requests/read-body.ts'
 import { errorShapeOf, renderError } from '../net/render-error.ts'
+import { meantPath } from '../net/requests/meant-path.ts'
 import { splitTarget, toSegments, unknownRoute } from '../net/requests/request-target.ts'
 import { type LightAnswer, renderValue, sendAnswer } from './answers.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -81,7 +82,7 @@ async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<LightA
   const match = deps.router.find(method, path)
   if (match === null) {
     const file = deps.root === null ? null : await findFile(deps.root, exchange, toSegments(path))
-    if (file === null) throw unknownRoute(method, path)
+    if (file === null) throw unknownRoute(method, path, meantRoute(deps, method, path))
     return file
   }
   exchange.params = match.params
@@ -89,6 +90,11 @@ async function findAnswer(deps: RequestDeps, exchange: Exchange): Promise<LightA
   if (!isPublic) exchange.credential = await requireKey(exchange.headers, deps.keys)
   if (METHODS_WITH_BODY.has(method)) await receiveBody(deps, exchange)
   return renderValue(await match.target(exchange, deps.endpoints), exchange)
+}
+
+function meantRoute({ router }: RequestDeps, method: string, path: string): string | null {
+  const has = (candidate: string) => router.find(method, candidate) !== null
+  return meantPath(path, { has, literals: router.literalPaths(method) })
 }
 
 /** The bodies of other methods are ignored. */

@@ -15,7 +15,10 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 /** Where Anthropic's clients look for the id of a request. */
 export const ANTHROPIC_REQUEST_ID = 'request-id'
 
-/** What a body looks like: `detail` alone, or with a dialect's error beside it. A route declares its own. */
+/**
+ * What a body looks like: `detail` alone, or with a dialect's error beside it. A route declares its own. An unknown route always
+ * has an error object.
+ */
 export type ErrorShape = 'plain' | 'openai' | 'anthropic'
 
 /**
@@ -55,8 +58,8 @@ const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
   'videos',
 ])
 
-/** The same of Anthropic's dialect. `complete` is its first one, of texts. */
-const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['complete', 'messages'])
+/** The same of Anthropic's dialect. `complete` is its first one, of texts; prefixes of gateways are named after it. */
+const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['anthropic', 'complete', 'message', 'messages'])
 
 /** A client whose base URL lacks `/v1` asks for the same without it. */
 const FIRST_SEGMENT = /^\/(?:v1\/)?([^/?]+)/
@@ -106,7 +109,8 @@ function bodyOf(error: ServiceError, { requestId, shape }: FailedRequest): objec
   const detail = error.message
   switch (shape) {
     case 'plain':
-      return { detail }
+      // Whoever mistook the path expects the errors of another server, and most have OpenAI's object.
+      return error.code === 'not_found' ? { detail, error: toOpenAiError(error) } : { detail }
     case 'openai':
       return { detail, error: toOpenAiError(error) }
     case 'anthropic':

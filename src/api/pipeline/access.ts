@@ -47,16 +47,18 @@ async function authenticateKey(
   return credential
 }
 
+const BEARER_ALONE = { others: '' } as const
+
 async function authenticateAdmin(
   { adminCheck, log }: AccessDeps,
   { clientAddress, request, requestId }: RequestContext,
 ): Promise<null> {
   if (adminCheck === null) throw new ServiceError('admin_disabled')
   const secret = bearerSecret(request.headers)
-  if (secret === null) throw new ServiceError('unauthorized')
+  if (secret === null) throw new ServiceError('unauthorized', BEARER_ALONE)
   if (!(await adminCheck(secret, addressKey(clientAddress)))) {
     log.warn({ requestId }, 'a wrong admin key was sent')
-    throw new ServiceError('unauthorized')
+    throw new ServiceError('unauthorized', BEARER_ALONE)
   }
   return null
 }

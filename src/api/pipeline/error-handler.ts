@@ -6,9 +6,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { type Log, logCause } from '../../telemetry/log.ts'
 import { errorShapeOf, renderError } from '../../net/render-error.ts'
-import { badEncoding, probablePaths, unknownRoute } from '../../net/requests/request-target.ts'
+import { meantPath } from '../../net/requests/meant-path.ts'
+import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of each method, the paths of routes without captures. */
+    readonly literalPaths: Map<string, string[]>
+  }
+}
+
+/** Before any route is registered. */
 export function registerErrorHandlers(app: FastifyInstance, log: Log): void {
+  app.decorate('literalPaths', new Map<string, string[]>())
+  app.addHook('onRoute', ({ method, url }) => {
+    if (/[:*]/.test(url)) return
+    for (const one of [method].flat()) app.literalPaths.set(one, [...(app.literalPaths.get(one) ?? []), url])
+  })
   app.setErrorHandler((thrown, request, reply) => {
     // The client has left: an answer would not be read, and leaving is no error.
     if (reply.raw.destroyed || request.raw.socket.destroyed) return void reply.hijack()
@@ -58,11 +72,13 @@ function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError 
     : toServiceError(thrown, request.id)
 }
 
-function notFound(request: FastifyRequest): ServiceError {
-  const { method, server, url } = request
+function notFound({ method, server, url }: FastifyRequest): ServiceError {
   const path = url.split('?', 1)[0] ?? ''
-  const meant = probablePaths(path).find((candidate) => server.hasRoute({ method, url: candidate }))
-  return unknownRoute(method, path, meant ?? null)
+  const routes = {
+    has: (candidate: string) => server.findRoute({ method, url: candidate }) !== null,
+    literals: server.literalPaths.get(method) ?? [],
+  }
+  return unknownRoute(method, path, meantPath(path, routes))
 }
 
 interface FrameworkError extends Error {

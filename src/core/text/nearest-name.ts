@@ -1,4 +1,4 @@
-/** The nearest of known names to a misspelt one: options of the command line, parameters of a query. */
+/** The nearest of known names to a misspelt one: options of the command line, parameters of a query, segments of a path. */
 
 const MAX_COMPARED_CHARACTERS = 64
 
@@ -26,7 +26,7 @@ function bareName(name: string): string {
 }
 
 /** Levenshtein's distance: insertions, removals and replacements between two words. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [row, letter] of Array.from(from).entries()) {
     const current = [row + 1]

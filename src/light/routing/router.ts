@@ -67,6 +67,11 @@ export class Router<Target> {
     const segments = toSegments(path)
     return tree === undefined ? null : findMatch(tree.root, segments)
   }
+
+  /** Paths of this method's routes without captures. */
+  literalPaths(method: string): readonly string[] {
+    return [...(this.#trees.get(method)?.literals.keys() ?? [])]
+  }
 }
 
 function createBranch<Target>(): Branch<Target> {

@@ -42,7 +42,7 @@ export function badEncoding(part: 'path' | 'query'): ServiceError {
 const MAX_SHOWN_CHARACTERS = 200
 
 /** @param meant the path that the caller probably meant; null where none is known */
-export function unknownRoute(method: string, path: string, meant: string | null = null): ServiceError {
+export function unknownRoute(method: string, path: string, meant: string | null): ServiceError {
   const shown = path.slice(0, MAX_SHOWN_CHARACTERS)
   const hint = meant === null ? '.' : `: did you mean ${meant}?`
   return new ServiceError('not_found', {
@@ -50,9 +50,4 @@ export function unknownRoute(method: string, path: string, meant: string | null 
     path: shown.length < path.length ? `${shown}…` : shown,
     hint,
   })
-}
-
-/** What a base URL without `/v1`, or with it twice, makes of a path, undone. */
-export function probablePaths(path: string): readonly string[] {
-  return [path.replace(/^(?:\/v1)+\//, '/v1/'), `/v1${path}`].filter((one) => one !== path)
 }

@@ -24,13 +24,33 @@ const KEYED_ROUTES = [
   ['POST', '/v1/detokenize'],
 ] as const
 
-/** Paths of a base URL without `/v1`, or with it twice, and those that were meant. */
+/** Paths of another base URL, of another server, or misspelt, and those that were meant. */
 const MEANT: Readonly<Record<string, string>> = {
   '/completions': '/v1/completions',
   '/v1/v1/models': '/v1/models',
   '/chat/completions': '/v1/chat/completions',
   '/models': '/v1/models',
+  '/models/a/b': '/v1/models/a/b',
+  '/v1/health/': '/v1/health',
+  '/v1/model': '/v1/models',
+  '/v1/completion': '/v1/completions',
+  '/completion': '/v1/completions',
+  '/v1/chat/completion/': '/v1/chat/completions',
+  '/v1/embedding': '/v1/embeddings',
+  '/openai/v1/chat/completions': '/v1/chat/completions',
+  '/api/chat': '/v1/chat/completions',
+  '/api/generate': '/v1/generate',
+  '/api/tags': '/v1/models',
+  '/props': '/v1/models',
   '/messages?beta=true': '/v1/messages',
+  '/v1/message': '/v1/messages',
+  '/anthropic/v1/messages': '/v1/messages',
+  '/v1/complete': '/v1/messages',
+}
+
+function hintOf(url: string): string {
+  const meant = MEANT[url]
+  return meant === undefined ? '.' : `: did you mean ${meant}?`
 }
 
 const testApp = shared(() => createTestApp())
@@ -49,7 +69,9 @@ describe('credentials', () => {
       expect([authorization, answer.statusCode]).toEqual([authorization, 401])
       expect(answer.headers['www-authenticate']).toBe('Bearer')
       expect(answer.headers['x-error-code']).toBe('unauthorized')
-      expect(answer.json().detail).toMatch(/^Missing or invalid API key\./)
+      expect(answer.json().detail).toBe(
+        'Missing or invalid API key. Send it as "Authorization: Bearer <key>" or "x-api-key: <key>".',
+      )
     }
   })
 
@@ -76,7 +98,9 @@ describe('credentials', () => {
     const { app } = testApp()
     const statusOf = async (headers: Record<string, string>) =>
       (await app.inject({ url: '/v1/admin/bans', headers })).statusCode
+    const refused = 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".'
 
+    expect((await app.inject('/v1/admin/bans')).json().detail).toBe(refused)
     expect(await statusOf({ authorization: `Bearer ${ADMIN_KEY}` })).toBe(404)
     expect(await statusOf({ 'x-api-key': ADMIN_KEY })).toBe(401)
   })
@@ -119,7 +143,8 @@ describe('unknown routes', () => {
     ]) {
       expect(answer.statusCode).toBe(404)
       expect(answer.headers['x-error-code']).toBe('not_found')
-      expect(answer.json()).toMatchObject({ detail: `There is no route ${method} ${url}.` })
+      const hint = method === 'GET' ? hintOf(url) : '.'
+      expect(answer.json()).toMatchObject({ detail: `There is no route ${method} ${url}${hint}` })
     }
   })
 
@@ -136,13 +161,32 @@ describe('unknown routes', () => {
     ['GET', '/v1/v1/models'],
     ['POST', '/chat/completions'],
     ['GET', '/models'],
+    ['GET', '/models/a/b'],
+    ['GET', '/index'],
+    ['GET', '/v2/models'],
+    ['GET', '/v1/nothing'],
+    ['POST', '/v1/foo'],
+    ['GET', '/v1/models-of-mine'],
+    ['GET', '/v1/generate'],
+    ['GET', '/v1/keys/x'],
+    ['GET', '/v1/admin/nothing'],
+    ['GET', '/v1/health/'],
+    ['GET', '/v1/model'],
+    ['POST', '/v1/completion'],
+    ['POST', '/completion'],
+    ['POST', '/v1/chat/completion/'],
+    ['POST', '/v1/embedding'],
+    ['POST', '/openai/v1/chat/completions'],
+    ['POST', '/api/chat'],
+    ['POST', '/api/generate'],
+    ['GET', '/api/tags'],
+    ['POST', '/infill'],
+    ['GET', '/props'],
   ] as const)("%s %s has OpenAI's error object too", async (method, url) => {
     const answer = await testApp().call({ method, url })
 
     expect(answer.statusCode).toBe(404)
-    const meant = MEANT[url]
-    const hint = meant === undefined ? '.' : `: did you mean ${meant}?`
-    const message = `There is no route ${method} ${url.split('?')[0]}${hint}`
+    const message = `There is no route ${method} ${url.split('?')[0]}${hintOf(url)}`
     expect(answer.json()).toEqual({
       detail: message,
       error: { message, type: 'invalid_request_error', param: null, code: 'not_found' },
@@ -154,34 +198,19 @@ describe('unknown routes', () => {
     ['GET', '/v1/messages'],
     ['POST', '/messages?beta=true'],
     ['POST', '/v1/complete'],
+    ['POST', '/v1/message'],
+    ['POST', '/anthropic/v1/messages'],
   ] as const)("%s %s has Anthropic's error object too", async (method, url) => {
     const answer = await testApp().call({ method, url, headers: { 'x-request-id': 'r-1' } })
 
     expect(answer.statusCode).toBe(404)
     expect(answer.headers['request-id']).toBe('r-1')
-    const meant = MEANT[url]
-    const hint = meant === undefined ? '.' : `: did you mean ${meant}?`
-    const message = `There is no route ${method} ${url.split('?')[0]}${hint}`
+    const message = `There is no route ${method} ${url.split('?')[0]}${hintOf(url)}`
     expect(answer.json()).toEqual({
       detail: message,
       type: 'error',
       error: { type: 'not_found_error', message },
       request_id: 'r-1',
-    })
-  })
-
-  it.each([
-    ['GET', '/index'],
-    ['GET', '/v2/models'],
-    ['GET', '/v1/nothing'],
-    ['GET', '/v1/models-of-mine'],
-    ['GET', '/v1/generate'],
-    ['GET', '/v1/keys/x'],
-    ['GET', '/v1/admin/nothing'],
-    ['GET', '/v1/health/'],
-  ] as const)('%s %s has the sentence alone', async (method, url) => {
-    expect((await testApp().call({ method, url })).json()).toEqual({
-      detail: `There is no route ${method} ${url}.`,
     })
   })
 

@@ -284,6 +284,8 @@ describe('GET /docs', () => {
     const answer = await createTestApp().app.inject({ url, headers })
 
     expect(answer.statusCode).toBe(status)
-    expect(answer.json()).toEqual({ detail: expect.any(String) })
+    const detail: unknown = expect.any(String)
+    const error = { message: detail, type: 'invalid_request_error', param: null, code: 'not_found' }
+    expect(answer.json()).toEqual({ detail, ...(status === 404 && { error }) })
   })
 })

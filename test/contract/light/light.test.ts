@@ -60,7 +60,7 @@ describe('keys', () => {
     expect(answer.status).toBe(401)
     expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'x-error-code': 'unauthorized' })
     expect(answer.json).toEqual({
-      detail: 'Missing or invalid API key. Send it as "Authorization: Bearer <key>".',
+      detail: 'Missing or invalid API key. Send it as "Authorization: Bearer <key>" or "x-api-key: <key>".',
     })
   })
 

@@ -224,8 +224,31 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         const answer = await call(method, `${url}?key=secret`, { headers })
         expect(answer.status).toBe(404)
         expect(answer.headers['x-error-code']).toBe('not_found')
-        expect(answer.json.detail).toBe(`There is no route ${method} ${url}.`)
+        const hint = url === '/v1/health/' ? ': did you mean /v1/health?' : '.'
+        const message = `There is no route ${method} ${url}${hint}`
+        expect(answer.json).toEqual({
+          detail: message,
+          error: {
+            message,
+            type: 'invalid_request_error',
+            param: null,
+            code: 'not_found',
+          },
+        })
       }
+    })
+
+    it.each([
+      ['GET', '/models', '/v1/models'],
+      ['GET', '/models/x', '/v1/models/x'],
+      ['GET', '/v1/v1/models', '/v1/models'],
+      ['POST', '/generate', '/v1/generate'],
+      ['POST', '/api/generate', '/v1/generate'],
+      ['POST', '/v1/generat', '/v1/generate'],
+      ['GET', '/api/tags', '/v1/models'],
+    ])('%s %s says that %s was meant', async (method, url, meant) => {
+      const { json } = await server().call(method, url)
+      expect(json.detail).toBe(`There is no route ${method} ${url}: did you mean ${meant}?`)
     })
   })
 

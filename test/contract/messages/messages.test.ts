@@ -28,7 +28,7 @@ describe('POST /v1/messages', () => {
       type: 'error',
       error: {
         type: 'authentication_error',
-        message: expect.stringMatching(/^Missing or invalid API key\./),
+        message: expect.stringMatching(/^Missing or invalid API key\..* or "x-api-key: <key>"\.$/),
       },
       request_id: refused.headers['x-request-id'],
       detail: expect.any(String),

@@ -38,7 +38,10 @@ describe('without origins', () => {
     const answer = await createTestApp().app.inject(PREFLIGHT)
 
     expect(answer.statusCode).toBe(404)
-    expect(answer.json()).toEqual({ detail: 'There is no route OPTIONS /v1/keys.' })
+    expect(answer.json()).toMatchObject({
+      detail: 'There is no route OPTIONS /v1/keys.',
+      error: { code: 'not_found', message: 'There is no route OPTIONS /v1/keys.' },
+    })
   })
 })
 
@@ -153,7 +156,10 @@ describe('OPTIONS that is no preflight', () => {
       })
 
       expect(answer.statusCode).toBe(404)
-      expect(answer.json()).toEqual({ detail: 'There is no route OPTIONS /v1/keys.' })
+      expect(answer.json()).toMatchObject({
+      detail: 'There is no route OPTIONS /v1/keys.',
+      error: { code: 'not_found', message: 'There is no route OPTIONS /v1/keys.' },
+    })
     },
   )
 })

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { meantPath } from './meant-path.ts'
 
-const PATHS = ['/v1/models', '/v1/chat/completions', '/v1/completions', '/v1/health', '/mine/models', '/metrics']
+const PATHS = [
+  '/v1/models',
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/health',
+  '/mine/models',
+  '/metrics',
+]
 
 const meant = (path: string) => meantPath(path, { has: (one) => PATHS.includes(one), literals: PATHS })
 

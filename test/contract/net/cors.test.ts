@@ -157,9 +157,9 @@ describe('OPTIONS that is no preflight', () => {
 
       expect(answer.statusCode).toBe(404)
       expect(answer.json()).toMatchObject({
-      detail: 'There is no route OPTIONS /v1/keys.',
-      error: { code: 'not_found', message: 'There is no route OPTIONS /v1/keys.' },
-    })
+        detail: 'There is no route OPTIONS /v1/keys.',
+        error: { code: 'not_found', message: 'There is no route OPTIONS /v1/keys.' },
+      })
     },
   )
 })

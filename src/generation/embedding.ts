@@ -4,7 +4,7 @@
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
-import type { EmbeddingRequest, EngineEvent, Prompt, TokenPrompt } from '../protocol/engine.ts'
+import type { EmbeddingRequest, EngineEvent, Prompt } from '../protocol/engine.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
 
@@ -19,7 +19,7 @@ export interface EmbeddingContext extends BilledContext {
 /** One input, and the body's name for it, for messages. */
 export interface EmbeddingInput {
   readonly name: string
-  readonly prompt: Prompt | TokenPrompt
+  readonly prompt: Prompt
 }
 
 /** The model that a request has found; its caller checks what it can do, and makes its inputs. */

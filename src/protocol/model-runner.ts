@@ -186,12 +186,23 @@ export interface ConstraintCompiler {
   drop(matcherId: number): void
 }
 
-export interface ModelRunner {
+/** What both loops ask of their runner: what the model is, and its tokens. */
+export interface Runner {
   info(): ModelInfo
-  /** Most tokens one `execute` takes. */
-  readonly maxStepTokens: number
   /** Says how many engines on this machine have work, this one included: they share the cores. */
   shareCores?(busyEngines: number): void
+  /** Longest text a single token can stand for, in bytes; proves prompts too long without tokenizing them. */
+  readonly maxTokenBytes: number
+  /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
+  tokenize(prompt: TextPrompt): Int32Array
+  /** The same in slices, for a long prompt; holds the thread of the caller for a few milliseconds at most. */
+  beginTokenizing(prompt: LongPrompt): TokenizingJob
+  close(): void
+}
+
+export interface ModelRunner extends Runner {
+  /** Most tokens one `execute` takes. */
+  readonly maxStepTokens: number
   /** Steps that may be computed in one turn of the event loop: more than one where a turn costs more than a step. @default 1 */
   readonly stepsPerTurn?: number
   /** Whether a slot's KV cache can be cut at any token, so that a prompt's known beginning is kept. */
@@ -200,12 +211,6 @@ export interface ModelRunner {
   readonly canCopySlots: boolean
   /** Most guessed tokens one step takes; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
-  /** Longest text a single token can stand for, in bytes; proves prompts too long without tokenizing them. */
-  readonly maxTokenBytes: number
-  /** @throws ServiceError `prompt_empty` when there is nothing to begin with. */
-  tokenize(prompt: TextPrompt): Int32Array
-  /** The same in slices, for a long prompt; holds the thread of the caller for a few milliseconds at most. */
-  beginTokenizing(prompt: LongPrompt): TokenizingJob
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
   /** As the vocabulary writes a token: `▁the`, `Ġthe`, `<s>`. */
@@ -223,5 +228,4 @@ export interface ModelRunner {
   prepareBeams?(): void
   /** @throws when the step cannot be computed; the runner is then broken and its process ends. */
   execute(plan: StepPlan): StepOutput
-  close(): void
 }

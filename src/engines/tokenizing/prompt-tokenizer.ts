@@ -1,35 +1,38 @@
 /**
- * From prompts to tokens, for the step loop, in its thread: short texts at once, long ones beside the steps through the
- * tokenizing queue. What is too long for the context by its length alone is refused unread; tokens are taken as they are.
- * Invariant: of each task exactly one of `onDone` and `onDropped` is called, unless the tokenizer was closed.
+ * From prompts to tokens, for the step loop and the embedding loop, in their thread: requests with little text at once, others
+ * through the tokenizing queue, and their long texts beside the steps. What is too long for the context by its length alone is
+ * refused unread; tokens are taken as they are.
+ * Invariant: of each task exactly one of `onDone`, `onDropped` and `onFailed` is called.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvariantError, ServiceError, toServiceError } from '../../core/errors.ts'
 import type { TokenPrompt } from '../../protocol/engine.ts'
-import type { LongPrompt, ModelRunner, TokenizingJob } from '../../protocol/model-runner.ts'
+import type { LongPrompt, Runner, TokenizingJob } from '../../protocol/model-runner.ts'
 import { isTokenPrompt, textBytes, unpackPrompt } from './packed-prompt.ts'
 import { TokenizingQueue, type Tokenized, type TokenizingTask } from './tokenizing-queue.ts'
 
 /**
  * A request with no more text is tokenized at once, in a millisecond or two, which is less than its way to another thread and
- * back takes while the cores compute. A turn of the event loop does so for a few of them.
+ * back takes while the cores compute. A turn of the event loop does so for a few of them, and for some of the texts of that
+ * length in larger requests: through another thread each of those would take a turn, and so a step.
  */
-export const MAX_INLINE_BYTES = 8192
+const MAX_INLINE_BYTES = 8192
 const MAX_INLINE_BYTES_PER_TURN = 2 * MAX_INLINE_BYTES
 
 export interface PromptTokenizerOptions {
-  readonly runner: ModelRunner
+  readonly runner: Runner
   /** Called after each slice of a long prompt. */
   readonly onSlice: () => void
   /** No more slices can be computed. */
   readonly onBroken: (cause: unknown) => void
 }
 
-export interface PromptTask extends Pick<TokenizingTask, 'accountId' | 'onDone' | 'onDropped'> {
+export interface PromptTask extends Omit<TokenizingTask, 'bytes' | 'prompts'> {
   readonly prompts: readonly (LongPrompt | TokenPrompt)[]
 }
 
 export class PromptTokenizer {
-  readonly #runner: ModelRunner
+  readonly #runner: Runner
   readonly #queue: TokenizingQueue
   #inlineBytes = 0
 
@@ -38,7 +41,7 @@ export class PromptTokenizer {
     this.#queue = new TokenizingQueue({ begin: (prompt) => this.#begin(prompt), onSlice, onBroken })
   }
 
-  /** Gives the function that drops the task; null where it is done already. @throws ServiceError `tokenizing_queue_full` */
+  /** Returns the function that drops the task; null where it is done already. @throws ServiceError `tokenizing_queue_full` */
   add(task: PromptTask): (() => void) | null {
     const { prompts } = task
     const texts = prompts.filter(isText)
@@ -53,28 +56,31 @@ export class PromptTokenizer {
       return null
     }
     return this.#queue.add({
-      accountId: task.accountId,
+      ...task,
       bytes,
       prompts: texts,
       onDone: (outcomes) => task.onDone(withTokenPrompts(prompts, outcomes)),
-      onDropped: task.onDropped,
     })
   }
 
-  /** Forgets all tasks. */
-  close(): void {
-    this.#queue.close()
+  /** Fails all tasks. */
+  close(error: ServiceError): void {
+    this.#queue.close(error)
   }
 
   #takesInline(bytes: number): boolean {
     if (bytes > MAX_INLINE_BYTES || this.#inlineBytes + bytes > MAX_INLINE_BYTES_PER_TURN) return false
+    this.#countInline(bytes)
+    return true
+  }
+
+  #countInline(bytes: number): void {
     if (this.#inlineBytes === 0) {
       setImmediate(() => {
         this.#inlineBytes = 0
       })
     }
     this.#inlineBytes += bytes
-    return true
   }
 
   #tokenize(prompt: LongPrompt): Tokenized {
@@ -85,10 +91,22 @@ export class PromptTokenizer {
     }
   }
 
+  /** Begins a text of a request with more than is tokenized at once. */
   #begin(prompt: LongPrompt): TokenizingJob {
+    const bytes = textBytes(prompt)
+    if (bytes <= MAX_INLINE_BYTES) {
+      return { advance: () => this.#tokenizeInTurn(prompt, bytes), drop: () => {} }
+    }
     const refusal = this.#refusalOf(prompt)
     if (refusal === null) return this.#runner.beginTokenizing(prompt)
     return { advance: () => Promise.resolve(refusal), drop: () => {} }
+  }
+
+  /** Leaves a part of each turn's bytes to the requests that are tokenized at once. */
+  async #tokenizeInTurn(prompt: LongPrompt, bytes: number): Promise<Tokenized> {
+    while (this.#inlineBytes + bytes > MAX_INLINE_BYTES) await nextTurn()
+    this.#countInline(bytes)
+    return this.#tokenize(prompt)
   }
 
   /** A text of n bytes is at least n / maxTokenBytes tokens: enough to refuse a huge one unread. */

@@ -35,9 +35,10 @@ function createQueue() {
   const add = (accountId: string, texts: readonly string[], bytes = 1) => {
     const onDone = vi.fn()
     const onDropped = vi.fn()
+    const onFailed = vi.fn()
     const prompts = texts.map((text) => ({ pieces: [text], addSpecial: true }))
-    const drop = queue.add({ accountId, bytes, prompts, onDone, onDropped })
-    return { onDone, onDropped, drop }
+    const drop = queue.add({ accountId, bytes, prompts, onDone, onDropped, onFailed })
+    return { onDone, onDropped, onFailed, drop }
   }
   return { add, next, slices, queue, onBroken, fail: (error: Error) => waiting.shift()?.fail(error), turn }
 }
@@ -114,5 +115,34 @@ describe('the tokenizing queue', () => {
     await turn()
     expect(onBroken).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message: 'the thread died' }))
     expect(onDone).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when a task is dropped that has ended', async () => {
+    const { add, next } = createQueue()
+    const { drop, onDone, onDropped } = add('a', ['1'])
+    await next()
+
+    drop()
+
+    expect(onDone).toHaveBeenCalledOnce()
+    expect(onDropped).not.toHaveBeenCalled()
+  })
+
+  it('fails the tasks that are left when it is closed, the running one too', async () => {
+    const { add, next, queue } = createQueue()
+    const running = add('a', ['12'])
+    const waiting = add('b', ['3'])
+    const error = new ServiceError('engine_failed')
+
+    queue.close(error)
+    running.drop()
+    waiting.drop()
+    await next(2)
+
+    for (const task of [running, waiting]) {
+      expect(task.onFailed.mock.calls).toEqual([[error]])
+      expect(task.onDone).not.toHaveBeenCalled()
+      expect(task.onDropped).not.toHaveBeenCalled()
+    }
   })
 })

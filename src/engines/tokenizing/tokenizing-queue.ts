@@ -1,8 +1,8 @@
 /**
  * Long prompts on their way to the scheduler: tokenized a slice at a time, in turn for each account, so that neither the step
- * loop nor the prompts of others wait for one. Used by the step loop, in its thread; where a slice is computed is the
- * runner's choice. What has been dropped is looked at between two slices.
- * Invariant: one slice is computed at a time; each task gets exactly one of `onDone` and `onDropped`, unless the queue was closed.
+ * loop nor the prompts of others wait for one. Used by the prompt tokenizer, in the loop's thread; where a slice is computed is
+ * its choice. What has been dropped is looked at between two slices.
+ * Invariant: one slice is computed at a time; each task gets exactly one of `onDone`, `onDropped` and `onFailed`.
  */
 import { ServiceError, toServiceError } from '../../core/errors.ts'
 import type { LongPrompt, TokenizingJob } from '../../protocol/model-runner.ts'
@@ -24,6 +24,8 @@ export interface TokenizingTask {
   readonly onDone: (outcomes: readonly Tokenized[]) => void
   /** Nothing of the task is computed any more. */
   readonly onDropped: () => void
+  /** The queue was closed before its end. */
+  readonly onFailed: (error: ServiceError) => void
 }
 
 export interface TokenizingQueueOptions {
@@ -58,7 +60,7 @@ export class TokenizingQueue {
     this.#options = options
   }
 
-  /** Gives the function that drops the task. @throws ServiceError `tokenizing_queue_full` */
+  /** Returns the function that drops the task, which does nothing once the task has ended. @throws ServiceError `tokenizing_queue_full` */
   add(task: TokenizingTask): () => void {
     const { accountId, bytes } = task
     const line = this.#lines.get(accountId) ?? { entries: [], bytes: 0 }
@@ -72,10 +74,12 @@ export class TokenizingQueue {
     return () => this.#drop(entry)
   }
 
-  /** Forgets all tasks. */
-  close(): void {
+  /** Fails all tasks. */
+  close(error: ServiceError): void {
     this.#isClosed = true
+    const open = [...this.#lines.values()].flatMap(({ entries }) => entries)
     this.#lines.clear()
+    for (const { task } of open) task.onFailed(error)
   }
 
   async #run(): Promise<void> {
@@ -130,19 +134,21 @@ export class TokenizingQueue {
     if (entry.isDropped) return
     entry.isDropped = true
     // The slice that is being computed cannot be stopped.
-    if (entry === this.#running) return
+    if (entry === this.#running || !this.#remove(entry)) return
     entry.job?.drop()
-    this.#remove(entry)
     entry.task.onDropped()
   }
 
-  #remove({ task }: Entry): void {
-    const line = this.#lines.get(task.accountId)
-    const index = line?.entries.findIndex((entry) => entry.task === task) ?? -1
-    if (line === undefined || index < 0) return
+  /** Returns whether it was there. */
+  #remove(entry: Entry): boolean {
+    const { accountId, bytes } = entry.task
+    const line = this.#lines.get(accountId)
+    const index = line?.entries.indexOf(entry) ?? -1
+    if (line === undefined || index < 0) return false
     line.entries.splice(index, 1)
-    this.#count(line, -task.bytes)
-    if (line.entries.length === 0) this.#lines.delete(task.accountId)
+    this.#count(line, -bytes)
+    if (line.entries.length === 0) this.#lines.delete(accountId)
+    return true
   }
 
   #count(line: Line, bytes: number): void {

@@ -5,15 +5,14 @@
  * Invariant: as the step loop's; a sequence is a start and an end with its vector.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ServiceError, toServiceError } from '../../../core/errors.ts'
+import { ServiceError } from '../../../core/errors.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
 import type { EmbeddingRequest, EngineEvent, QueuePlace, TokenPrompt } from '../../../protocol/engine.ts'
-import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
+import type { LongPrompt } from '../../../protocol/model-runner.ts'
 import { WaitingQueue } from '../../../scheduler/queue/waiting-queue.ts'
 import { Sequence } from '../../../scheduler/sequence.ts'
-import { textBytes, unpackPrompt } from '../../tokenizing/packed-prompt.ts'
-import { type Tokenized, TokenizingQueue } from '../../tokenizing/tokenizing-queue.ts'
-import { MAX_INLINE_BYTES } from '../../tokenizing/prompt-tokenizer.ts'
+import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
+import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 import type { EventSink, RequestHandle, StepLoopOptions } from './step-loop.ts'
 
 export interface EmbeddingLoopOptions extends Omit<StepLoopOptions, 'runner'> {
@@ -29,7 +28,7 @@ interface OpenRequest {
   readonly sink: EventSink
   readonly arrivalMs: number
   readonly place: QueuePlace
-  /** Drops its texts out of the tokenizing queue; null while they are not there. */
+  /** Drops it while its texts are tokenized; null at other times. */
   drop: (() => void) | null
   /** Indices of the sequences that have not ended. */
   readonly open: Map<Sequence, number>
@@ -39,9 +38,7 @@ export class EmbeddingLoop {
   readonly #options: EmbeddingLoopOptions
   readonly #queue: WaitingQueue
   readonly #requests = new Map<Sequence, OpenRequest>()
-  readonly #tokenizing: TokenizingQueue
-  readonly #unscheduled = new Set<OpenRequest>()
-  #inlineBytes = 0
+  readonly #tokenizer: PromptTokenizer
   #arrivals = 0
   #isRunning = false
   #failure: ServiceError | null = null
@@ -50,8 +47,8 @@ export class EmbeddingLoop {
     const { maxSeqLen } = options.runner.info()
     this.#options = options
     this.#queue = new WaitingQueue({ policy: options.schedulePolicy, maxSeqLen })
-    this.#tokenizing = new TokenizingQueue({
-      begin: (prompt) => this.#beginTokenizing(prompt),
+    this.#tokenizer = new PromptTokenizer({
+      runner: options.runner,
       onSlice: () => {
         options.onStepEnd?.()
         options.onStep?.()
@@ -65,26 +62,16 @@ export class EmbeddingLoop {
     if (this.#failure !== null) throw this.#failure
     const arrivalMs = this.#options.clock.nowMs()
     const openRequest: OpenRequest = { sink, arrivalMs, place: request.place, drop: null, open: new Map() }
-    const texts = request.prompts.filter(isText)
-    openRequest.drop = this.#tokenizing.add({
+    openRequest.drop = this.#tokenizer.add({
       accountId: request.place.accountId,
-      bytes: texts.reduce((sum, text) => sum + textBytes(text), 0),
-      prompts: texts,
+      prompts: request.prompts,
       onDone: (outcomes) => {
         openRequest.drop = null
-        this.#unscheduled.delete(openRequest)
-        const next = outcomes.values()
-        const tokenized = request.prompts.map((prompt) =>
-          isText(prompt) ? (next.next().value ?? new Int32Array()) : Int32Array.from(prompt.tokenIds),
-        )
-        this.#schedule(openRequest, tokenized)
+        this.#schedule(openRequest, outcomes)
       },
-      onDropped: () => {
-        this.#unscheduled.delete(openRequest)
-        sink.end()
-      },
+      onDropped: () => sink.end(),
+      onFailed: (error) => sink.fail(error),
     })
-    this.#unscheduled.add(openRequest)
     return { abort: () => this.#abort(openRequest) }
   }
 
@@ -95,41 +82,15 @@ export class EmbeddingLoop {
       this.#drop(request)
       request.sink.fail(error)
     }
-    this.#tokenizing.close()
-    for (const request of this.#unscheduled) request.sink.fail(error)
-    this.#unscheduled.clear()
+    this.#tokenizer.close(error)
     this.#options.onStepEnd?.()
   }
 
-  /** A short text is tokenized here, a few of them in one turn of the event loop; a long one where the runner does it. */
-  #beginTokenizing(prompt: LongPrompt): TokenizingJob {
-    const bytes = textBytes(prompt)
-    const { runner } = this.#options
-    const refusal = this.#check(Math.ceil(bytes / runner.maxTokenBytes), 'at least ')
-    if (refusal !== null) return { advance: () => Promise.resolve(refusal), drop: () => {} }
-    if (bytes > MAX_INLINE_BYTES) return runner.beginTokenizing(prompt)
-    return { advance: () => this.#tokenizeInline(prompt, bytes), drop: () => {} }
-  }
-
-  async #tokenizeInline(prompt: LongPrompt, bytes: number): Promise<Tokenized> {
-    if (this.#inlineBytes + bytes > MAX_INLINE_BYTES) {
-      await nextTurn()
-      this.#inlineBytes = 0
-    }
-    this.#inlineBytes += bytes
-    try {
-      return this.#options.runner.tokenize(unpackPrompt(prompt))
-    } catch (error) {
-      return toServiceError(error, '')
-    }
-  }
-
   /** Why a text of so many tokens cannot be computed, or null. */
-  #check(tokens: number, atLeast = ''): ServiceError | null {
+  #check(tokens: number): ServiceError | null {
     const { maxSeqLen } = this.#options.runner.info()
     if (maxSeqLen === null || tokens <= maxSeqLen) return null
-    const given = atLeast === '' ? tokens : `${atLeast}${tokens}`
-    return new ServiceError('context_length_exceeded', { given, max: maxSeqLen })
+    return new ServiceError('context_length_exceeded', { given: tokens, max: maxSeqLen })
   }
 
   #schedule(request: OpenRequest, outcomes: readonly Tokenized[]): void {
@@ -251,10 +212,6 @@ export class EmbeddingLoop {
     this.#failure = new ServiceError('engine_failed', {}, { cause })
     this.#options.onBroken(this.#failure)
   }
-}
-
-function isText(prompt: LongPrompt | TokenPrompt): prompt is LongPrompt {
-  return !('tokenIds' in prompt)
 }
 
 function toBase64(vector: Float32Array): string {

@@ -1,7 +1,8 @@
 /**
  * The engine's main loop: plan, execute, update, while there is work. Owns one runner, its scheduler and its tokenizer, and
- * hands out events by request. Knows no transport: the engine process feeds it from a socket, the in-process engine from calls. Between two steps, or a few where they are quick, it yields to the event loop,
- * so that requests, aborts and, with the passthrough model, HTTP are served.
+ * hands out events by request. Knows no transport: the engine process feeds it from a socket, the in-process engine from calls.
+ * Between two steps, or a few where they are quick, it yields to the event loop, so that requests, aborts and, with the
+ * passthrough model, HTTP are served.
  * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
  * a last time, with `end` or `fail`. No other part counts which sequences are open.
  */
@@ -94,10 +95,8 @@ export class StepLoop {
   /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
   readonly #tokenizer: PromptTokenizer
-  /** Those whose prompts are being tokenized, or whose constraint is compiled. */
+  /** Those whose constraint is compiled. */
   readonly #unscheduled = new Set<OpenRequest>()
-  /** Of texts that are being tokenized for their tokens alone. */
-  readonly #texts = new Set<TextSink>()
   #nextSequenceId = 0
   #isRunning = false
   /** Whether all that waits waits for the threads that match constraints. */
@@ -145,19 +144,13 @@ export class StepLoop {
       prompts: request.prompts,
       onDone: (outcomes) => {
         openRequest.drop = null
-        this.#unscheduled.delete(openRequest)
         this.#schedule(openRequest, request, outcomes)
       },
-      onDropped: () => {
-        this.#unscheduled.delete(openRequest)
-        openRequest.sink.end()
-      },
+      onDropped: () => sink.end(),
+      onFailed: (error) => sink.fail(error),
     })
     // What is done already may wait for its constraint by now.
-    if (drop !== null) {
-      openRequest.drop = drop
-      this.#unscheduled.add(openRequest)
-    }
+    if (drop !== null) openRequest.drop = drop
     return { abort: () => this.#abort(openRequest) }
   }
 
@@ -168,19 +161,14 @@ export class StepLoop {
       accountId,
       prompts: [prompt],
       onDone: ([outcome]) => {
-        this.#texts.delete(sink)
         if (outcome instanceof ServiceError) return sink.fail(outcome)
         if (outcome !== undefined) sink.deliver([this.#toTokenizedText(outcome, wantsTexts)])
         sink.end()
       },
-      onDropped: () => {
-        this.#texts.delete(sink)
-        sink.end()
-      },
+      onDropped: () => sink.end(),
+      onFailed: (error) => sink.fail(error),
     })
-    if (drop === null) return { abort: () => {} }
-    this.#texts.add(sink)
-    return { abort: () => void (this.#texts.has(sink) && drop()) }
+    return { abort: () => drop?.() }
   }
 
   /** The text of tokens. @throws what broke the engine */
@@ -348,11 +336,9 @@ export class StepLoop {
       this.#drop(request)
       request.sink.fail(error)
     }
-    this.#tokenizer.close()
+    this.#tokenizer.close(error)
     for (const { sink } of this.#unscheduled) sink.fail(error)
-    for (const sink of this.#texts) sink.fail(error)
     this.#unscheduled.clear()
-    this.#texts.clear()
     this.#options.onStepEnd?.()
   }
 

@@ -5,26 +5,25 @@
  * position 0 without a gap.
  */
 import { InvariantError } from '../../core/errors.ts'
-import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
-  type LongPrompt,
   type ModelRunner,
   type SampledLogprob,
   type SlotRun,
   type SlotStart,
   type StepOutput,
   type StepPlan,
-  type TokenizingJob,
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { GrammarPool } from '../constraints/grammar-pool.ts'
+import { BaseRunner, type BaseRunnerOptions } from './base-runner.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
-import { availableCores, createIdleCoresMeter, defaultThreads } from './cpu-cores.ts'
+import { defaultThreads } from './cpu-cores.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
 import { checkGguf } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
@@ -35,9 +34,7 @@ import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import { LogprobMeter } from './sampling/logprobs.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { TokenMask } from './sampling/token-mask.ts'
-import { ThreadGovernor, type StepWork } from './thread-governor.ts'
-import { TokenizerThread } from './tokenizing/tokenizer-thread.ts'
-import { Vocabulary } from './tokenizing/vocabulary.ts'
+import type { StepWork } from './thread-governor.ts'
 
 /** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
 const MAX_DRAFT_TOKENS = 15
@@ -84,18 +81,14 @@ interface SampledRun extends VerifiedDraft {
   readonly logprobs: readonly SampledLogprob[]
 }
 
-interface LlamaRunnerOptions extends RunnerOptions {
-  readonly maxSeqLen: number
-  readonly maxThreads: number
-  readonly memoryBytes: number
+interface LlamaRunnerOptions extends BaseRunnerOptions {
   readonly isOnCpu: boolean
 }
 
-class LlamaRunner implements ModelRunner {
+class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly maxStepTokens: number
   readonly canCopySlots: boolean
   readonly canReusePrefixes: boolean
-  readonly maxTokenBytes: number
   readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
   readonly constraints: GrammarPool
@@ -103,12 +96,8 @@ class LlamaRunner implements ModelRunner {
   readonly #options: LlamaRunnerOptions
   readonly #model: Model
   readonly #context: Context
-  readonly #governor: ThreadGovernor
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
-  readonly #vocabulary: Vocabulary
-  /** Null before the first long prompt. */
-  #tokenizerThread: TokenizerThread | null = null
   readonly #info: ModelInfo
   readonly #scratch: Candidates
   /** By slot; null before its first sequence. */
@@ -119,39 +108,29 @@ class LlamaRunner implements ModelRunner {
   readonly #masks: (TokenMask | null)[] = []
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
+    super(api, model, options)
     this.#api = api
     this.#options = options
     this.#model = model
-    this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
     const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
-    this.#governor = new ThreadGovernor({
-      maxThreads: options.maxThreads,
-      idleCores: createIdleCoresMeter(),
-      nowMs: () => performance.now(),
-    })
     this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
-    this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.canReusePrefixes = this.#warmUp()
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
-    const { table } = this.#vocabulary.data
+    const { table } = this.vocabulary.data
     this.constraints = new GrammarPool({
-      vocabulary: { bytes: table.bytes, offsets: table.offsets, endTokenIds: this.#vocabulary.endTokenIds },
+      vocabulary: { bytes: table.bytes, offsets: table.offsets, endTokenIds: this.vocabulary.endTokenIds },
       maxBatchSize: options.maxBatchSize,
     })
-    const { architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate } = model
-    const { bosText, eosText, specialTexts } = this.#vocabulary
-    const { maxSeqLen, maxBatchSize, maxThreads, memoryBytes } = options
     this.#info = {
-      ...{ architecture, parameters, sizeBytes, quantization, vocabSize, chatTemplate },
-      ...{ bosText, eosText, specialTexts, maxSeqLen, maxBatchSize, threads: maxThreads, memoryBytes },
-      engine: 'llama.cpp',
+      ...this.describe(options),
+      maxBatchSize: options.maxBatchSize,
+      chatTemplate: model.chatTemplate,
       canConstrain: true,
-      ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
     }
   }
@@ -160,48 +139,31 @@ class LlamaRunner implements ModelRunner {
     return this.#info
   }
 
-  tokenize(prompt: TextPrompt): Int32Array {
-    return this.#vocabulary.tokenize(prompt)
-  }
-
-  beginTokenizing(prompt: LongPrompt): TokenizingJob {
-    this.#tokenizerThread ??= new TokenizerThread({
-      gpu: this.#options.gpu,
-      vocabulary: this.#vocabulary.data,
-      maxSeqLen: this.#options.maxSeqLen,
-    })
-    return this.#tokenizerThread.begin(prompt)
-  }
-
   tokenBytes(tokenId: number): Uint8Array {
-    return this.#vocabulary.tokenBytes(tokenId)
+    return this.vocabulary.tokenBytes(tokenId)
   }
 
   tokenText(tokenId: number): string {
-    return this.#vocabulary.tokenText(tokenId)
+    return this.vocabulary.tokenText(tokenId)
   }
 
   detokenize(tokenIds: ArrayLike<number>): string {
-    return this.#vocabulary.detokenize(tokenIds)
+    return this.vocabulary.detokenize(tokenIds)
   }
 
   specialTokens(texts: readonly string[]): ReadonlyMap<number, Uint8Array> {
-    return this.#vocabulary.specialTokens(texts)
+    return this.vocabulary.specialTokens(texts)
   }
 
   isEndOfGeneration(tokenId: number): boolean {
-    return this.#vocabulary.isEndOfGeneration(tokenId)
+    return this.vocabulary.isEndOfGeneration(tokenId)
   }
 
   prepareBeams(): void {
     this.#beamContext ??= BeamContext.open(this.#api, this.#model, {
       ...this.#options,
-      endTokenIds: this.#vocabulary.endTokenIds,
+      endTokenIds: this.vocabulary.endTokenIds,
     })
-  }
-
-  shareCores(busyEngines: number): void {
-    this.#governor.setLimit(Math.floor(availableCores() / busyEngines))
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
@@ -238,8 +200,8 @@ class LlamaRunner implements ModelRunner {
   #decode(runs: readonly SlotRun[], isGeneration: boolean): void {
     if (!this.#options.isOnCpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
     const startedMs = performance.now()
-    this.#context.decode(runs, this.#governor.threads)
-    if (isGeneration) this.#governor.observe(workOf(runs), performance.now() - startedMs)
+    this.#context.decode(runs, this.governor.threads)
+    if (isGeneration) this.governor.observe(workOf(runs), performance.now() - startedMs)
   }
 
   /**
@@ -289,12 +251,11 @@ class LlamaRunner implements ModelRunner {
     throw new InvariantError(`The KV cache of slot ${slotId} cannot be cut back to ${tokens} tokens.`)
   }
 
-  close(): void {
+  override close(): void {
     this.constraints.close()
     this.#beamContext?.close()
     this.#context.close()
-    if (this.#tokenizerThread === null) this.#model.close()
-    else void this.#tokenizerThread.close().then(() => this.#model.close())
+    super.close()
   }
 
   #start(start: SlotStart): void {
@@ -305,7 +266,7 @@ class LlamaRunner implements ModelRunner {
     this.#samplers[slotId] = new Sampler(
       sampling,
       promptTokenIds,
-      lateTokensOf(endRules, this.#vocabulary.endTokenIds),
+      lateTokensOf(endRules, this.vocabulary.endTokenIds),
     )
     if (topLogprobs === undefined) this.#meters.delete(slotId)
     else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))

@@ -13,16 +13,14 @@ import {
 } from '../../../checkpoints/memory/memory-need.ts'
 import { InvariantError, StartError } from '../../../core/errors.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EmbeddingInfo, ModelInfo, TextPrompt, RankedPair } from '../../../protocol/engine.ts'
-import type { LongPrompt, TokenizingJob } from '../../../protocol/model-runner.ts'
+import type { EmbeddingInfo, ModelInfo, RankedPair } from '../../../protocol/engine.ts'
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
-import { availableCores, createIdleCoresMeter, defaultThreads } from '../cpu-cores.ts'
+import { BaseRunner, type BaseRunnerOptions } from '../base-runner.ts'
+import { defaultThreads } from '../cpu-cores.ts'
 import { type Bindings, loadLlama } from '../ffi/bindings.ts'
 import { checkGguf } from '../gguf-check.ts'
 import { type Model, openModel } from '../model.ts'
-import { ThreadGovernor } from '../thread-governor.ts'
-import { TokenizerThread } from '../tokenizing/tokenizer-thread.ts'
-import { Vocabulary } from '../tokenizing/vocabulary.ts'
+import type { Vocabulary } from '../tokenizing/vocabulary.ts'
 import { PooledContext } from './pooled-context.ts'
 
 /** Texts of one batch; more of them would not be quicker, since a batch of short ones is full of tokens before. */
@@ -74,53 +72,29 @@ function vectorSize(api: Bindings, { handle, path }: Model, { pooling }: Embeddi
   )
 }
 
-interface LlamaEmbeddingOptions extends RunnerOptions {
+interface LlamaEmbeddingOptions extends BaseRunnerOptions {
   readonly embedding: EmbeddingInfo
-  readonly maxSeqLen: number
-  readonly maxThreads: number
-  readonly memoryBytes: number
   readonly usesGpu: boolean
 }
 
-class LlamaEmbeddingRunner implements EmbeddingRunner {
+class LlamaEmbeddingRunner extends BaseRunner implements EmbeddingRunner {
   readonly maxBatchTokens = MAX_STEP_TOKENS
-  readonly maxTokenBytes: number
   readonly #options: LlamaEmbeddingOptions
-  readonly #model: Model
   readonly #context: PooledContext
-  readonly #vocabulary: Vocabulary
   readonly #info: ModelInfo
-  /** Null before the first long text. */
-  #tokenizerThread: TokenizerThread | null = null
-  /** Chooses the threads of a batch: on a machine that others use, fewer are quicker (decision 0020). */
-  readonly #governor: ThreadGovernor
 
   constructor(api: Bindings, model: Model, options: LlamaEmbeddingOptions) {
+    super(api, model, options)
     this.#options = options
-    this.#model = model
-    this.#governor = new ThreadGovernor({
-      maxThreads: options.maxThreads,
-      idleCores: createIdleCoresMeter(),
-      nowMs: () => performance.now(),
-    })
-    this.#vocabulary = Vocabulary.read(api, { ...model, modelId: options.modelId })
-    this.maxTokenBytes = this.#vocabulary.maxTokenBytes
     this.#context = new PooledContext(api, model, { ...options, ...options.embedding, maxTexts: MAX_TEXTS })
-    const { architecture, parameters, sizeBytes, quantization, vocabSize } = model
-    const { bosText, eosText, specialTexts } = this.#vocabulary
     this.#info = {
-      ...{ architecture, parameters, sizeBytes, quantization, vocabSize, bosText, eosText, specialTexts },
-      maxSeqLen: options.maxSeqLen,
-      engine: 'llama.cpp',
+      ...this.describe(options),
       maxBatchSize: MAX_TEXTS,
       embedding: {
         ...options.embedding,
-        ...(options.embedding.pooling === 'rank' && { pair: rankedPair(api, model, this.#vocabulary) }),
+        ...(options.embedding.pooling === 'rank' && { pair: rankedPair(api, model, this.vocabulary) }),
       },
       chatTemplate: null,
-      threads: options.maxThreads,
-      memoryBytes: options.memoryBytes,
-      ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
     }
     // So that the first request does not wait for the weights' pages.
     this.execute([WARM_UP_TOKEN_IDS])
@@ -130,26 +104,9 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
     return this.#info
   }
 
-  shareCores(busyEngines: number): void {
-    this.#governor.setLimit(Math.floor(availableCores() / busyEngines))
-  }
-
-  tokenize(prompt: TextPrompt): Int32Array {
-    return this.#vocabulary.tokenize(prompt)
-  }
-
-  beginTokenizing(prompt: LongPrompt): TokenizingJob {
-    this.#tokenizerThread ??= new TokenizerThread({
-      gpu: this.#options.gpu,
-      vocabulary: this.#vocabulary.data,
-      maxSeqLen: this.#options.maxSeqLen,
-    })
-    return this.#tokenizerThread.begin(prompt)
-  }
-
   execute(texts: readonly Int32Array[]): readonly Float32Array[] {
     const startedMs = performance.now()
-    const vectors = this.#context.compute(texts, this.#governor.threads)
+    const vectors = this.#context.compute(texts, this.governor.threads)
     this.#observe(texts, performance.now() - startedMs)
     if (this.#options.embedding.pooling !== 'rank') for (const vector of vectors) normalize(vector)
     return vectors
@@ -159,13 +116,12 @@ class LlamaEmbeddingRunner implements EmbeddingRunner {
   #observe(texts: readonly Int32Array[], ms: number): void {
     const tokens = texts.reduce((sum, { length }) => sum + length, 0)
     const rows = 2 ** Math.round(Math.log2(tokens))
-    this.#governor.observe({ rows, contextTokens: rows }, (ms * rows) / tokens)
+    this.governor.observe({ rows, contextTokens: rows }, (ms * rows) / tokens)
   }
 
-  close(): void {
+  override close(): void {
     this.#context.close()
-    if (this.#tokenizerThread === null) this.#model.close()
-    else void this.#tokenizerThread.close().then(() => this.#model.close())
+    super.close()
   }
 }
 

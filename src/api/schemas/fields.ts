@@ -142,6 +142,11 @@ export const stopStrings = () =>
     'Texts that end the generation. The match and what follows are not returned.',
   )
 
+export const MAX_TOKENS_MEANING =
+  'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says.'
+
+export const maxTokens = () => integerFrom(1).describe(MAX_TOKENS_MEANING)
+
 export const topK = () =>
   bounded(GENERATE_NUMBERS.top_k)
     .transform((given) => Math.max(given, 0))

@@ -1,7 +1,22 @@
-/** Fields that OpenAI's chat and its completions share: how an answer ends, how it streams, what it used. */
+/** Fields that OpenAI's routes share: how long an answer is, how it ends, how it streams, what it used. */
 import { z } from 'zod'
 import { UNBUILT_STREAM_FIELDS } from '../../net/requests/field-table.ts'
-import { boolean, must, nullableWithDefault, stopStrings, withoutUnbuilt } from './fields.ts'
+import {
+  boolean,
+  integerFrom,
+  MAX_TOKENS_MEANING,
+  must,
+  nullableWithDefault,
+  stopStrings,
+  withoutUnbuilt,
+} from './fields.ts'
+
+export const maxTokensOrDefault = () =>
+  integerFrom(1)
+    .nullish()
+    .describe(
+      `${MAX_TOKENS_MEANING} When left out, what the server was started with: 256, or its \`--default-max-tokens\`.`,
+    )
 
 export const stopField = () =>
   z
@@ -17,12 +32,12 @@ export const stopField = () =>
     )
     .nullish()
 
-const streamOptions = z.object(
-  { include_usage: nullableWithDefault(boolean(), false) },
-  { error: must('an object') },
-)
+/** Of a route whose streams may end with a chunk of usage. */
+export const usageOption = { include_usage: nullableWithDefault(boolean(), false) }
 
-export const streamOptionsField = () => withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish()
+/** @param options those that the route has */
+export const streamOptionsField = <Shape extends z.ZodRawShape>(options: Shape) =>
+  withoutUnbuilt(z.object(options, { error: must('an object') }), UNBUILT_STREAM_FIELDS).nullish()
 
 export const usage = z
   .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })

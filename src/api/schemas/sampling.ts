@@ -1,11 +1,11 @@
 /**
- * How tokens are chosen: the fields that all routes that generate share (**ext**, named as in OpenAI's API or vLLM), and
- * what they and the interface's own fields ask of an engine. The bounds are OpenAI's and vLLM's.
+ * How tokens are chosen: the fields that all routes that generate share (named as in OpenAI's API or vLLM, **ext** where a
+ * dialect lacks them), and what they ask of an engine. The bounds are OpenAI's and vLLM's.
  */
 import { z } from 'zod'
 import { describeValue } from '../../net/requests/request-fields.ts'
 import type { Sampling } from '../../protocol/engine.ts'
-import { isJsonObject, must, nullableWithDefault, number } from './fields.ts'
+import { isJsonObject, must, nullableWithDefault, number, repetitionPenalty, topK, topP } from './fields.ts'
 
 const MAX_BIASES = 300
 const BIAS_RULE = `an object of at most ${MAX_BIASES} token ids, each with a number`
@@ -53,7 +53,13 @@ function checkBiases(given: unknown, context: z.RefinementCtx): unknown {
   return given
 }
 
-export const samplingFields = () => ({
+export const samplingFields = ({ maxTemperature = 5 } = {}) => ({
+  temperature: nullableWithDefault(number(0, maxTemperature), 1).describe(
+    '0 takes the likeliest token each time.',
+  ),
+  top_k: nullableWithDefault(topK(), 0),
+  top_p: nullableWithDefault(topP(), 1),
+  repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   min_p: nullableWithDefault(minP(), 0),
   presence_penalty: nullableWithDefault(presencePenalty(), 0),
   frequency_penalty: nullableWithDefault(frequencyPenalty(), 0),

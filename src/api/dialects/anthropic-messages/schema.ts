@@ -10,18 +10,15 @@ import {
   boolean,
   generationBody,
   integerFrom,
+  maxTokens,
   modelId,
   must,
   mustBeOfType,
   nullableWithDefault,
-  number,
   oneOf,
   priority,
-  repetitionPenalty,
   seed,
   stopStrings,
-  topK,
-  topP,
 } from '../../schemas/fields.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
@@ -88,11 +85,7 @@ const chatFields = () => ({
 })
 
 const generationFields = () => ({
-  temperature: nullableWithDefault(number(0, 1), 1).describe('0 takes the likeliest token each time.'),
-  top_k: nullableWithDefault(topK(), 0),
-  top_p: nullableWithDefault(topP(), 1),
-  repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
-  ...samplingFields(),
+  ...samplingFields({ maxTemperature: 1 }),
   ...endFields(),
   stop_sequences: nullableWithDefault(stopStrings(), []),
   stream: nullableWithDefault(boolean(), false),
@@ -103,9 +96,7 @@ const generationFields = () => ({
 const messagesBody = generationBody('AnthropicMessageRequest', {
   ...chatFields(),
   ...generationFields(),
-  max_tokens: integerFrom(1).describe(
-    'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says.',
-  ),
+  max_tokens: maxTokens(),
 })
 
 /** Clients count what they are about to send, so the whole body of a message passes. */

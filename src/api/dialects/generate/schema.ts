@@ -30,11 +30,12 @@ const optionFields = {
     .default(max_new_tokens.default)
     .describe('Tokens to generate at most.'),
   do_sample: boolean().default(true).describe('False takes the likeliest token each time.'),
+  ...samplingFields(),
+  // Of the interface's own fields, null is no default.
   temperature: bounded(temperature).default(temperature.default),
   top_k: topK().default(top_k.default),
   top_p: topP().default(top_p.default),
   repetition_penalty: repetitionPenalty().default(1),
-  ...samplingFields(),
   ...endFields(),
   ...constraintFields(),
   num_beams: integer(1, 8)

@@ -9,19 +9,21 @@ import {
   boolean,
   generationBody,
   integer,
-  integerFrom,
   modelId,
   nullableWithDefault,
-  number,
   priority,
-  repetitionPenalty,
   seed,
-  topK,
-  topP,
 } from '../../schemas/fields.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
-import { finishReason, stopField, streamOptionsField, usage } from '../../schemas/openai-fields.ts'
+import {
+  finishReason,
+  maxTokensOrDefault,
+  stopField,
+  streamOptionsField,
+  usage,
+  usageOption,
+} from '../../schemas/openai-fields.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
@@ -29,14 +31,6 @@ import { checkTools, toChat, toolFields } from './tools.ts'
 
 /** As many as a batch has prompts. */
 const MAX_CHOICES = 64
-
-const maxTokens = () =>
-  integerFrom(1)
-    .nullish()
-    .describe(
-      'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says. ' +
-        'When left out, what the server was started with: 256, or its `--default-max-tokens`.',
-    )
 
 const choices = () =>
   integer(1, MAX_CHOICES).describe(
@@ -46,12 +40,8 @@ const choices = () =>
 const chatBody = generationBody('ChatRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' }),
-  max_tokens: maxTokens(),
-  max_completion_tokens: maxTokens().describe('The same as `max_tokens`.'),
-  temperature: nullableWithDefault(number(0, 5), 1).describe('0 takes the likeliest token each time.'),
-  top_k: nullableWithDefault(topK(), 0),
-  top_p: nullableWithDefault(topP(), 1),
-  repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
+  max_tokens: maxTokensOrDefault(),
+  max_completion_tokens: maxTokensOrDefault().describe('The same as `max_tokens`.'),
   ...samplingFields(),
   ...endFields(),
   ...logprobFields(),
@@ -59,7 +49,7 @@ const chatBody = generationBody('ChatRequest', {
   ...toolFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
-  stream_options: streamOptionsField(),
+  stream_options: streamOptionsField(usageOption),
   stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),

@@ -9,22 +9,24 @@ import {
   boolean,
   generationBody,
   integer,
-  integerFrom,
+  maxTokens,
   modelId,
   must,
   nullableWithDefault,
-  number,
   priority,
-  repetitionPenalty,
   seed,
   text,
-  topK,
-  topP,
 } from '../../schemas/fields.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { longArray } from '../../schemas/long-array.ts'
-import { finishReason, stopField, streamOptionsField, usage } from '../../schemas/openai-fields.ts'
+import {
+  finishReason,
+  stopField,
+  streamOptionsField,
+  usage,
+  usageOption,
+} from '../../schemas/openai-fields.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 
 /** As a batch has prompts and a chat has answers. */
@@ -46,11 +48,6 @@ const prompt = z
   .union([text(), tokenIds(), severalOf(text()), severalOf(tokenIds())], { error })
   .describe('What is continued. Token ids are taken as they are: no token is added to them.')
 
-const maxTokens = () =>
-  integerFrom(1).describe(
-    'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says.',
-  )
-
 const choices = () =>
   integer(1, MAX_CHOICES).describe(
     `Answers to each prompt; of all prompts together at most ${MAX_CHOICES}. Their \`index\` counts those of the first prompt first.`,
@@ -65,10 +62,6 @@ const completionBody = generationBody('CompletionRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   prompt,
   max_tokens: nullableWithDefault(maxTokens(), DEFAULT_MAX_TOKENS),
-  temperature: nullableWithDefault(number(0, 5), 1).describe('0 takes the likeliest token each time.'),
-  top_k: nullableWithDefault(topK(), 0),
-  top_p: nullableWithDefault(topP(), 1),
-  repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
   ...samplingFields(),
   ...endFields(),
   ...constraintFields(),
@@ -81,7 +74,7 @@ const completionBody = generationBody('CompletionRequest', {
   ),
   logprobs: logprobs().nullish(),
   stream: nullableWithDefault(boolean(), false),
-  stream_options: streamOptionsField(),
+  stream_options: streamOptionsField(usageOption),
   stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),

@@ -5,29 +5,24 @@
  * `request.ts` makes a generation of the body.
  */
 import { z } from 'zod'
-import { UNBUILT_RESPONSE_FIELDS, UNBUILT_STREAM_FIELDS } from '../../../net/requests/field-table.ts'
+import { UNBUILT_RESPONSE_FIELDS } from '../../../net/requests/field-table.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields } from '../../schemas/end-rules.ts'
 import {
   boolean,
   generationBody,
   integer,
-  integerFrom,
   modelId,
   must,
   nullableWithDefault,
-  number,
   oneOf,
   priority,
-  repetitionPenalty,
   seed,
   stopStrings,
   text,
-  topK,
-  topP,
-  withoutUnbuilt,
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
+import { maxTokensOrDefault, streamOptionsField } from '../../schemas/openai-fields.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
 import { MAX_TOP_LOGPROBS } from '../token-logprobs.ts'
 import { input } from './input.ts'
@@ -66,24 +61,13 @@ const reasoningOptions = z.object(
   { error: must('an object') },
 )
 
-const streamOptions = z.object({}, { error: must('an object') })
-
 export const responsesBody = generationBody(
   'ResponseRequest',
   {
     model: nullableWithDefault(modelId(), 'default'),
     input,
     instructions: text().nullish().describe('A system message before the input.'),
-    max_output_tokens: integerFrom(1)
-      .nullish()
-      .describe(
-        'Tokens to generate at most; lowered to what the tier and the context allow, which `x-max-tokens-applied` then says. ' +
-          'When left out, what the server was started with: 256, or its `--default-max-tokens`.',
-      ),
-    temperature: nullableWithDefault(number(0, 5), 1).describe('0 takes the likeliest token each time.'),
-    top_k: nullableWithDefault(topK(), 0),
-    top_p: nullableWithDefault(topP(), 1),
-    repetition_penalty: nullableWithDefault(repetitionPenalty(), 1),
+    max_output_tokens: maxTokensOrDefault(),
     ...samplingFields(),
     ...endFields(),
     ...constraintFields(),
@@ -98,7 +82,7 @@ export const responsesBody = generationBody(
     text: textOptions.nullish(),
     reasoning: reasoningOptions.nullish(),
     stream: nullableWithDefault(boolean(), false),
-    stream_options: withoutUnbuilt(streamOptions, UNBUILT_STREAM_FIELDS).nullish(),
+    stream_options: streamOptionsField({}),
     // Labels: shown in the answer where they are what OpenAI's types say, and ignored otherwise.
     metadata: z.record(z.string(), z.string()).nullish().catch(null),
     user: z.string().nullish().catch(null),

@@ -19,20 +19,25 @@ import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 
+/** What both routes have in common. */
+const MESSAGE_ROUTE = {
+  tag: 'Generation',
+  access: 'key',
+  generates: true,
+  query: messagesQuery,
+  maxBodyBytes: MAX_BODY_BYTES,
+  errors: [400, 401, 404, 429, 500, 503],
+  errorShape: 'anthropic',
+} as const
+
 export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
   addRoute(app, 'POST /v1/messages', {
     operationId: 'createMessage',
     summary: "Answer a conversation in Anthropic's shape",
-    tag: 'Generation',
-    access: 'key',
-    generates: true,
+    ...MESSAGE_ROUTE,
     body: messagesRequest,
-    query: messagesQuery,
-    maxBodyBytes: MAX_BODY_BYTES,
     ok: anthropicMessage,
     event: anthropicEvent,
-    errors: [400, 401, 404, 429, 500, 503],
-    errorShape: 'anthropic',
     handler: async ({ body, context }, reply) => {
       greet(context, reply)
       const { isStream, showsThinking } = body
@@ -51,15 +56,9 @@ export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps
   addRoute(app, 'POST /v1/messages/count_tokens', {
     operationId: 'countMessageTokens',
     summary: 'Count the tokens that a message would be asked with',
-    tag: 'Generation',
-    access: 'key',
-    generates: true,
+    ...MESSAGE_ROUTE,
     body: countRequest,
-    query: messagesQuery,
-    maxBodyBytes: MAX_BODY_BYTES,
     ok: tokenCount,
-    errors: [400, 401, 404, 429, 500, 503],
-    errorShape: 'anthropic',
     handler: async ({ body, context }, reply) => {
       greet(context, reply)
       const { modelId, input } = body

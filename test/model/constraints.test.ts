@@ -1,54 +1,28 @@
 /** Constrained texts of the bundled model: valid under an independent validator, and beside all that sampling and scheduling do. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import type * as Runner from '../../src/engines/llamacpp/runner.ts'
-import type * as InProcess from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { Constraint } from '../../src/protocol/constraint.ts'
 import type { Sampling, SequenceOptions } from '../../src/protocol/engine.ts'
-import type { ModelRunner } from '../../src/protocol/model-runner.ts'
+import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { randomSchema } from '../support/engines/random-schemas.ts'
 import { lengthOf } from '../support/length-of.ts'
 
-/** Threads run what was built. */
-const BUILT = '../../dist/engines/llamacpp/runner.js'
-const BUILT_ENGINE = '../../dist/engines/process/step-loop/in-process-engine.js'
 const PROMPT = '<|user|>Tell me about the garden.<|assistant|>'
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
 const YES_NO: Constraint = { kind: 'regex', pattern: '(yes|no)( yes| no){3}' }
-let folder: string
-let runner: ModelRunner
-let engine: InProcess.InProcessEngine
+let demo: DemoModel
 
 beforeAll(async () => {
-  const { openLlamaRunner } = (await import(BUILT)) as typeof Runner
-  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const checkpoint = path.resolve(import.meta.dirname, '../../models/demo')
-  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  const modelPath = path.join(folder, 'demo.gguf')
-  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
-  const sizes = { maxBatchSize: 4, maxSeqLen: 512, threads: 1 }
-  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
-  runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
-  const { InProcessEngine } = (await import(BUILT_ENGINE)) as typeof InProcess
-  engine = new InProcessEngine({ runner })
+  demo = await openDemoModel({ maxBatchSize: 4, isBuilt: true })
 })
 
-afterAll(async () => {
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo.close())
 
 async function say(constraint: Constraint | null, options: Partial<SequenceOptions> = {}) {
   const all = { maxNewTokens: 200, sampling: GREEDY, ...options, ...(constraint && { constraint }) }
-  const [result] = await runRequest(engine, engineRequest(PROMPT, all))
+  const [result] = await runRequest(demo.engine, engineRequest(PROMPT, all))
   if (result === undefined) throw new Error('there is a sequence')
   return result
 }
@@ -175,7 +149,7 @@ describe('a constraint', () => {
     const texts = await Promise.all([say(constraint, { sampling }), say(constraint, { sampling })])
     expect(texts[0]?.text).toBe(texts[1]?.text)
     const request = { ...engineRequest(PROMPT, { maxNewTokens: 60, sampling, constraint }), choices: 3 }
-    const choices = await runRequest(engine, request)
+    const choices = await runRequest(demo.engine, request)
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
     expect(choices[0]?.text).toBe(texts[0]?.text)
   })
@@ -208,7 +182,7 @@ describe('a constraint', () => {
       sampling: GREEDY,
       constraint: { kind: 'regex', pattern: '[a-z ]{290,}' },
     })
-    const events = engine.generate(request, abort.signal)
+    const events = demo.engine.generate(request, abort.signal)
     await expect(
       (async () => {
         for await (const batch of events)

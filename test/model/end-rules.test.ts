@@ -1,49 +1,27 @@
 /** Where the bundled model's texts end: least tokens, ignored end tokens and stop tokens, in slots and in beam searches. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { EndRules, SequenceOptions } from '../../src/protocol/engine.ts'
-import type { ModelRunner } from '../../src/protocol/model-runner.ts'
+import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest, runRequest, type SequenceResult } from '../support/engines/engine-requests.ts'
 
-const root = path.resolve(import.meta.dirname, '../..')
 const PROMPT = '<|user|>Say hello.<|assistant|>'
 const RULES: EndRules = { minTokens: 0, ignoresEndTokens: false, stopTokenIds: [] }
-let folder: string
-let runner: ModelRunner
-let engine: InProcessEngine
+let demo: DemoModel
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const checkpoint = path.join(root, 'models/demo')
-  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  const modelPath = path.join(folder, 'demo.gguf')
-  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
-  const sizes = { maxBatchSize: 2, maxSeqLen: 512, threads: 1 }
-  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
-  runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
-  engine = new InProcessEngine({ runner })
+  demo = await openDemoModel({ maxBatchSize: 2 })
 })
 
-afterAll(async () => {
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo.close())
 
 async function say(options: Partial<SequenceOptions>): Promise<SequenceResult> {
-  const [result] = await runRequest(engine, engineRequest(PROMPT, { maxNewTokens: 120, ...options }))
+  const [result] = await runRequest(demo.engine, engineRequest(PROMPT, { maxNewTokens: 120, ...options }))
   if (result === undefined) throw new Error('there is a sequence')
   return result
 }
 
 const endsOf = (tokenIds: readonly number[]): number[] =>
-  tokenIds.flatMap((tokenId, index) => (runner.isEndOfGeneration(tokenId) ? [index] : []))
+  tokenIds.flatMap((tokenId, index) => (demo.runner.isEndOfGeneration(tokenId) ? [index] : []))
 
 describe.each([
   ['a slot', 1],
@@ -78,12 +56,12 @@ describe.each([
     expect(stopped.ends).toEqual(['stop'])
     // A beam search may find that another end is likelier.
     const last = stopped.tokenIds.at(-1) ?? -1
-    expect(last === stop || (numBeams > 1 && runner.isEndOfGeneration(last))).toBe(true)
+    expect(last === stop || (numBeams > 1 && demo.runner.isEndOfGeneration(last))).toBe(true)
     expect(stopped.tokenIds.slice(0, -1)).not.toContain(stop)
     expect(stopped.text).toBe(
       stopped.tokenIds
         .slice(0, -1)
-        .map((tokenId) => Buffer.from(runner.tokenBytes(tokenId)).toString())
+        .map((tokenId) => Buffer.from(demo.runner.tokenBytes(tokenId)).toString())
         .join(''),
     )
     if (numBeams === 1) expect(stopped.tokenIds).toEqual(plain.tokenIds.slice(0, at + 1))

@@ -1,15 +1,10 @@
 /** Log probabilities of the bundled model's texts, against a softmax of logits that were computed without any of it. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { ChosenLogprob, EngineRequest, TextPrompt, SequenceOptions } from '../../src/protocol/engine.ts'
-import type { ModelRunner } from '../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
+import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest } from '../support/engines/engine-requests.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
 
@@ -17,28 +12,13 @@ const root = path.resolve(import.meta.dirname, '../..')
 const SLOTS = 3
 const TOP = 5
 const STORY = 'Once upon a time there was a fox who lived in a little house in the woods. '
-let folder: string
-let modelPath: string
-let runner: ModelRunner
-let engine: InProcessEngine
+let demo: DemoModel
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const checkpoint = path.join(root, 'models/demo')
-  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
-  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
-  const sizes = { maxBatchSize: SLOTS, maxSeqLen: 512, threads: 1 }
-  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
-  runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
-  engine = new InProcessEngine({ runner })
+  demo = await openDemoModel({ maxBatchSize: SLOTS })
 })
 
-afterAll(async () => {
-  await engine.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => demo.close())
 
 interface Made {
   text: string
@@ -56,7 +36,7 @@ async function runAll(request: EngineRequest): Promise<Made[]> {
     cachedTokens: 0,
     acceptedTokens: 0,
   }))
-  for await (const events of engine.generate(request, new AbortController().signal)) {
+  for await (const events of demo.engine.generate(request, new AbortController().signal)) {
     for (const event of events) {
       const made = all[event.index]
       if (made === undefined) throw new Error('there is a sequence')
@@ -80,9 +60,9 @@ async function run(text: string, options: Partial<SequenceOptions> = {}): Promis
 
 /** The logits before each token of a continuation, computed one after the other with nothing else. */
 function rawLogits(prompt: TextPrompt, tokenIds: readonly number[]): Float32Array[] {
-  const model = openForLogits({ modelPath, architecture: 'llama', maxSeqLen: 512 })
+  const model = openForLogits({ modelPath: demo.modelPath, architecture: 'llama', maxSeqLen: 512 })
   try {
-    const promptTokenIds = [...runner.tokenize(prompt)]
+    const promptTokenIds = [...demo.runner.tokenize(prompt)]
     const rows = [model.logitsAfter(0, promptTokenIds)]
     for (const [place, tokenId] of tokenIds.slice(0, -1).entries()) {
       rows.push(model.logitsAfter(promptTokenIds.length + place, [tokenId]))
@@ -106,7 +86,7 @@ function expectLogprobs(
   promptText: string,
   { temperature = 1, adjust = (row: Float32Array): ArrayLike<number> => row } = {},
 ): void {
-  const isText = (tokenId: number) => !runner.isEndOfGeneration(tokenId)
+  const isText = (tokenId: number) => !demo.runner.isEndOfGeneration(tokenId)
   expect(logprobs.map(({ tokenId }) => tokenId)).toEqual(tokenIds.filter(isText))
   expect(Buffer.from(logprobs.flatMap(({ bytes }) => bytes)).toString('utf8')).toBe(text)
   const rows = rawLogits({ pieces: [promptText], addSpecial: true }, tokenIds)

@@ -1,5 +1,4 @@
 /** `/v1/completions`: prompts as text and as tokens, choices, echo, log probabilities, plain and streamed. */
-import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { completion, completionChunk } from '../../../src/api/dialects/openai-completions/schema.ts'
@@ -11,6 +10,7 @@ import {
   sequenceStart,
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
+import { eventData } from '../../support/net/event-data.ts'
 import { createTestApp, type TestApp } from '../../support/servers/test-app.ts'
 import { shared } from '../../support/shared.ts'
 
@@ -30,8 +30,7 @@ async function plain(body: object, app: TestApp = testApp()) {
 async function stream(body: object, app: TestApp = testApp()) {
   const answer = await app.post(URL, { ...body, stream: true })
   expect(answer.statusCode, answer.body).toBe(200)
-  const data: string[] = []
-  createParser({ onEvent: (event) => void data.push(event.data) }).feed(answer.body)
+  const data = eventData(answer.body)
   return { chunks: data.slice(0, -1).map((one) => completionChunk.parse(JSON.parse(one))), last: data.at(-1) }
 }
 

@@ -1,5 +1,4 @@
 /** `n` of a chat: several answers to one prompt, plain and streamed, whose prompt is sent and counted once. */
-import { createParser } from 'eventsource-parser'
 import { describe, expect, it } from 'vitest'
 import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
@@ -9,6 +8,7 @@ import {
   sequenceStart,
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
+import { eventData } from '../../support/net/event-data.ts'
 import { createTestApp, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const URL = '/v1/chat/completions'
@@ -34,8 +34,7 @@ const interleaved = () =>
 async function stream(body: object, options: TestAppOptions) {
   const app = createTestApp(options)
   const answer = await app.post(URL, { ...body, stream: true })
-  const data: string[] = []
-  createParser({ onEvent: (event) => void data.push(event.data) }).feed(answer.body)
+  const data = eventData(answer.body)
   return { chunks: data.slice(0, -1).map((one) => JSON.parse(one)), last: data.at(-1), usage: app.usage }
 }
 

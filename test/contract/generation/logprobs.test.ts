@@ -1,11 +1,11 @@
 /** `logprobs` and `top_logprobs` of a chat: OpenAI's fields and answers, plain and streamed, of the text alone. */
-import { createParser } from 'eventsource-parser'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { chatChunk, chatCompletion } from '../../../src/api/dialects/openai-chat/schema.ts'
 import { OutputGuard } from '../../../src/guards/output/output-guard.ts'
 import type { ChosenLogprob, EngineEvent } from '../../../src/protocol/engine.ts'
 import { ScriptedEngine, sequenceEnd, sequenceStart } from '../../support/engines/scripted-engine.ts'
+import { eventData } from '../../support/net/event-data.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const URL = '/v1/chat/completions'
@@ -67,8 +67,7 @@ async function chat(body: object, options: TestAppOptions) {
 
 async function stream(body: object, options: TestAppOptions): Promise<{ choices: WireChoice[] }[]> {
   const answer = await createTestApp(options).post(URL, { ...body, stream: true })
-  const data: string[] = []
-  createParser({ onEvent: (event) => void data.push(event.data) }).feed(answer.body)
+  const data = eventData(answer.body)
   const chunks = data.slice(0, -1).map((one): unknown => JSON.parse(one))
   for (const chunk of chunks) expect(chatChunk.safeParse(chunk).error).toBeUndefined()
   return chunks as { choices: WireChoice[] }[]

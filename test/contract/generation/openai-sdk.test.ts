@@ -2,7 +2,7 @@
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
-import { hang, ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
+import { failInTheMiddle, hang, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function createClient(options: TestAppOptions = {}, apiKey = KEY): Promise<OpenAI> {
@@ -131,11 +131,7 @@ describe("OpenAI's client", () => {
   })
 
   it('reads an error in the middle of a stream', async () => {
-    const engine = new ScriptedEngine(async function* () {
-      yield sequenceStart()
-      yield textDelta('a', [1])
-      throw new ServiceError('engine_failed')
-    })
+    const engine = failInTheMiddle()
     const client = await createClient({ engine })
     const stream = await client.chat.completions.create({
       model: 'default',

@@ -1,5 +1,4 @@
 /** The two streams: their frames, that they say what the plain answer says, and how they end. */
-import { createParser } from 'eventsource-parser'
 import { describe, expect, it } from 'vitest'
 import type { StartSilenceTimer } from '../../../src/api/event-stream.ts'
 import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
@@ -13,21 +12,15 @@ import {
   sequenceStart,
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
+import { eventData } from '../../support/net/event-data.ts'
 import { createTestApp, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const PROMPT = 'Grüße, 世界 😀!'
 const MESSAGES = { messages: [{ role: 'user', content: PROMPT }] }
 
-function parseSse(body: string): string[] {
-  const data: string[] = []
-  const parser = createParser({ onEvent: (event) => void data.push(event.data) })
-  parser.feed(body)
-  return data
-}
-
 async function stream(url: string, payload: object, options: TestAppOptions = {}) {
   const answer = await createTestApp(options).post(url, payload)
-  const data = parseSse(answer.body)
+  const data = eventData(answer.body)
   const chunks = data.slice(0, -1).map((one) => JSON.parse(one))
   return { answer, last: data.at(-1), chunks, doneCount: data.filter((one) => one === '[DONE]').length }
 }
@@ -209,7 +202,7 @@ describe('a silence', () => {
     })
 
     expect(answer.body).toMatch(/^: ping\n\ndata: /)
-    expect(parseSse(answer.body).at(-1)).toBe('[DONE]')
+    expect(eventData(answer.body).at(-1)).toBe('[DONE]')
     expect(timers).toHaveLength(1)
     expect(timers[0]).toMatchObject({ silenceMs: 15_000, isStopped: true })
   })
@@ -244,7 +237,7 @@ describe('a silence', () => {
     })
 
     expect(answer.statusCode).toBe(200)
-    const data = parseSse(answer.body)
+    const data = eventData(answer.body)
     expect(data).toHaveLength(2)
     expect(JSON.parse(data[0] ?? '')).toMatchObject({ error: { code: 'engine_failed' } })
   })

@@ -1,38 +1,11 @@
 /** Tools end to end over the Messages API: a tool is called, its result goes back, an answer follows. */
-import { readFileSync } from 'node:fs'
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
-import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
-import {
-  piecesOf,
-  ScriptedEngine,
-  sequenceEnd,
-  sequenceStart,
-  textDelta,
-} from '../../support/engines/scripted-engine.ts'
+import { promptOf } from '../../support/engines/scripted-engine.ts'
+import { createWeatherCaller } from '../../support/engines/weather-caller.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 
-/** Of a model that thinks and calls. */
-const chatTemplate = readFileSync('tools/checkpoints/templates/qwen3.jinja', 'utf8')
-
-const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
-const CALLS = `<think>\nI must look.\n</think>\n\nLet me see. ${CALL}`
-const ANSWER = '<think>\nNow I know.\n</think>\n\nIt is sunny in Paris.'
-
-const promptOf = ({ prompts }: EngineRequest) => piecesOf(prompts[0]).join('')
-
-/** Calls the tool until its result is in the prompt; in pieces of three characters, as tokens would. */
-function createEngine(): ScriptedEngine {
-  return new ScriptedEngine(
-    async function* (request): AsyncGenerator<EngineEvent> {
-      const text = promptOf(request).includes('<tool_response>\nsunny') ? ANSWER : CALLS
-      yield sequenceStart()
-      for (const piece of text.match(/[^]{1,3}/g) ?? []) yield textDelta(piece, [1])
-      yield sequenceEnd()
-    },
-    { chatTemplate },
-  )
-}
+const createEngine = () => createWeatherCaller({ result: 'sunny', answer: 'It is sunny in Paris.' })
 
 const TOOLS: Anthropic.Tool[] = [
   {

@@ -9,13 +9,7 @@ import Anthropic, {
 } from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
-import {
-  hang,
-  sayOk,
-  ScriptedEngine,
-  sequenceStart,
-  textDelta,
-} from '../../support/engines/scripted-engine.ts'
+import { failInTheMiddle, hang, sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function createClient(
@@ -171,11 +165,7 @@ describe("Anthropic's client", () => {
   })
 
   it('reads an error in the middle of a stream', async () => {
-    const engine = new ScriptedEngine(async function* () {
-      yield sequenceStart()
-      yield textDelta('a', [1])
-      throw new ServiceError('engine_failed')
-    })
+    const engine = failInTheMiddle()
     const client = await createClient({ engine })
 
     const error = await failureOf(client.messages.stream(REQUEST).finalMessage())

@@ -1,5 +1,4 @@
 /** Tools end to end over the Responses API: a tool is called, its result goes back, an answer follows, in each client. */
-import { readFileSync } from 'node:fs'
 import { createOpenAI } from '@ai-sdk/openai'
 import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents'
 import { generateText, stepCountIs, streamText, tool as aiTool } from 'ai'
@@ -8,41 +7,13 @@ import { zodResponsesFunction } from 'openai/helpers/zod'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
-import {
-  piecesOf,
-  ScriptedEngine,
-  sequenceEnd,
-  sequenceStart,
-  textDelta,
-} from '../../support/engines/scripted-engine.ts'
+import { promptOf } from '../../support/engines/scripted-engine.ts'
+import { createWeatherCaller } from '../../support/engines/weather-caller.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
 
-/** Of a model that thinks and calls. */
-const chatTemplate = readFileSync('tools/checkpoints/templates/qwen3.jinja', 'utf8')
-
 const WEATHER = z.object({ city: z.string() })
-const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
-const CALLS = `<think>\nI must look.\n</think>\n\nLet me see. ${CALL}`
-const ANSWER = '<think>\nNow I know.\n</think>\n\nIt is 20 °C in Paris.'
-
-const promptOf = ({ prompts }: EngineRequest) => piecesOf(prompts[0]).join('')
-
-/** Calls the tool until its result is in the prompt; in pieces of three characters, as tokens would. */
-function createEngine(): ScriptedEngine {
-  return new ScriptedEngine(
-    async function* (request): AsyncGenerator<EngineEvent> {
-      const text = promptOf(request).includes('<tool_response>\nsunny in Paris') ? ANSWER : CALLS
-      yield sequenceStart()
-      for (const piece of text.match(/[^]{1,3}/g) ?? []) yield textDelta(piece, [1])
-      yield sequenceEnd()
-    },
-    { chatTemplate },
-  )
-}
-
 async function serve() {
-  const engine = createEngine()
+  const engine = createWeatherCaller({ result: 'sunny in Paris', answer: 'It is 20 °C in Paris.' })
   const baseURL = `http://127.0.0.1:${await createTestApp({ engine }).listen()}/v1`
   return { engine, baseURL, apiKey: KEY }
 }
@@ -82,7 +53,7 @@ describe("OpenAI's client", () => {
     ])
     expect(first.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThan(0)
     expect(second.output_text).toBe('It is 20 °C in Paris.')
-    const prompt = promptOf(engine.requests[1] as EngineRequest)
+    const prompt = promptOf(engine.requests[1])
     expect(prompt).toContain('<think>\nI must look.\n</think>')
     expect(prompt).toContain('Let me see.')
     expect(prompt).toContain('<tool_response>\nsunny in Paris\n</tool_response>')

@@ -12,7 +12,7 @@ import type { EngineRequest } from '../../../src/protocol/engine.ts'
 import {
   failInTheMiddle,
   hangUntilLeft,
-  piecesOf,
+  promptOf,
   say,
   ScriptedEngine,
 } from '../../support/engines/scripted-engine.ts'
@@ -27,8 +27,6 @@ const createClient = async (options: TestAppOptions = {}) =>
 
 const createProvider = async (options: TestAppOptions = {}) =>
   createOpenAI({ baseURL: await listen(options), apiKey: KEY })
-
-const promptOf = ({ prompts }: EngineRequest) => piecesOf(prompts[0]).join('')
 
 describe("OpenAI's client", () => {
   it('reads the text of a response', async () => {

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { response } from '../../../src/api/dialects/openai-responses/answer-schema.ts'
 import { responseEvent } from '../../../src/api/dialects/openai-responses/event-schema.ts'
-import { ServiceError } from '../../../src/core/errors.ts'
 import { lengthOf } from '../../support/length-of.ts'
-import { ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
+import { failInTheMiddle, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, type TestApp } from '../../support/servers/test-app.ts'
 import { shared } from '../../support/shared.ts'
 
@@ -90,11 +89,7 @@ describe('the stream', () => {
   })
 
   it('tells an error with error and response.failed', async () => {
-    const engine = new ScriptedEngine(async function* () {
-      yield sequenceStart()
-      yield textDelta('a', [1])
-      throw new ServiceError('engine_failed')
-    })
+    const engine = failInTheMiddle()
 
     const { events } = await stream({}, createTestApp({ engine }))
 

@@ -85,6 +85,11 @@ export function piecesOf(prompt: Prompt | undefined): readonly string[] {
   return prompt !== undefined && 'pieces' in prompt ? prompt.pieces : []
 }
 
+/** The text of a request's first prompt. */
+export function promptOf(request: EngineRequest | undefined): string {
+  return piecesOf(request?.prompts[0]).join('')
+}
+
 /** Every prompt is continued with `ok`. */
 export async function* sayOk(request: EngineRequest): AsyncGenerator<EngineEvent> {
   for (const index of request.prompts.keys()) {

@@ -1,0 +1,51 @@
+/** The bundled model in 32-bit floats, in slots of 512 tokens, on one thread of this process: its texts are the same every time. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { findCheckpointFiles } from '../../../src/checkpoints/checkpoint-files.ts'
+import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'
+import type * as Runner from '../../../src/engines/llamacpp/runner.ts'
+import type * as InProcess from '../../../src/engines/process/step-loop/in-process-engine.ts'
+import type { ModelRunner } from '../../../src/protocol/model-runner.ts'
+
+const CHECKPOINT = path.resolve(import.meta.dirname, '../../../models/demo')
+
+export interface DemoModelOptions {
+  readonly maxBatchSize: number
+  /** Whether built files run: constraints are matched in threads, which have no others. @default false */
+  readonly isBuilt?: boolean
+}
+
+export interface DemoModel {
+  readonly modelPath: string
+  readonly runner: ModelRunner
+  readonly engine: InProcess.InProcessEngine
+  close(): Promise<void>
+}
+
+/** Call in a `beforeAll`: it takes seconds. */
+export async function openDemoModel({ maxBatchSize, isBuilt = false }: DemoModelOptions): Promise<DemoModel> {
+  const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
+  const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/runner.${extension}`)
+  const { InProcessEngine }: typeof InProcess = await import(
+    `${base}/engines/process/step-loop/in-process-engine.${extension}`
+  )
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+  const modelPath = path.join(folder, 'demo.gguf')
+  await convertDemoModel(modelPath)
+  const sizes = { maxBatchSize, maxSeqLen: 512, threads: 1 }
+  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
+  const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
+  const engine = new InProcessEngine({ runner })
+  const close = async () => {
+    await engine.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { modelPath, runner, engine, close }
+}
+
+async function convertDemoModel(outputPath: string): Promise<void> {
+  const source = await findCheckpointFiles({ checkpoint: CHECKPOINT, modelConfig: null, tokenizer: null })
+  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  await convertCheckpoint({ source, tensorType: 'f32', outputPath })
+}

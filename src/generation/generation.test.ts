@@ -14,7 +14,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { ModelInfo } from '../protocol/engine.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry } from '../usage/usage-recorder.ts'
-import type { GenerationRequest, PromptsInput } from './engine-request.ts'
+import type { GenerationRequest, PromptsInput } from './generation-request.ts'
 import { Generation } from './generation.ts'
 
 const oneToken: Script = async function* ({ prompts }) {

@@ -19,28 +19,18 @@ import type { EngineEvent, EngineRequest, Prompt, SequenceEndEvent } from '../pr
 import { type Log, logCause } from '../telemetry/log.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
+import { checkMinTokens, checkRequest } from './check-request.ts'
+import { generateRelaxed, withConstraintField } from './constraint-refusals.ts'
+import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
+import { chatFieldName, choicesOf, type GenerationRequest, withChatFieldName } from './generation-request.ts'
 import {
-  chatFieldName,
-  checkBeams,
-  checkGenerates,
-  checkConstraint,
-  checkMinTokens,
-  checkTokenIds,
-  choicesOf,
-  type GenerationRequest,
   type OversizedPrompt,
   type PreparedPrompt,
   preparePrompts,
   type PromptDeps,
-  type Requester,
   throwIfAllFailed,
-  toEngineOptions,
-  withChatFieldName,
-  withAnswerPlan,
-  withConstraintField,
-} from './engine-request.ts'
+} from './prepare-prompts.ts'
 import { textsOf } from './prompt-inputs.ts'
-import { generateRelaxed } from './relaxed-constraint.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
@@ -114,10 +104,7 @@ export class Generation implements Disposable {
     const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
     const lease = await deps.registry.acquire(request.modelId, signal, engineOptions.place)
     try {
-      checkGenerates(lease)
-      checkBeams(request, lease)
-      checkConstraint(request, lease)
-      checkTokenIds(request, lease)
+      checkRequest(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })

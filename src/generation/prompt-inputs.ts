@@ -1,6 +1,6 @@
 /**
  * Prompts as a request brings them, text or token ids: checks token ids against the model's vocabulary and context, and turns
- * them into the text that is scanned and echoed. Called by `engine-request.ts` and `generation.ts`.
+ * them into the text that is scanned and echoed. Called by `prepare-prompts.ts` and `generation.ts`.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { ModelLease } from '../models/registry.ts'

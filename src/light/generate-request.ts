@@ -1,5 +1,5 @@
 /** Validates the body of `POST /v1/generate`. Fields that the light server does not support must be neutral. */
-import type { GenerationRequest } from '../generation/engine-request.ts'
+import type { GenerationRequest } from '../generation/generation-request.ts'
 import { UNBUILT_FIELDS } from '../net/requests/field-table.ts'
 import {
   brokenRule,

@@ -2,7 +2,7 @@
  * A chat from the messages of Anthropic's Messages API: results of tools, which stand in users' messages, become messages of
  * their own, and a message's blocks of text one text.
  */
-import type { ChatFieldNames } from '../../../generation/engine-request.ts'
+import type { ChatFieldNames } from '../../../generation/generation-request.ts'
 import type { ChatMessage } from '../../../protocol/chat.ts'
 import type { Message, TextContent } from './content.ts'
 

@@ -4,7 +4,7 @@
  * template. What would change the answer and is not built is refused (`field-table.ts`).
  */
 import { z } from 'zod'
-import type { GenerationRequest } from '../../../generation/engine-request.ts'
+import type { GenerationRequest } from '../../../generation/generation-request.ts'
 import {
   arrayOf,
   boolean,

@@ -1,6 +1,6 @@
 /** `POST /v1/generate`, `/v1/generate/stream` and the two batch routes: bodies in, results out. */
 import { z } from 'zod'
-import type { GenerationRequest, PromptsInput } from '../../../generation/engine-request.ts'
+import type { GenerationRequest, PromptsInput } from '../../../generation/generation-request.ts'
 import { GENERATE_NUMBERS } from '../../../net/requests/request-fields.ts'
 import {
   arrayOf,

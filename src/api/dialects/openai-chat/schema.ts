@@ -3,7 +3,7 @@
  * absence for every optional field.
  */
 import { z } from 'zod'
-import type { GenerationRequest } from '../../../generation/engine-request.ts'
+import type { GenerationRequest } from '../../../generation/generation-request.ts'
 import {
   arrayOf,
   boolean,

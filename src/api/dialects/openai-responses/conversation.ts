@@ -2,7 +2,7 @@
  * A chat from the items of `input`. OpenAI's API has an item for each thing that a model thought, said or called; a chat
  * template has one message for an assistant's whole turn, so neighbouring items are joined while they keep that order.
  */
-import type { ChatFieldNames } from '../../../generation/engine-request.ts'
+import type { ChatFieldNames } from '../../../generation/generation-request.ts'
 import type { ChatMessage, ToolCall } from '../../../protocol/chat.ts'
 import type { InputItem } from './input.ts'
 

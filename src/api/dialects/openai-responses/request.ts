@@ -1,6 +1,6 @@
 /** A body of `/v1/responses` as a generation, and what its answer says of it. */
 import type { z } from 'zod'
-import type { ChatInput, GenerationRequest } from '../../../generation/engine-request.ts'
+import type { ChatInput, GenerationRequest } from '../../../generation/generation-request.ts'
 import { constraintOf } from '../../schemas/constraints.ts'
 import { toEndRules } from '../../schemas/end-rules.ts'
 import { toSampling } from '../../schemas/sampling.ts'

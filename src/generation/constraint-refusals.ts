@@ -1,6 +1,7 @@
 /**
- * Runs a request whose constraint may be replaced by a looser one: schemas of tools that need not be kept to exactly are no reason to
- * refuse a chat. Called by `generation.ts` for chats with tools.
+ * What comes of an engine's refusal of a constraint, before anything runs: another try with a looser one, since schemas of tools
+ * that need not be kept to exactly are no reason to refuse a chat, or an error that names the body's field. Called by
+ * `generation.ts`.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Constraint } from '../protocol/constraint.ts'
@@ -25,7 +26,20 @@ export async function* generateRelaxed(
   }
 }
 
+/** Names the field in the engine's refusal of its constraint: the engine knows no field names. */
+export async function* withConstraintField<Event>(
+  events: AsyncIterable<Event>,
+  field: string,
+): AsyncGenerator<Event> {
+  try {
+    yield* events
+  } catch (error) {
+    if (!isConstraintRefusal(error)) throw error
+    throw new ServiceError(error.code, { ...error.params, field }, { param: field })
+  }
+}
+
 /** Whether an engine cannot keep to a constraint. */
-export function isConstraintRefusal(error: unknown): error is ServiceError {
+function isConstraintRefusal(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 400 && error.code.startsWith('constraint_')
 }

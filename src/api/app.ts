@@ -20,6 +20,8 @@ import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
 import { registerPipeline } from './pipeline/gates.ts'
 import { clientAddressOf } from './pipeline/request-context.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
+import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
+import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
@@ -27,9 +29,9 @@ import { registerCompletionRoutes } from './routes/completions.ts'
 import { registerDocsRoutes } from './routes/docs.ts'
 import { registerEmbeddingRoutes } from './routes/embeddings.ts'
 import { registerGenerateRoutes } from './routes/generate.ts'
-import { registerAdminKeyRoutes, registerKeyRoutes } from './routes/keys.ts'
+import { registerKeyRoutes } from './routes/keys.ts'
 import { registerMessageRoutes } from './routes/messages.ts'
-import { registerAdminModelRoutes, registerModelRoutes } from './routes/models.ts'
+import { registerModelRoutes } from './routes/models.ts'
 import { registerResponsesRoutes } from './routes/responses.ts'
 import { registerServiceRoutes } from './routes/service.ts'
 import { registerTokenRoutes } from './routes/tokens.ts'
@@ -78,25 +80,27 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   if (firewall !== null) installFirewallHooks(app, firewall, deps.clock)
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
-  app.register(async (routes) => {
-    registerServiceRoutes(routes, deps)
-    registerModelRoutes(routes, deps)
-    registerGenerateRoutes(routes, deps)
-    registerChatRoutes(routes, deps)
-    registerResponsesRoutes(routes, deps)
-    registerEmbeddingRoutes(routes, deps)
-    registerCompletionRoutes(routes, deps)
-    registerMessageRoutes(routes, deps)
-    registerTokenRoutes(routes, deps)
-    registerAuthRoutes(routes, deps)
-    registerKeyRoutes(routes, deps)
-    registerUsageRoutes(routes, deps)
-    registerAdminKeyRoutes(routes, deps)
-    registerAdminUserRoutes(routes, deps)
-    registerAdminModelRoutes(routes, deps)
-    registerAdminBanRoutes(routes, deps)
-  })
+  app.register(async (routes) => registerRoutes(routes, deps))
   return app
+}
+
+function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
+  registerServiceRoutes(app, deps)
+  registerModelRoutes(app, deps)
+  registerGenerateRoutes(app, deps)
+  registerChatRoutes(app, deps)
+  registerResponsesRoutes(app, deps)
+  registerEmbeddingRoutes(app, deps)
+  registerCompletionRoutes(app, deps)
+  registerMessageRoutes(app, deps)
+  registerTokenRoutes(app, deps)
+  registerAuthRoutes(app, deps)
+  registerKeyRoutes(app, deps)
+  registerUsageRoutes(app, deps)
+  registerAdminKeyRoutes(app, deps)
+  registerAdminUserRoutes(app, deps)
+  registerAdminModelRoutes(app, deps)
+  registerAdminBanRoutes(app, deps)
 }
 
 /** What the firewall does beside its gate: limits the connections of each address and counts refused requests. */

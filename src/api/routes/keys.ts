@@ -1,35 +1,19 @@
-/**
- * `/v1/keys`: the caller's own keys; keys that are configuration are not among them. `/v1/admin/keys`: all keys, for the
- * holder of the admin key; its values travel in the query string, those of a change also in a body.
- */
+/** `/v1/keys`: the caller's own keys; keys that are configuration are not among them. */
 import type { FastifyInstance } from 'fastify'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
-  adminChangeKeyQuery,
-  adminChangeKeyRequest,
-  adminCreatedKey,
-  adminCreateKeyQuery,
-  adminKey,
-  adminKeyList,
-  adminKeyListQuery,
   createdKey,
   createKeyRequest,
   keyList,
   keyParams,
   revokedKey,
-  toAdminKeyBody,
   toCreatedKeyBody,
   toKeyBody,
 } from '../schemas/keys.ts'
-import { mergeChange } from '../schemas/change.ts'
 import { pageQuery, toListing, toPage } from '../schemas/query.ts'
-import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
-
-const CHANGED_FIELDS = Object.keys(adminChangeKeyRequest.shape)
 
 const OWN = { tag: 'Keys', access: 'key' } as const
-const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
 export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 'keys'>): void {
   addRoute(app, 'GET /v1/keys', {
@@ -69,104 +53,6 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
     handler: async ({ context, params }) => {
       await keys.revoke(context.credential, params.key_id)
       return { status: 'revoked', key_id: params.key_id }
-    },
-  })
-}
-
-export function registerAdminKeyRoutes(
-  app: FastifyInstance,
-  { accounts, keys, usageReports }: Pick<AppDeps, 'accounts' | 'keys' | 'usageReports'>,
-): void {
-  addRoute(app, 'GET /v1/admin/keys', {
-    operationId: 'listAllKeys',
-    summary: 'All keys, or those of one user',
-    ...ADMIN,
-    query: adminKeyListQuery,
-    ok: adminKeyList,
-    errors: [400, 401, 404, 429, 500],
-    handler: async ({ query }) => {
-      const owner = query.user === undefined ? null : await accounts.findUser(query.user)
-      const page = await keys.listAll(toPage(query), owner?.userId ?? null)
-      return { keys: page.items.map(toAdminKeyBody), count: page.count, ...toListing(query, page) }
-    },
-  })
-
-  addRoute(app, 'POST /v1/admin/keys', {
-    operationId: 'createAnyKey',
-    summary: 'Make a key for a user, or one that is an account of its own',
-    ...ADMIN,
-    query: adminCreateKeyQuery,
-    ok: adminCreatedKey,
-    errors: [400, 401, 404, 409, 429, 500],
-    handler: async ({ query, context }) => {
-      const { keySecret, record } = await keys.createFor({
-        name: query.name,
-        tier: query.tier,
-        expiresInDays: query.expires_in_days ?? null,
-        userId: query.user_id ?? null,
-        customRateLimitRpm: query.rate_limit_rpm ?? null,
-      })
-      context.adminTarget = record.id
-      const owner = { user_id: record.userId, rate_limit_rpm: record.rateLimitRpm }
-      return { ...toCreatedKeyBody(keySecret, record), ...owner }
-    },
-  })
-
-  addRoute(app, 'GET /v1/admin/keys/:key_id', {
-    operationId: 'getKey',
-    summary: 'One key',
-    ...ADMIN,
-    params: keyParams,
-    ok: adminKey,
-    errors: [401, 404, 429, 500],
-    handler: async ({ params }) => toAdminKeyBody(await keys.get(params.key_id)),
-  })
-
-  addRoute(app, 'DELETE /v1/admin/keys/:key_id', {
-    operationId: 'revokeAnyKey',
-    summary: 'Revoke any key',
-    ...ADMIN,
-    params: keyParams,
-    ok: revokedKey,
-    errors: [401, 404, 429, 500],
-    handler: async ({ params }) => {
-      await keys.revokeAny(params.key_id)
-      return { status: 'revoked', key_id: params.key_id }
-    },
-  })
-
-  addRoute(app, 'PATCH /v1/admin/keys/:key_id', {
-    operationId: 'changeKey',
-    summary: 'Change a key',
-    ...ADMIN,
-    params: keyParams,
-    query: adminChangeKeyQuery,
-    body: adminChangeKeyRequest,
-    ok: adminKey,
-    errors: [400, 401, 404, 429, 500],
-    handler: async ({ params, query, body }) => {
-      const { name, tier, ...numbers } = mergeChange(query, body, CHANGED_FIELDS)
-      const change = {
-        name,
-        tier,
-        rateLimitRpm: numbers.rate_limit_rpm,
-        expiresInDays: numbers.expires_in_days,
-      }
-      return toAdminKeyBody(await keys.change(params.key_id, change))
-    },
-  })
-
-  addRoute(app, 'GET /v1/admin/keys/:key_id/usage', {
-    operationId: 'getKeyUsage',
-    summary: 'Usage of one key',
-    ...ADMIN,
-    params: keyParams,
-    query: usageQuery,
-    ok: detailedUsage,
-    errors: [400, 401, 404, 429, 500],
-    handler: async ({ params, query }) => {
-      const { id } = await keys.get(params.key_id)
-      return toDetailedUsageBody(await usageReports.ofKey(id, query.since ?? null))
     },
   })
 }

@@ -1,0 +1,82 @@
+/**
+ * `/v1/admin/models`: registers, replaces and unregisters models while the server runs, for the holder of the admin key. An id
+ * may contain `/`, written plain or as `%2F`; `default` is the default model.
+ */
+import type { FastifyInstance } from 'fastify'
+import { ServiceError, StartError } from '../../core/errors.ts'
+import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
+import type { AppDeps } from '../deps.ts'
+import { addRoute } from '../openapi/add-route.ts'
+import {
+  model,
+  modelParams,
+  registerModelQuery,
+  registerModelRequest,
+  toModel,
+  unregisteredModel,
+} from '../schemas/models.ts'
+
+/** Four paths of the longest kind with every character escaped would be 100 kB; no file system has such names. */
+const MAX_REGISTRATION_BYTES = 65_536
+
+const ADMIN = { tag: 'Admin', access: 'admin' } as const
+
+export function registerAdminModelRoutes(
+  app: FastifyInstance,
+  { registry, log }: Pick<AppDeps, 'registry' | 'log'>,
+): void {
+  addRoute(app, 'POST /v1/admin/models', {
+    operationId: 'registerModel',
+    summary: 'Load a model and serve it, in place of the one with this id where there is one',
+    ...ADMIN,
+    body: registerModelRequest,
+    maxBodyBytes: MAX_REGISTRATION_BYTES,
+    query: registerModelQuery,
+    ok: model,
+    errors: [400, 401, 404, 429, 500, 503],
+    handler: async ({ body, query, context }) => {
+      context.adminTarget = body.id
+      const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
+      const id = realId(registry, body.id)
+      const waits = query.wait === 'true'
+      const source = { checkpoint, modelConfig, tokenizer, quantization, toolFormat }
+      const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
+        log.warn({ model: id, err: error }, 'a model was not registered')
+        throw toRefusal(id, error)
+      })
+      const served = registered.then(() => log.info({ model: id, ...source }, 'a model was registered'))
+      if (waits) await served
+      else served.catch(() => {})
+      return toModel(registry.get(id))
+    },
+  })
+
+  addRoute(app, 'DELETE /v1/admin/models/*', {
+    operationId: 'unregisterModel',
+    summary: 'Stop serving a model; its running requests finish',
+    ...ADMIN,
+    params: modelParams,
+    ok: unregisteredModel,
+    errors: [401, 404, 429, 500],
+    handler: ({ params }) => {
+      const id = realId(registry, params['*'])
+      if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
+      // It ends with its last request, which may take minutes; the list of models shows it until then.
+      registry.unregister(id).then(
+        () => log.info({ model: id }, 'a model was unregistered'),
+        (error: unknown) => log.error({ model: id, err: error }, 'a model was not taken down'),
+      )
+      return { status: 'unregistered', id } as const
+    },
+  })
+}
+
+/** Where nothing is registered, `default` is an id like any other. */
+function realId(registry: ModelRegistry, id: string): string {
+  return id === DEFAULT_MODEL_ID ? registry.get(id).id : id
+}
+
+function toRefusal(model: string, error: unknown): unknown {
+  if (!(error instanceof StartError)) return error
+  return new ServiceError('model_not_loadable', { model, message: error.message }, { cause: error })
+}

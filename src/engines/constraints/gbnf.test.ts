@@ -1,9 +1,11 @@
 /** Grammars of llama.cpp, where they differ from XGrammar's. */
 import { describe, expect, it } from 'vitest'
+import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { fromGbnf } from './gbnf.ts'
 import { loadXGrammar } from './xgrammar.ts'
 
-const { Grammar, Testings } = loadXGrammar()
+const xgrammar = loadXGrammar()
+const { Grammar, Testings } = xgrammar
 
 describe('a grammar of llama.cpp', () => {
   it.each([
@@ -12,7 +14,7 @@ describe('a grammar of llama.cpp', () => {
     [String.raw`root ::= [\u00e9-\u00eb\x41\n]`, ['é', 'ë', 'A', '\n'], ['ì', 'B']],
     ['root ::= ("yes" | "no") ("!")? [0-9]{2,3}\n', ['yes12', 'no!123'], ['yes1', 'maybe12']],
   ])('%s', async (source, valid, invalid) => {
-    const grammar = await Grammar.fromEBNF(fromGbnf(source))
+    const grammar = await Grammar.fromEBNF(await separateAlternatives(xgrammar, fromGbnf(source)))
     for (const one of valid)
       expect([one, await Testings.isGrammarAcceptString(grammar, one)]).toEqual([one, true])
     for (const one of invalid)

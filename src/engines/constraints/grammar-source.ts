@@ -11,42 +11,56 @@ export interface GrammarSource {
   readonly text: string
 }
 
-/** @throws SchemaError for what cannot be written as a grammar */
-export function grammarSourceOf(constraint: Constraint): GrammarSource {
+/** Rewrites EBNF for XGrammar. @throws where it cannot be read */
+type Rewrite = (ebnf: string) => Promise<string>
+
+/** @throws SchemaError for what cannot be written as a grammar, and what `rewrite` throws */
+export async function grammarSourceOf(constraint: Constraint, rewrite: Rewrite): Promise<GrammarSource> {
+  if (constraint.kind !== 'structural-tag') return { kind: 'ebnf', text: await rewrite(ebnfOf(constraint)) }
+  const tag = await withGrammars(JSON.parse(constraint.tag), { path: '', rewrite })
+  return { kind: 'structural-tag', text: JSON.stringify(tag) }
+}
+
+function ebnfOf(constraint: Exclude<Constraint, { readonly kind: 'structural-tag' }>): string {
   switch (constraint.kind) {
     case 'json-object':
-      return { kind: 'ebnf', text: jsonObjectGrammar() }
-    case 'json-schema': {
-      const schema = JSON.parse(constraint.schema) as unknown
-      return { kind: 'ebnf', text: schemaToGrammar(schema, { isStrict: constraint.isStrict }) }
-    }
+      return jsonObjectGrammar()
+    case 'json-schema':
+      return schemaToGrammar(JSON.parse(constraint.schema), { isStrict: constraint.isStrict })
     case 'regex':
-      return { kind: 'ebnf', text: `root ::= ${regexToGrammar(constraint.pattern)}` }
+      return `root ::= ${regexToGrammar(constraint.pattern)}`
     case 'choice':
-      return { kind: 'ebnf', text: `root ::= ${constraint.choices.map(literal).join(' | ')}` }
+      return `root ::= ${constraint.choices.map(literal).join(' | ')}`
     case 'grammar':
-      return { kind: 'ebnf', text: fromGbnf(constraint.grammar) }
-    case 'structural-tag':
-      return { kind: 'structural-tag', text: JSON.stringify(withGrammars(JSON.parse(constraint.tag), '')) }
+      return fromGbnf(constraint.grammar)
   }
 }
 
-/** The same tag with each schema and pattern in it replaced by its grammar. */
-function withGrammars(format: unknown, path: string): unknown {
-  if (Array.isArray(format)) return format.map((one, index) => withGrammars(one, `${path}/${index}`))
+interface Place {
+  readonly path: string
+  readonly rewrite: Rewrite
+}
+
+/** The same tag with each schema, pattern and grammar in it replaced by a rewritten grammar. */
+async function withGrammars(format: unknown, { path, rewrite }: Place): Promise<unknown> {
   if (typeof format !== 'object' || format === null) return format
-  const { type, json_schema: schema, pattern } = format as Readonly<Record<string, unknown>>
+  const ebnf = ebnfWithin(format, path)
+  if (ebnf !== null) return { type: 'grammar', grammar: await rewrite(ebnf) }
+  const entries: (readonly [string, unknown])[] = []
+  // One after the other: what XGrammar refuses aborts it.
+  for (const [key, value] of Object.entries(format))
+    entries.push([key, await withGrammars(value, { path: `${path}/${key}`, rewrite })])
+  return Array.isArray(format) ? entries.map(([, value]) => value) : Object.fromEntries(entries)
+}
+
+/** Null for a part of a tag that is no grammar by itself. */
+function ebnfWithin(format: object, path: string): string | null {
+  const { type, json_schema: schema, pattern, grammar } = format as Readonly<Record<string, unknown>>
   try {
-    if (type === 'json_schema') {
-      return { type: 'grammar', grammar: schemaToGrammar(schema, { isStrict: false }) }
-    }
-    if (type === 'regex' && typeof pattern === 'string') {
-      return { type: 'grammar', grammar: `root ::= ${regexToGrammar(pattern)}` }
-    }
+    if (type === 'json_schema') return schemaToGrammar(schema, { isStrict: false })
+    if (type === 'regex' && typeof pattern === 'string') return `root ::= ${regexToGrammar(pattern)}`
+    return type === 'grammar' && typeof grammar === 'string' ? grammar : null
   } catch (error) {
     throw error instanceof SchemaError ? error.inside(path) : error
   }
-  return Object.fromEntries(
-    Object.entries(format).map(([key, value]) => [key, withGrammars(value, `${path}/${key}`)]),
-  )
 }

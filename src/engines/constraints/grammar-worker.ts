@@ -10,6 +10,7 @@ import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../core/errors.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { GrammarAnswer, GrammarRequest, GrammarThreadData } from './grammar-messages.ts'
+import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
 import { MaskWriter } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
@@ -98,13 +99,11 @@ async function compile(key: string, constraint: Constraint): Promise<GrammarAnsw
 /** The constraint as XGrammar takes it, or what is wrong with it. @throws where it is too large to be read */
 async function check(constraint: Constraint): Promise<GrammarSource | string> {
   checker ??= loadXGrammar()
-  const { Grammar } = checker
+  const reader = checker
   errors.take()
   try {
-    const source = grammarSourceOf(constraint)
-    const { kind, text } = source
-    const grammar = await (kind === 'ebnf' ? Grammar.fromEBNF(text) : Grammar.fromStructuralTag(text))
-    grammar.dispose()
+    const source = await grammarSourceOf(constraint, (ebnf) => separateAlternatives(reader, ebnf))
+    if (source.kind === 'structural-tag') (await reader.Grammar.fromStructuralTag(source.text)).dispose()
     return source
   } catch (error) {
     if (error instanceof SchemaError) return error.message

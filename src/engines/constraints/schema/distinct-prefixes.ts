@@ -1,7 +1,7 @@
 /**
- * Writes alternatives as one expression in which no two alternatives at a place begin with the same character: XGrammar 0.1.27
- * joins such alternatives in some grammars, and then allows what neither does. The subset construction of automata theory, on
- * spellings of numbers; called by `number-grammar.ts`.
+ * Writes alternatives as one expression in which no two alternatives at a place begin with the same character, so that a mask follows
+ * one of them only: `separate-alternatives.ts` would give each that overlaps another a rule of its own. The subset construction of
+ * automata theory, on spellings of numbers; called by `number-grammar.ts`.
  */
 
 /** One character between two, both included. */

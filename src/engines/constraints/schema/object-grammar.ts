@@ -1,6 +1,16 @@
 /** The members of an object as a grammar: in one order, each at most once, commas between them. */
-import { inClass, literal } from './ebnf.ts'
+import { characterSet } from './character-class.ts'
+import { difference, type Ranges, single, union } from './character-ranges.ts'
+import { literal } from './ebnf.ts'
 import { PLAIN } from './json-rules.ts'
+
+const LAST_ASCII = 0x7f
+/** The characters of `PLAIN`. */
+const UNESCAPED: Ranges = [
+  [0x20, 0x21],
+  [0x23, 0x5b],
+  [0x5d, 0x10ffff],
+]
 
 interface Member {
   /** An expression for key, colon and value. */
@@ -47,12 +57,19 @@ export function keyNotAmong(names: readonly string[], addRule: AddRule): string 
       const own = tails.filter((tail) => tail.startsWith(first)).map((tail) => tail.slice(first.length))
       return `${literal(first)} ${addRule(write(own))}`
     })
-    const excluded = firsts.map((first) => inClass(first.codePointAt(0) as number)).join('')
-    alternatives.push(`[^"\\\\\\u0000-\\u001f${excluded}] ${anyRest}`)
+    alternatives.push(`${characterNotAmong(firsts)} ${anyRest}`)
     if (!tails.includes('')) alternatives.push('""')
     return alternatives.join(' | ')
   }
   // Names that JSON escapes cannot be written this way in any case.
   const plain = names.filter((name) => JSON.stringify(name) === `"${name}"`)
   return `"\\"" ${addRule(write(plain))} "\\""`
+}
+
+/** XGrammar's classes cannot leave out a single character beyond ASCII; all of them are left out where one must be. */
+function characterNotAmong(excluded: readonly string[]): string {
+  const codes = excluded.map((character) => character.codePointAt(0) as number)
+  const isAscii = codes.every((code) => code <= LAST_ASCII)
+  const beyond: Ranges = isAscii ? [] : [[LAST_ASCII + 1, 0x10ffff]]
+  return characterSet(difference(UNESCAPED, union(beyond, ...codes.map(single)))) ?? '""'
 }

@@ -1,9 +1,11 @@
 /** Regular expressions as grammars of whole texts. */
 import { describe, expect, it } from 'vitest'
+import { separateAlternatives } from '../alternatives/separate-alternatives.ts'
 import { loadXGrammar } from '../xgrammar.ts'
 import { regexToGrammar } from './regex-grammar.ts'
 
-const { Grammar, Testings } = loadXGrammar()
+const xgrammar = loadXGrammar()
+const { Grammar, Testings } = xgrammar
 
 const TEXTS = [
   '',
@@ -57,7 +59,9 @@ describe('a grammar of a regular expression', () => {
     '[é-ë]',
     '{',
   ])('%s allows what it matches', async (pattern) => {
-    const grammar = await Grammar.fromEBNF(`root ::= ${regexToGrammar(pattern)}`)
+    const grammar = await Grammar.fromEBNF(
+      await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(pattern)}`),
+    )
     const whole = new RegExp(
       `^(?:${pattern.replace(/^\^(.*)\$$/, '$1')})$`,
       'u'.repeat(Number(pattern !== '{')),
@@ -68,7 +72,9 @@ describe('a grammar of a regular expression', () => {
   })
 
   it('writes what JSON escapes as its escapes', async () => {
-    const grammar = await Grammar.fromEBNF(`root ::= ${regexToGrammar('["\\\\\\n]{3}', { isInJson: true })}`)
+    const grammar = await Grammar.fromEBNF(
+      await separateAlternatives(xgrammar, `root ::= ${regexToGrammar('["\\\\\\n]{3}', { isInJson: true })}`),
+    )
     expect(await Testings.isGrammarAcceptString(grammar, '\\"\\\\\\n')).toBe(true)
     expect(await Testings.isGrammarAcceptString(grammar, '"\\\n')).toBe(false)
   })

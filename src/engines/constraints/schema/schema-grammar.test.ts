@@ -1,13 +1,17 @@
 /** Schemas as grammars: which texts they allow, by XGrammar's own matcher, and what is said of schemas that cannot be kept to. */
 import { describe, expect, it } from 'vitest'
+import { separateAlternatives } from '../alternatives/separate-alternatives.ts'
 import { loadXGrammar } from '../xgrammar.ts'
 import { schemaToGrammar } from './schema-grammar.ts'
 
-const { Grammar, Testings } = loadXGrammar()
+const xgrammar = loadXGrammar()
+const { Grammar, Testings } = xgrammar
 
 /** Those of the texts that the schema's grammar allows. */
 async function allowed(schema: unknown, texts: readonly string[]): Promise<readonly string[]> {
-  const grammar = await Grammar.fromEBNF(schemaToGrammar(schema, { isStrict: true }))
+  const grammar = await Grammar.fromEBNF(
+    await separateAlternatives(xgrammar, schemaToGrammar(schema, { isStrict: true })),
+  )
   const verdicts = await Promise.all(texts.map((text) => Testings.isGrammarAcceptString(grammar, text)))
   return texts.filter((_, index) => verdicts[index])
 }
@@ -49,6 +53,27 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     valid: ['{}', '{"ab":"x","q":1}', '{"abc":1,"a":2,"":3}', '{"q":1e5}'],
     invalid: ['{"ab":1}', '{"x":"y"}', '{"q":1,"ab":2}'],
+  },
+  'further properties beside a name beyond ASCII': {
+    schema: { additionalProperties: { type: 'number' }, properties: { é: { type: 'string' }, aé: true } },
+    valid: ['{"é":"x","q":1}', '{"éa":1}', '{"bü":1}'],
+    invalid: ['{"é":1}', '{"é":"x","é":1}', '{"b":1,"é":2}', '{"aé":1,"aé":2}'],
+  },
+  'alternatives of numbers': {
+    schema: {
+      anyOf: [
+        { type: 'integer', minimum: 10, maximum: 19 },
+        { type: 'integer', minimum: 100, maximum: 255 },
+        { type: 'number', minimum: 1.5, maximum: 2.5 },
+      ],
+    },
+    valid: ['10', '19', '100', '255', '1.5', '2', '2.25'],
+    invalid: ['1', '20', '99', '256', '1.4', '2.6', '3', '1000'],
+  },
+  'alternatives of texts': {
+    schema: { enum: ['cc', 'bbc', 'bbb'] },
+    valid: ['"cc"', '"bbc"', '"bbb"'],
+    invalid: ['"cb"', '"bb"', '"bcc"'],
   },
   'a number between bounds': {
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
@@ -192,7 +217,12 @@ describe('a schema that cannot be kept to', () => {
 
   it('is taken without its keyword where it is not strict', async () => {
     const source = schemaToGrammar({ type: 'integer', multipleOf: 3 }, { isStrict: false })
-    expect(await Testings.isGrammarAcceptString(await Grammar.fromEBNF(source), '4')).toBe(true)
+    expect(
+      await Testings.isGrammarAcceptString(
+        await Grammar.fromEBNF(await separateAlternatives(xgrammar, source)),
+        '4',
+      ),
+    ).toBe(true)
   })
 
   it.each([

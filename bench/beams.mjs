@@ -1,11 +1,13 @@
 // @ts-check
 /**
  * What a beam search costs: one search of N beams against N sequences of the running batch, in turns, in this process,
- * over the same model. Each beam computes a token per step as a sequence does; only one of them is returned.
+ * over the same model. Each beam computes a token per step as a sequence does; only one of them is returned. And how long streams wait
+ * when a search begins beside them.
  *
  *   npm run bench:beams -- [--size demo|25m|125m|1.1b] [--beams 4] [--tokens 96] [--rounds 5]
  */
 import os from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
@@ -21,6 +23,9 @@ const { values } = parseArgs({
 })
 const beams = Number(values.beams)
 const maxNewTokens = Number(values.tokens)
+
+/** When a search begins beside streams. */
+const START_MS = 150
 
 const { path: modelPath } = await findModel(values.size)
 const runner = await openLlamaRunner(
@@ -40,8 +45,11 @@ const engine = new InProcessEngine({ runner })
 const GREEDY = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
 let requests = 0
 
-/** Steps' tokens per second. @param {number} prompts @param {number} numBeams */
-async function measure(prompts, numBeams) {
+/**
+ * Steps' tokens per second, and the longest time between two deliveries.
+ * @param {number} prompts @param {number} numBeams
+ */
+async function run(prompts, numBeams) {
   const request = {
     reqId: `bench-${++requests}`,
     prompts: Array.from({ length: prompts }, () => ({
@@ -53,10 +61,26 @@ async function measure(prompts, numBeams) {
   }
   const startedMs = performance.now()
   let made = 0
+  let lastMs = 0
+  let longestMs = 0
   for await (const events of engine.generate(request, new AbortController().signal)) {
     for (const event of events) if (event.type === 'text-delta') made += event.tokenIds.length
+    const nowMs = performance.now()
+    if (lastMs > 0) longestMs = Math.max(longestMs, nowMs - lastMs)
+    lastMs = nowMs
   }
-  return (made * numBeams * 1000) / (performance.now() - startedMs)
+  return { rate: (made * numBeams * 1000) / (performance.now() - startedMs), longestMs }
+}
+
+/** @param {number} prompts @param {number} numBeams */
+const measure = async (prompts, numBeams) => (await run(prompts, numBeams)).rate
+
+/** Of streams beside whom a search begins. */
+async function longestGapMs() {
+  const streams = run(4, 1)
+  await sleep(START_MS)
+  await run(1, beams)
+  return (await streams).longestMs
 }
 
 /** @param {number[]} figures */
@@ -67,7 +91,8 @@ const describe = (figures) => {
 }
 
 await measure(beams, 1)
-await measure(1, beams)
+// The first search of a process makes the beams' KV cache.
+const gaps = { first: await longestGapMs(), later: await longestGapMs() }
 const plain = []
 const searched = []
 for (let round = 0; round < Number(values.rounds); round++) {
@@ -77,4 +102,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
 console.log(`${values.size}, ${os.availableParallelism()} threads, ${maxNewTokens} tokens, median (range):`)
 console.log(`  ${beams} sequences of the batch: ${describe(plain)} tokens/s`)
 console.log(`  one search of ${beams} beams:    ${describe(searched)} beam tokens/s`)
+console.log(
+  `  longest gap of 4 streams beside the first search: ${gaps.first.toFixed(0)} ms, beside a later one: ${gaps.later.toFixed(0)} ms`,
+)
 await engine.close()

@@ -52,7 +52,7 @@ function open(modelPath) {
 
 /** @param {ReturnType<typeof open>} model @param {number} maxBatchSize @param {number} maxSeqLen */
 function makeContext(model, maxBatchSize, maxSeqLen) {
-  return new Context(api, model, {
+  return Context.open(api, model, {
     maxBatchSize,
     maxSeqLen,
     maxThreads: threads,

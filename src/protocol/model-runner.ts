@@ -224,8 +224,8 @@ export interface ModelRunner extends Runner {
   readonly constraints?: ConstraintCompiler
   /** Null where beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
-  /** Allocates the beams' KV cache on first use. @throws ServiceError when there is no memory for it. */
-  prepareBeams?(): void
+  /** Allocates the beams' KV cache on first use, while steps go on; null once it is there. @throws ServiceError when there is no memory for it. */
+  prepareBeams?(): Promise<void> | null
   /** @throws when the step cannot be computed; the runner is then broken and its process ends. */
   execute(plan: StepPlan): StepOutput
 }

@@ -86,7 +86,7 @@ describe('beam search on the bundled model', () => {
     const runner = await openDemo()
     let compared = 0
     for (const reference of cases) {
-      const found = searchWithBeams(runner, {
+      const found = await searchWithBeams(runner, {
         promptTokenIds: Int32Array.from(reference.prompt_token_ids),
         numBeams: reference.num_beams,
         maxNewTokens: reference.max_new_tokens,

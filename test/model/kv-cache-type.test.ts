@@ -121,15 +121,16 @@ describe('a KV cache of q8_0', () => {
 
   it('runs beams, which fork over it, beside streams', async () => {
     const [f16, q8] = [await openDemo('f16'), await openDemo('q8_0')]
-    const scores = [f16, q8].map(
-      (runner) =>
+    const [first, second] = await Promise.all(
+      [f16, q8].map((runner) =>
         searchWithBeams(runner, {
           promptTokenIds: tokenize(runner, 'Once upon a time'),
           numBeams: 4,
           maxNewTokens: 24,
-        }).normalizedScore,
+        }),
+      ),
     )
-    expect(scores[1]).toBeCloseTo(scores[0] ?? 0, 1)
+    expect(second?.normalizedScore).toBeCloseTo(first?.normalizedScore ?? 0, 1)
 
     const engine = new InProcessEngine({ runner: await openDemo('q8_0') })
     opened.pop()

@@ -1,6 +1,6 @@
 /**
  * The second llama.cpp context of a model, in which beams run: one KV cache that all seats share, so that a beam forks
- * by noting a second owner of its cells. Made on first use, because most servers never need it.
+ * by noting a second owner of its cells. Made on first use, because most servers never need it, and while the slots go on.
  * Invariant: a seat's cells are those of its beam's prompt and tokens, from position 0 without a gap.
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
@@ -50,7 +50,7 @@ export class BeamContext {
   }
 
   /** @throws ServiceError `beams_unavailable` when there is no memory for it. */
-  static open(api: Bindings, model: Model, options: BeamContextOptions): BeamContext {
+  static async open(api: Bindings, model: Model, options: BeamContextOptions): Promise<BeamContext> {
     const { seats, tokens, reserve } = createBeamRoom(options)
     const sharedTokens = tokens + reserve.tokens
     const neededBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
@@ -63,7 +63,7 @@ export class BeamContext {
     }
     try {
       const maxBatchSize = seats + reserve.seats
-      const context = new Context(api, model, { ...options, maxBatchSize, sharedTokens })
+      const context = await Context.openAsync(api, model, { ...options, maxBatchSize, sharedTokens })
       return new BeamContext(context, options.endTokenIds)
     } catch (error) {
       throw unavailable(`llama.cpp cannot make room for ${sharedTokens} tokens.`, error)

@@ -9,7 +9,7 @@ import { Batch } from './batch.ts'
 import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
 import { MAX_STEP_TOKENS, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
-import type { Pointer } from './ffi/structs.ts'
+import type { ContextParams, Pointer } from './ffi/structs.ts'
 
 const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
@@ -47,16 +47,25 @@ export class Context {
   #logitsAddress: Pointer | null = null
   #logitsRows: readonly Float32Array[] = []
 
-  constructor(api: Bindings, model: Model, options: ContextOptions) {
+  /** @throws StartError where there is no room for it */
+  static open(api: Bindings, model: Model, options: ContextOptions): Context {
+    const native = api.contextInit(model.handle, contextParams(api, options))
+    return new Context(api, model, { ...options, native })
+  }
+
+  /** The same, while other contexts of the model go on. */
+  static async openAsync(api: Bindings, model: Model, options: ContextOptions): Promise<Context> {
+    const native = await api.contextInitAsync(model.handle, contextParams(api, options))
+    return new Context(api, model, { ...options, native })
+  }
+
+  private constructor(api: Bindings, model: Model, options: ContextOptions & { native: Pointer | null }) {
+    if (options.native === null) throw noRoom(model, options)
     this.#api = api
     this.#leastRows = options.maxBatchSize
-    this.maxStepTokens = Math.max(MAX_STEP_TOKENS, options.maxBatchSize)
+    this.maxStepTokens = maxStepTokensOf(options)
     this.#vocabSize = model.vocabSize
-    this.#context = createContext(api, model, {
-      ...options,
-      maxStepTokens: this.maxStepTokens,
-      maxOutputs: options.maxBatchSize + (options.maxDraftTokens ?? 0),
-    })
+    this.#context = options.native
     const memory = api.contextMemory(this.#context)
     if (memory === null) {
       api.contextFree(this.#context)
@@ -127,21 +136,21 @@ function countRows(rows: number, { wantsToken, draftTokens = 0 }: SlotRun): numb
   return wantsToken ? rows + 1 + draftTokens : rows
 }
 
-function createContext(
-  api: Bindings,
-  model: Model,
-  options: ContextOptions & { maxStepTokens: number; maxOutputs: number },
-): Pointer {
+function maxStepTokensOf({ maxBatchSize }: ContextOptions): number {
+  return Math.max(MAX_STEP_TOKENS, maxBatchSize)
+}
+
+function contextParams(api: Bindings, options: ContextOptions): ContextParams {
   const type = GGML_TYPES[options.kvCacheType]
   const hasGpu = options.gpu === 'auto'
-  const context = api.contextInit(model.handle, {
+  return {
     ...api.contextDefaultParams(),
     n_ctx: options.sharedTokens ?? slotTokens(options.maxSeqLen) * options.maxBatchSize,
-    n_batch: options.maxStepTokens,
+    n_batch: maxStepTokensOf(options),
     n_ubatch: MAX_STEP_TOKENS,
     n_seq_max: options.maxBatchSize,
     // Buffers for more would only take memory.
-    n_outputs_max: options.maxOutputs,
+    n_outputs_max: options.maxBatchSize + (options.maxDraftTokens ?? 0),
     n_threads: options.maxThreads,
     n_threads_batch: options.maxThreads,
     type_k: type,
@@ -154,10 +163,12 @@ function createContext(
     swa_full: true,
     // One stream per slot: about a quarter faster than a shared one at 32 sequences.
     kv_unified: options.sharedTokens !== null,
-  })
-  if (context !== null) return context
-  const room = `${options.maxBatchSize} sequences of ${options.maxSeqLen} tokens`
-  throw new StartError(
+  }
+}
+
+function noRoom(model: Model, { maxBatchSize, maxSeqLen }: ContextOptions): StartError {
+  const room = `${maxBatchSize} sequences of ${maxSeqLen} tokens`
+  return new StartError(
     `llama.cpp cannot make room for ${room} of '${model.path}': lower max_batch_size or max_seq_len.`,
     1,
   )

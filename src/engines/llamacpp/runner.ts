@@ -98,6 +98,9 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly #context: Context
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
+  /** Null while none is made. */
+  #openingBeams: Promise<void> | null = null
+  #isClosed = false
   readonly #info: ModelInfo
   readonly #scratch: Candidates
   /** By slot; null before its first sequence. */
@@ -113,7 +116,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#options = options
     this.#model = model
     const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
-    this.#context = new Context(api, model, { ...options, maxDraftTokens, sharedTokens: null })
+    this.#context = Context.open(api, model, { ...options, maxDraftTokens, sharedTokens: null })
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
@@ -159,19 +162,29 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     return this.vocabulary.isEndOfGeneration(tokenId)
   }
 
-  prepareBeams(): void {
-    this.#beamContext ??= BeamContext.open(this.#api, this.#model, {
-      ...this.#options,
-      endTokenIds: this.vocabulary.endTokenIds,
-    })
+  prepareBeams(): Promise<void> | null {
+    if (this.#beamContext !== null) return null
+    this.#openingBeams ??= this.#openBeams()
+    return this.#openingBeams
+  }
+
+  async #openBeams(): Promise<void> {
+    try {
+      const { endTokenIds } = this.vocabulary
+      const context = await BeamContext.open(this.#api, this.#model, { ...this.#options, endTokenIds })
+      if (this.#isClosed) context.close()
+      else this.#beamContext = context
+    } finally {
+      this.#openingBeams = null
+    }
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
     for (const start of starts) this.#start(start)
     const output = this.#compute(runs)
     if (beams === undefined) return output
-    this.prepareBeams()
-    return { ...output, beamChoices: this.#beamContext?.execute(beams, this.#scratch) ?? [] }
+    if (this.#beamContext === null) throw new InvariantError('Beams run before there is a KV cache for them.')
+    return { ...output, beamChoices: this.#beamContext.execute(beams, this.#scratch) }
   }
 
   /**
@@ -252,10 +265,12 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   }
 
   override close(): void {
+    this.#isClosed = true
     this.constraints.close()
     this.#beamContext?.close()
     this.#context.close()
-    super.close()
+    if (this.#openingBeams === null) super.close()
+    else void Promise.allSettled([this.#openingBeams]).then(() => super.close())
   }
 
   #start(start: SlotStart): void {

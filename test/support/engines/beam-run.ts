@@ -13,7 +13,8 @@ export interface BeamRunOptions {
 }
 
 /** The group takes seats 0 to `numBeams - 1`, whose former tokens are dropped. */
-export function searchWithBeams(runner: ModelRunner, options: BeamRunOptions): Hypothesis {
+export async function searchWithBeams(runner: ModelRunner, options: BeamRunOptions): Promise<Hypothesis> {
+  await runner.prepareBeams?.()
   const { promptTokenIds, numBeams, maxNewTokens, sampling = GREEDY } = options
   const all = Array.from({ length: numBeams }, (_, seat) => seat)
   const search = new BeamSearch<null>({

@@ -16,7 +16,7 @@ interface LogitsOptions {
 export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
   const api = loadLlama('off')
   const model = openModel(api, { modelPath, architecture, gpu: 'off', gpuLayers: null }, () => {})
-  const context = new Context(api, model, {
+  const context = Context.open(api, model, {
     maxSeqLen,
     maxBatchSize: 1,
     kvCacheType,

@@ -4,6 +4,7 @@
  * No callback is ever given away that a compute thread could call: JavaScript could not answer while it is inside
  * `llama_decode`, and both would wait forever.
  */
+import { promisify } from 'node:util'
 import type { LibraryHandle } from 'koffi'
 import { koffi } from '../../koffi.ts'
 import { loadLibraries, type Libraries } from './libraries.ts'
@@ -66,6 +67,8 @@ interface Values extends Record<'int32' | 'int64' | 'uint32' | 'size', number> {
 
 type TypeName = keyof typeof TYPES
 
+type Arguments<Args extends readonly TypeName[]> = { -readonly [Index in keyof Args]: Values[Args[Index]] }
+
 /** Declares functions of one library: name, result, arguments. */
 function functionsOf(library: LibraryHandle) {
   return <Result extends TypeName, const Args extends readonly TypeName[]>(
@@ -77,7 +80,23 @@ function functionsOf(library: LibraryHandle) {
       name,
       TYPES[result],
       args.map((arg) => TYPES[arg]),
-    ) as (...values: { -readonly [Index in keyof Args]: Values[Args[Index]] }) => Values[Result]
+    ) as (...values: Arguments<Args>) => Values[Result]
+}
+
+/** The same functions, called in a thread of libuv's pool. */
+function asyncFunctionsOf(library: LibraryHandle) {
+  return <Result extends TypeName, const Args extends readonly TypeName[]>(
+    name: string,
+    result: Result,
+    ...args: Args
+  ) => {
+    const declared = library.func(
+      name,
+      TYPES[result],
+      args.map((arg) => TYPES[arg]),
+    )
+    return promisify(declared.async) as (...values: Arguments<Args>) => Promise<Values[Result]>
+  }
 }
 
 /**
@@ -88,6 +107,7 @@ export function bind(libraries: Libraries) {
   const ggmlBase = functionsOf(libraries.ggmlBase)
   const ggml = functionsOf(libraries.ggml)
   const llama = functionsOf(libraries.llama)
+  const asyncLlama = asyncFunctionsOf(libraries.llama)
   return {
     loadBackends: ggml('ggml_backend_load_all_from_path', 'void', 'text'),
     backendInit: llama('llama_backend_init', 'void'),
@@ -131,6 +151,8 @@ export function bind(libraries: Libraries) {
 
     contextDefaultParams: llama('llama_context_default_params', 'contextParams'),
     contextInit: llama('llama_init_from_model', 'optionalPointer', 'pointer', 'contextParams'),
+    /** May run while another context of the model computes: `tests/test-thread-safety.cpp` of llama.cpp does the same. */
+    contextInitAsync: asyncLlama('llama_init_from_model', 'optionalPointer', 'pointer', 'contextParams'),
     contextFree: llama('llama_free', 'void', 'pointer'),
     contextMemory: llama('llama_get_memory', 'optionalPointer', 'pointer'),
     setThreads: llama('llama_set_n_threads', 'void', 'pointer', 'int32', 'int32'),

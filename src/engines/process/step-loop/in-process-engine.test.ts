@@ -214,8 +214,9 @@ describe('the passthrough model in an in-process engine', () => {
     class FullRunner extends CountingRunner {
       readonly beamRoom = { seats: 8, tokens: 1000 }
 
-      prepareBeams(): void {
-        throw new ServiceError('beams_unavailable', { message: 'it needs 2 MB, and 1 MB is available.' })
+      prepareBeams(): Promise<void> {
+        const message = 'it needs 2 MB, and 1 MB is available.'
+        return Promise.reject(new ServiceError('beams_unavailable', { message }))
       }
     }
     const engine = new InProcessEngine({ runner: new FullRunner({ maxBatchSize: 2, maxSeqLen: null }) })

@@ -25,7 +25,7 @@ import {
 } from '../../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
-import { awaitConstraint } from './await-constraint.ts'
+import { awaitConstraint, awaitPreparation } from './await-preparation.ts'
 import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
 import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 
@@ -77,7 +77,7 @@ export type TextSink = EventSink<TokenizedText>
 interface OpenRequest {
   readonly sink: EventSink
   readonly arrivalMs: number
-  /** Drops it while its prompts are tokenized or its constraint is compiled; null at other times. */
+  /** Drops it while its prompts are tokenized, its constraint is compiled or its beams get a KV cache; null at other times. */
   drop: (() => void) | null
   /** The sequences that have not ended, by id. */
   readonly open: Map<number, OpenSequence>
@@ -89,13 +89,22 @@ interface OpenSequence {
   readonly matcherId?: number
 }
 
+/** What is known of a request's sequences when they are queued. */
+interface Prepared {
+  readonly outcomes: readonly Tokenized[]
+  /** Of their constraint; empty where they have none. */
+  readonly matcherIds: readonly number[]
+  /** Why its beams cannot run. */
+  readonly beamsError?: ServiceError | null
+}
+
 export class StepLoop {
   readonly #options: StepLoopOptions
   readonly #scheduler: ContinuousBatchScheduler
   /** Which request a sequence belongs to, by the sequence's id. */
   readonly #requests = new Map<number, OpenRequest>()
   readonly #tokenizer: PromptTokenizer
-  /** Those whose constraint is compiled. */
+  /** Those whose constraint is compiled, or whose beams have no KV cache yet. */
   readonly #unscheduled = new Set<OpenRequest>()
   #nextSequenceId = 0
   #isRunning = false
@@ -182,40 +191,61 @@ export class StepLoop {
     return { tokenIds, texts: wantsTexts ? Array.from(tokenIds, (id) => runner.tokenText(id)) : null }
   }
 
-  /** Queues the sequences, once what constrains them has been compiled. */
+  /** Queues the sequences, once what constrains them has been compiled and beams have a KV cache. No request has both. */
   #schedule(openRequest: OpenRequest, request: LoopRequest, outcomes: readonly Tokenized[]): void {
-    const { constraint } = request.options
-    if (constraint === undefined) return this.#enqueue(openRequest, request, { outcomes, matcherIds: [] })
-    const { constraints } = this.#options.runner
+    const { constraint, numBeams = 1 } = request.options
     const { choices = 1 } = request
-    openRequest.drop = awaitConstraint(constraints, {
-      constraint,
-      count: outcomes.length * choices,
+    const { runner } = this.#options
+    const opening = numBeams > 1 ? runner.prepareBeams?.() : null
+    if (opening) {
+      openRequest.drop = awaitPreparation(opening, {
+        ...this.#waitOf(openRequest),
+        onDone: (beamsError) => {
+          this.#endWait(openRequest)
+          this.#enqueue(openRequest, request, { outcomes, matcherIds: [], beamsError })
+          this.#options.onStepEnd?.()
+        },
+      })
+    } else if (constraint === undefined) {
+      this.#enqueue(openRequest, request, { outcomes, matcherIds: [] })
+    } else {
+      openRequest.drop = awaitConstraint(runner.constraints, {
+        ...this.#waitOf(openRequest),
+        constraint,
+        count: outcomes.length * choices,
+        onCompiled: (matcherIds) => {
+          this.#endWait(openRequest)
+          this.#enqueue(openRequest, request, { outcomes, matcherIds })
+        },
+        onRefused: (error) => {
+          this.#endWait(openRequest)
+          openRequest.sink.fail(error)
+          this.#options.onStepEnd?.()
+        },
+      })
+    }
+  }
+
+  #waitOf(openRequest: OpenRequest) {
+    this.#unscheduled.add(openRequest)
+    return {
       onWaiting: () => this.#options.onStep?.(),
-      onCompiled: (matcherIds) => {
-        openRequest.drop = null
-        this.#unscheduled.delete(openRequest)
-        this.#enqueue(openRequest, request, { outcomes, matcherIds })
-      },
-      onRefused: (error) => {
-        openRequest.drop = null
-        this.#unscheduled.delete(openRequest)
-        openRequest.sink.fail(error)
-        this.#options.onStepEnd?.()
-      },
       onDropped: () => {
         this.#unscheduled.delete(openRequest)
         openRequest.sink.end()
       },
-    })
-    this.#unscheduled.add(openRequest)
+    }
   }
 
-  #enqueue(
-    openRequest: OpenRequest,
-    request: LoopRequest,
-    { outcomes, matcherIds }: { outcomes: readonly Tokenized[]; matcherIds: readonly number[] },
-  ): void {
+  #endWait(openRequest: OpenRequest): void {
+    openRequest.drop = null
+    this.#unscheduled.delete(openRequest)
+  }
+
+  #enqueue(openRequest: OpenRequest, request: LoopRequest, prepared: Prepared): void {
+    // It was stopped while the request waited.
+    if (this.#failure !== null) return
+    const { outcomes, matcherIds, beamsError } = prepared
     const { options, place, choices = 1 } = request
     const { shownSpecialTexts = [] } = options
     const shownTokens =
@@ -225,7 +255,8 @@ export class StepLoop {
     const refused: EngineEvent[] = []
     const sequences = outcomes.flatMap((outcome) => Array.from({ length: choices }, () => outcome))
     for (const [index, outcome] of sequences.entries()) {
-      const ids = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
+      const checked = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
+      const ids = checked instanceof ServiceError ? checked : (beamsError ?? checked)
       if (ids instanceof ServiceError) {
         const error = { code: ids.code, params: ids.params }
         refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
@@ -250,7 +281,6 @@ export class StepLoop {
   #check(ids: Int32Array, { maxNewTokens, numBeams = 1 }: SequenceOptions): Tokenized {
     try {
       this.#scheduler.check({ promptTokens: ids.length, maxNewTokens, numBeams })
-      if (numBeams > 1) this.#options.runner.prepareBeams?.()
       return ids
     } catch (error) {
       return toServiceError(error, '')

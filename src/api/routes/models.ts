@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
+import { modelPageQuery, modelQuery, toModelFor, toModelList } from '../dialects/anthropic-messages/models.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
   model,
@@ -31,10 +32,11 @@ export function registerModelRoutes(
     summary: 'The models this server serves',
     tag: 'Models',
     access: 'key',
+    query: modelPageQuery,
     ok: modelList,
     errors: [401, 429, 500],
     errorShape: 'openai',
-    handler: () => ({ object: 'list', data: registry.list().map(toModel) }),
+    handler: ({ query, context }) => toModelList(registry.list(), query, context.request.headers),
   })
 
   addRoute(app, 'GET /v1/models/*', {
@@ -42,11 +44,12 @@ export function registerModelRoutes(
     summary: 'One model',
     tag: 'Models',
     access: 'key',
+    query: modelQuery,
     params: modelParams,
     ok: model,
     errors: [401, 404, 429, 500],
     errorShape: 'openai',
-    handler: ({ params }) => toModel(registry.get(params['*'])),
+    handler: ({ params, context }) => toModelFor(context.request.headers, registry.get(params['*'])),
   })
 
   addRoute(app, 'POST /v1/models/quantize', {

@@ -8,8 +8,23 @@ import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import { must, nullableWithDefault, text } from './fields.ts'
 import { queryChoice } from './query.ts'
 
+/** Of Anthropic's Models API. */
+const anthropicFields = {
+  type: z.literal('model'),
+  display_name: z.string(),
+  created_at: z.string().describe('RFC 3339.'),
+  lifecycle: z.literal('active'),
+  deprecated_at: z.null(),
+  retires_at: z.null(),
+  line: z.null(),
+  capabilities: z.null(),
+  max_input_tokens: z.number().nullable().describe('As `max_seq_len`.'),
+  max_tokens: z.number().nullable().describe('As `max_seq_len`.'),
+}
+
 export const model = z
   .object({
+    ...z.object(anthropicFields).partial().shape,
     id: z.string(),
     object: z.literal('model'),
     created: z.int().describe('Unix seconds.'),
@@ -32,10 +47,21 @@ export const model = z
       replicas_ready: z.int().optional().describe('Those of them that serve now.'),
     }),
   })
-  .meta({ id: 'Model', description: 'What is not known before the headers have been read is null.' })
+  .meta({
+    id: 'Model',
+    description:
+      "What is not known before the headers have been read is null. `type` and others of Anthropic's fields are there where the " +
+      'request has `anthropic-version`.',
+  })
 
 export const modelList = z
-  .object({ object: z.literal('list'), data: z.array(model) })
+  .object({
+    object: z.literal('list'),
+    data: z.array(model),
+    has_more: z.boolean().optional().describe('Of a page: whether there are more models in its direction.'),
+    first_id: z.string().nullable().optional().describe('Of a page.'),
+    last_id: z.string().nullable().optional().describe('Of a page.'),
+  })
   .meta({ id: 'ModelList' })
 
 export const modelParams = z.object({ '*': z.string() })

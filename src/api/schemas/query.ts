@@ -10,7 +10,7 @@ interface Bounds {
   readonly max: number
 }
 
-function queryText(rule: string) {
+export function queryText(rule: string) {
   return z.string({ error: must(rule) })
 }
 

@@ -10,7 +10,7 @@ import Anthropic, {
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { failInTheMiddle, hang, sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
-import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
+import { ADMIN_KEY, createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function createClient(
   options: TestAppOptions = {},
@@ -19,6 +19,17 @@ async function createClient(
   const port = await createTestApp(options).listen()
   const { apiKey = KEY, maxRetries = 0 } = settings
   return new Anthropic({ baseURL: `http://127.0.0.1:${port}`, apiKey, authToken: null, maxRetries })
+}
+
+async function createClientOfModels(ids: readonly string[]): Promise<Anthropic> {
+  const { call, listen } = createTestApp({ openEngine: async () => new ScriptedEngine(sayOk) })
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  for (const id of ids) {
+    const payload = { id, checkpoint: 'x.gguf' }
+    const { statusCode } = await call({ method: 'POST', url: '/v1/admin/models', headers, payload })
+    expect(statusCode).toBe(200)
+  }
+  return new Anthropic({ baseURL: `http://127.0.0.1:${await listen()}`, apiKey: KEY, authToken: null })
 }
 
 const REQUEST = {
@@ -114,7 +125,35 @@ describe("Anthropic's client", () => {
     const client = await createClient()
 
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['default'])
-    expect((await client.models.retrieve('default')).id).toBe('default')
+    expect(await client.models.retrieve('default')).toMatchObject({
+      id: 'default',
+      type: 'model',
+      display_name: 'default',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      max_input_tokens: null,
+    })
+  })
+
+  it('pages through models in both directions', async () => {
+    const client = await createClientOfModels(['a', 'b', 'c', 'd', 'e'])
+    const idsOf = async (models: AsyncIterable<{ id: string }>) => {
+      const ids: string[] = []
+      for await (const { id } of models) ids.push(id)
+      return ids
+    }
+
+    expect(await idsOf(client.models.list({ limit: 2 }))).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(await idsOf(client.models.list({ limit: 1, after_id: 'c' }))).toEqual(['d', 'e'])
+    expect(await idsOf(client.beta.models.list({ limit: 2, before_id: 'd' }))).toEqual(['b', 'c', 'a'])
+    expect(await client.models.list({ limit: 5 })).toMatchObject({
+      has_more: false,
+      first_id: 'a',
+      last_id: 'e',
+    })
+    expect((await client.models.list({ after_id: 'e' })).data).toEqual([])
+    const unknown = await failureOf(client.models.list({ after_id: 'x' }))
+    expect(unknown).toBeInstanceOf(BadRequestError)
+    expect(String(unknown)).toContain('after_id must be the id of a model of the list, but was \\"x\\".')
   })
 
   it('reads errors as what they are', async () => {

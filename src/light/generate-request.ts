@@ -1,6 +1,6 @@
 /** Validates the body of `POST /v1/generate`. Fields that the light server does not support must be neutral. */
 import type { GenerationRequest } from '../generation/generation-request.ts'
-import { UNBUILT_FIELDS } from '../net/requests/field-table.ts'
+import { UNBUILT_FIELDS } from '../net/requests/other-fields/generation.ts'
 import {
   brokenRule,
   GENERATE_NUMBERS,
@@ -12,7 +12,7 @@ import {
   numberRule,
   toFieldError,
 } from '../net/requests/request-fields.ts'
-import { findUnbuiltField } from '../net/requests/unbuilt-fields.ts'
+import { findUnbuiltField } from '../net/requests/other-fields/unbuilt-fields.ts'
 
 export interface GenerateRequest extends Pick<GenerationRequest, 'modelId' | 'maxNewTokens' | 'sampling'> {
   readonly prompt: string

@@ -4,7 +4,9 @@
  * `validator.ts` puts the field's name in front. Nothing is coerced: `"1"` is not a number.
  */
 import { z } from 'zod'
-import { type FieldTable, UNBUILT_FIELDS } from '../../net/requests/field-table.ts'
+import type { FieldTable } from '../../net/requests/other-fields/field-table.ts'
+import { UNBUILT_FIELDS } from '../../net/requests/other-fields/generation.ts'
+import { describeOtherFields, findUnbuiltField } from '../../net/requests/other-fields/unbuilt-fields.ts'
 import {
   type Bounds,
   brokenRule,
@@ -17,7 +19,6 @@ import {
   type NumberField,
   numberRule,
 } from '../../net/requests/request-fields.ts'
-import { describeOtherFields, findUnbuiltField } from '../../net/requests/unbuilt-fields.ts'
 import { longArray } from './long-array.ts'
 
 interface Issue {

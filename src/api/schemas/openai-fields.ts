@@ -1,6 +1,6 @@
 /** Fields that OpenAI's routes share: how long an answer is, how it ends, how it streams, what it used. */
 import { z } from 'zod'
-import { UNBUILT_STREAM_FIELDS } from '../../net/requests/field-table.ts'
+import { UNBUILT_STREAM_FIELDS } from '../../net/requests/other-fields/dialects.ts'
 import {
   boolean,
   integerFrom,

@@ -8,14 +8,17 @@ const UNREAD_PARTS: Readonly<Record<string, string>> = {
   image: 'an image',
   image_embeds: 'an image',
   image_pil: 'an image',
+  computer_screenshot: 'an image',
   input_audio: 'audio',
   audio_url: 'audio',
   audio: 'audio',
   video_url: 'a video',
+  input_video: 'a video',
   video: 'a video',
   file: 'a file',
   input_file: 'a file',
   document: 'a file',
+  container_upload: 'a file',
 }
 
 /** Adds an issue for the first such part. @param field the object's field that holds them */

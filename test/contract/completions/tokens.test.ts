@@ -7,6 +7,10 @@ import { shared } from '../../support/shared.ts'
 const testApp = shared(() => createTestApp())
 const tokensOf = (text: string) => [...Buffer.from(text)]
 
+const TEMPLATE =
+  '{% for m in messages %}<{{ m.content }}>{% endfor %}' +
+  '{% if add_generation_prompt %}{{ mood or reasoning_effort }}{{ verbosity }}>{% endif %}'
+
 async function problem(url: string, body: object, app: TestApp = testApp()) {
   const answer = await app.post(url, body)
   return [answer.statusCode, answer.headers['x-error-code'], answer.json().error?.message]
@@ -61,11 +65,40 @@ describe('a request for tokens', () => {
   })
 
   it.each([
-    ['/tokenize', { messages: [{ role: 'user', content: 'a' }], add_special_tokens: true }],
-    ['/tokenize', { messages: [{ role: 'user', content: 'a' }], add_generation_prompt: false }],
-    ['/tokenize', { messages: [{ role: 'user', content: 'a' }], tools: [{}] }],
-  ])('%s %j is not built', async (url, body) => {
-    expect((await problem(url, body)).slice(0, 2)).toEqual([400, 'unsupported_value'])
+    ['/tokenize', { messages: [{ role: 'user', content: 'a' }], add_special_tokens: true }, /add_special/],
+    [
+      '/tokenize',
+      { messages: [{ role: 'user', content: 'a' }], tools: [{}] },
+      /^tools\[0\]\.type is required/,
+    ],
+    ['/tokenize', { content: 'a' }, /^content must be null, but was "a": it is called prompt here\.$/],
+    ['/tokenize', { prompt: 'a', with_pieces: true }, /it is called return_token_strs here\.$/],
+    ['/tokenize', { prompt: 'a', add_special: false }, /it is called add_special_tokens here\.$/],
+    ['/tokenize', { prompt: 'a', parse_special: false }, /cannot read special tokens as text\.$/],
+  ])('%s %j is not built', async (url, body, sentence) => {
+    expect(await problem(url, body)).toEqual([400, 'unsupported_value', expect.stringMatching(sentence)])
+  })
+
+  it('renders a chat as a chat with the same fields does', async () => {
+    const app = createTestApp({ engine: new ScriptedEngine(sayOk, { chatTemplate: TEMPLATE }) })
+    const textOf = async (body: object) => {
+      const { tokens } = (await app.post('/tokenize', body)).json<{ tokens?: number[] }>()
+      return Buffer.from(tokens ?? []).toString()
+    }
+    const messages = [{ role: 'user', content: 'a' }]
+    const answered = [...messages, { role: 'assistant', content: 'bc' }]
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+
+    expect(await textOf({ messages })).toBe('<a>>')
+    expect(await textOf({ messages, tools })).toMatch(/"name":"f".*<a>>$/s)
+    expect(await textOf({ messages, chat_template_kwargs: { mood: 'glad' } })).toBe('<a>glad>')
+    expect(await textOf({ messages, reasoning_effort: 'high', verbosity: 'low' })).toBe('<a>highlow>')
+    expect(await textOf({ messages: answered, continue_final_message: true })).toBe('<a><bc')
+    expect(await problem('/tokenize', { messages, add_generation_prompt: false })).toEqual([
+      400,
+      'invalid_request',
+      expect.stringMatching(/^add_generation_prompt must be true unless/),
+    ])
   })
 
   it('is bounded by the context', async () => {

@@ -3,7 +3,8 @@
  * its value asks for nothing, and what is harmless passes. The light server refuses the same.
  */
 import { describe, expect, it } from 'vitest'
-import { HARMLESS_FIELDS, UNBUILT_FIELDS } from '../../../src/net/requests/field-table.ts'
+import { UNBUILT_FIELDS } from '../../../src/net/requests/other-fields/generation.ts'
+import { HARMLESS_FIELDS } from '../../../src/net/requests/other-fields/harmless.ts'
 import { createTestLightServer } from '../../support/servers/light-server.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 import { shared } from '../../support/shared.ts'
@@ -69,6 +70,7 @@ const CHAT_FIELDS = [
   'tool_choice',
   'parallel_tool_calls',
   'reasoning_effort',
+  'verbosity',
   'chat_template_kwargs',
   'continue_final_message',
   'add_generation_prompt',
@@ -97,6 +99,7 @@ const RESPONSES_FIELDS = [
   'tool_choice',
   'parallel_tool_calls',
   'reasoning',
+  'chat_template_kwargs',
   'instructions',
   'stream',
   'stream_options',
@@ -108,6 +111,7 @@ const MESSAGES_FIELDS = [
   'stop_sequences',
   'system',
   'thinking',
+  'chat_template_kwargs',
   'tools',
   'tool_choice',
   'output_config',
@@ -177,7 +181,7 @@ describe.each(ROUTES)('%s', (_, post, read) => {
       expect([field, status, code]).toEqual([field, 400, 'unsupported_value'])
       expect(detail).toMatch(
         new RegExp(
-          `^${field} must be .+, but was an object: (this route cannot .+|it is called \\w+ here)\\.$`,
+          `^${field} must be .+, but was an object: (this route cannot .+|it is called [\\w.]+ here)\\.$`,
         ),
       )
     }
@@ -201,6 +205,12 @@ describe.each(ROUTES)('%s', (_, post, read) => {
 describe('sentences', () => {
   const chat = postFull('/v1/chat/completions', { messages: [{ role: 'user', content: 'ab' }] })
   const generate = postFull('/v1/generate', { prompt: 'ab' })
+  const responses = postFull('/v1/responses', { input: 'ab' })
+  const completions = postFull('/v1/completions', { prompt: 'ab' })
+  const messages = postFull('/v1/messages', {
+    max_tokens: 16,
+    messages: [{ role: 'user', content: 'ab' }],
+  })
 
   it.each([
     [
@@ -226,6 +236,30 @@ describe('sentences', () => {
       chat,
       { stop_strings: ['x'] },
       'stop_strings must be [], but was an array of 1 item: it is called stop here.',
+    ],
+    [
+      "a name inside another dialect's field",
+      responses,
+      { reasoning_effort: 'high' },
+      'reasoning_effort must be "none", but was "high": it is called reasoning.effort here.',
+    ],
+    [
+      'a constraint by another name',
+      messages,
+      { response_format: { type: 'json_object' } },
+      'response_format must be {"type":"text"}, but was an object: it is called output_config.format here.',
+    ],
+    [
+      'thinking by another name',
+      chat,
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+      'thinking must be {"type":"disabled"}, but was an object: it is called chat_template_kwargs.enable_thinking here.',
+    ],
+    [
+      "a number of llama-server's",
+      completions,
+      { n_probs: 3 },
+      'n_probs must be 0, but was 3: it is called logprobs here.',
     ],
     [
       'a stream where there is none',

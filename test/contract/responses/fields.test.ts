@@ -238,6 +238,7 @@ describe('what is asked of the engine', () => {
         messages: [{ role: 'user', content: 'ab' }],
         fieldNames: { chat: 'input', textOf: expect.any(Function) },
         choices: 1,
+        templateArguments: { verbosity: 'low' },
       },
       maxNewTokens: 256,
       sampling: { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: null },

@@ -1,10 +1,14 @@
 /**
  * `POST /v1/messages` and `/v1/messages/count_tokens`, shaped like Anthropic's Messages API (version 2023-06-01). Fields that
  * its API lacks (`seed`, `min_p`, …) are those of the other routes. What asks a model to think becomes variables of its
- * template. What would change the answer and is not built is refused (`field-table.ts`).
+ * template. What would change the answer and is not built is refused (`net/requests/other-fields/`).
  */
 import { z } from 'zod'
 import type { GenerationRequest } from '../../../generation/generation-request.ts'
+import {
+  UNBUILT_ANTHROPIC_FIELDS,
+  UNBUILT_OUTPUT_FIELDS,
+} from '../../../net/requests/other-fields/dialects.ts'
 import {
   arrayOf,
   boolean,
@@ -19,9 +23,11 @@ import {
   priority,
   seed,
   stopStrings,
+  withoutUnbuilt,
 } from '../../schemas/fields.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
+import { templateArgumentsField, toTemplateArguments } from '../../schemas/template-arguments.ts'
 import { messageParam, textContent } from './content.ts'
 import { type MessagesChat, toConversation } from './conversation.ts'
 import { findToolChoiceProblem, toToolOptions, toolChoiceParam, tools } from './tools.ts'
@@ -80,7 +86,8 @@ const chatFields = () => ({
   tools: tools.nullish(),
   tool_choice: toolChoiceParam.nullish(),
   thinking: thinking.nullish(),
-  output_config: outputConfig.nullish(),
+  output_config: withoutUnbuilt(outputConfig, UNBUILT_OUTPUT_FIELDS).nullish(),
+  chat_template_kwargs: templateArgumentsField(),
   output_format: jsonFormat.nullish().describe('The older name of `output_config.format`.'),
 })
 
@@ -93,18 +100,18 @@ const generationFields = () => ({
   priority: nullableWithDefault(priority(), 0),
 })
 
-const messagesBody = generationBody('AnthropicMessageRequest', {
-  ...chatFields(),
-  ...generationFields(),
-  max_tokens: maxTokens(),
-})
+const messagesBody = generationBody(
+  'AnthropicMessageRequest',
+  { ...chatFields(), ...generationFields(), max_tokens: maxTokens() },
+  UNBUILT_ANTHROPIC_FIELDS,
+)
 
 /** Clients count what they are about to send, so the whole body of a message passes. */
-const countBody = generationBody('AnthropicTokenCountRequest', {
-  ...chatFields(),
-  ...generationFields(),
-  max_tokens: integerFrom(1).nullish(),
-})
+const countBody = generationBody(
+  'AnthropicTokenCountRequest',
+  { ...chatFields(), ...generationFields(), max_tokens: integerFrom(1).nullish() },
+  UNBUILT_ANTHROPIC_FIELDS,
+)
 
 type ChatBody = z.output<typeof countBody>
 type MessagesBody = z.output<typeof messagesBody>
@@ -122,13 +129,12 @@ function toChatInput(body: ChatBody, context: z.RefinementCtx): ChatInput {
   const conversation = toConversation(body.system ?? [], body.messages)
   if ('problem' in conversation)
     context.addIssue({ code: 'custom', path: [...conversation.path], message: conversation.problem })
-  const templateArguments = toTemplateArguments(body)
   return {
     kind: 'chat',
     ...('problem' in conversation ? NO_CONVERSATION : conversation),
     choices: 1,
     ...(given.length > 0 && toToolOptions(given, choice)),
-    ...(Object.keys(templateArguments).length > 0 && { templateArguments }),
+    ...toTemplateArguments(variablesOf(body), body.chat_template_kwargs),
   }
 }
 
@@ -140,13 +146,13 @@ const NO_CONVERSATION: MessagesChat = {
 }
 
 /** Qwen's templates ask for `enable_thinking`, DeepSeek's and Granite's for `thinking`, Seed's for `thinking_budget`. */
-function toTemplateArguments(body: ChatBody): Readonly<Record<string, unknown>> {
+function variablesOf(body: ChatBody): Readonly<Record<string, unknown>> {
   const { thinking: asked, output_config: output } = body
   const thinks = asked?.type !== 'disabled'
   return {
     ...(asked && { enable_thinking: thinks, thinking: thinks }),
     ...(asked?.type === 'enabled' && { thinking_budget: asked.budget_tokens }),
-    ...(output?.effort && { reasoning_effort: output.effort }),
+    reasoning_effort: output?.effort,
   }
 }
 

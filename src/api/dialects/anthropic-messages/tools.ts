@@ -3,7 +3,7 @@
  * know, are refused by their name.
  */
 import { z } from 'zod'
-import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/field-table.ts'
+import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { describeValue } from '../../../net/requests/request-fields.ts'
 import type { ToolChoice, ToolDefinition } from '../../../protocol/chat.ts'
 import {

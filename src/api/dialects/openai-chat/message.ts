@@ -3,7 +3,7 @@
  * of tools. What is no text is refused by its name.
  */
 import { z } from 'zod'
-import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/field-table.ts'
+import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { brokenRule } from '../../../net/requests/request-fields.ts'
 import type { ChatMessage } from '../../../protocol/chat.ts'
 import { isJsonObject, must, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'

@@ -3,33 +3,31 @@
  * caller's own, the choice among them, `reasoning_effort`, `chat_template_kwargs`, and the message that is continued.
  */
 import { z } from 'zod'
-import { describeValue } from '../../../net/requests/request-fields.ts'
+import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import type { Chat } from '../../../protocol/chat.ts'
-import { arrayOf, boolean, must, nullableWithDefault, oneOf } from '../../schemas/fields.ts'
+import { arrayOf, boolean, must, nullableWithDefault, oneOf, withoutUnbuilt } from '../../schemas/fields.ts'
 import {
   findNamesProblem,
   functionFields,
   functionName,
   refuseHosted,
-  schemaObject,
   toDefinition,
 } from '../../schemas/tool-fields.ts'
+import {
+  templateArgumentsField,
+  toTemplateArguments,
+  verbosityField,
+} from '../../schemas/template-arguments.ts'
 import type { message } from './message.ts'
 
 /** More than OpenAI's 128: agents bring those of all their servers. */
 const MAX_TOOLS = 512
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
-/** What the server itself gives a template. */
-const OWN_VARIABLES: readonly string[] = [
-  ...['messages', 'tools', 'add_generation_prompt', 'continue_final_message', 'bos_token', 'eos_token'],
-  ...['raise_exception', 'strftime_now', 'range'],
-]
-
 const functionTool = z
   .object({
     type: z.literal('function'),
-    function: z.object(functionFields(), { error: must('a function') }),
+    function: withoutUnbuilt(z.object(functionFields(), { error: must('a function') }), UNBUILT_TOOL_FIELDS),
   })
   .meta({ id: 'ChatFunctionTool' })
 
@@ -59,11 +57,14 @@ const toolChoice = z.preprocess(
 )
 
 export const toolFields = () => ({
-  tools: arrayOf(z.preprocess(refuseHosted(['function']), functionTool), {
-    min: 0,
-    max: MAX_TOOLS,
-    of: 'functions',
-  })
+  tools: arrayOf(
+    z.preprocess(refuseHosted(['function']), withoutUnbuilt(functionTool, UNBUILT_TOOL_FIELDS)),
+    {
+      min: 0,
+      max: MAX_TOOLS,
+      of: 'functions',
+    },
+  )
     .nullish()
     .describe('Functions that the answer may call. Their calls come in `tool_calls`.'),
   tool_choice: toolChoice
@@ -80,9 +81,8 @@ export const toolFields = () => ({
     .describe(
       "Given to the model's template as `reasoning_effort`; `none` as `enable_thinking: false` too, any other as `true`.",
     ),
-  chat_template_kwargs: schemaObject('an object')
-    .nullish()
-    .describe("Further variables of the model's template, such as `enable_thinking`."),
+  verbosity: verbosityField(),
+  chat_template_kwargs: templateArgumentsField(),
   continue_final_message: nullableWithDefault(
     boolean().describe("Whether the answer goes on with the last message, an assistant's."),
     false,
@@ -103,11 +103,6 @@ export function checkTools(body: ToolBody, context: z.RefinementCtx): void {
   const named = typeof choice === 'string' ? choice : 'name' in choice ? [choice.name] : choice.names
   const problem = findNamesProblem(tools, named)
   if (problem !== null) context.addIssue({ code: 'custom', path: ['tool_choice'], message: problem })
-  const variable = Object.keys(body.chat_template_kwargs ?? {}).find((name) => OWN_VARIABLES.includes(name))
-  if (variable !== undefined) {
-    const message = `must not have ${describeValue(variable)}, which this server sets itself`
-    context.addIssue({ code: 'custom', path: ['chat_template_kwargs'], message })
-  }
   checkContinuation(body, context)
 }
 
@@ -132,13 +127,9 @@ function continuesLastMessage(body: ToolBody): boolean {
 
 /** How the conversation is to be answered. */
 export function toChat(body: ToolBody): Chat {
-  const choice = body.tool_choice ?? 'auto'
+  const { tool_choice: given, reasoning_effort, verbosity } = body
+  const choice = given ?? 'auto'
   const all = (body.tools ?? []).map(({ function: one }) => toDefinition(one))
-  const effort = body.reasoning_effort ?? null
-  const templateArguments = {
-    ...(effort !== null && { reasoning_effort: effort }),
-    ...body.chat_template_kwargs,
-  }
   return {
     messages: body.messages,
     ...(all.length > 0 && {
@@ -150,7 +141,7 @@ export function toChat(body: ToolBody): Chat {
       toolChoice: typeof choice === 'object' && 'names' in choice ? choice.mode : choice,
       allowsParallelToolCalls: body.parallel_tool_calls,
     }),
-    ...(Object.keys(templateArguments).length > 0 && { templateArguments }),
+    ...toTemplateArguments({ reasoning_effort, verbosity }, body.chat_template_kwargs),
     ...(continuesLastMessage(body) && { continuesLastMessage: true }),
   }
 }

@@ -1,7 +1,7 @@
 /** `POST /v1/embeddings`, shaped like OpenAI's (API reference, "Create embeddings"). `null` is absence for every optional field. */
 import { z } from 'zod'
 import type { EmbeddingInput } from '../../../generation/embedding.ts'
-import { UNBUILT_EMBEDDING_FIELDS } from '../../../net/requests/field-table.ts'
+import { UNBUILT_EMBEDDING_FIELDS } from '../../../net/requests/other-fields/embeddings.ts'
 import { brokenRule, isWellFormed, NOT_WELL_FORMED } from '../../../net/requests/request-fields.ts'
 import {
   integer,

@@ -4,6 +4,7 @@ import type { ChatInput, GenerationRequest } from '../../../generation/generatio
 import { constraintOf } from '../../schemas/constraints.ts'
 import { toEndRules } from '../../schemas/end-rules.ts'
 import { toSampling } from '../../schemas/sampling.ts'
+import { toTemplateArguments } from '../../schemas/template-arguments.ts'
 import { Conversation } from './conversation.ts'
 import { LOGPROBS, responsesBody, type ResponsesBody } from './schema.ts'
 import { toChatTools, toShownTool } from './tools.ts'
@@ -35,13 +36,16 @@ function toChatInput(body: ResponsesBody, context: z.RefinementCtx): ChatInput {
     context.addIssue({ code: 'custom', path: ['input', lost, 'call_id'], message })
   }
   const { tools, toolChoice } = toChatTools(body.tools, body.tool_choice)
-  const effort = body.reasoning?.effort ?? null
+  const { reasoning, text } = body
   return {
     kind: 'chat',
     ...conversation.finish(),
     choices: 1,
     ...(tools.length > 0 && { tools, toolChoice, allowsParallelToolCalls: body.parallel_tool_calls }),
-    ...(effort !== null && { templateArguments: { reasoning_effort: effort } }),
+    ...toTemplateArguments(
+      { reasoning_effort: reasoning?.effort, verbosity: text?.verbosity },
+      body.chat_template_kwargs,
+    ),
   }
 }
 

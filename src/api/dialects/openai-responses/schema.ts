@@ -5,7 +5,10 @@
  * `request.ts` makes a generation of the body.
  */
 import { z } from 'zod'
-import { UNBUILT_RESPONSE_FIELDS } from '../../../net/requests/field-table.ts'
+import {
+  UNBUILT_REASONING_FIELDS,
+  UNBUILT_RESPONSE_FIELDS,
+} from '../../../net/requests/other-fields/dialects.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields } from '../../schemas/end-rules.ts'
 import {
@@ -20,10 +23,12 @@ import {
   seed,
   stopStrings,
   text,
+  withoutUnbuilt,
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { maxTokensOrDefault, streamOptionsField } from '../../schemas/openai-fields.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
+import { templateArgumentsField } from '../../schemas/template-arguments.ts'
 import { MAX_TOP_LOGPROBS } from '../token-logprobs.ts'
 import { input } from './input.ts'
 import { textOptions } from './text-options.ts'
@@ -80,7 +85,8 @@ export const responsesBody = generationBody(
     tool_choice: nullableWithDefault(toolChoice, 'auto'),
     parallel_tool_calls: nullableWithDefault(boolean(), true),
     text: textOptions.nullish(),
-    reasoning: reasoningOptions.nullish(),
+    reasoning: withoutUnbuilt(reasoningOptions, UNBUILT_REASONING_FIELDS).nullish(),
+    chat_template_kwargs: templateArgumentsField(),
     stream: nullableWithDefault(boolean(), false),
     stream_options: streamOptionsField({}),
     // Labels: shown in the answer where they are what OpenAI's types say, and ignored otherwise.

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import type { Constraint } from '../../../protocol/constraint.ts'
 import { schemaConstraint } from '../../schemas/constraints.ts'
-import { boolean, must, mustBeOfType, oneOf, text } from '../../schemas/fields.ts'
+import { boolean, must, mustBeOfType, text } from '../../schemas/fields.ts'
+import { verbosityField } from '../../schemas/template-arguments.ts'
 
 const jsonSchemaFormat = z.object({
   type: z.literal('json_schema'),
@@ -29,7 +30,7 @@ const format = givenFormat.transform((shown, context) => ({
 export const textOptions = z.object(
   {
     format: format.nullish(),
-    verbosity: oneOf(['low', 'medium', 'high']).nullish().describe('Ignored.'),
+    verbosity: verbosityField(),
   },
   { error: must('an object') },
 )

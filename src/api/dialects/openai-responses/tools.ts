@@ -3,8 +3,9 @@
  * are refused by their name: this server runs none.
  */
 import { z } from 'zod'
+import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import type { ToolChoice, ToolDefinition } from '../../../protocol/chat.ts'
-import { arrayOf, must, oneOf } from '../../schemas/fields.ts'
+import { arrayOf, must, oneOf, withoutUnbuilt } from '../../schemas/fields.ts'
 import {
   findNamesProblem,
   functionFields,
@@ -17,7 +18,10 @@ const functionTool = z
   .object({ type: z.literal('function'), ...functionFields() })
   .meta({ id: 'ResponseFunctionTool' })
 
-export const tool = z.preprocess(refuseHosted(['function']), functionTool)
+export const tool = z.preprocess(
+  refuseHosted(['function']),
+  withoutUnbuilt(functionTool, UNBUILT_TOOL_FIELDS),
+)
 
 const namedFunction = z.object({ type: z.literal('function'), name: functionName() })
 

@@ -2,7 +2,7 @@
  * `POST /v1/rerank`, in the shape that Jina, Cohere (v1) and vLLM share. `null` is absence for every optional field.
  */
 import { z } from 'zod'
-import { UNBUILT_RERANK_FIELDS } from '../../../net/requests/field-table.ts'
+import { UNBUILT_RERANK_FIELDS } from '../../../net/requests/other-fields/embeddings.ts'
 import {
   arrayOf,
   boolean,

@@ -11,28 +11,39 @@ import {
   nullableWithDefault,
   text,
 } from '../../schemas/fields.ts'
+import { UNBUILT_TOKENIZE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import type { AnswerOf } from '../frames.ts'
 import { message } from '../openai-chat/message.ts'
+import { checkTools, toChat, toolFields } from '../openai-chat/tools.ts'
 
-const tokenizeBody = generationBody('TokenizeRequest', {
-  model: nullableWithDefault(modelId(), 'default'),
-  prompt: text().nullish().describe('The text; or `messages` in its place.'),
-  messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' })
-    .nullish()
-    .describe("A chat, as the model's template writes it in front of an answer."),
-  add_special_tokens: boolean()
-    .nullish()
-    .describe("Whether the tokenizer's own first token is put in front of `prompt`; true when left out."),
-  return_token_strs: nullableWithDefault(boolean(), false).describe(
-    'Whether each token is also given as the vocabulary writes it.',
-  ),
-}).superRefine(({ prompt, messages, add_special_tokens: addSpecial }, context) => {
+const tokenizeBody = generationBody(
+  'TokenizeRequest',
+  {
+    model: nullableWithDefault(modelId(), 'default'),
+    prompt: text().nullish().describe('The text; or `messages` in its place.'),
+    messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' })
+      .nullish()
+      .describe(
+        "A chat, as the model's template writes it in front of an answer; with the fields of a chat below.",
+      ),
+    ...toolFields(),
+    add_special_tokens: boolean()
+      .nullish()
+      .describe("Whether the tokenizer's own first token is put in front of `prompt`; true when left out."),
+    return_token_strs: nullableWithDefault(boolean(), false).describe(
+      'Whether each token is also given as the vocabulary writes it.',
+    ),
+  },
+  UNBUILT_TOKENIZE_FIELDS,
+).superRefine((body, context) => {
+  const { prompt, messages, add_special_tokens: addSpecial } = body
   const hasPrompt = typeof prompt === 'string'
   if (hasPrompt === Array.isArray(messages)) {
     const problem = hasPrompt ? 'must not be given beside messages' : 'or messages is required'
     context.addIssue({ code: 'custom', path: ['prompt'], message: problem })
   }
+  if (Array.isArray(messages)) checkTools({ ...body, messages }, context)
   if (!hasPrompt && addSpecial === true) {
     const why = "the model's template writes the special tokens of a chat"
     addUnsupported(context, ['add_special_tokens'], `must be false beside messages, but was true: ${why}`)
@@ -44,7 +55,7 @@ export const tokenizeRequest = tokenizeBody.transform((body): TokenizeWork => {
   const input =
     messages === null || messages === undefined
       ? ({ kind: 'text', text: prompt ?? '', addSpecial: addSpecial ?? true } as const)
-      : ({ kind: 'chat', chat: { messages } } as const)
+      : ({ kind: 'chat', chat: toChat({ ...body, messages }) } as const)
   return { modelId: model, input, wantsTexts }
 })
 

@@ -1,13 +1,14 @@
 /**
  * Fields of a body that ask for what a route does not do: finds the first, and describes them all for the documentation.
  * Called by the schemas of bodies (`api/schemas/fields.ts`) and by the light server's parser; the fields are in
- * `field-table.ts`.
+ * `field-table.ts` and beside it.
  *
  * Invariant: no field of that table is accepted and forgotten where its value asks for something.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type FieldTable, HARMLESS_FIELDS } from './field-table.ts'
-import { brokenRule } from './request-fields.ts'
+import { brokenRule } from '../request-fields.ts'
+import type { FieldTable } from './field-table.ts'
+import { HARMLESS_FIELDS } from './harmless.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -16,6 +17,8 @@ interface UnbuiltField {
   /** Follows the field's name. */
   readonly problem: string
 }
+
+type UnbuiltRow = FieldTable extends ReadonlyMap<string, infer Row> ? Row : never
 
 interface FieldOwner {
   readonly table: FieldTable
@@ -31,11 +34,16 @@ export function findUnbuiltField(body: Body, { table, known }: FieldOwner): Unbu
     const value = body[field]
     if (isNeutral(value, row.neutral)) continue
     if (row.offWith !== undefined && body[row.offWith] === 'none') continue
-    const name = row.names?.find((candidate) => known.has(candidate))
-    const why = name === undefined ? `this route cannot ${row.does}` : `it is called ${name} here`
+    const name = nameHere(row, known)
+    const why = name === null ? `this route cannot ${row.does}` : `it is called ${name} here`
     return { field, problem: `${brokenRule(neutralRule(row.neutral), value)}: ${why}` }
   }
   return null
+}
+
+/** How a route calls what such a field asks for; null where it cannot do it. */
+export function nameHere({ names = [] }: UnbuiltRow, known: ReadonlySet<string>): string | null {
+  return names.find((name) => known.has(name.split('.', 1)[0] ?? '')) ?? null
 }
 
 /** Both lists as a route's documentation shows them. */

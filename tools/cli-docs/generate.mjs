@@ -1,6 +1,6 @@
 // @ts-check
-/** Writes docs/cli.md and the comments of `ConfigOptions` from the option table of the built program. */
-import { writeFileSync } from 'node:fs'
+/** Writes docs/cli.md, the comments of `ConfigOptions` and the table of fields of docs/clients.md from the built program. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { prepareOrTell, ROOT } from '../prepare.mjs'
 
@@ -9,4 +9,7 @@ if (await prepareOrTell()) {
   writeFileSync(path.join(ROOT, 'docs', 'cli.md'), renderCliDocs())
   const { CONFIG_FILE, renderConfigFile } = await import('./config-comments.mjs')
   writeFileSync(CONFIG_FILE, renderConfigFile())
+  const { withFieldTables } = await import('../field-docs/field-docs.mjs')
+  const clients = path.join(ROOT, 'docs', 'clients.md')
+  writeFileSync(clients, withFieldTables(readFileSync(clients, 'utf8')))
 }

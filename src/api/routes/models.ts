@@ -14,7 +14,6 @@ import {
   modelParams,
   quantizeQuery,
   quantizeResult,
-  toModel,
   toQuantizeBody,
 } from '../schemas/models.ts'
 

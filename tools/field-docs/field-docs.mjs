@@ -26,7 +26,7 @@ import {
 } from '../../dist/net/requests/other-fields/embeddings.js'
 import { UNBUILT_FIELDS } from '../../dist/net/requests/other-fields/generation.js'
 import { HARMLESS_FIELDS } from '../../dist/net/requests/other-fields/harmless.js'
-import { nameHere } from '../../dist/net/requests/other-fields/unbuilt-fields.js'
+import { findUnbuiltField } from '../../dist/net/requests/other-fields/unbuilt-fields.js'
 
 /** @typedef {{ title: string, known: ReadonlySet<string>, table: FieldTable }} Route */
 /** @typedef {Readonly<Record<string, readonly string[]>>} Peers the fields of each */
@@ -68,13 +68,16 @@ const OTHERS = [
   [PEERS.tokens, route('tokenize', tokenizeRequest, UNBUILT_FIELDS, UNBUILT_TOKENIZE_FIELDS)],
 ]
 
+/** Asks for something in every field. */
+const LOADED = { any: 'thing' }
+
 /** What a route does with a field; null where it is in neither list. @param {string} field @param {Route} route */
 function fateOf(field, { known, table }) {
   if (known.has(field)) return 'read'
-  const row = table.get(field)
-  if (row === undefined) return HARMLESS_FIELDS.includes(field) ? 'ignored' : null
-  const name = nameHere(row, known)
-  return name === null ? '400' : `400: \`${name}\``
+  const unbuilt = findUnbuiltField({ [field]: LOADED }, { known, table })
+  if (unbuilt === null) return HARMLESS_FIELDS.includes(field) ? 'ignored' : null
+  const [, name] = /: it is called ([\w.]+) here$/.exec(unbuilt.problem) ?? []
+  return name === undefined ? '400' : `400: \`${name}\``
 }
 
 /** Fields of peers that a route would ignore without having said so. @returns {string[]} */

@@ -10,7 +10,7 @@ const NAME_RULE = 'a name of 1 to 64 letters, digits, underscores, dots and hyph
 export const functionName = () =>
   z.string({ error: must(NAME_RULE) }).regex(FUNCTION_NAME, { error: must(NAME_RULE) })
 
-export const schemaObject = (rule: string) => z.record(z.string(), z.unknown(), { error: must(rule) })
+const schemaObject = (rule: string) => z.record(z.string(), z.unknown(), { error: must(rule) })
 
 /** The fields of a function that a model may call. */
 export const functionFields = () => ({

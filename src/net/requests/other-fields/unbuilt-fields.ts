@@ -42,7 +42,7 @@ export function findUnbuiltField(body: Body, { table, known }: FieldOwner): Unbu
 }
 
 /** How a route calls what such a field asks for; null where it cannot do it. */
-export function nameHere({ names = [] }: UnbuiltRow, known: ReadonlySet<string>): string | null {
+function nameHere({ names = [] }: UnbuiltRow, known: ReadonlySet<string>): string | null {
   return names.find((name) => known.has(name.split('.', 1)[0] ?? '')) ?? null
 }
 

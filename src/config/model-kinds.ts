@@ -9,19 +9,19 @@ export const modelIdKind = textLike('id', 'at most 200 characters without spaces
 
 const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const
 
-/** A model of the list; null where the checkpoint needs no such file. */
+/** A model of the list; null is absence. Reading the list fills in the defaults. */
 export interface ConfiguredModel {
   readonly id: string
   /** A path, or `hf:org/repo[:file.gguf]`. */
   readonly checkpoint: string
-  /** The path of its config.json. */
-  readonly modelConfig: string | null
-  /** The path of its tokenizer.json. */
-  readonly tokenizer: string | null
-  /** Applied when the checkpoint is loaded. */
-  readonly quantization: Quantization
-  /** How it writes tool calls. */
-  readonly toolFormat: ToolFormat
+  /** The path of its config.json. @default beside the checkpoint */
+  readonly modelConfig?: string | null
+  /** The path of its tokenizer.json. @default beside the checkpoint */
+  readonly tokenizer?: string | null
+  /** Applied when the checkpoint is loaded. @default none */
+  readonly quantization?: Quantization
+  /** How it writes tool calls. @default auto, which finds it from the chat template */
+  readonly toolFormat?: ToolFormat
 }
 
 export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {

@@ -266,8 +266,9 @@ describe('models', () => {
   it('is a list of objects in a file, or from code', () => {
     expect(resolveConfig({}).models).toEqual([])
     expect(resolveConfig({ file: file({ models: [entry] }) }).models).toEqual([complete])
-    const models = completeConfig({ models: [{ ...complete, quantization: 'none', toolFormat: 'auto' }] })
-    expect(completeConfig(models).models).toEqual([complete])
+    const config = completeConfig({ models: [entry] })
+    expect(config.models).toEqual([complete])
+    expect(completeConfig(config).models).toEqual([complete])
   })
 
   it('is given neither on the command line nor in the environment', () => {

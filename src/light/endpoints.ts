@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { INTERFACE_VERSION } from '../core/interface-version.ts'
-import type { FoldedSequence } from '../generation/sequence-fold.ts'
+import { type Continuation, toGenerateAnswer } from '../generation/generate-answer.ts'
 import { type ModelRecord, toModelObject } from '../models/model-record.ts'
 import { unknownParameter } from '../net/requests/request-fields.ts'
 import { JsonText } from './answers.ts'
@@ -16,9 +16,6 @@ interface GenerateRun {
   /** Calls back when the connection ends, until the function that it returns is called. A signal costs as much as the rest of a short generation. */
   onLeave(callback: () => void): () => void
 }
-
-/** The result of a prompt. */
-export type Continuation = Pick<FoldedSequence, 'text' | 'tokenIds' | 'promptTokens' | 'finishReason'>
 
 interface Generated extends Continuation {
   /** The real id, also where the request named an alias. */
@@ -86,18 +83,9 @@ export class Endpoints {
     const { clock, models, isClosing } = this.#deps
     if (isClosing()) throw new ServiceError('shutting_down')
     const request = parseGenerateRequest(exchange.body)
-    const created = Math.floor(clock.unixSeconds())
-    const { text, tokenIds, promptTokens, finishReason, modelId } = await models.generate(request, exchange)
-    return {
-      generated_text: text,
-      token_ids: tokenIds,
-      prompt_tokens: promptTokens,
-      completion_tokens: tokenIds.length,
-      total_tokens: promptTokens + tokenIds.length,
-      model: modelId,
-      created,
-      finish_reason: finishReason,
-    }
+    const createdUnixSeconds = Math.floor(clock.unixSeconds())
+    const generated = await models.generate(request, exchange)
+    return toGenerateAnswer({ modelId: generated.modelId, createdUnixSeconds }, generated)
   }
 }
 

@@ -9,7 +9,7 @@ import { systemClock } from '../../core/clock.ts'
 import { RETRY_AFTER_SECONDS, Supervisor } from '../../core/concurrency/supervisor.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { withResolvers } from '../../core/with-resolvers.ts'
-import type { Continuation } from '../endpoints.ts'
+import type { Continuation } from '../../generation/generate-answer.ts'
 import { type Job, type Outcome, WorkerThread } from './worker-thread.ts'
 
 /** Prompts that a thread runs at once: enough that it never waits for the next message. */

@@ -1,5 +1,6 @@
 /** Generations as the generate routes answer them: a text, a batch, or the frames of a stream. */
 import { InvariantError } from '../../../core/errors.ts'
+import { toGenerateAnswer } from '../../../generation/generate-answer.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import { toOpenAiError } from '../../../net/render-error.ts'
 import {
@@ -24,7 +25,7 @@ export function toGenerateResponse(
   [sequence]: readonly GeneratedSequence[],
 ): AnswerOf<typeof generateResponse> {
   if (sequence === undefined) throw new InvariantError('One prompt gave no sequence.')
-  return { generated_text: sequence.text, ...resultFields(head, sequence) }
+  return toGenerateAnswer(head, sequence)
 }
 
 /** A failed prompt has `error` instead of the text; the others keep their results. */
@@ -33,14 +34,15 @@ export function toBatchResponse(
   sequences: readonly GeneratedSequence[],
   { hasQueueMs }: { hasQueueMs: boolean },
 ): AnswerOf<typeof batchResponse> {
-  const results = sequences.map((sequence, index) => ({
-    index,
-    ...(sequence.error === null
-      ? { generated_text: sequence.text }
-      : { error: toOpenAiError(sequence.error) }),
-    ...resultFields(head, sequence),
-    ...(hasQueueMs && { queue_ms: sequence.queueMs }),
-  }))
+  const results = sequences.map((sequence, index) => {
+    const { generated_text, ...result } = toGenerateAnswer(head, sequence)
+    return {
+      index,
+      ...(sequence.error === null ? { generated_text } : { error: toOpenAiError(sequence.error) }),
+      ...result,
+      ...(hasQueueMs && { queue_ms: sequence.queueMs }),
+    }
+  })
   const promptTokens = sum(results.map((result) => result.prompt_tokens))
   const completionTokens = sum(results.map((result) => result.completion_tokens))
   return {
@@ -48,17 +50,6 @@ export function toBatchResponse(
     ...toUsage(promptTokens, completionTokens),
     model: head.modelId,
     created: head.createdUnixSeconds,
-  }
-}
-
-function resultFields({ modelId, createdUnixSeconds }: Head, sequence: GeneratedSequence) {
-  const { tokenIds, promptTokens, finishReason } = sequence
-  return {
-    token_ids: tokenIds,
-    ...toUsage(promptTokens, tokenIds.length),
-    model: modelId,
-    created: createdUnixSeconds,
-    finish_reason: finishReason,
   }
 }
 

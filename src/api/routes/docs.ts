@@ -36,7 +36,7 @@ const PAGE_HEADERS = {
 
 export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(swagger, openApiOptions)
-  /** Made once, when all routes are known: making it takes milliseconds, and whoever needs no key may ask for it. */
+  /** Made once, when all routes are known: making it takes milliseconds, and callers need no key for it. */
   let json: Buffer | null = null
   const sendDescription = (_request: FastifyRequest, reply: FastifyReply) => {
     json ??= Buffer.from(JSON.stringify(app.swagger()))

@@ -42,7 +42,7 @@ export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDep
   registerStoredResponseRoutes(app)
 }
 
-/** Clients that expect a store are told that there is none. */
+/** Answers clients that expect a store in one sentence. */
 function registerStoredResponseRoutes(app: FastifyInstance): void {
   const endpoints = [
     ['GET /v1/responses/:response_id', 'getResponse', 'Not built: no response is stored'],

@@ -91,7 +91,7 @@ export const adminChangeKeyQuery = z.object({
   expires_in_days: adminExpiry(),
 })
 
-/** The same fields: whoever changes a user with a body expects no other for a key. */
+/** The same fields in a body, as for users. */
 export const adminChangeKeyRequest = z
   .object(
     {

@@ -1,7 +1,7 @@
 /**
  * The body of `POST /v1/responses`, shaped like OpenAI's (and the Open Responses specification), whose clients send `null` for
  * what they leave out. Nothing is stored: what would need a store is refused by `UNBUILT_RESPONSE_FIELDS`, and `store` itself
- * passes, because clients send it without being asked. Sampling options that OpenAI's lacks are those of the chat's schema.
+ * passes, because clients send it without being asked. Sampling options that OpenAI's lacks are those of the other routes (`schemas/sampling.ts`).
  * `request.ts` makes a generation of the body.
  */
 import { z } from 'zod'

@@ -23,7 +23,7 @@ import { type Model, openModel } from '../model.ts'
 import type { Vocabulary } from '../tokenizing/vocabulary.ts'
 import { PooledContext } from './pooled-context.ts'
 
-/** Texts of one batch; more of them would not be quicker, since a batch of short ones is full of tokens before. */
+/** Texts of one batch; more of them would not be faster, since a batch of short ones is full of tokens before. */
 const MAX_TEXTS = 64
 const WARM_UP_TOKEN_IDS = Int32Array.of(0, 0, 0)
 

@@ -4,7 +4,7 @@
  * ends. What the number means for its threads is the engine's affair.
  */
 
-/** Is told how many engines have work, itself included. */
+/** Receives the number of engines that have work, its own included. */
 export type OnShare = (busyEngines: number) => void
 
 export class CoreSharing {

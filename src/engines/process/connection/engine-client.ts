@@ -14,7 +14,7 @@ import {
   type WorkEvent,
 } from './messages.ts'
 import { SilenceWatch } from '../../../core/concurrency/silence-watch.ts'
-import type { EventSink, RequestHandle } from '../step-loop/step-loop.ts'
+import type { EventSink, RequestHandle } from '../step-loop/event-sink.ts'
 
 /** A request that has not ended, whichever engine process runs it. */
 export interface PendingRequest {

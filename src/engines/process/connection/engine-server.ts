@@ -8,14 +8,8 @@ import type { Clock } from '../../../core/clock.ts'
 import { InvariantError, toServiceError, type ServiceError } from '../../../core/errors.ts'
 import { type EmbeddingRunner, isEmbeddingRunner } from '../../../protocol/embedding-runner.ts'
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
-import {
-  StepLoop,
-  type EventSink,
-  type LoopRequest,
-  type RequestHandle,
-  type StepLoopOptions,
-  type TextSink,
-} from '../step-loop/step-loop.ts'
+import { StepLoop, type LoopRequest, type StepLoopOptions, type TextSink } from '../step-loop/step-loop.ts'
+import type { EventSink, RequestHandle } from '../step-loop/event-sink.ts'
 import { EmbeddingLoop, type EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
 import {
   encodeFrame,

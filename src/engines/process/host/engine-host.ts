@@ -29,7 +29,7 @@ import { EngineClient, type PendingRequest } from '../connection/engine-client.t
 import { type EngineWork, toTokenizedText, type WorkEvent } from '../connection/messages.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
-import type { RequestHandle } from '../step-loop/step-loop.ts'
+import type { RequestHandle } from '../step-loop/event-sink.ts'
 import {
   startEngineProcess,
   type EngineProcess,

@@ -13,7 +13,9 @@ import { WaitingQueue } from '../../../scheduler/queue/waiting-queue.ts'
 import { Sequence } from '../../../scheduler/sequence.ts'
 import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
 import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
-import type { EventSink, RequestHandle, StepLoopOptions } from './step-loop.ts'
+import type { EventSink, RequestHandle } from './event-sink.ts'
+import { type OpenRequest, OpenRequests, type RefusedSequence } from './open-requests.ts'
+import type { StepLoopOptions } from './step-loop.ts'
 
 export interface EmbeddingLoopOptions extends Omit<StepLoopOptions, 'runner'> {
   readonly runner: EmbeddingRunner
@@ -24,20 +26,19 @@ export interface EmbeddingLoopRequest extends Omit<EmbeddingRequest, 'prompts'> 
   readonly prompts: readonly (LongPrompt | TokenPrompt)[]
 }
 
-interface OpenRequest {
-  readonly sink: EventSink
-  readonly arrivalMs: number
-  readonly place: QueuePlace
-  /** Drops it while its texts are tokenized; null at other times. */
-  drop: (() => void) | null
-  /** Indices of the sequences that have not ended. */
-  readonly open: Map<Sequence, number>
-}
+/** What a batch says of each of its sequences. */
+type BatchEvent = { readonly sequence: Sequence } & (
+  | { readonly type: 'start'; readonly queueMs: number }
+  | { readonly type: 'end'; readonly vector: Float32Array }
+)
+
+/** With the index of each sequence. */
+type SubmittedRequest = OpenRequest<Sequence, number>
 
 export class EmbeddingLoop {
   readonly #options: EmbeddingLoopOptions
   readonly #queue: WaitingQueue
-  readonly #requests = new Map<Sequence, OpenRequest>()
+  readonly #requests: OpenRequests<Sequence, number, BatchEvent>
   readonly #tokenizer: PromptTokenizer
   #arrivals = 0
   #isRunning = false
@@ -47,6 +48,13 @@ export class EmbeddingLoop {
     const { maxSeqLen } = options.runner.info()
     this.#options = options
     this.#queue = new WaitingQueue({ policy: options.schedulePolicy, maxSeqLen })
+    this.#requests = new OpenRequests({
+      keyOf: ({ sequence }) => sequence,
+      toEngineEvent,
+      onEnd: (sequence) => this.#queue.settle(sequence, sequence.promptTokens),
+      // A batch is computed within one turn of the event loop, so what is dropped has not started.
+      onDrop: (sequence) => this.#queue.remove(sequence),
+    })
     this.#tokenizer = new PromptTokenizer({
       runner: options.runner,
       onSlice: () => {
@@ -61,56 +69,50 @@ export class EmbeddingLoop {
   submit(request: EmbeddingLoopRequest, sink: EventSink): RequestHandle {
     if (this.#failure !== null) throw this.#failure
     const arrivalMs = this.#options.clock.nowMs()
-    const openRequest: OpenRequest = { sink, arrivalMs, place: request.place, drop: null, open: new Map() }
+    const openRequest: SubmittedRequest = { sink, arrivalMs, drop: null, open: new Map() }
     openRequest.drop = this.#tokenizer.add({
       accountId: request.place.accountId,
       prompts: request.prompts,
       onDone: (outcomes) => {
         openRequest.drop = null
-        this.#schedule(openRequest, outcomes)
+        this.#schedule(openRequest, request.place, outcomes)
       },
       onDropped: () => sink.end(),
       onFailed: (error) => sink.fail(error),
     })
-    return { abort: () => this.#abort(openRequest) }
+    return { abort: () => this.#requests.abort(openRequest) }
   }
 
   /** Fails every open request and every later one with `error`; the loop ends. */
   stop(error: ServiceError): void {
     this.#failure = error
-    for (const request of new Set(this.#requests.values())) {
-      this.#drop(request)
-      request.sink.fail(error)
-    }
+    this.#requests.failAll(error)
     this.#tokenizer.close(error)
     this.#options.onStepEnd?.()
   }
 
-  /** Why a text of so many tokens cannot be computed, or null. */
-  #check(tokens: number): ServiceError | null {
+  /** The tokens, or why they cannot be computed. */
+  #check(ids: Int32Array): Tokenized {
     const { maxSeqLen } = this.#options.runner.info()
-    if (maxSeqLen === null || tokens <= maxSeqLen) return null
-    return new ServiceError('context_length_exceeded', { given: tokens, max: maxSeqLen })
+    if (maxSeqLen === null || ids.length <= maxSeqLen) return ids
+    return new ServiceError('context_length_exceeded', { given: ids.length, max: maxSeqLen })
   }
 
-  #schedule(request: OpenRequest, outcomes: readonly Tokenized[]): void {
-    const { sink, open, place, arrivalMs: ms } = request
-    const refused: EngineEvent[] = []
+  #schedule(request: SubmittedRequest, place: QueuePlace, outcomes: readonly Tokenized[]): void {
+    const refused: RefusedSequence[] = []
     for (const [index, outcome] of outcomes.entries()) {
-      const refusal = outcome instanceof ServiceError ? outcome : this.#check(outcome.length)
-      if (refusal !== null) {
-        const error = { code: refusal.code, params: refusal.params }
-        refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
-      } else if (!(outcome instanceof ServiceError)) {
-        const order = this.#arrivals++
-        const sequence = new Sequence({ ids: outcome, reqId: order, maxNewTokens: 0, place }, { ms, order })
-        open.set(sequence, index)
-        this.#requests.set(sequence, request)
-        this.#queue.add(sequence)
+      const ids = outcome instanceof ServiceError ? outcome : this.#check(outcome)
+      if (ids instanceof ServiceError) {
+        refused.push({ index, error: ids })
+        continue
       }
+      const order = this.#arrivals++
+      const arrival = { ms: request.arrivalMs, order }
+      const sequence = new Sequence({ ids, reqId: order, maxNewTokens: 0, place }, arrival)
+      this.#requests.add(request, sequence, index)
+      this.#queue.add(sequence)
     }
-    if (refused.length > 0) sink.deliver(refused)
-    if (open.size === 0) sink.end()
+    this.#requests.begin(request, refused)
     void this.#run()
   }
 
@@ -153,65 +155,34 @@ export class EmbeddingLoop {
     const { runner, clock } = this.#options
     const startedMs = clock.nowMs()
     // Sent before the step: if the process dies in it, the host knows which requests were running.
-    this.#deliver(batch, ({ promptTokens, arrivalMs }, index) => {
-      const queueMs = startedMs - arrivalMs
-      return { type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs }
-    })
+    this.#deliver(
+      batch.map((sequence) => ({ sequence, type: 'start', queueMs: startedMs - sequence.arrivalMs })),
+    )
     const vectors = runner.execute(batch.map(({ promptTokenIds }) => promptTokenIds))
-    this.#deliver(batch, (_, index, position) => {
-      const vector = toBase64(vectors[position] ?? new Float32Array())
-      return { type: 'sequence-end', index, finishReason: 'stop', error: null, vector }
-    })
-    for (const sequence of batch) this.#end(sequence)
+    this.#deliver(
+      batch.map((sequence, position) => {
+        return { sequence, type: 'end', vector: vectors[position] ?? new Float32Array() }
+      }),
+    )
+  }
+
+  #deliver(events: readonly BatchEvent[]): void {
+    this.#requests.deliver(events)
     this.#options.onStepEnd?.()
-  }
-
-  /** One event of each sequence, those of a request together. */
-  #deliver(
-    batch: readonly Sequence[],
-    toEvent: (sequence: Sequence, index: number, position: number) => EngineEvent,
-  ): void {
-    const byRequest = new Map<OpenRequest, EngineEvent[]>()
-    for (const [position, sequence] of batch.entries()) {
-      const request = this.#requests.get(sequence)
-      const index = request?.open.get(sequence)
-      if (request === undefined || index === undefined) continue
-      const events = byRequest.get(request) ?? []
-      byRequest.set(request, events)
-      events.push(toEvent(sequence, index, position))
-    }
-    for (const [{ sink }, events] of byRequest) sink.deliver(events)
-    this.#options.onStepEnd?.()
-  }
-
-  #end(sequence: Sequence): void {
-    this.#queue.settle(sequence, sequence.promptTokens)
-    const request = this.#requests.get(sequence)
-    this.#requests.delete(sequence)
-    request?.open.delete(sequence)
-    if (request?.open.size === 0) request.sink.end()
-  }
-
-  #abort(request: OpenRequest): void {
-    if (request.drop !== null) return request.drop()
-    if (request.open.size === 0) return
-    this.#drop(request)
-    request.sink.end()
-  }
-
-  /** A batch is computed within one turn of the event loop, so what is dropped has not started. */
-  #drop(request: OpenRequest): void {
-    for (const sequence of request.open.keys()) {
-      this.#queue.remove(sequence)
-      this.#requests.delete(sequence)
-    }
-    request.open.clear()
   }
 
   #break(cause: unknown): void {
     this.#failure = new ServiceError('engine_failed', {}, { cause })
     this.#options.onBroken(this.#failure)
   }
+}
+
+function toEngineEvent(event: BatchEvent, index: number): EngineEvent {
+  if (event.type === 'end') {
+    return { type: 'sequence-end', index, finishReason: 'stop', error: null, vector: toBase64(event.vector) }
+  }
+  const { promptTokens } = event.sequence
+  return { type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs: event.queueMs }
 }
 
 function toBase64(vector: Float32Array): string {

@@ -14,7 +14,8 @@ import type {
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
-import { StepLoop, type RequestHandle } from './step-loop.ts'
+import type { RequestHandle } from './event-sink.ts'
+import { StepLoop } from './step-loop.ts'
 
 export interface InProcessEngineOptions {
   readonly runner: ModelRunner

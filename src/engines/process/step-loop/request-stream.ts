@@ -7,7 +7,7 @@
 import { abortReason } from '../../../core/abort.ts'
 import type { ServiceError } from '../../../core/errors.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
-import type { EventSink } from './step-loop.ts'
+import type { EventSink } from './event-sink.ts'
 
 export interface RequestStreamOptions {
   readonly signal: AbortSignal

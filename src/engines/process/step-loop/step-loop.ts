@@ -3,8 +3,7 @@
  * hands out events by request. Knows no transport: the engine process feeds it from a socket, the in-process engine from calls.
  * Between two steps, or a few where they are quick, it yields to the event loop, so that requests, aborts and, with the
  * passthrough model, HTTP are served.
- * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted; every sink is called
- * a last time, with `end` or `fail`. No other part counts which sequences are open.
+ * Invariant: every sequence of an accepted request gets exactly one `sequence-end`, unless it is aborted.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
@@ -26,6 +25,8 @@ import {
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { awaitConstraint, awaitPreparation } from './await-preparation.ts'
+import type { EventSink, RequestHandle } from './event-sink.ts'
+import { type OpenRequest, OpenRequests, type RefusedSequence } from './open-requests.ts'
 import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
 import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 
@@ -46,21 +47,6 @@ export interface StepLoopOptions {
   readonly onBroken: (error: ServiceError) => void
 }
 
-/** Where one request's events go. */
-export interface EventSink<Event = EngineEvent> {
-  /** Called with all events of one step at once. */
-  deliver(events: readonly Event[]): void
-  /** The request as a whole has failed; nothing follows. */
-  fail(error: ServiceError): void
-  /** All its sequences have ended, or it was aborted, and no work for it is left; nothing follows. */
-  end(): void
-}
-
-/** The caller's hold on a request. Aborting it is harmless once it has ended. */
-export interface RequestHandle {
-  abort(): void
-}
-
 /** A request as it came: its prompts may still be the bytes of a socket. */
 export interface LoopRequest extends Omit<EngineRequest, 'prompts'> {
   readonly prompts: readonly (LongPrompt | TokenPrompt)[]
@@ -74,14 +60,9 @@ export interface LoopText extends Omit<TokenizeRequest, 'prompt'> {
 /** Where the tokens of a text go; called as an `EventSink` is. */
 export type TextSink = EventSink<TokenizedText>
 
-interface OpenRequest {
-  readonly sink: EventSink
-  readonly arrivalMs: number
-  /** Drops it while its prompts are tokenized, its constraint is compiled or its beams get a KV cache; null at other times. */
-  drop: (() => void) | null
-  /** The sequences that have not ended, by id. */
-  readonly open: Map<number, OpenSequence>
-}
+/** By the ids of the scheduler's sequences. */
+type LoopRequests = OpenRequests<number, OpenSequence, SchedulerEvent>
+type SubmittedRequest = OpenRequest<number, OpenSequence>
 
 interface OpenSequence {
   readonly index: number
@@ -101,11 +82,10 @@ interface Prepared {
 export class StepLoop {
   readonly #options: StepLoopOptions
   readonly #scheduler: ContinuousBatchScheduler
-  /** Which request a sequence belongs to, by the sequence's id. */
-  readonly #requests = new Map<number, OpenRequest>()
+  readonly #requests: LoopRequests
   readonly #tokenizer: PromptTokenizer
   /** Those whose constraint is compiled, or whose beams have no KV cache yet. */
-  readonly #unscheduled = new Set<OpenRequest>()
+  readonly #unscheduled = new Set<SubmittedRequest>()
   #nextSequenceId = 0
   #isRunning = false
   /** Whether all that waits waits for the threads that match constraints. */
@@ -130,6 +110,15 @@ export class StepLoop {
       isMatcherReady: (matcherId) => runner.constraints?.isReady(matcherId) ?? true,
       clock: options.clock,
     })
+    this.#requests = new OpenRequests({
+      keyOf: ({ reqId }) => reqId,
+      toEngineEvent,
+      onEnd: (_, { matcherId }) => this.#dropMatcher(matcherId),
+      onDrop: (sequenceId, { matcherId }) => {
+        this.#dropMatcher(matcherId)
+        this.#scheduler.abort(sequenceId)
+      },
+    })
     this.#tokenizer = new PromptTokenizer({
       runner,
       onSlice: () => {
@@ -147,7 +136,7 @@ export class StepLoop {
   submit(request: LoopRequest, sink: EventSink): RequestHandle {
     if (this.#failure !== null) throw this.#failure
     const arrivalMs = this.#options.clock.nowMs()
-    const openRequest: OpenRequest = { sink, open: new Map(), arrivalMs, drop: null }
+    const openRequest: SubmittedRequest = { sink, open: new Map(), arrivalMs, drop: null }
     const drop = this.#tokenizer.add({
       accountId: request.place.accountId,
       prompts: request.prompts,
@@ -160,7 +149,7 @@ export class StepLoop {
     })
     // What is done already may wait for its constraint by now.
     if (drop !== null) openRequest.drop = drop
-    return { abort: () => this.#abort(openRequest) }
+    return { abort: () => this.#requests.abort(openRequest) }
   }
 
   /** Tokenizes a text as `submit` does a prompt. @throws as `submit` */
@@ -192,7 +181,7 @@ export class StepLoop {
   }
 
   /** Queues the sequences, once what constrains them has been compiled and beams have a KV cache. No request has both. */
-  #schedule(openRequest: OpenRequest, request: LoopRequest, outcomes: readonly Tokenized[]): void {
+  #schedule(openRequest: SubmittedRequest, request: LoopRequest, outcomes: readonly Tokenized[]): void {
     const { constraint, numBeams = 1 } = request.options
     const { choices = 1 } = request
     const { runner } = this.#options
@@ -226,7 +215,7 @@ export class StepLoop {
     }
   }
 
-  #waitOf(openRequest: OpenRequest) {
+  #waitOf(openRequest: SubmittedRequest) {
     this.#unscheduled.add(openRequest)
     return {
       onWaiting: () => this.#options.onStep?.(),
@@ -237,12 +226,12 @@ export class StepLoop {
     }
   }
 
-  #endWait(openRequest: OpenRequest): void {
+  #endWait(openRequest: SubmittedRequest): void {
     openRequest.drop = null
     this.#unscheduled.delete(openRequest)
   }
 
-  #enqueue(openRequest: OpenRequest, request: LoopRequest, prepared: Prepared): void {
+  #enqueue(openRequest: SubmittedRequest, request: LoopRequest, prepared: Prepared): void {
     // It was stopped while the request waited.
     if (this.#failure !== null) return
     const { outcomes, matcherIds, beamsError } = prepared
@@ -252,28 +241,25 @@ export class StepLoop {
       shownSpecialTexts.length > 0 && this.#options.runner.specialTokens?.(shownSpecialTexts)
     const ofText = shownTokens ? { shownTokens } : {}
     const scheduled: ScheduledRequest[] = []
-    const refused: EngineEvent[] = []
+    const refused: RefusedSequence[] = []
     const sequences = outcomes.flatMap((outcome) => Array.from({ length: choices }, () => outcome))
     for (const [index, outcome] of sequences.entries()) {
       const checked = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
       const ids = checked instanceof ServiceError ? checked : (beamsError ?? checked)
       if (ids instanceof ServiceError) {
-        const error = { code: ids.code, params: ids.params }
-        refused.push({ type: 'sequence-end', index, finishReason: 'error', error })
+        refused.push({ index, error: ids })
         this.#dropMatcher(matcherIds[index])
         continue
       }
       const sequenceId = this.#nextSequenceId++
       const matcherId = matcherIds[index]
       const ofConstraint = matcherId === undefined ? {} : { matcherId }
-      openRequest.open.set(sequenceId, { index, ...ofConstraint })
+      this.#requests.add(openRequest, sequenceId, { index, ...ofConstraint })
       const sampling = samplingOf(options.sampling, index % choices)
       scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...ofText, ...ofConstraint })
     }
     this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
-    for (const sequenceId of openRequest.open.keys()) this.#requests.set(sequenceId, openRequest)
-    if (refused.length > 0) openRequest.sink.deliver(refused)
-    if (openRequest.open.size === 0) openRequest.sink.end()
+    this.#requests.begin(openRequest, refused)
     void this.#run()
   }
 
@@ -285,22 +271,6 @@ export class StepLoop {
     } catch (error) {
       return toServiceError(error, '')
     }
-  }
-
-  #abort(request: OpenRequest): void {
-    if (request.drop !== null) return request.drop()
-    if (request.open.size === 0) return
-    this.#drop(request)
-    request.sink.end()
-  }
-
-  #drop(request: OpenRequest): void {
-    for (const [sequenceId, { matcherId }] of request.open) {
-      this.#dropMatcher(matcherId)
-      this.#scheduler.abort(sequenceId)
-      this.#requests.delete(sequenceId)
-    }
-    request.open.clear()
   }
 
   #dropMatcher(matcherId: number | undefined): void {
@@ -338,34 +308,14 @@ export class StepLoop {
 
   #dispatch(events: readonly SchedulerEvent[]): void {
     if (events.length === 0) return
-    const byRequest = new Map<OpenRequest, EngineEvent[]>()
-    for (const event of events) {
-      const request = this.#requests.get(event.reqId)
-      const sequence = request?.open.get(event.reqId)
-      if (request === undefined || sequence === undefined) continue
-      const own = byRequest.get(request)
-      const engineEvent = toEngineEvent(event, sequence.index)
-      if (own === undefined) byRequest.set(request, [engineEvent])
-      else own.push(engineEvent)
-      if (event.type !== 'sequence-end') continue
-      this.#dropMatcher(sequence.matcherId)
-      request.open.delete(event.reqId)
-      this.#requests.delete(event.reqId)
-    }
-    for (const [{ sink, open }, own] of byRequest) {
-      sink.deliver(own)
-      if (open.size === 0) sink.end()
-    }
+    this.#requests.deliver(events)
     this.#options.onStepEnd?.()
   }
 
   /** Fails every open request and every later one with `error`; the loop ends. */
   stop(error: ServiceError): void {
     this.#failure = error
-    for (const request of new Set(this.#requests.values())) {
-      this.#drop(request)
-      request.sink.fail(error)
-    }
+    this.#requests.failAll(error)
     this.#tokenizer.close(error)
     for (const { sink } of this.#unscheduled) sink.fail(error)
     this.#unscheduled.clear()
@@ -383,7 +333,7 @@ function samplingOf(sampling: Sampling, choice: number): Sampling {
   return sampling.seed === null || choice === 0 ? sampling : { ...sampling, seed: sampling.seed + choice }
 }
 
-function toEngineEvent(event: SchedulerEvent, index: number): EngineEvent {
+function toEngineEvent(event: SchedulerEvent, { index }: OpenSequence): EngineEvent {
   switch (event.type) {
     case 'sequence-start': {
       const { promptTokens, cachedTokens, queueMs } = event

@@ -62,6 +62,9 @@ export function integerFrom(min: number) {
   return z.number({ error }).min(min, { error }).refine(Number.isInteger, { error }).meta({ type: 'integer' })
 }
 
+/** Whether it is a token of the model is asked once there is one, of all of them together. */
+export const anyTokenId = () => z.number().meta({ type: 'integer', minimum: 0 })
+
 export function boolean() {
   return z.boolean({ error: must('true or false') })
 }
@@ -112,8 +115,12 @@ export function withoutUnbuilt<Schema extends z.ZodObject>(schema: Schema, table
  * @param others fields beside those of the one table that its dialect has and that are not built
  */
 export function generationBody<Shape extends z.ZodRawShape>(id: string, shape: Shape, others?: FieldTable) {
+  return requestBody(id, shape, new Map([...UNBUILT_FIELDS, ...(others ?? [])]))
+}
+
+/** The body of a request. @param id of its schema in the documentation, which names the fields of the table too */
+export function requestBody<Shape extends z.ZodRawShape>(id: string, shape: Shape, table: FieldTable) {
   const body = z.object(shape, { error: must('a JSON object') })
-  const table: FieldTable = new Map([...UNBUILT_FIELDS, ...(others ?? [])])
   const description = describeOtherFields(table, new Set(Object.keys(shape)))
   return withoutUnbuilt(body.meta({ id, description }), table)
 }

@@ -1,6 +1,13 @@
 /** The API's description of itself: valid, complete, and served without the network. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it, vi } from 'vitest'
+import { UNBUILT_TOKENIZE_FIELDS } from '../../../src/net/requests/other-fields/dialects.ts'
+import {
+  UNBUILT_EMBEDDING_FIELDS,
+  UNBUILT_RERANK_FIELDS,
+} from '../../../src/net/requests/other-fields/embeddings.ts'
+import { UNBUILT_FIELDS } from '../../../src/net/requests/other-fields/generation.ts'
+import { HARMLESS_FIELDS } from '../../../src/net/requests/other-fields/harmless.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
 interface Operation {
@@ -14,7 +21,9 @@ async function readDocument() {
   const document = answer.json<{
     info: { version: string }
     paths: Record<string, Record<string, Operation>>
-    components: { schemas: object }
+    components: {
+      schemas: Record<string, { readonly properties?: object; readonly description?: string }>
+    }
   }>()
   return { answer, document }
 }
@@ -207,6 +216,24 @@ describe('GET /openapi.json', () => {
     const responses = document.paths['/v1/chat/completions']?.['post']?.responses
     expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '404', '429', '500', '503'])
     expect(responses?.['200']?.content).toMatchObject({ 'text/event-stream': {}, 'application/json': {} })
+  })
+
+  it.each([
+    ['ChatRequest', UNBUILT_FIELDS],
+    ['GenerateRequest', UNBUILT_FIELDS],
+    ['CompletionRequest', UNBUILT_FIELDS],
+    ['ResponseRequest', UNBUILT_FIELDS],
+    ['AnthropicMessageRequest', UNBUILT_FIELDS],
+    ['TokenizeRequest', UNBUILT_TOKENIZE_FIELDS],
+    ['EmbeddingsRequest', UNBUILT_EMBEDDING_FIELDS],
+    ['RerankRequest', UNBUILT_RERANK_FIELDS],
+  ])('names each field that %s has, refuses or ignores', async (id, table) => {
+    const { document } = await readDocument()
+    const { properties, description } = document.components.schemas[id] ?? {}
+    const described = Array.from((description ?? '').matchAll(/`(\w+)`/g), ([, name]) => name)
+    const named = new Set([...Object.keys(properties ?? {}), ...described])
+
+    expect([...table.keys(), ...HARMLESS_FIELDS].filter((field) => !named.has(field))).toEqual([])
   })
 
   it('carries bounds and defaults', async () => {

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { GenerationRequest } from '../../../generation/generation-request.ts'
 import {
   addUnsupported,
+  anyTokenId,
   boolean,
   generationBody,
   integer,
@@ -38,8 +39,7 @@ const PROMPT_RULE = `a string, an array of token ids, or an array of 1 to ${MAX_
 
 const error = must(PROMPT_RULE)
 
-/** Whether they are tokens of the model is asked once there is one. */
-const tokenIds = () => longArray(z.number()).min(1, { error })
+const tokenIds = () => longArray(anyTokenId()).min(1, { error })
 
 const severalOf = <Item extends z.ZodType>(item: Item) =>
   longArray(item).min(1, { error }).max(MAX_PROMPTS, { error })

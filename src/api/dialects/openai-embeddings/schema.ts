@@ -9,7 +9,7 @@ import {
   modelId,
   must,
   nullableWithDefault,
-  withoutUnbuilt,
+  requestBody,
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 
@@ -19,13 +19,16 @@ const MAX_TOKEN_ID = 2 ** 31 - 1
 const INPUT_RULE = `a string, an array of 1 to ${MAX_INPUTS} strings, an array of token ids, or an array of 1 to ${MAX_INPUTS} arrays of token ids`
 const COUNT_RULE = `an array of 1 to ${MAX_INPUTS} inputs`
 
+/** That it is not empty is said with the place of the text. */
+const oneText = () => z.string().meta({ minLength: 1 })
+
 const tokenIds = () => longArray(integer(0, MAX_TOKEN_ID))
 
 type Given = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
 type OneInput = string | readonly number[]
 
 const input = z
-  .union([z.string(), longArray(z.string()), tokenIds(), longArray(tokenIds())], { error: must(INPUT_RULE) })
+  .union([oneText(), longArray(oneText()), tokenIds(), longArray(tokenIds())], { error: must(INPUT_RULE) })
   .superRefine((given, context) => {
     const [wrong] = findProblems(given)
     if (wrong !== undefined) context.addIssue({ code: 'custom', ...wrong })
@@ -68,27 +71,26 @@ function toPrompt(one: OneInput): EmbeddingInput['prompt'] {
 
 const ENCODING_FORMATS = ['float', 'base64'] as const
 
-const body = z
-  .object(
-    {
-      model: nullableWithDefault(modelId(), 'default'),
-      input,
-      encoding_format: nullableWithDefault(
-        z.enum(ENCODING_FORMATS, { error: must("'float' or 'base64'") }),
-        'float',
-      ).describe('`base64` is of 32-bit floats in little-endian order.'),
-      dimensions: integerFrom(1)
-        .nullish()
-        .describe(
-          'Cuts the vectors, where the model was trained for it (Matryoshka); they have length 1 again.',
-        ),
-      user: z.unknown().describe('Ignored.').optional(),
-    },
-    { error: must('a JSON object') },
-  )
-  .meta({ id: 'EmbeddingsRequest' })
+const body = requestBody(
+  'EmbeddingsRequest',
+  {
+    model: nullableWithDefault(modelId(), 'default'),
+    input,
+    encoding_format: nullableWithDefault(
+      z.enum(ENCODING_FORMATS, { error: must("'float' or 'base64'") }),
+      'float',
+    ).describe('`base64` is of 32-bit floats in little-endian order.'),
+    dimensions: integerFrom(1)
+      .nullish()
+      .describe(
+        'Cuts the vectors, where the model was trained for it (Matryoshka); they have length 1 again.',
+      ),
+    user: z.unknown().describe('Ignored.').optional(),
+  },
+  UNBUILT_EMBEDDING_FIELDS,
+)
 
-export const embeddingsRequest = withoutUnbuilt(body, UNBUILT_EMBEDDING_FIELDS).transform((given) => ({
+export const embeddingsRequest = body.transform((given) => ({
   modelId: given.model,
   inputs: given.input,
   encoding: given.encoding_format,

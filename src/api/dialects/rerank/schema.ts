@@ -10,8 +10,8 @@ import {
   modelId,
   must,
   nullableWithDefault,
+  requestBody,
   text,
-  withoutUnbuilt,
 } from '../../schemas/fields.ts'
 
 const MAX_DOCUMENTS = 2048
@@ -26,20 +26,19 @@ const document = z
   })
   .transform((given) => (typeof given === 'string' ? given : given.text))
 
-const body = z
-  .object(
-    {
-      model: nullableWithDefault(modelId(), 'default'),
-      query: fullText(TEXT_RULE),
-      documents: arrayOf(document, { min: 1, max: MAX_DOCUMENTS, of: 'documents' }),
-      top_n: integerFrom(1).nullish().describe('How many of the most relevant are returned; all by default.'),
-      return_documents: nullableWithDefault(boolean(), false).describe('Whether results hold their text.'),
-    },
-    { error: must('a JSON object') },
-  )
-  .meta({ id: 'RerankRequest' })
+const body = requestBody(
+  'RerankRequest',
+  {
+    model: nullableWithDefault(modelId(), 'default'),
+    query: fullText(TEXT_RULE),
+    documents: arrayOf(document, { min: 1, max: MAX_DOCUMENTS, of: 'documents' }),
+    top_n: integerFrom(1).nullish().describe('How many of the most relevant are returned; all by default.'),
+    return_documents: nullableWithDefault(boolean(), false).describe('Whether results hold their text.'),
+  },
+  UNBUILT_RERANK_FIELDS,
+)
 
-export const rerankRequest = withoutUnbuilt(body, UNBUILT_RERANK_FIELDS).transform((given) => ({
+export const rerankRequest = body.transform((given) => ({
   modelId: given.model,
   query: given.query,
   documents: given.documents,

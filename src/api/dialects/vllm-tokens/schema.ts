@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { TokenizeWork, Tokens } from '../../../generation/tokens.ts'
 import {
   addUnsupported,
+  anyTokenId,
   arrayOf,
   boolean,
   generationBody,
@@ -78,7 +79,7 @@ export function toTokenizeResponse({
 
 export const detokenizeRequest = generationBody('DetokenizeRequest', {
   model: nullableWithDefault(modelId(), 'default'),
-  tokens: longArray(z.number(), { error: must('an array of token ids') }).describe(
+  tokens: longArray(anyTokenId(), { error: must('an array of token ids') }).describe(
     'At most as many as the context holds.',
   ),
 }).transform(({ model, tokens }) => ({ modelId: model, tokenIds: tokens }))

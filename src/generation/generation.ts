@@ -21,6 +21,7 @@ import { AnswerEvents } from './answer-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import { checkMinTokens, checkRequest } from './check-request.ts'
 import { generateRelaxed, withConstraintField } from './constraint-refusals.ts'
+import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
 import { chatFieldName, choicesOf, type GenerationRequest, withChatFieldName } from './generation-request.ts'
 import {
@@ -42,10 +43,8 @@ export interface GenerationDeps extends PromptDeps, BillingDeps {
 }
 
 /** The request that a generation answers. */
-export interface GenerationContext extends BilledContext {
+export interface GenerationContext extends BilledContext, CapContext {
   readonly caller: Caller
-  /** Called, before the first event leaves, where the tier or a chat's context allows fewer tokens than were asked for. */
-  readonly onTokensCapped: (maxNewTokens: number) => void
 }
 
 export type Caller = Requester & BilledContext['caller']
@@ -78,15 +77,16 @@ export class Generation implements Disposable {
   readonly modelId: string
   readonly createdUnixSeconds: number
   readonly #opened: OpenedGeneration
-  /** Those of several choices, by their place in the input. */
-  readonly #countedPrompts = new Set<number>()
-  /** Tokens that the context leaves to the longest of the prompts so far. */
-  #leastRoom = Number.POSITIVE_INFINITY
+  readonly #counter: EventCounter
 
   private constructor(opened: OpenedGeneration) {
     this.modelId = opened.lease.modelId
     this.createdUnixSeconds = Math.floor(opened.deps.clock.unixSeconds())
     this.#opened = opened
+    const { input, askedTokens, context } = opened
+    const { maxNewTokens } = opened.engineOptions.options
+    const { maxSeqLen } = opened.lease.info
+    this.#counter = new EventCounter({ input, askedTokens, maxNewTokens, maxSeqLen, context })
   }
 
   /**
@@ -158,7 +158,7 @@ export class Generation implements Disposable {
       constraintField === undefined ? engineEvents : withConstraintField(engineEvents, constraintField)
     for await (const events of named) {
       for (const event of events) {
-        this.#record(event)
+        this.#counter.record(event)
         const passed = filter?.pass(event) ?? [event]
         for (const read of reading === null ? passed : passed.flatMap((one) => reading.read(one))) {
           const waiting = onEvent(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
@@ -177,37 +177,6 @@ export class Generation implements Disposable {
     const { signal } = context
     if (relaxed === null) return lease.engine.generate(request, signal)
     return generateRelaxed(lease.engine, request, { relaxed, signal })
-  }
-
-  /** The choices of a prompt count it once. */
-  #record(event: EngineEvent): void {
-    const { timeline } = this.#opened.context
-    if (event.type !== 'sequence-start') return timeline.record(event)
-    const isCounted = this.#countsPrompt(event.index)
-    timeline.record(isCounted ? event : { ...event, promptTokens: 0 })
-    if (isCounted) this.#capByContext(event.promptTokens)
-  }
-
-  /** Whether it is the first of its prompt's sequences to start. */
-  #countsPrompt(index: number): boolean {
-    const choices = choicesOf(this.#opened.input)
-    if (choices === 1) return true
-    const prompt = Math.floor(index / choices)
-    const isNew = !this.#countedPrompts.has(prompt)
-    this.#countedPrompts.add(prompt)
-    return isNew
-  }
-
-  /** The engine ends a sequence where the context does; some callers learn it beforehand, once their prompt's length is known. */
-  #capByContext(promptTokens: number): void {
-    const { input, lease, askedTokens, engineOptions, context } = this.#opened
-    const { maxSeqLen } = lease.info
-    const isReported = input.kind === 'chat' || input.reportsContextCap === true
-    if (!isReported || maxSeqLen === null) return
-    const room = Math.max(1, maxSeqLen - promptTokens)
-    if (room >= Math.min(this.#leastRoom, engineOptions.options.maxNewTokens)) return
-    this.#leastRoom = room
-    reportCap(askedTokens, room, context)
   }
 
   /** @throws ServiceError for a failure, except in a batch, where it is the result of its prompt */
@@ -299,11 +268,6 @@ function planChat(
 function fieldOf(input: GenerationRequest['input']): string | undefined {
   if (input.kind === 'chat') return chatFieldName(input)
   return input.batch === null ? 'prompt' : undefined
-}
-
-/** Not where as many as possible were asked for: then nothing is lowered. */
-function reportCap(asked: number, allowed: number, context: GenerationContext): void {
-  if (allowed < asked && Number.isFinite(asked)) context.onTokensCapped(allowed)
 }
 
 function isAccepted(prompt: PreparedPrompt): prompt is Prompt {

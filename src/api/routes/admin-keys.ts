@@ -108,13 +108,9 @@ function registerOneKey(
     ok: adminKey,
     errors: [400, 401, 404, 429, 500],
     handler: async ({ params, query, body }) => {
-      const { name, tier, ...numbers } = mergeChange(query, body, CHANGED_FIELDS)
-      const change = {
-        name,
-        tier,
-        rateLimitRpm: numbers.rate_limit_rpm,
-        expiresInDays: numbers.expires_in_days,
-      }
+      const merged = mergeChange(query, body, CHANGED_FIELDS)
+      const { name, tier, rate_limit_rpm: rateLimitRpm, expires_in_days: expiresInDays } = merged
+      const change = { name, tier, rateLimitRpm, expiresInDays }
       return toAdminKeyBody(await keys.change(params.key_id, change))
     },
   })

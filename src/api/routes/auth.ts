@@ -13,14 +13,16 @@ import {
   registerResponse,
 } from '../schemas/accounts.ts'
 
+const PUBLIC = { tag: 'Accounts', access: 'public' } as const
+const SESSION = { tag: 'Accounts', access: 'key' } as const
+
 const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
 
 export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
   addRoute(app, 'POST /v1/auth/register', {
     operationId: 'register',
     summary: 'Make an account and its first key',
-    tag: 'Accounts',
-    access: 'public',
+    ...PUBLIC,
     body: registerRequest,
     ok: registerResponse,
     errors: [400, 404, 409, 429, 500],
@@ -34,28 +36,21 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
   addRoute(app, 'POST /v1/auth/login', {
     operationId: 'login',
     summary: 'Begin a session',
-    tag: 'Accounts',
-    access: 'public',
+    ...PUBLIC,
     body: loginRequest,
     ok: loginResponse,
     errors: [400, 401, 429, 500],
     handler: async ({ body, context }) => {
       const session = await accounts.login(body, addressKey(context.clientAddress))
-      return {
-        user_id: session.userId,
-        email: session.email,
-        tier: session.tier,
-        token: session.keySecret,
-        expires_at: session.expiresAtUnixSeconds,
-      }
+      const { userId, email, tier, keySecret: token, expiresAtUnixSeconds } = session
+      return { user_id: userId, email, tier, token, expires_at: expiresAtUnixSeconds }
     },
   })
 
   addRoute(app, 'POST /v1/auth/logout', {
     operationId: 'logout',
     summary: 'End the session',
-    tag: 'Accounts',
-    access: 'key',
+    ...SESSION,
     ok: logoutResponse,
     errors: [400, 401, 429, 500],
     handler: async ({ context }) => {
@@ -67,8 +62,7 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
   addRoute(app, 'POST /v1/auth/password', {
     operationId: 'changePassword',
     summary: 'Change the password and end all other sessions',
-    tag: 'Accounts',
-    access: 'key',
+    ...SESSION,
     body: passwordRequest,
     ok: passwordResponse,
     errors: [400, 401, 429, 500],

@@ -30,6 +30,14 @@ const server = z
   })
   .meta({ id: 'Server' })
 
+const SERVER = {
+  name: 'sluice',
+  version: INTERFACE_VERSION,
+  docs: '/docs',
+  openapi: '/openapi.json',
+  health: '/v1/health',
+} as const
+
 const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
 
 export function registerServiceRoutes(
@@ -45,13 +53,7 @@ export function registerServiceRoutes(
     access: 'public',
     ok: server,
     errors: [],
-    handler: () => ({
-      name: 'sluice',
-      version: INTERFACE_VERSION,
-      docs: '/docs',
-      openapi: '/openapi.json',
-      health: '/v1/health',
-    }),
+    handler: () => SERVER,
   })
 
   addRoute(app, 'GET /v1/health', {

@@ -23,7 +23,7 @@ export type ErrorShape = 'plain' | 'openai' | 'anthropic'
 
 /**
  * First segments of paths that clients of OpenAI's dialect ask for, those that are not built included: such clients show
- * only `error` of a 404. `v1` is there for a base URL that has it twice, the routes of reranking and tokens for vLLM's clients.
+ * only `error` of a 404. The routes of reranking and tokens are there for vLLM's clients.
  */
 const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
   'assistants',
@@ -53,7 +53,6 @@ const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
   'threads',
   'tokenize',
   'uploads',
-  'v1',
   'vector_stores',
   'videos',
 ])
@@ -61,8 +60,8 @@ const OPENAI_SEGMENTS: ReadonlySet<string> = new Set([
 /** The same of Anthropic's dialect. `complete` is its first one, of texts; prefixes of gateways are named after it. */
 const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['anthropic', 'complete', 'message', 'messages'])
 
-/** A client whose base URL lacks `/v1` asks for the same without it. */
-const FIRST_SEGMENT = /^\/(?:v1\/)?([^/?]+)/
+/** A client whose base URL lacks `/v1`, or has it twice, asks for the same without it, or behind it twice. */
+const FIRST_SEGMENT = /^\/(?:v1\/)*([^/?]+)/
 
 /** For a request that no route answers, and for a server whose routes declare nothing. */
 export function errorShapeOf(url: string): ErrorShape {

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { type Log, logCause } from '../../telemetry/log.ts'
-import { errorShapeOf, renderError } from '../../net/render-error.ts'
+import { type ErrorShape, errorShapeOf, renderError } from '../../net/render-error.ts'
 import { meantPath } from '../../net/requests/meant-path.ts'
 import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 
@@ -49,14 +49,20 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
   const error = toRequestError(thrown, request)
   logCause(error, request.id, log)
-  const shape = request.routeOptions.config.errorShape ?? errorShapeOf(request.url)
-  const { status, headers, body } = renderError(error, { requestId: request.id, shape })
+  const { status, headers, body } = renderError(error, { requestId: request.id, shape: shapeFor(request) })
   if (CLOSING_CODES.has(error.code)) reply.header('connection', 'close')
   // Fastify closes the connection after every body that is refused; with the rest still on the way its sender would lose
   // the answer.
   else if (!request.raw.complete) reply.removeHeader('connection')
   // Straight to a string: what is thrown before a route is found has no serializer of ours.
   reply.code(status).headers(headers).serializer(String).send(body)
+}
+
+/** Some routes serve several dialects, and a path that there is not has none: Anthropic's clients tell by a header who they are. */
+function shapeFor({ routeOptions, url, headers, is404 }: FastifyRequest): ErrorShape {
+  const shape = routeOptions.config.errorShape ?? errorShapeOf(url)
+  const isAnthropic = headers['anthropic-version'] !== undefined
+  return isAnthropic && (shape !== 'plain' || is404) ? 'anthropic' : shape
 }
 
 function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError {

@@ -46,6 +46,7 @@ export function meantPath(path: string, { has, literals }: Routes): string | nul
     trimmed,
     ...(lastPrefix === -1 ? [] : [trimmed.slice(lastPrefix)]),
     `/v1${bare}`,
+    ...(bare === trimmed ? [`/v1${bare.replace(/^\/[^/]+/, '')}`] : []),
     ...(Object.hasOwn(OTHER_PATHS, bare) ? [OTHER_PATHS[bare] ?? ''] : []),
   ]
   const exact = candidates.find((candidate) => candidate !== '' && candidate !== path && has(candidate))

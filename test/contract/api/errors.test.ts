@@ -31,6 +31,7 @@ const MEANT: Readonly<Record<string, string>> = {
   '/chat/completions': '/v1/chat/completions',
   '/models': '/v1/models',
   '/models/a/b': '/v1/models/a/b',
+  '/v2/models': '/v1/models',
   '/v1/health/': '/v1/health',
   '/v1/model': '/v1/models',
   '/v1/completion': '/v1/completions',
@@ -38,11 +39,13 @@ const MEANT: Readonly<Record<string, string>> = {
   '/v1/chat/completion/': '/v1/chat/completions',
   '/v1/embedding': '/v1/embeddings',
   '/openai/v1/chat/completions': '/v1/chat/completions',
+  '/openai/chat/completions': '/v1/chat/completions',
   '/api/chat': '/v1/chat/completions',
   '/api/generate': '/v1/generate',
   '/api/tags': '/v1/models',
   '/props': '/v1/models',
   '/messages?beta=true': '/v1/messages',
+  '/v1/v1/messages': '/v1/messages',
   '/v1/message': '/v1/messages',
   '/anthropic/v1/messages': '/v1/messages',
   '/v1/complete': '/v1/messages',
@@ -177,6 +180,7 @@ describe('unknown routes', () => {
     ['POST', '/v1/chat/completion/'],
     ['POST', '/v1/embedding'],
     ['POST', '/openai/v1/chat/completions'],
+    ['POST', '/openai/chat/completions'],
     ['POST', '/api/chat'],
     ['POST', '/api/generate'],
     ['GET', '/api/tags'],
@@ -199,6 +203,7 @@ describe('unknown routes', () => {
     ['POST', '/messages?beta=true'],
     ['POST', '/v1/complete'],
     ['POST', '/v1/message'],
+    ['POST', '/v1/v1/messages'],
     ['POST', '/anthropic/v1/messages'],
   ] as const)("%s %s has Anthropic's error object too", async (method, url) => {
     const answer = await testApp().call({ method, url, headers: { 'x-request-id': 'r-1' } })
@@ -207,6 +212,21 @@ describe('unknown routes', () => {
     expect(answer.headers['request-id']).toBe('r-1')
     const message = `There is no route ${method} ${url.split('?')[0]}${hintOf(url)}`
     expect(answer.json()).toEqual({
+      detail: message,
+      type: 'error',
+      error: { type: 'not_found_error', message },
+      request_id: 'r-1',
+    })
+  })
+
+  it.each([
+    ['/v1/foo', 'There is no route GET /v1/foo.'],
+    ['/v1/files', 'There is no route GET /v1/files.'],
+    ['/v1/models/x', "Model 'x' does not exist."],
+  ])("%s has Anthropic's error object for its clients", async (url, message) => {
+    const headers = { 'anthropic-version': '2023-06-01', 'x-request-id': 'r-1' }
+
+    expect((await testApp().call({ url, headers })).json()).toEqual({
       detail: message,
       type: 'error',
       error: { type: 'not_found_error', message },

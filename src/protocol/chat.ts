@@ -28,6 +28,8 @@ export interface ToolDefinition {
   readonly parameters: Readonly<Record<string, unknown>>
   /** Whether arguments must match the schema exactly. */
   readonly strict: boolean
+  /** The body's name for `parameters`, for errors. @default `tools` */
+  readonly parametersField?: string
 }
 
 /** A conversation and how it is to be answered. */
@@ -43,6 +45,8 @@ export interface Chat {
   readonly templateArguments?: Readonly<Record<string, unknown>>
   /** Whether the answer goes on with the last message, an assistant's. @default false */
   readonly continuesLastMessage?: boolean
+  /** Whether the prompt ends with the beginning of an answer; not where the last message is continued. @default true */
+  readonly hasGenerationPrompt?: boolean
 }
 
 /** The tools that the answer may call, by its choice. */

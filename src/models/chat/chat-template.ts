@@ -68,7 +68,7 @@ export class ChatTemplate {
           return { ...broken, role, ...(isCut && { content: `${broken.content}${end}` }) }
         }),
         tools: tools === null ? null : mapTexts(tools, breakUp),
-        add_generation_prompt: !isContinued,
+        add_generation_prompt: !isContinued && chat.hasGenerationPrompt !== false,
         bos_token: bosText,
         eos_token: eosText,
       },

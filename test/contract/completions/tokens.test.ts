@@ -94,10 +94,13 @@ describe('a request for tokens', () => {
     expect(await textOf({ messages, chat_template_kwargs: { mood: 'glad' } })).toBe('<a>glad>')
     expect(await textOf({ messages, reasoning_effort: 'high', verbosity: 'low' })).toBe('<a>highlow>')
     expect(await textOf({ messages: answered, continue_final_message: true })).toBe('<a><bc')
-    expect(await problem('/tokenize', { messages, add_generation_prompt: false })).toEqual([
+    expect(await textOf({ messages, add_generation_prompt: false })).toBe('<a>')
+    expect(await textOf({ messages: answered, add_generation_prompt: false })).toBe('<a><bc>')
+    const both = { messages: answered, add_generation_prompt: true, continue_final_message: true }
+    expect(await problem('/tokenize', both)).toEqual([
       400,
       'invalid_request',
-      expect.stringMatching(/^add_generation_prompt must be true unless/),
+      expect.stringMatching(/^add_generation_prompt must be false where continue_final_message is true/),
     ])
   })
 

@@ -14,6 +14,7 @@ import {
 } from '../../schemas/fields.ts'
 import { UNBUILT_TOKENIZE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { longArray } from '../../schemas/long-array.ts'
+import type { Chat } from '../../../protocol/chat.ts'
 import type { AnswerOf } from '../frames.ts'
 import { message } from '../openai-chat/message.ts'
 import { checkTools, toChat, toolFields } from '../openai-chat/tools.ts'
@@ -29,6 +30,9 @@ const tokenizeBody = generationBody(
         "A chat, as the model's template writes it in front of an answer; with the fields of a chat below.",
       ),
     ...toolFields(),
+    add_generation_prompt: boolean()
+      .nullish()
+      .describe('`false`: without the beginning of an answer behind the messages. True when left out.'),
     add_special_tokens: boolean()
       .nullish()
       .describe("Whether the tokenizer's own first token is put in front of `prompt`; true when left out."),
@@ -44,7 +48,7 @@ const tokenizeBody = generationBody(
     const problem = hasPrompt ? 'must not be given beside messages' : 'or messages is required'
     context.addIssue({ code: 'custom', path: ['prompt'], message: problem })
   }
-  if (Array.isArray(messages)) checkTools({ ...body, messages }, context)
+  if (Array.isArray(messages)) checkTools({ ...asChatBody(body), messages }, context)
   if (!hasPrompt && addSpecial === true) {
     const why = "the model's template writes the special tokens of a chat"
     addUnsupported(context, ['add_special_tokens'], `must be false beside messages, but was true: ${why}`)
@@ -56,9 +60,23 @@ export const tokenizeRequest = tokenizeBody.transform((body): TokenizeWork => {
   const input =
     messages === null || messages === undefined
       ? ({ kind: 'text', text: prompt ?? '', addSpecial: addSpecial ?? true } as const)
-      : ({ kind: 'chat', chat: toChat({ ...body, messages }) } as const)
+      : ({ kind: 'chat', chat: { ...toChat({ ...asChatBody(body), messages }), ...toCut(body) } } as const)
   return { modelId: model, input, wantsTexts }
 })
+
+type PromptEnd = Pick<z.output<typeof tokenizeBody>, 'add_generation_prompt' | 'continue_final_message'>
+
+/** In chat completions `add_generation_prompt: false` continues the last message; here, as in vLLM, it ends the prompt. */
+function asChatBody<Body extends PromptEnd>(body: Body): Body {
+  return body.continue_final_message ? body : { ...body, add_generation_prompt: null }
+}
+
+function toCut({
+  add_generation_prompt: isBegun,
+  continue_final_message: isContinued,
+}: PromptEnd): Pick<Chat, 'hasGenerationPrompt'> {
+  return isBegun === false && !isContinued ? { hasGenerationPrompt: false } : {}
+}
 
 export const tokenizeResponse = z
   .object({

@@ -26,7 +26,7 @@ export async function* generateRelaxed(
   }
 }
 
-/** Names the field in the engine's refusal of its constraint: the engine knows no field names. */
+/** Names the field in the engine's refusal of its constraint: the engine knows no field names but those in the constraint. */
 export async function* withConstraintField<Event>(
   events: AsyncIterable<Event>,
   field: string,
@@ -35,7 +35,8 @@ export async function* withConstraintField<Event>(
     yield* events
   } catch (error) {
     if (!isConstraintRefusal(error)) throw error
-    throw new ServiceError(error.code, { ...error.params, field }, { param: field })
+    const { part = field, ...params } = error.params
+    throw new ServiceError(error.code, { ...params, field: part }, { param: String(part) })
   }
 }
 

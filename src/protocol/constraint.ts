@@ -8,5 +8,8 @@ export type Constraint =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** EBNF as XGrammar reads it, a superset of llama.cpp's GBNF; the rule `root` is the whole text. */
   | { readonly kind: 'grammar'; readonly grammar: string }
-  /** JSON text of XGrammar's structural tag: free text in which tool calls are constrained. */
-  | { readonly kind: 'structural-tag'; readonly tag: string }
+  /**
+   * JSON text of XGrammar's structural tag: free text in which tool calls are constrained. `shownSpecialTexts` are those of the
+   * sequence: control tokens that are text of the answer, and so of the tag. @default none
+   */
+  | { readonly kind: 'structural-tag'; readonly tag: string; readonly shownSpecialTexts?: readonly string[] }

@@ -43,12 +43,17 @@ export function findNamesProblem(tools: readonly FunctionTool[], choice: Choice)
   return unknown === undefined ? null : `must name one of the tools, but has ${describeValue(unknown)}`
 }
 
-export function toDefinition({ name, description, parameters, strict }: FunctionTool): ToolDefinition {
+/** @param parametersField the body's name for `parameters` */
+export function toDefinition(
+  { name, description, parameters, strict }: FunctionTool,
+  parametersField: string,
+): ToolDefinition {
   return {
     name,
     description: description ?? null,
     parameters: parameters ?? NO_PARAMETERS,
     strict: strict ?? false,
+    parametersField,
   }
 }
 

@@ -23,5 +23,12 @@ export type GrammarRequest =
 
 export type GrammarAnswer =
   | { readonly type: 'compiled'; readonly key: string }
-  /** One clause on what is wrong with the constraint. */
-  | { readonly type: 'refused'; readonly key: string; readonly message: string }
+  | { readonly type: 'refused'; readonly key: string; readonly refusal: ConstraintProblem }
+
+/** What is wrong with a constraint. */
+export interface ConstraintProblem {
+  /** One clause. */
+  readonly message: string
+  /** The body's name for the part that it is about; null for what asked for the constraint. */
+  readonly field: string | null
+}

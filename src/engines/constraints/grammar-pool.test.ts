@@ -6,12 +6,15 @@ import type { MaskReader } from './mask-lane.ts'
 
 /** Threads run what was built. */
 const BUILT = '../../../dist/engines/constraints/grammar-pool.js'
-/** A token for each byte, and one that ends a text. */
+/** A token for each byte, one that ends a text, and a control token. */
 const END = 256
+const CONTROL = 257
 const vocabulary = {
   bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
-  offsets: Int32Array.from({ length: 258 }, (_, i) => Math.min(i, 256)),
+  offsets: Int32Array.from({ length: 259 }, (_, i) => Math.min(i, 256)),
   endTokenIds: [END],
+  specialTexts: ['[CALL]'],
+  specialTokenIds: [CONTROL],
 }
 const YES_NO: Constraint = { kind: 'choice', choices: ['yes', 'no'] }
 const COMPILE_MS = 2000
@@ -48,12 +51,34 @@ async function start(own: Pools.GrammarPool, constraint: Constraint) {
 function allowedOf(reader: MaskReader): readonly number[] {
   const isAllowed = (tokenId: number): boolean =>
     (((reader.mask[tokenId >> 5] ?? 0) >>> (tokenId & 31)) & 1) === 1
-  return Array.from({ length: END + 1 }, (_, tokenId) => tokenId).filter(isAllowed)
+  return Array.from({ length: CONTROL + 1 }, (_, tokenId) => tokenId).filter(isAllowed)
 }
 
 const codes = (text: string): readonly number[] => [...Buffer.from(text)]
 
 describe('a text with a constraint', () => {
+  it('may have a control token where that is text', async () => {
+    const format = {
+      type: 'triggered_tags',
+      triggers: ['[CALL]'],
+      tags: [{ type: 'tag', begin: '[CALL]', content: { type: 'const_string', value: 'ab' }, end: '' }],
+      at_least_one: true,
+    }
+    const tag = JSON.stringify({ type: 'structural_tag', format })
+    const own = await openPool()
+    const { reader: shown } = await start(own, {
+      kind: 'structural-tag',
+      tag,
+      shownSpecialTexts: ['[CALL]'],
+    })
+    expect([shown.wait(), allowedOf(shown)]).toEqual(['open', [...codes('['), CONTROL]])
+    shown.post(CONTROL)
+    expect([shown.wait(), allowedOf(shown)]).toEqual(['open', codes('a')])
+
+    const { reader: hidden } = await start(own, { kind: 'structural-tag', tag })
+    expect([hidden.wait(), allowedOf(hidden)]).toEqual(['open', codes('[')])
+  })
+
   it('may begin as the grammar does', async () => {
     const { reader } = await start(await openPool(), YES_NO)
     expect([reader.wait(), allowedOf(reader)]).toEqual(['open', codes('ny')])

@@ -153,8 +153,10 @@ export class GrammarPool implements ConstraintCompiler {
     const thread: GrammarThread = new GrammarThread({
       vocabulary: this.#options.vocabulary,
       onCompiled: (key) => this.#settle(thread, key, null),
-      onRefused: (key, message) =>
-        this.#settle(thread, key, new ServiceError('constraint_invalid', { field: FIELD, message })),
+      onRefused: (key, { message, field }) => {
+        const params = { field: field ?? FIELD, message, ...(field !== null && { part: field }) }
+        this.#settle(thread, key, new ServiceError('constraint_invalid', params))
+      },
       onEnd: () => this.#lose(thread),
     })
     this.#threads.add(thread)

@@ -41,7 +41,10 @@ interface Place {
   readonly rewrite: Rewrite
 }
 
-/** The same tag with each schema, pattern and grammar in it replaced by a rewritten grammar. */
+/**
+ * The same tag with each schema, pattern and grammar in it replaced by a rewritten grammar. A part with a `field` is one that
+ * the body names apart from the tag, null for what asked for the constraint; `is_strict` is that of a constraint of its own.
+ */
 async function withGrammars(format: unknown, { path, rewrite }: Place): Promise<unknown> {
   if (typeof format !== 'object' || format === null) return format
   const ebnf = ebnfWithin(format, path)
@@ -55,12 +58,14 @@ async function withGrammars(format: unknown, { path, rewrite }: Place): Promise<
 
 /** Null for a part of a tag that is no grammar by itself. */
 function ebnfWithin(format: object, path: string): string | null {
-  const { type, json_schema: schema, pattern, grammar } = format as Readonly<Record<string, unknown>>
+  const { type, json_schema: schema, pattern, grammar, ...own } = format as Readonly<Record<string, unknown>>
   try {
-    if (type === 'json_schema') return schemaToGrammar(schema, { isStrict: false })
+    if (type === 'json_schema') return schemaToGrammar(schema, { isStrict: own['is_strict'] === true })
     if (type === 'regex' && typeof pattern === 'string') return `root ::= ${regexToGrammar(pattern)}`
     return type === 'grammar' && typeof grammar === 'string' ? grammar : null
   } catch (error) {
-    throw error instanceof SchemaError ? error.inside(path) : error
+    if (!(error instanceof SchemaError)) throw error
+    const { field } = own
+    throw typeof field === 'string' || field === null ? error.of(field) : error.inside(path)
   }
 }

@@ -4,14 +4,19 @@
  */
 import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
-import type { GrammarAnswer, GrammarRequest, GrammarThreadData } from './grammar-messages.ts'
+import type {
+  GrammarAnswer,
+  GrammarRequest,
+  GrammarThreadData,
+  ConstraintProblem,
+} from './grammar-messages.ts'
 import { createLane, MaskReader, ring } from './mask-lane.ts'
 import type { GrammarVocabulary } from './token-texts.ts'
 
 export interface GrammarThreadOptions {
   readonly vocabulary: GrammarVocabulary
   readonly onCompiled: (key: string) => void
-  readonly onRefused: (key: string, message: string) => void
+  readonly onRefused: (key: string, refusal: ConstraintProblem) => void
   /** The thread is gone, and what it compiled and matched with it. */
   readonly onEnd: (cause: Error) => void
 }
@@ -88,7 +93,7 @@ export class GrammarThread {
     if (this.#isEnded) return
     this.compiling = null
     clearTimeout(this.#timer)
-    if (answer.type === 'refused') return this.#options.onRefused(answer.key, answer.message)
+    if (answer.type === 'refused') return this.#options.onRefused(answer.key, answer.refusal)
     this.keys.add(answer.key)
     this.#options.onCompiled(answer.key)
   }

@@ -6,10 +6,15 @@
  */
 import os from 'node:os'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar'
+import type { CompiledGrammar, GrammarCompiler, GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../core/errors.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
-import type { GrammarAnswer, GrammarRequest, GrammarThreadData } from './grammar-messages.ts'
+import type {
+  ConstraintProblem,
+  GrammarAnswer,
+  GrammarRequest,
+  GrammarThreadData,
+} from './grammar-messages.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
 import { MaskWriter } from './mask-lane.ts'
@@ -19,6 +24,7 @@ import { boundMemory, captureErrors, loadXGrammar, type XGrammar } from './xgram
 
 /** What compiled grammars may add to the memory of the vocabulary. */
 const MAX_GRAMMAR_BYTES = 256 * 1024 * 1024
+const NONE_SHOWN: readonly string[] = []
 /** So that the threads that compute a step, which wait for each other, do not wait for this one. */
 const PRIORITY = 10
 
@@ -35,11 +41,14 @@ const port = parentPort ?? missingPort()
 const errors = captureErrors()
 const memory = boundMemory()
 const xgrammar = loadXGrammar()
-const compiler = await openCompiler()
+/** By the control tokens that stand for their text. */
+const compilers = new Map<string, GrammarCompiler>()
 let checker: XGrammar | null = null
 const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
 
+memory.limit = MAX_GRAMMAR_BYTES
+await compilerFor(NONE_SHOWN)
 await serve()
 
 /** Never returns: `await` in here only ever waits for microtasks. */
@@ -72,32 +81,45 @@ async function act(request: GrammarRequest): Promise<void> {
   }
 }
 
-async function openCompiler() {
-  const texts = [...byteLevelTexts(vocabulary)]
+/** A model's format of calls and of reasoning shows the same tokens for each chat, so there are few of them. */
+async function compilerFor(shownSpecialTexts: readonly string[]): Promise<GrammarCompiler> {
+  const key = JSON.stringify(shownSpecialTexts)
+  const known = compilers.get(key)
+  if (known !== undefined) return known
+  const { largestBytes, limit } = memory
+  memory.limit = Number.POSITIVE_INFINITY
+  const compiler = await openCompiler(shownSpecialTexts)
+  memory.limit = limit + memory.largestBytes - largestBytes
+  compilers.set(key, compiler)
+  return compiler
+}
+
+async function openCompiler(shownSpecialTexts: readonly string[]): Promise<GrammarCompiler> {
+  const texts = [...byteLevelTexts(vocabulary, shownSpecialTexts)]
   const { endTokenIds } = vocabulary
   const { TokenizerInfo } = xgrammar
   const info = await TokenizerInfo.createTokenizerInfo(texts, 'byte_level', false, texts.length, [
     ...endTokenIds,
   ])
-  memory.limit = memory.largestBytes + MAX_GRAMMAR_BYTES
   return await xgrammar.GrammarCompiler.createGrammarCompiler(info, false)
 }
 
 /** @throws where the instance that holds the compiled grammars fails, which is not to be used again */
 async function compile(key: string, constraint: Constraint): Promise<GrammarAnswer> {
   const source = await check(constraint)
-  if (typeof source === 'string') return { type: 'refused', key, message: source }
-  const grammar = await toGrammar(source)
+  if ('message' in source) return { type: 'refused', key, refusal: source }
+  const shownSpecialTexts = constraint.kind === 'structural-tag' ? constraint.shownSpecialTexts : undefined
+  const grammar = await toGrammar(source, await compilerFor(shownSpecialTexts ?? NONE_SHOWN))
   if (!(await allowsText(grammar))) {
     grammar.dispose()
-    return { type: 'refused', key, message: 'it allows no text' }
+    return { type: 'refused', key, refusal: { message: 'it allows no text', field: null } }
   }
   compiled.set(key, grammar)
   return { type: 'compiled', key }
 }
 
 /** The constraint as XGrammar takes it, or what is wrong with it. @throws where it is too large to be read */
-async function check(constraint: Constraint): Promise<GrammarSource | string> {
+async function check(constraint: Constraint): Promise<GrammarSource | ConstraintProblem> {
   checker ??= loadXGrammar()
   const reader = checker
   errors.take()
@@ -106,11 +128,11 @@ async function check(constraint: Constraint): Promise<GrammarSource | string> {
     if (source.kind === 'structural-tag') (await reader.Grammar.fromStructuralTag(source.text)).dispose()
     return source
   } catch (error) {
-    if (error instanceof SchemaError) return error.message
+    if (error instanceof SchemaError) return { message: error.message, field: error.field }
     checker = null
     const message = errors.take()
-    if (message !== null) return message
-    if (error instanceof Error && !isAbort(error)) return error.message
+    if (message !== null) return { message, field: null }
+    if (error instanceof Error && !isAbort(error)) return { message: error.message, field: null }
     throw error
   }
 }
@@ -126,7 +148,7 @@ async function allowsText(grammar: CompiledGrammar): Promise<boolean> {
   return mask.some((word) => word !== 0)
 }
 
-function toGrammar(source: GrammarSource): Promise<CompiledGrammar> {
+function toGrammar(source: GrammarSource, compiler: GrammarCompiler): Promise<CompiledGrammar> {
   return source.kind === 'ebnf'
     ? compiler.compileGrammar(source.text)
     : compiler.compileStructuralTag(source.text)

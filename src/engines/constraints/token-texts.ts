@@ -9,6 +9,10 @@ export interface GrammarVocabulary {
   readonly offsets: Int32Array
   /** Tokens that end a text. */
   readonly endTokenIds: readonly number[]
+  /** Texts of control tokens, which have no bytes. */
+  readonly specialTexts: readonly string[]
+  /** Their tokens, in the same order. */
+  readonly specialTokenIds: readonly number[]
 }
 
 /** Bytes that stand for themselves: printable characters of Latin-1. */
@@ -23,12 +27,20 @@ function byteCharacters(): readonly string[] {
   return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++))
 }
 
-export function byteLevelTexts({ bytes, offsets }: GrammarVocabulary): readonly string[] {
+/** @param shownSpecialTexts of the control tokens that stand for their text */
+export function byteLevelTexts(
+  { bytes, offsets, ...special }: GrammarVocabulary,
+  shownSpecialTexts: readonly string[],
+): readonly string[] {
   const characters = byteCharacters()
-  return Array.from({ length: offsets.length - 1 }, (_, tokenId) => {
-    let text = ''
-    const end = offsets[tokenId + 1] as number
-    for (let i = offsets[tokenId] as number; i < end; i++) text += characters[bytes[i] as number]
-    return text
-  })
+  const toText = (some: Uint8Array): string => some.reduce((text, byte) => text + characters[byte], '')
+  const texts = Array.from({ length: offsets.length - 1 }, (_, tokenId) =>
+    toText(bytes.subarray(offsets[tokenId], offsets[tokenId + 1])),
+  )
+  for (const [index, text] of special.specialTexts.entries()) {
+    const tokenId = special.specialTokenIds[index]
+    if (tokenId === undefined || !shownSpecialTexts.includes(text)) continue
+    if (!special.endTokenIds.includes(tokenId)) texts[tokenId] = toText(Buffer.from(text))
+  }
+  return texts
 }

@@ -126,7 +126,10 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
     const { table } = this.vocabulary.data
     this.constraints = new GrammarPool({
-      vocabulary: { bytes: table.bytes, offsets: table.offsets, endTokenIds: this.vocabulary.endTokenIds },
+      vocabulary: {
+        ...{ bytes: table.bytes, offsets: table.offsets, endTokenIds: this.vocabulary.endTokenIds },
+        ...{ specialTexts: table.specialTexts, specialTokenIds: table.specialTokenIds },
+      },
       maxBatchSize: options.maxBatchSize,
     })
     this.#info = {

@@ -88,11 +88,12 @@ export function findToolChoiceProblem(given: readonly Tool[], choice: GivenChoic
 
 export function toToolOptions(given: readonly Tool[], choice: GivenChoice): ChatTools {
   return {
-    tools: given.map(({ name, description, input_schema: parameters, strict }) => ({
+    tools: given.map(({ name, description, input_schema: parameters, strict }, index) => ({
       name,
       description: description ?? null,
       parameters,
       strict: strict ?? false,
+      parametersField: `tools[${index}].input_schema`,
     })),
     toolChoice: toToolChoice(choice),
     allowsParallelToolCalls: choice.type === 'none' || choice.disable_parallel_tool_use !== true,

@@ -129,7 +129,9 @@ function continuesLastMessage(body: ToolBody): boolean {
 export function toChat(body: ToolBody): Chat {
   const { tool_choice: given, reasoning_effort, verbosity } = body
   const choice = given ?? 'auto'
-  const all = (body.tools ?? []).map(({ function: one }) => toDefinition(one))
+  const all = (body.tools ?? []).map(({ function: one }, index) =>
+    toDefinition(one, `tools[${index}].function.parameters`),
+  )
   return {
     messages: body.messages,
     ...(all.length > 0 && {

@@ -63,7 +63,7 @@ export function findChoiceProblem(tools: readonly Tool[], choice: GivenChoice): 
 
 /** `allowed_tools` leaves out the others: what a model does not know of it cannot call. */
 export function toChatTools(tools: readonly Tool[], choice: GivenChoice): ChatTools {
-  const definitions = tools.map(toDefinition)
+  const definitions = tools.map((one, index) => toDefinition(one, `tools[${index}].parameters`))
   if (typeof choice === 'string') return { tools: definitions, toolChoice: choice }
   if (choice.type === 'function') return { tools: definitions, toolChoice: { name: choice.name } }
   const allowed = new Set(choice.tools.map(({ name }) => name))

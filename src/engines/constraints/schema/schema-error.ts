@@ -3,16 +3,24 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError'
   readonly path: string
   readonly problem: string
+  /** The body's name for the schema, where it is another than that of the constraint. */
+  readonly field: string | null
 
   /** @param problem follows the path */
-  constructor(path: string, problem: string) {
+  constructor(path: string, problem: string, field: string | null = null) {
     super(path === '' ? problem : `at ${path}: ${problem}`)
     this.path = path
     this.problem = problem
+    this.field = field
   }
 
   /** The same error in a document that holds this one at `path`. */
   inside(path: string): SchemaError {
-    return new SchemaError(`${path}${this.path}`, this.problem)
+    return new SchemaError(`${path}${this.path}`, this.problem, this.field)
+  }
+
+  /** The same error in a schema of its own, which the body calls by this name; null for the name of the constraint. */
+  of(field: string | null): SchemaError {
+    return new SchemaError(this.path, this.problem, field)
   }
 }

@@ -61,7 +61,7 @@ const CASES: {
     'llama',
     'llama',
     'xml',
-    "must be one of auto, hermes, llama, mistral, gemma, json, but was 'xml'",
+    "must be one of auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi, qwen-xml, json, but was 'xml'",
   ],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],

@@ -78,8 +78,9 @@ export interface ConfigOptions {
   /** Applied when the checkpoint is loaded. Must be one of none, int4, int8, fp8. @default none */
   readonly quantization?: Quantization
   /**
-   * How the checkpoint writes tool calls: auto, hermes, llama, mistral, gemma, json; auto finds it from its chat
-   * template. Must be one of auto, hermes, llama, mistral, gemma, json.
+   * How the checkpoint writes tool calls: auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi, qwen-xml, json;
+   * auto finds it from its chat template. Must be one of auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi,
+   * qwen-xml, json.
    * @default auto
    */
   readonly toolFormat?: ToolFormat

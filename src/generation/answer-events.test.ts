@@ -12,7 +12,7 @@ const createReader = () =>
     isOpen: false,
     next: new CallReader({
       syntax: HERMES.syntax,
-      isTool: (name) => name === 'f',
+      tools: new Map([['f', {}]]),
       maxCalls: Infinity,
       startsInCalls: false,
     }),

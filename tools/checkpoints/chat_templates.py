@@ -83,7 +83,9 @@ def render(template, messages, tools=None):
         return {"messages": messages, "refusal": str(error)}
 
 
-WITH_TOOLS = {"llama-3.2", "mistral-7b-v0.3", "qwen2.5", "qwen3"}
+WITH_TOOLS = {"gemma-4", "llama-3.2", "mistral-7b-v0.3", "qwen2.5", "qwen3", "qwen3-coder"}
+# Calls and results, but no tools.
+WITH_CALLS = {"deepseek-v3.1"}
 
 
 def main():
@@ -95,6 +97,8 @@ def main():
         made = {"name": path.stem, "template": source, "cases": [render(compiled, chat) for chat in chats]}
         if path.stem in WITH_TOOLS:
             made["toolCases"] = [render(compiled, chat, TOOLS) for chat in TOOL_CONVERSATIONS]
+        if path.stem in WITH_CALLS:
+            made["callCases"] = [render(compiled, chat) for chat in TOOL_CONVERSATIONS]
         templates.append(made)
     OUTPUT.write_text(json.dumps({"date": DATE.isoformat(), **SPECIAL, "tools": TOOLS, "templates": templates}, indent=1, ensure_ascii=False) + "\n")
 

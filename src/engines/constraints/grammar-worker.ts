@@ -131,6 +131,9 @@ async function check(constraint: Constraint): Promise<GrammarSource | Constraint
     if (error instanceof SchemaError) return { message: error.message, field: error.field }
     checker = null
     const message = errors.take()
+    // The address of an exception, whose message stays inside.
+    if (typeof error === 'number')
+      return { message: 'it is no structural tag that XGrammar reads', field: null }
     if (message !== null) return { message, field: null }
     if (error instanceof Error && !isAbort(error)) return { message: error.message, field: null }
     throw error

@@ -5,7 +5,7 @@
 import { callableTools, type Chat, mustCall } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { TextPrompt } from '../../protocol/engine.ts'
-import { chooseFormat, type FormatModel, reasoningMarkers } from './formats/choose-format.ts'
+import { chooseFormat, type FormatModel, markersOf, reasoningMarkers } from './formats/choose-format.ts'
 import type { PartReader } from './reading/answer-part.ts'
 import { CallReader } from './reading/call-reader.ts'
 import { ReasoningReader } from './reading/reasoning-reader.ts'
@@ -42,37 +42,31 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
   }
 
   const { format } = chooseFormat(model)
-  const markers = [
-    ...(tools.length > 0 ? format.markers : []),
-    ...(reasoning === null ? [] : [reasoning.open, reasoning.close]),
-  ]
+  const markers = [...(tools.length > 0 ? format.markers : []), ...markersOf(reasoning)]
   const shownSpecialTexts = markers.filter((marker) => specialTexts.includes(marker))
   const end = endOf(prompt)
   const isReasoning = reasoning !== null && end.endsWith(reasoning.open)
   const isControlled = specialTexts.includes(format.trigger)
   const startsInCalls = tools.length > 0 && mustCall(chat) && isControlled && end.endsWith(format.trigger)
-  // No grammar lets a model write a control token: what has one in it stays free, unless the prompt ends with it.
-  const controlMarkers = format.markers.filter((marker) => specialTexts.includes(marker))
-  const callsAreFree = tools.length === 0 || (isControlled && !startsInCalls)
-  const isFree = isReasoning && specialTexts.includes(reasoning.close)
   const shape = {
-    calls: callsAreFree ? null : { chat, format, ...(isControlled && { controlMarkers }) },
+    calls: tools.length === 0 ? null : { chat, format, isBegun: startsInCalls },
     constraint,
     reasoningEnd: isReasoning ? reasoning.close : null,
+    shownSpecialTexts,
   }
-  const names = new Set(tools.map(({ name }) => name))
+  const schemas = new Map(tools.map(({ name, parameters }) => [name, parameters]))
   const createNext = (): PartReader =>
-    names.size === 0
+    schemas.size === 0
       ? new TextReader()
       : new CallReader({
           syntax: format.syntax,
-          isTool: (name) => names.has(name),
+          tools: schemas,
           maxCalls: chat.allowsParallelToolCalls === false ? 1 : Infinity,
           startsInCalls,
         })
   return {
-    constraint: isFree ? constraint : toConstraint(shape),
-    relaxedConstraint: isFree || callsAreFree ? null : toConstraint({ ...shape, isRelaxed: true }),
+    constraint: toConstraint(shape),
+    relaxedConstraint: tools.length === 0 ? null : toConstraint({ ...shape, isRelaxed: true }),
     shownSpecialTexts,
     createReader: () =>
       reasoning === null || startsInCalls

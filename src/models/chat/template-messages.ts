@@ -22,19 +22,45 @@ interface TemplateMessage {
 
 export function toTemplateChat(
   chat: Chat,
-  { format, isInTemplate }: ChosenFormat,
+  { format, written }: ChosenFormat,
   chatTemplate: string | null,
 ): TemplateChat {
   if (!usesTools(chat)) return { messages: chat.messages.map(toTextMessage), tools: null }
   const messages = withToolNames(chat.messages)
-  if (!isInTemplate) return { messages: describeTools(chat, messages, { format, chatTemplate }), tools: null }
   const tools = callableTools(chat).map(({ name, description, parameters }) => ({
     type: 'function',
-    function: { name, description: description ?? '', parameters },
+    function: {
+      name,
+      description: description ?? '',
+      parameters: format.toTemplateSchema?.(parameters) ?? parameters,
+    },
   }))
-  const toToolMessage = createToolMessages(format, chatTemplate)
-  const split = format.hasOneCallPerMessage === true ? splitCalls(messages) : messages
-  return { messages: split.map(toToolMessage), tools: tools.length > 0 ? tools : null }
+  switch (written) {
+    case 'all': {
+      const toToolMessage = createToolMessages(format, chatTemplate)
+      const split = format.hasOneCallPerMessage === true ? splitCalls(messages) : messages
+      return { messages: split.map(toToolMessage), tools: tools.length > 0 ? tools : null }
+    }
+    case 'calls': {
+      const called = messages.map(createToolMessages(format, chatTemplate))
+      const text = describe(chat, format)
+      return { messages: text === null ? called : withSystemText(called, text, chatTemplate), tools: null }
+    }
+    case 'system-field': {
+      const list = JSON.stringify(tools.map(({ function: tool }) => tool))
+      return { messages: withSystemField(messages.map(toCalledMessage(format)), list), tools: null }
+    }
+    case 'nothing':
+      return { messages: describeTools(chat, messages, { format, chatTemplate }), tools: null }
+  }
+}
+
+/** Tools where Phi-4-mini's template reads them: JSON text beside the system message's own. */
+function withSystemField(messages: readonly TemplateMessage[], tools: string): readonly TemplateMessage[] {
+  const [first, ...rest] = messages
+  const system = first?.role === 'system' ? first : { role: 'system', content: '' }
+  const others = first?.role === 'system' ? rest : messages
+  return tools === '[]' ? messages : [{ ...system, tools }, ...others]
 }
 
 function usesTools(chat: Chat): boolean {
@@ -65,12 +91,13 @@ function createToolMessages(
   const toId = hasShortIds === true ? shortId : (id: string) => id
   // Some ask whether a message has content, others take it for a text whatever it is.
   const asksForContent = CONTENT_IS_NONE.test(chatTemplate ?? '')
+  const takesText = JOINS_ARGUMENTS.test(chatTemplate ?? '')
   return (message) => {
     const { role, content, name, toolCallId, toolCalls = [] } = message
     const calls = toolCalls.map(({ id, name: called, arguments: text }) => ({
       id: toId(id),
       type: 'function',
-      function: { name: called, arguments: toArguments(text) },
+      function: { name: called, arguments: takesText ? text || '{}' : toArguments(text) },
     }))
     return {
       ...toTextMessage(message),
@@ -82,6 +109,8 @@ function createToolMessages(
   }
 }
 
+/** DeepSeek's template puts arguments between other texts, as the text that they have to be then. */
+const JOINS_ARGUMENTS = /\+\s*\w+\[['"]function['"]\]\[['"]arguments['"]\]\s*\+/
 const CONTENT_IS_NONE = /content['"]?\]? is (?:not )?none/
 
 /** Mistral's templates refuse any other. */
@@ -97,6 +126,10 @@ function toArguments(text: string): unknown {
   } catch {
     return text
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Each call in a message of its own, with its result behind it. */
@@ -146,17 +179,26 @@ function describeTools(
 }
 
 function toDescribedMessage(message: ChatMessage, format: ChatFormat): TemplateMessage {
-  const { role, content, name, toolCalls = [] } = message
+  const { role, content, name } = message
   if (role === 'tool') return { role: 'user', content: `${name ?? 'The function'} returned:\n${content}` }
-  if (toolCalls.length === 0) return toTextMessage(message)
-  const written = writeCalls(toolCalls, format)
-  return { ...toTextMessage(message), content: content === '' ? written : `${content}\n${written}` }
+  return toCalledMessage(format)(message)
 }
 
-export function writeCalls(calls: readonly ToolCall[], { frame, list }: ChatFormat): string {
+/** With its calls as the text that they were. */
+function toCalledMessage(format: ChatFormat): (message: ChatMessage) => TemplateMessage {
+  return (message) => {
+    const { content, toolCalls = [] } = message
+    if (toolCalls.length === 0) return toTextMessage(message)
+    const written = writeCalls(toolCalls, format)
+    return { ...toTextMessage(message), content: content === '' ? written : `${content}\n${written}` }
+  }
+}
+
+export function writeCalls(calls: readonly ToolCall[], { frame, list, writeArguments }: ChatFormat): string {
   const written = calls.map(({ name, arguments: text }) => {
     const { begin, end } = frame(name)
-    return begin + (text === '' ? '{}' : text) + end
+    const whole = text === '' ? '{}' : text
+    return begin + (isObject(toArguments(whole)) ? (writeArguments?.(whole) ?? whole) : whole) + end
   })
   return list.begin + written.join(list.separator) + list.end
 }

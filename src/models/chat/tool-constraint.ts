@@ -4,9 +4,7 @@
  */
 import { callableTools, type Chat, mustCall, type ToolDefinition } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
-import type { ChatFormat } from './formats/chat-format.ts'
-
-type TagFormat = Readonly<Record<string, unknown>>
+import type { ChatFormat, TagFormat } from './formats/chat-format.ts'
 
 /** What the text of an answer may be. */
 export interface AnswerShape {
@@ -18,24 +16,30 @@ export interface AnswerShape {
   readonly isRelaxed?: boolean
   /** The end of the reasoning that the prompt has begun; null where it has not. */
   readonly reasoningEnd: string | null
+  /** Control tokens that are text of the answer. */
+  readonly shownSpecialTexts: readonly string[]
 }
 
 interface CallShape {
   readonly chat: Chat
   readonly format: ChatFormat
-  /** Of the format, those that are not text of the answer: control tokens, the first of which ends the prompt. @default none */
-  readonly controlMarkers?: readonly string[]
+  /** Whether the prompt ends with the format's trigger. */
+  readonly isBegun: boolean
 }
 
 /** Null where any text is fine. */
 export function toConstraint({ calls: shape, constraint, ...more }: AnswerShape): Constraint | null {
-  const { reasoningEnd, isRelaxed = false } = more
+  const { reasoningEnd, shownSpecialTexts, isRelaxed = false } = more
   if (shape === null && (constraint === null || reasoningEnd === null)) return constraint
   const calls = shape !== null && isRelaxed ? { ...shape, chat: relax(shape.chat) } : shape
   const answer = answerFormat(calls, constraint)
   const reasoning = tag('', { type: 'any_text' }, reasoningEnd ?? '')
   const format = reasoningEnd === null ? answer : { type: 'sequence', elements: [reasoning, answer] }
-  return { kind: 'structural-tag', tag: JSON.stringify({ type: 'structural_tag', format }) }
+  return {
+    kind: 'structural-tag',
+    tag: JSON.stringify({ type: 'structural_tag', format }),
+    ...(shownSpecialTexts.length > 0 && { shownSpecialTexts }),
+  }
 }
 
 function relax(chat: Chat): Chat {
@@ -49,7 +53,17 @@ function relax(chat: Chat): Chat {
 function answerFormat(calls: CallShape | null, constraint: Constraint | null): TagFormat {
   if (calls === null) return constraint === null ? { type: 'any_text' } : textFormat(constraint)
   if (constraint === null || mustCall(calls.chat)) return callFormat(calls, mustCall(calls.chat))
-  return { type: 'or', elements: [textFormat(constraint), callFormat(calls, true)] }
+  return { type: 'or', elements: [unbounded(textFormat(constraint)), callFormat(calls, true)] }
+}
+
+/** Formats behind which any text may follow. */
+const UNBOUNDED_TYPES: readonly unknown[] = ['any_text', 'triggered_tags', 'tags_with_separator']
+
+/** XGrammar takes alternatives only where each may go on, as a list of calls may: the same, as a list that ends with its first. */
+function unbounded(format: TagFormat): TagFormat {
+  if (UNBOUNDED_TYPES.includes(format['type'])) return format
+  const tags = [tag('', format, '')]
+  return { type: 'tags_with_separator', tags, separator: '\n', at_least_one: true, stop_after_first: true }
 }
 
 function textFormat(constraint: Constraint): TagFormat {
@@ -57,7 +71,12 @@ function textFormat(constraint: Constraint): TagFormat {
     case 'json-object':
       return { type: 'json_schema', json_schema: { type: 'object' } }
     case 'json-schema':
-      return { type: 'json_schema', json_schema: JSON.parse(constraint.schema) as unknown }
+      return {
+        type: 'json_schema',
+        json_schema: JSON.parse(constraint.schema) as unknown,
+        is_strict: constraint.isStrict,
+        field: null,
+      }
     case 'regex':
       return { type: 'regex', pattern: constraint.pattern }
     case 'choice':
@@ -72,33 +91,47 @@ function textFormat(constraint: Constraint): TagFormat {
   }
 }
 
-function callFormat({ chat, format, controlMarkers = [] }: CallShape, isRequired: boolean): TagFormat {
+function callFormat({ chat, format, isBegun }: CallShape, isRequired: boolean): TagFormat {
   const { list, trigger, frame } = format
-  const withoutMarkers = (text: string): string =>
-    controlMarkers.reduce((rest, marker) => rest.replaceAll(marker, ''), text)
-  const toTag = ({ name, parameters }: ToolDefinition): TagFormat => {
+  const toTag = ({ name, parameters, parametersField: field = 'tools' }: ToolDefinition): TagFormat => {
     const { begin, end } = frame(name)
-    const content = { type: 'json_schema', json_schema: parameters }
-    return tag(withoutMarkers(begin), content, withoutMarkers(end))
+    const content = format.toArgumentsFormat?.({ parameters, field }) ?? {
+      type: 'json_schema',
+      json_schema: parameters,
+      field,
+    }
+    return tag(begin, content, end)
   }
   const tags = callableTools(chat).map(toTag)
   const isSingle = chat.allowsParallelToolCalls === false || typeof chat.toolChoice === 'object'
-  const listed = (separator: string): TagFormat => ({
+  const listed = (separator: string, of: readonly TagFormat[]): TagFormat => ({
     type: 'tags_with_separator',
-    tags,
+    tags: of,
     separator,
     at_least_one: true,
-    stop_after_first: isSingle || separator === '',
+    stop_after_first: isSingle,
   })
-  const isBegun = controlMarkers.length > 0
-  if (isBegun) return tag(withoutMarkers(list.begin), listed(list.separator), withoutMarkers(list.end))
+  if (isBegun) return begunFormat(format, { tags, listed })
   return {
     type: 'triggered_tags',
     triggers: [trigger],
-    tags: list.begin === '' ? tags : [tag(list.begin, listed(list.separator), list.end)],
+    tags: list.begin === '' ? tags : [tag(list.begin, listed(list.separator, tags), list.end)],
     at_least_one: isRequired,
     stop_after_first: isSingle,
   }
+}
+
+interface CallTags {
+  readonly tags: readonly TagFormat[]
+  readonly listed: (separator: string, tags: readonly TagFormat[]) => TagFormat
+}
+
+/** Behind a prompt that ends with the trigger, which begins the list, or each call of it. */
+function begunFormat({ list, trigger }: ChatFormat, { tags, listed }: CallTags): TagFormat {
+  const afterTrigger = (begin: unknown): string => String(begin).slice(trigger.length)
+  if (list.begin !== '') return tag(afterTrigger(list.begin), listed(list.separator, tags), list.end)
+  const begun = tags.map((one) => ({ ...one, begin: afterTrigger(one['begin']) }))
+  return listed(list.separator + trigger, begun)
 }
 
 function tag(begin: string, content: TagFormat, end: string): TagFormat {

@@ -17,6 +17,11 @@ interface Message {
   readonly tool_call_id?: string
 }
 
+interface ReferenceCase {
+  readonly messages: readonly Message[]
+  readonly text: string
+}
+
 interface Reference {
   readonly date: string
   readonly bos_token: string
@@ -25,7 +30,9 @@ interface Reference {
   readonly templates: readonly {
     readonly name: string
     readonly template: string
-    readonly toolCases?: readonly { readonly messages: readonly Message[]; readonly text: string }[]
+    readonly toolCases?: readonly ReferenceCase[]
+    /** Of a template that writes calls, but no tools. */
+    readonly callCases?: readonly ReferenceCase[]
   }[]
 }
 
@@ -63,6 +70,23 @@ function read(model: TemplateModel, chat: Chat, answer: string): unknown {
   return [...(reader?.push(answer) ?? []), ...(reader?.end() ?? [])]
 }
 
+/** Of the second case: its call is what the template adds to what it asks. */
+function expectReadCall(model: TemplateModel, cases: readonly ReferenceCase[], given = ARGUMENTS): void {
+  const messages = (cases[1]?.messages ?? []).map(toMessage)
+  const asked = { messages: messages.slice(0, 1), tools: TOOLS }
+  // Gemma 4's template writes that nothing is thought in front of an answer only.
+  const before = render(model, asked).replace('<|channel>thought\n<channel|>', '')
+  const called = render(model, { messages: messages.slice(0, 2), tools: TOOLS })
+  // Mistral's template repeats the tools for the last message of the user only.
+  const answer = called.slice(before.length)
+
+  expect(read(model, asked, answer.split(TURN_END)[0] ?? '')).toEqual([
+    { type: 'call', name: 'get_weather' },
+    { type: 'arguments', text: given },
+  ])
+}
+
+const TURN_END = /<\|eot_id\|>|<\|im_end\|>|<\/s>|<\|tool_response>|<｜end▁of▁sentence｜>/
 const withTools = reference.templates.filter(({ toolCases }) => toolCases !== undefined)
 
 describe.each(withTools)('the published template of $name', ({ template, toolCases = [] }) => {
@@ -76,17 +100,7 @@ describe.each(withTools)('the published template of $name', ({ template, toolCas
   })
 
   it('writes a call that is read as the call that it is', () => {
-    const messages = (toolCases[1]?.messages ?? []).map(toMessage)
-    const asked = { messages: messages.slice(0, 1), tools: TOOLS }
-    const before = render(model, asked)
-    const called = render(model, { messages: messages.slice(0, 2), tools: TOOLS })
-    // Mistral's template repeats the tools for the last message of the user only.
-    const answer = called.slice(before.length)
-
-    expect(read(model, asked, answer.split(/<\|eot_id\|>|<\|im_end\|>|<\/s>/)[0] ?? '')).toEqual([
-      { type: 'call', name: 'get_weather' },
-      { type: 'arguments', text: ARGUMENTS },
-    ])
+    expectReadCall(model, toolCases)
   })
 
   it('makes no special token of what users and tools wrote', () => {
@@ -121,6 +135,75 @@ describe.each(withTools)('the published template of $name', ({ template, toolCas
 
     expect(count(render(chat).pieces)).toBe(count(render(tame).pieces))
     expect(render(chat).pieces.join('')).toContain(wild)
+  })
+})
+
+describe('a template that writes calls, but no tools', () => {
+  const { template = '', callCases = [] } =
+    reference.templates.find(({ name }) => name === 'deepseek-v3.1') ?? {}
+  const model = createModel(template)
+
+  it('is given calls and results as by transformers', () => {
+    for (const { messages, text } of callCases) {
+      expect(render(model, { messages: messages.map(toMessage) })).toBe(text)
+    }
+  })
+
+  it.each([
+    ['as objects', template, ARGUMENTS],
+    [
+      'as text',
+      template.replaceAll("['arguments'] | tojson", "['arguments']"),
+      ARGUMENTS.replaceAll(': ', ':').replace(', ', ','),
+    ],
+  ])('writes a call that is read as the call that it is, with arguments %s', (_, own, text) => {
+    expectReadCall(createModel(own), callCases, text)
+  })
+
+  it('gets tools described in its system text', () => {
+    const text = render(model, { messages: [{ role: 'user', content: 'Weather?' }], tools: TOOLS })
+
+    expect(text).toMatch(/^<s>You can call these functions\.[^]*<｜User｜>Weather\?/)
+    expect(text).toContain(
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function_name<｜tool▁sep｜>{"argument": "value"}<｜tool▁call▁end｜>',
+    )
+  })
+})
+
+describe('a template that reads tools from the system message', () => {
+  const template = reference.templates.find(({ name }) => name === 'phi-4-mini')?.template ?? ''
+  const call = { id: 'x', name: 'get_weather', arguments: ARGUMENTS }
+  const messages: ChatMessage[] = [
+    { role: 'user', content: 'Weather?' },
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', content: 'grey', toolCallId: 'x' },
+  ]
+  const list = JSON.stringify([reference.tools[0]?.function])
+  const rest = [
+    '<|user|>Weather?<|end|>',
+    `<|assistant|><|tool_call|>{"name": "get_weather", "arguments": ${ARGUMENTS}}<|/tool_call|><|end|>`,
+    '<|tool|>grey<|end|><|assistant|>',
+  ].join('')
+
+  it.each([
+    ['', []],
+    ['Be brief.', [{ role: 'system' as const, content: 'Be brief.' }]],
+  ])('gets them there, behind "%s"', (system, first) => {
+    expect(render(createModel(template), { messages: [...first, ...messages], tools: TOOLS })).toBe(
+      `<|system|>${system}<|tool|>${list}<|/tool|><|end|>${rest}`,
+    )
+  })
+
+  it('gets none where none may be called', () => {
+    expect(render(createModel(template), { messages, tools: TOOLS, toolChoice: 'none' })).toBe(rest)
+  })
+
+  it('is read with the tags of its calls', () => {
+    const answer = `<|tool_call|>[{"name": "get_weather", "arguments": ${ARGUMENTS}}]<|/tool_call|>`
+    expect(read(createModel(template), { messages: messages.slice(0, 1), tools: TOOLS }, answer)).toEqual([
+      { type: 'call', name: 'get_weather' },
+      { type: 'arguments', text: ARGUMENTS },
+    ])
   })
 })
 
@@ -182,7 +265,7 @@ describe('a template that knows no tools', () => {
     )
   })
 
-  it.each(['gemma-2', 'gemma-3', 'phi-3-mini', 'phi-4-mini'])('of %s takes them', (name) => {
+  it.each(['gemma-2', 'gemma-3', 'phi-3-mini'])('of %s takes them', (name) => {
     const template = reference.templates.find((one) => one.name === name)?.template ?? ''
     const text = render(createModel(template), { messages: messages.slice(1), tools })
 
@@ -218,12 +301,32 @@ describe('an answer that must call a tool', () => {
     )
   })
 
-  it('shows the control tokens of its format, and is not constrained where it need not call', () => {
+  it('may write the control tokens of its format where it need not call', () => {
     const model = createModel(mistral, { specialTexts: ['[TOOL_CALLS]', '[INST]'] })
     const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS }
     const plan = planAnswer(model, { chat, prompt: new ChatTemplate(model).render(chat), constraint: null })
 
-    expect(plan).toMatchObject({ constraint: null, shownSpecialTexts: ['[TOOL_CALLS]'] })
+    expect(plan).toMatchObject({
+      constraint: { kind: 'structural-tag', shownSpecialTexts: ['[TOOL_CALLS]'] },
+      shownSpecialTexts: ['[TOOL_CALLS]'],
+    })
+    expect(JSON.parse(plan.constraint?.kind === 'structural-tag' ? plan.constraint.tag : '')).toMatchObject({
+      format: { type: 'triggered_tags', triggers: ['[TOOL_CALLS]'], tags: [{ begin: '[TOOL_CALLS] [' }] },
+    })
+  })
+
+  it('is begun by name where each call begins with the control token', () => {
+    const model = createModel(`${mistral}{# [ARGS] #}`, { specialTexts: ['[TOOL_CALLS]', '[ARGS]'] })
+    const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, toolChoice: 'required' }
+    const plan = planAnswer(model, { chat, prompt: new ChatTemplate(model).render(chat), constraint: null })
+
+    expect(JSON.parse(plan.constraint?.kind === 'structural-tag' ? plan.constraint.tag : '')).toMatchObject({
+      format: {
+        type: 'tags_with_separator',
+        separator: '[TOOL_CALLS]',
+        tags: [{ begin: 'get_weather[ARGS]', end: '' }],
+      },
+    })
   })
 })
 
@@ -241,6 +344,68 @@ describe('a message that is continued', () => {
   it('is refused where the template does not write it', () => {
     const model = createModel("{{ messages[0]['content'] }}")
     expect(() => render(model, { messages, continuesLastMessage: true })).toThrow('cannot be continued')
+  })
+})
+
+describe("Gemma 4's template", () => {
+  const template = reference.templates.find(({ name }) => name === 'gemma-4')?.template ?? ''
+
+  it('takes properties of several types, or of none', () => {
+    const properties = {
+      any: true,
+      both: { anyOf: [{ type: 'string' }, { type: 'null' }], description: 'Either.' },
+      list: { type: 'array', items: { $ref: '#/$defs/point' } },
+      map: { type: 'object', additionalProperties: false },
+      several: { type: ['integer', 'null'] },
+    }
+    const $defs = { point: { type: 'object', properties: { x: { enum: [1, 2] } } } }
+    const tool = {
+      name: 'f',
+      description: null,
+      parameters: { type: 'object', properties, $defs },
+      strict: false,
+    }
+    const text = render(createModel(template), { messages: [{ role: 'user', content: 'Hi' }], tools: [tool] })
+
+    expect(text).toContain('both:{description:<|"|>Either.<|"|>,nullable:true,type:<|"|>STRING<|"|>}')
+    expect(text).toContain('map:{properties:{},type:<|"|>OBJECT<|"|>}')
+    expect(text).toContain('several:{nullable:true,type:<|"|>INTEGER<|"|>}')
+  })
+
+  it('opens what is read as reasoning', () => {
+    const model = createModel(template, { specialTexts: ['<|channel>', '<channel|>'] })
+    const chat: Chat = {
+      messages: [{ role: 'user', content: 'Hi' }],
+      templateArguments: { enable_thinking: true },
+    }
+    const prompt = new ChatTemplate(model).render(chat)
+
+    expect(planAnswer(model, { chat, prompt, constraint: null }).shownSpecialTexts).toEqual([
+      '<|channel>',
+      '<channel|>',
+    ])
+    expect(read(model, chat, '<|channel>thought\nHm.\n<channel|>Yes')).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Yes', at: 32 },
+    ])
+  })
+})
+
+describe('reasoning that the prompt opens with a control token', () => {
+  const model = createModel("{{ messages[0]['content'] }}[THINK]{# [/THINK] #}", {
+    specialTexts: ['[THINK]', '[/THINK]'],
+  })
+  const chat: Chat = { messages: [{ role: 'user', content: 'Hi' }] }
+
+  it('is free, and the answer behind it constrained', () => {
+    const prompt = new ChatTemplate(model).render(chat)
+    const constraint = { kind: 'choice', choices: ['yes'] } as const
+    const plan = planAnswer(model, { chat, prompt, constraint })
+
+    expect(plan.constraint).toMatchObject({ shownSpecialTexts: ['[THINK]', '[/THINK]'] })
+    expect(JSON.parse(plan.constraint?.kind === 'structural-tag' ? plan.constraint.tag : '')).toMatchObject({
+      format: { elements: [{ content: { type: 'any_text' }, end: '[/THINK]' }, { type: 'or' }] },
+    })
   })
 })
 

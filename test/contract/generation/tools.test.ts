@@ -68,6 +68,26 @@ const FAMILIES: readonly (readonly [string, string, Partial<ModelInfo>])[] = [
     { chatTemplate: templateOf('gemma-3') },
   ],
   [
+    'Gemma 4',
+    '<|tool_call>call:get_weather{city:<|"|>Köln<|"|>}<tool_call|>',
+    { chatTemplate: templateOf('gemma-4'), specialTexts: ['<|tool_call>', '<tool_call|>', '<|"|>'] },
+  ],
+  [
+    'DeepSeek',
+    `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>${ARGUMENTS}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+    { chatTemplate: templateOf('deepseek-v3.1') },
+  ],
+  [
+    'Phi-4-mini',
+    `<|tool_call|>{"name": "get_weather", "arguments": ${ARGUMENTS}}<|/tool_call|>`,
+    { chatTemplate: templateOf('phi-4-mini') },
+  ],
+  [
+    'Qwen3-Coder',
+    '<tool_call>\n<function=get_weather>\n<parameter=city>\nKöln\n</parameter>\n</function>\n</tool_call>',
+    { chatTemplate: templateOf('qwen3-coder') },
+  ],
+  [
     'a model without tools',
     `<tool_call>{"name": "get_weather", "arguments": ${ARGUMENTS}}</tool_call>`,
     { chatTemplate: null },
@@ -229,7 +249,7 @@ describe('what an engine is asked for', () => {
   const TAG = {
     type: 'tag',
     begin: '<tool_call>\n{"name": "get_weather", "arguments": ',
-    content: { type: 'json_schema', json_schema: PARAMETERS },
+    content: { type: 'json_schema', json_schema: PARAMETERS, field: 'tools[0].function.parameters' },
     end: '}\n</tool_call>',
   }
 
@@ -307,6 +327,33 @@ describe('what an engine is asked for', () => {
   it('is nothing more for a chat without tools', async () => {
     const request = await requestOf({ tools: [] })
     expect(Object.keys(request?.options ?? {})).toEqual(['maxNewTokens', 'sampling', 'stopStrings'])
+  })
+})
+
+describe('a refused schema', () => {
+  const createRefusing = (part?: string) =>
+    new ScriptedEngine(
+      async function* () {
+        yield* []
+        const params = {
+          field: 'The constraint',
+          message: 'at /type: x',
+          ...(part !== undefined && { part }),
+        }
+        throw new ServiceError('constraint_invalid', params)
+      },
+      { chatTemplate: templateOf('qwen3'), canConstrain: true },
+    )
+
+  it.each([
+    ['tools[1].function.parameters', 'tools[1].function.parameters'],
+    [undefined, 'response_format'],
+  ])('is named by the body: %s', async (part, name) => {
+    const { post } = createTestApp({ engine: createRefusing(part) })
+    const body = { messages: [ASKED], tools: TOOLS, response_format: { type: 'json_object' } }
+    const { error } = (await post(URL, body)).json()
+
+    expect([error.message, error.param]).toEqual([`${name} cannot be compiled: at /type: x.`, name])
   })
 })
 

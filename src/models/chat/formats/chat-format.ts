@@ -8,12 +8,28 @@ interface CallFrame {
   readonly end: string
 }
 
+/** A format of XGrammar's structural tags. */
+export type TagFormat = Readonly<Record<string, unknown>>
+
+/** The schema of a function's arguments. */
+export interface ArgumentSchema {
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** The body's name for it, for errors. */
+  readonly field: string
+}
+
 export interface ChatFormat {
   readonly name: Exclude<ToolFormat, 'auto'>
   /** Whether models with this template write calls so. */
   readonly isOf: (template: string) => boolean
   readonly syntax: CallSyntax
   readonly frame: (name: string) => CallFrame
+  /** A function's schema as the template can read it. @default as it is */
+  readonly toTemplateSchema?: (parameters: Readonly<Record<string, unknown>>) => object
+  /** Arguments as they are written inside the frame; JSON where it is absent. @param text JSON text of an object */
+  readonly writeArguments?: (text: string) => string
+  /** What arguments of a schema may be; present where they are not JSON. */
+  readonly toArgumentsFormat?: (schema: ArgumentSchema) => TagFormat
   /** Around all calls of an answer, and between them. */
   readonly list: CallFrame & { readonly separator: string }
   /** What every list begins with: once it is written, a call must follow. */

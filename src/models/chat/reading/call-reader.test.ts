@@ -1,18 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChatFormat } from '../formats/chat-format.ts'
+import { DEEPSEEK, DEEPSEEK_BLOCK } from '../formats/deepseek.ts'
 import { GEMMA } from '../formats/gemma.ts'
+import { GEMMA_4 } from '../formats/gemma-4.ts'
 import { HERMES } from '../formats/hermes.ts'
 import { JSON_FORMAT } from '../formats/json.ts'
 import { LLAMA } from '../formats/llama.ts'
 import { MISTRAL_LIST, MISTRAL_NAMED } from '../formats/mistral.ts'
+import { PHI } from '../formats/phi.ts'
+import { QWEN_XML } from '../formats/qwen-xml.ts'
 import { writeCalls } from '../template-messages.ts'
 import type { AnswerPart, PartReader } from './answer-part.ts'
 import { CallReader } from './call-reader.ts'
+import { GemmaArguments } from './gemma-arguments.ts'
 import { ReasoningReader } from './reasoning-reader.ts'
+import { XmlArguments } from './xml-arguments.ts'
 
-const FORMATS = { HERMES, LLAMA, MISTRAL_LIST, MISTRAL_NAMED, GEMMA, JSON_FORMAT }
+const FORMATS = {
+  ...{ HERMES, LLAMA, MISTRAL_LIST, MISTRAL_NAMED, GEMMA, GEMMA_4, DEEPSEEK, DEEPSEEK_BLOCK, PHI, QWEN_XML },
+  JSON_FORMAT,
+}
 const TOOLS = ['get_weather', 'add', 'f']
+const PARAMETERS = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }
 
 interface ReaderOptions {
   readonly maxCalls?: number
@@ -23,7 +33,8 @@ function createReader(
   { syntax }: ChatFormat,
   { maxCalls = Infinity, startsInCalls = false }: ReaderOptions = {},
 ) {
-  return new CallReader({ syntax, isTool: (name) => TOOLS.includes(name), maxCalls, startsInCalls })
+  const tools = new Map(TOOLS.map((name) => [name, PARAMETERS]))
+  return new CallReader({ syntax, tools, maxCalls, startsInCalls })
 }
 
 /** Pieces of the same kind joined, each call one entry. */
@@ -102,6 +113,42 @@ describe('calls are read as', () => {
       ['So:', WEATHER],
     ],
     ['JSON_FORMAT', '[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [WEATHER]],
+    [
+      'DEEPSEEK',
+      'Ok.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Rome"}<｜tool▁call▁end｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+      ['Ok.', WEATHER, 'call f: {}'],
+    ],
+    [
+      'DEEPSEEK_BLOCK',
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n{"city": "Rome"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+      [WEATHER, 'call f: {}'],
+    ],
+    [
+      'PHI',
+      '<|tool_call|>{"name": "get_weather", "arguments": {"city": "Rome"}}<|/tool_call|><|tool_call|>[{"name": "f", "arguments": {}}]<|/tool_call|>',
+      [WEATHER, 'call f: {}'],
+    ],
+    ['PHI', 'functools[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [WEATHER]],
+    [
+      'QWEN_XML',
+      'So:\n<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=f>\n</function>\n</tool_call>',
+      ['So:', WEATHER, 'call f: {}'],
+    ],
+    [
+      'QWEN_XML',
+      '<tool_call>\n<function=f>\n<parameter=city>\n"a"\n\n</p>\n</parameter>\n<parameter=days>\n12\n</parameter>\n<parameter=x>\n[1, "</parameter>"]\n</parameter>\n</function>\n</tool_call>',
+      ['call f: {"city": "\\"a\\"\\n\\n</p>", "days": 12, "x": "[1, \\""}'],
+    ],
+    [
+      'GEMMA_4',
+      '<|tool_call>call:get_weather{city:<|"|>Rome<|"|>}<tool_call|><|tool_call>call:f{}<tool_call|>',
+      [WEATHER, 'call f: {}'],
+    ],
+    [
+      'GEMMA_4',
+      '<|tool_call>call:f{a:[1,-2.5,{<|"|>b c<|"|>:<|"|>{"x"}\n<|"|>}],d:true,e:null}<tool_call|>',
+      ['call f: {"a": [1, -2.5, {"b c": "{\\"x\\"}\\n"}], "d": true, "e": null}'],
+    ],
   ])('%s: %s', (name, text, expected) => {
     expect(read(createReader(FORMATS[name]), [text])).toEqual(expected)
     expect(read(createReader(FORMATS[name]), text.split(''))).toEqual(expected)
@@ -121,6 +168,11 @@ describe('what is no call stays text', () => {
     ['MISTRAL_NAMED', '[TOOL_CALLS]unknown[ARGS]{}'],
     ['GEMMA', '```json\n{"a": 1}\n```\n'],
     ['JSON_FORMAT', '[1, 2, 3]'],
+    ['DEEPSEEK', '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>unknown<｜tool▁sep｜>{}'],
+    ['PHI', 'functools.partial(f)'],
+    ['QWEN_XML', '<tool_call>\n<function=unknown>\n</function>\n</tool_call>'],
+    ['QWEN_XML', 'Use <function=f> so.'],
+    ['GEMMA_4', '<|tool_call>call:unknown{}<tool_call|>'],
     ['JSON_FORMAT', '{"name": ["f"]}'],
     ['JSON_FORMAT', ''],
   ])('%s: %s', (name, text) => {
@@ -162,6 +214,23 @@ const call = fc.record({
   arguments: jsonObject.map((value) => JSON.stringify(value)),
 })
 
+/** With arguments that every notation can write. */
+const plainCall = fc.record({
+  id: fc.constant('x'),
+  name: fc.constantFrom(...TOOLS),
+  arguments: fc
+    .record(
+      {
+        city: fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '<', '{', '}', ',', 'é', '😀') }),
+        days: fc.integer(),
+        list: fc.array(fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.constant('x, y'))),
+        nested: fc.record({ flag: fc.boolean(), text: fc.constantFrom('[a]', '', ' b ') }),
+      },
+      { requiredKeys: [] },
+    )
+    .map((value) => JSON.stringify(value)),
+})
+
 /** Cut at any places. */
 const cut = (text: string): fc.Arbitrary<readonly string[]> =>
   fc.array(fc.nat({ max: text.length }), { maxLength: 12 }).map((places) => {
@@ -177,6 +246,24 @@ const wildText = fc
         '<tool_call>',
         '</tool_call>',
         '[TOOL_CALLS]',
+        '<function=f>',
+        '<parameter=city>',
+        '<parameter=x>',
+        '\n</parameter>',
+        '</function>',
+        '<|tool_call>',
+        'call:f{',
+        'a:',
+        '<|"|>',
+        '<tool_call|>',
+        '<｜tool▁calls▁begin｜>',
+        '<｜tool▁call▁begin｜>',
+        'function<｜tool▁sep｜>f',
+        'f<｜tool▁sep｜>',
+        '<｜tool▁call▁end｜>',
+        '<｜tool▁calls▁end｜>',
+        '<|tool_call|>',
+        'functools',
         '[ARGS]',
         '[CALL_ID]',
         '<|python_tag|>',
@@ -217,11 +304,22 @@ const wildText = fc
   .map((parts) => parts.join(''))
 
 describe.each(Object.entries(FORMATS))('%s', (_, format) => {
-  it('reads the calls that it writes', () => {
+  it.skipIf(format.writeArguments !== undefined)('reads the calls that it writes', () => {
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 3 }), (calls) => {
         const expected = calls.map(({ name, arguments: text }) => `call ${name}: ${text}`)
         expect(read(createReader(format), [writeCalls(calls, format)])).toEqual(expected)
+      }),
+    )
+  })
+
+  it('reads the values that it writes', () => {
+    fc.assert(
+      fc.property(fc.array(plainCall, { minLength: 1, maxLength: 3 }), (calls) => {
+        const folded = read(createReader(format), [writeCalls(calls, format)])
+        expect(folded.map((one) => JSON.parse(one.replace(/^call \w+: /, '')) as unknown)).toEqual(
+          calls.map(({ arguments: text }) => JSON.parse(text) as unknown),
+        )
       }),
     )
   })
@@ -237,6 +335,31 @@ describe.each(Object.entries(FORMATS))('%s', (_, format) => {
         },
       ),
       { numRuns: 500 },
+    )
+  })
+})
+
+describe.each([
+  {
+    name: 'Gemma 4',
+    create: () => new GemmaArguments(),
+    begin: '{',
+    end: '<|"|>}]}]}]}]}]}]}]}]}]}]}]}]}]}]}',
+  },
+  {
+    name: 'Qwen3-Coder',
+    create: () => new XmlArguments(PARAMETERS),
+    begin: '',
+    end: '</parameter></function>',
+  },
+])('arguments in the notation of $name', ({ create, begin, end }) => {
+  it('are JSON, whatever stands in them', () => {
+    fc.assert(
+      fc.property(wildText, (text) => {
+        const { json, isEnd } = create().read(begin + text + end)
+        if (isEnd) expect(JSON.parse(json)).toBeTypeOf('object')
+      }),
+      { numRuns: 1000 },
     )
   })
 })

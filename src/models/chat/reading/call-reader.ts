@@ -9,31 +9,49 @@
  * Invariant: no text is given that could still become a marker.
  */
 import { type AnswerPart, openMarkerLength, type PartReader } from './answer-part.ts'
+import { type ArgumentReader, JsonArguments } from './argument-reader.ts'
 import { CallObject } from './call-object.ts'
-import { JsonValue } from './json-value.ts'
 
-/** How a model writes calls: each a JSON object, or a name and a JSON object, alone or as a list. */
+/** How a model writes calls: each a JSON object, or a name and its arguments, alone or as a list. */
 export interface CallSyntax {
   /** What calls begin with. */
   readonly openers: readonly string[]
   /** What may follow them. */
   readonly closers: readonly string[]
+  /** What may stand behind a call, before the next one or the closer. @default none */
+  readonly separators?: readonly string[]
+  /** @default `name[ARGS]{…}` */
+  readonly named?: NamedCall
   /** Whether an answer may begin with calls without an opener. */
   readonly mayBeBare: boolean
 }
 
+/** A call that is a name and then its arguments. */
+interface NamedCall {
+  /** All in front of the arguments; its group is the name. */
+  readonly whole: RegExp
+  /** What may still become that. */
+  readonly beginning: RegExp
+  /** @param parameters the function's schema */
+  readonly createArguments: (parameters: Readonly<Record<string, unknown>>) => ArgumentReader
+}
+
 interface CallReaderOptions {
   readonly syntax: CallSyntax
-  readonly isTool: (name: string) => boolean
+  /** The schemas of the functions that may be called, by their names. */
+  readonly tools: ReadonlyMap<string, Readonly<Record<string, unknown>>>
   /** Calls of an answer; what follows the last one is dropped. */
   readonly maxCalls: number
   /** Whether the prompt has the opener already. */
   readonly startsInCalls: boolean
 }
 
-/** `name[ARGS]{` and `name[CALL_ID]id[ARGS]{`, as Mistral writes them, up to the brace. */
-const NAMED_CALL = /^([\w.:/-]+)(?:\[CALL_ID\][^[{]*)?(?:\[ARGS\])?\s*$/
-const NAMED_BEGINNING = /^[\w.:/-]/
+/** `name[ARGS]{` and `name[CALL_ID]id[ARGS]{`, as Mistral writes them. */
+const NAMED_JSON: NamedCall = {
+  whole: /^([\w.:/-]+)(?:\[CALL_ID\][^[{]*)?(?:\[ARGS\])?\s*(?=\{)/,
+  beginning: /^[\w.:/-]+(?:\s*|\[[^{]*)$/,
+  createArguments: () => new JsonArguments(),
+}
 const LONGEST_NAMED = 512
 
 type State = 'text' | 'list' | 'object' | 'arguments' | 'over'
@@ -48,7 +66,7 @@ export class CallReader implements PartReader {
   /** What was read since the opener, to be given as text unless a call comes of it; null once one has come. */
   #raw: string | null = ''
   #object: CallObject | null = null
-  #arguments: JsonValue | null = null
+  #arguments: ArgumentReader | null = null
   #calls = 0
   /** Whether only white space has come so far. */
   #isAtStart = true
@@ -130,14 +148,19 @@ export class CallReader implements PartReader {
   }
 
   #readList(): boolean {
-    const { closers, openers } = this.#options.syntax
+    const { closers, openers, separators = [] } = this.#options.syntax
     const content = this.#buffer.trimStart()
     if (content === '') return false
     if (this.#raw === null) {
+      const separator = separators.find((one) => content.startsWith(one))
+      if (separator !== undefined) {
+        this.#consume(content.slice(separator.length))
+        return true
+      }
       const closer = closers.find((one) => content.startsWith(one))
       if (closer !== undefined) return this.#leaveList(content.slice(closer.length))
       if (openers.some((opener) => content.startsWith(opener))) return this.#leaveList(content)
-      if (openMarkerLength(content, [...closers, ...openers]) === content.length) return false
+      if (openMarkerLength(content, [...closers, ...openers, ...separators]) === content.length) return false
     }
     const first = content.charAt(0)
     if (first === '{') {
@@ -150,33 +173,31 @@ export class CallReader implements PartReader {
       this.#consume(content.slice(1))
       return true
     }
-    return NAMED_BEGINNING.test(first) && this.#raw !== null
-      ? this.#readNamed(content)
-      : this.#leaveList(content)
+    return this.#raw === null ? this.#leaveList(content) : this.#readNamed(content)
   }
 
   #readNamed(content: string): boolean {
-    const brace = content.slice(0, LONGEST_NAMED).indexOf('{')
-    if (brace === -1) {
-      if (content.length < LONGEST_NAMED && mayBecomeNamed(content)) return false
-      return this.#leaveList(this.#buffer)
-    }
-    const name = NAMED_CALL.exec(content.slice(0, brace))?.[1]
-    if (name === undefined || !this.#options.isTool(name)) return this.#leaveList(this.#buffer)
+    const { syntax, tools } = this.#options
+    const { whole, beginning, createArguments } = syntax.named ?? NAMED_JSON
+    const found = whole.exec(content.slice(0, LONGEST_NAMED))
+    if (found === null && content.length < LONGEST_NAMED && beginning.test(content)) return false
+    const name = found?.[1] ?? ''
+    const parameters = tools.get(name)
+    if (found === null || parameters === undefined) return this.#leaveList(this.#buffer)
     this.#callEvents.onName(name)
-    this.#buffer = content.slice(brace)
-    this.#arguments = new JsonValue('{')
+    this.#buffer = content.slice(found[0].length)
+    this.#arguments = createArguments(parameters)
     this.#state = 'arguments'
     return true
   }
 
   #readArguments(): boolean {
-    const buffer = this.#buffer
-    const end = this.#arguments?.advance(buffer, 0) ?? 0
-    this.#callEvents.onArguments(end === -1 ? buffer : buffer.slice(0, end))
-    this.#buffer = end === -1 ? '' : buffer.slice(end)
-    if (end !== -1) this.#endCall()
-    return end !== -1
+    const read = this.#arguments?.read(this.#buffer)
+    if (read === undefined) return false
+    this.#callEvents.onArguments(read.json)
+    this.#buffer = this.#buffer.slice(read.length)
+    if (read.isEnd) this.#endCall()
+    return read.isEnd
   }
 
   #readObject(): boolean {
@@ -211,7 +232,7 @@ export class CallReader implements PartReader {
   }
 
   readonly #callEvents = {
-    isTool: (name: string): boolean => this.#options.isTool(name),
+    isTool: (name: string): boolean => this.#options.tools.has(name),
     onName: (name: string): void => {
       this.#calls++
       this.#raw = null
@@ -243,10 +264,6 @@ export class CallReader implements PartReader {
 
 /** Between the calls of a list, and around it. */
 const LIST_MARK = /[[\],;]/
-
-function mayBecomeNamed(text: string): boolean {
-  return /^[\w.:/-]+(?:\s*|\[[^{]*)$/.test(text)
-}
 
 function firstOf(text: string, markers: readonly string[]): { index: number; marker: string } | null {
   let first: { index: number; marker: string } | null = null

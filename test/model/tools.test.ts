@@ -7,19 +7,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { ServiceError } from '../../src/core/errors.ts'
 import { TOOL_FORMATS, type ToolFormat } from '../../src/core/tool-format.ts'
-import type * as Runner from '../../src/engines/llamacpp/runner.ts'
 import type * as InProcess from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { Engine, ModelInfo } from '../../src/protocol/engine.ts'
+import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { eventData } from '../support/net/event-data.ts'
 import { createRegistry, createTestApp, type TestApp } from '../support/servers/test-app.ts'
 import { shared } from '../support/shared.ts'
 
-/** Threads run what was built. */
-const BUILT = '../../dist/engines/llamacpp/runner.js'
-const BUILT_ENGINE = '../../dist/engines/process/step-loop/in-process-engine.js'
 const URL = '/v1/chat/completions'
 const CALLS_TOKEN = '[TOOL_CALLS]'
 const THINK_END = '[/THINK]'
@@ -65,11 +61,9 @@ interface Message {
 }
 
 let folder: string
-let engine: InProcess.InProcessEngine
+let demo: DemoModel
 
 beforeAll(async () => {
-  const { openLlamaRunner } = (await import(BUILT)) as typeof Runner
-  const { InProcessEngine } = (await import(BUILT_ENGINE)) as typeof InProcess
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const checkpoint = path.join(folder, 'demo')
   await cp(path.resolve(import.meta.dirname, '../../models/demo'), checkpoint, { recursive: true })
@@ -78,28 +72,21 @@ beforeAll(async () => {
     const renamed = text.replaceAll('<|reserved_0|>', CALLS_TOKEN).replaceAll('<|reserved_1|>', THINK_END)
     await writeFile(path.join(checkpoint, name), renamed)
   }
-  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  const modelPath = path.join(folder, 'demo.gguf')
-  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
-  const sizes = { maxBatchSize: 4, maxSeqLen: 1024, threads: 1 }
-  const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
-  const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
-  engine = new InProcessEngine({ runner })
+  demo = await openDemoModel({ maxBatchSize: 4, maxSeqLen: 1024, isBuilt: true, checkpoint })
 })
 
 afterAll(async () => {
-  await engine.close()
+  await demo.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 /** The same engine under another template, which its owner does not close. */
 function withTemplate(template?: string): Engine {
   const info = (): ModelInfo => ({
-    ...engine.info(),
+    ...demo.engine.info(),
     ...(template !== undefined && { chatTemplate: template }),
   })
-  return new Proxy(engine, {
+  return new Proxy(demo.engine, {
     get: (target, name) => {
       if (name === 'info') return info
       if (name === 'generate') return generate
@@ -113,7 +100,7 @@ function withTemplate(template?: string): Engine {
 /** What was built has an error class of its own. */
 async function* generate(...request: Parameters<InProcess.InProcessEngine['generate']>) {
   try {
-    yield* engine.generate(...request)
+    yield* demo.engine.generate(...request)
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ServiceError') throw error
     const { code, params } = error as ServiceError
@@ -140,7 +127,7 @@ async function askStreamed(app: TestApp, fields: object) {
   const answer = await app.post(URL, body)
   const calls: { name: string; arguments: string }[] = []
   let content = ''
-  for (const [, json = ''] of answer.body.matchAll(/^data: (\{.*)$/gm)) {
+  for (const json of eventData(answer.body).slice(0, -1)) {
     const { delta } = JSON.parse(json).choices[0]
     content += delta.content ?? ''
     for (const { index, function: called } of delta.tool_calls ?? []) {

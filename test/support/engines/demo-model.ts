@@ -14,6 +14,10 @@ export interface DemoModelOptions {
   readonly maxBatchSize: number
   /** Whether built files run: constraints are matched in threads, which have no others. @default false */
   readonly isBuilt?: boolean
+  /** @default the bundled one as it is */
+  readonly checkpoint?: string
+  /** @default 512 */
+  readonly maxSeqLen?: number
 }
 
 export interface DemoModel {
@@ -24,7 +28,12 @@ export interface DemoModel {
 }
 
 /** Call in a `beforeAll`: it takes seconds. */
-export async function openDemoModel({ maxBatchSize, isBuilt = false }: DemoModelOptions): Promise<DemoModel> {
+export async function openDemoModel({
+  maxBatchSize,
+  isBuilt = false,
+  checkpoint = CHECKPOINT,
+  maxSeqLen = 512,
+}: DemoModelOptions): Promise<DemoModel> {
   const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
   const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/runner.${extension}`)
   const { InProcessEngine }: typeof InProcess = await import(
@@ -32,8 +41,8 @@ export async function openDemoModel({ maxBatchSize, isBuilt = false }: DemoModel
   )
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const modelPath = path.join(folder, 'demo.gguf')
-  await convertDemoModel(modelPath)
-  const sizes = { maxBatchSize, maxSeqLen: 512, threads: 1 }
+  await convertDemoModel(checkpoint, modelPath)
+  const sizes = { maxBatchSize, maxSeqLen, threads: 1 }
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
   const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
   const engine = new InProcessEngine({ runner })
@@ -44,8 +53,8 @@ export async function openDemoModel({ maxBatchSize, isBuilt = false }: DemoModel
   return { modelPath, runner, engine, close }
 }
 
-async function convertDemoModel(outputPath: string): Promise<void> {
-  const source = await findCheckpointFiles({ checkpoint: CHECKPOINT, modelConfig: null, tokenizer: null })
+async function convertDemoModel(checkpoint: string, outputPath: string): Promise<void> {
+  const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
   if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath })
 }

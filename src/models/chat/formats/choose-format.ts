@@ -36,7 +36,7 @@ export interface FormatModel {
  * What a template writes itself: tools, calls and results; calls and results of tools that have to be described; tools, from a
  * field of the system message, but no calls; or nothing.
  */
-export type WrittenTools = 'all' | 'calls' | 'system-field' | 'nothing'
+type WrittenTools = 'all' | 'calls' | 'system-field' | 'nothing'
 
 export interface ChosenFormat {
   readonly format: ChatFormat

@@ -1,10 +1,11 @@
 /** The AI SDK with its provider of OpenAI-compatible servers, which speaks chat completions. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { APICallError, generateText, Output, streamText } from 'ai'
+import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { createWeatherCaller } from '../../support/engines/weather-caller.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const OPTIONS = { includeUsage: true, supportsStructuredOutputs: true } as const
@@ -82,6 +83,55 @@ describe("the AI SDK's OpenAI-compatible provider", () => {
         schema: expect.stringContaining('"city"'),
       })
     }
+  })
+
+  it('calls a tool and answers with its result, plain and streamed', async () => {
+    const engine = createWeatherCaller({ result: 'sunny in Paris', answer: 'It is sunny.' })
+    const model = await createModel({ engine })
+    const getWeather = tool({
+      description: 'Weather',
+      inputSchema: z.object({ city: z.string() }),
+      execute: async ({ city }) => `sunny in ${city}`,
+    })
+    const options = {
+      model,
+      tools: { get_weather: getWeather },
+      stopWhen: stepCountIs(3),
+      prompt: 'Weather?',
+    }
+
+    const plain = await generateText(options)
+    const streamed = streamText(options)
+
+    expect([plain.text, await streamed.text]).toEqual(['It is sunny.', 'It is sunny.'])
+    for (const steps of [plain.steps, await streamed.steps]) {
+      expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop'])
+      expect(steps.map(({ reasoningText }) => reasoningText)).toEqual(['I must look.', 'Now I know.'])
+      expect(steps[0]).toMatchObject({
+        text: 'Let me see.',
+        toolCalls: [{ toolName: 'get_weather', input: { city: 'Paris' } }],
+        toolResults: [{ output: 'sunny in Paris' }],
+      })
+    }
+    expect(plain.warnings).toEqual([])
+  })
+
+  it('asks for a tool that must be called', async () => {
+    const engine = createWeatherCaller({ result: '', answer: '' })
+    const model = await createModel({ engine })
+    const getWeather = tool({
+      inputSchema: z.object({ city: z.string() }),
+      execute: async () => 'sunny',
+    })
+
+    const { toolCalls } = await generateText({
+      model,
+      tools: { get_weather: getWeather },
+      toolChoice: { type: 'tool', toolName: 'get_weather' },
+      prompt: 'Weather?',
+    })
+
+    expect(toolCalls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Paris' } }])
   })
 
   it('reads errors with their sentence, and tries those again that may pass', async () => {

@@ -1,10 +1,12 @@
 /** LangChain's chat model of OpenAI, as it is: what it sends is taken, what it reads is there. */
-import { type AIMessageChunk, HumanMessage, SystemMessage } from '@langchain/core/messages'
+import { AIMessageChunk, type BaseMessage, HumanMessage, SystemMessage } from '@langchain/core/messages'
+import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { failInTheMiddle, hangUntilLeft, say, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { createWeatherCaller } from '../../support/engines/weather-caller.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 type Fields = ConstructorParameters<typeof ChatOpenAI>[0]
@@ -81,6 +83,44 @@ describe("LangChain's chat model", () => {
 
     expect(await structured.invoke('where?')).toEqual({ city: 'Paris' })
     expect(engine.requests[0]?.options.constraint).toMatchObject({ kind: 'json-object' })
+  })
+
+  it.each(['plain', 'streamed'])('calls a tool and answers with its result, %s', async (kind) => {
+    const engine = createWeatherCaller({ result: 'sunny in Paris', answer: 'It is sunny.' })
+    const getWeather = tool(({ city }) => `sunny in ${city}`, {
+      name: 'get_weather',
+      description: 'Weather',
+      schema: z.object({ city: z.string() }),
+    })
+    const model = (await createModel({ engine })).bindTools([getWeather])
+    const messages: BaseMessage[] = [new HumanMessage('Weather in Paris?')]
+    const ask = async () => {
+      if (kind === 'plain') return await model.invoke(messages)
+      let whole = new AIMessageChunk('')
+      for await (const chunk of await model.stream(messages)) whole = whole.concat(chunk)
+      return whole
+    }
+
+    const first = await ask()
+    messages.push(first)
+    for (const call of first.tool_calls ?? []) messages.push(await getWeather.invoke(call))
+    const second = await ask()
+
+    expect(first.tool_calls).toMatchObject([{ name: 'get_weather', args: { city: 'Paris' } }])
+    expect(first.text).toBe('Let me see.')
+    expect(first.response_metadata).toMatchObject({ finish_reason: 'tool_calls' })
+    expect([second.text, second.tool_calls]).toEqual(['It is sunny.', []])
+  })
+
+  it('reads structured output from a call that is required', async () => {
+    const engine = createWeatherCaller({ result: '', answer: '' })
+    const model = await createModel({ engine })
+    const structured = model.withStructuredOutput(z.object({ city: z.string() }), {
+      name: 'get_weather',
+      method: 'functionCalling',
+    })
+
+    expect(await structured.invoke('where?')).toEqual({ city: 'Paris' })
   })
 
   it('answers a batch', async () => {

@@ -1,8 +1,11 @@
 /** LlamaIndex's LLM of OpenAI, as it is: what it sends is taken, what it reads is there. */
+import type { ChatMessage, ToolCall, ToolCallLLMMessageOptions } from '@llamaindex/core/llms'
+import { tool } from '@llamaindex/core/tools'
 import { OpenAI } from '@llamaindex/openai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { failInTheMiddle, hangUntilLeft, say } from '../../support/engines/scripted-engine.ts'
+import { createWeatherCaller } from '../../support/engines/weather-caller.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 import { until } from '../../support/until.ts'
 
@@ -57,6 +60,64 @@ describe("LlamaIndex's LLM", () => {
       kind: 'json-schema',
       schema: expect.stringContaining('"city"'),
     })
+  })
+
+  const getWeather = tool({
+    name: 'get_weather',
+    description: 'Weather',
+    parameters: z.object({ city: z.string() }),
+    execute: ({ city }) => `sunny in ${city}`,
+  })
+
+  it('calls a tool and answers with its result', async () => {
+    const engine = createWeatherCaller({ result: 'sunny in Paris', answer: 'It is sunny.' })
+    const llm = await createLlm({ engine })
+    const messages: ChatMessage[] = [{ role: 'user', content: 'Weather in Paris?' }]
+
+    const first = await llm.exec({ messages, tools: [getWeather] })
+    const second = await llm.exec({ messages: [...messages, ...first.newMessages], tools: [getWeather] })
+
+    expect(first.toolCalls).toMatchObject([{ name: 'get_weather' }])
+    expect(first.newMessages.at(-1)?.options).toMatchObject({ toolResult: { result: 'sunny in Paris' } })
+    expect(second.newMessages).toMatchObject([{ role: 'assistant', content: 'It is sunny.' }])
+  })
+
+  /** By hand: `exec` looks for a call in the first chunk of a stream only. */
+  it('calls a tool and answers with its result, streamed', async () => {
+    const engine = createWeatherCaller({ result: 'sunny in Paris', answer: 'It is sunny.' })
+    const llm = await createLlm({ engine })
+    const messages: ChatMessage<ToolCallLLMMessageOptions>[] = [
+      { role: 'user', content: 'Weather in Paris?' },
+    ]
+    const ask = async () => {
+      let content = ''
+      let toolCall: ToolCall[] = []
+      for await (const { delta, options = {} } of await llm.chat({
+        messages,
+        tools: [getWeather],
+        stream: true,
+      })) {
+        content += delta
+        if ('toolCall' in options) toolCall = options.toolCall as ToolCall[]
+      }
+      return { content, toolCall }
+    }
+
+    const { content, toolCall } = await ask()
+    const [call] = toolCall
+    const result = getWeather.call(call?.input as { city: string }) as string
+    messages.push(
+      { role: 'assistant', content, options: { toolCall } },
+      {
+        role: 'user',
+        content: result,
+        options: { toolResult: { id: call?.id ?? '', result, isError: false } },
+      },
+    )
+    const second = await ask()
+
+    expect(toolCall).toMatchObject([{ name: 'get_weather', input: { city: 'Paris' } }])
+    expect([content, second]).toEqual(['Let me see.', { content: 'It is sunny.', toolCall: [] }])
   })
 
   it('passes what it does not know itself', async () => {

@@ -17,8 +17,13 @@ import { rerankRequest } from '../../dist/api/dialects/rerank/schema.js'
 import { tokenizeRequest } from '../../dist/api/dialects/vllm-tokens/schema.js'
 import {
   UNBUILT_ANTHROPIC_FIELDS,
+  UNBUILT_MESSAGE_FIELDS,
+  UNBUILT_OUTPUT_FIELDS,
+  UNBUILT_REASONING_FIELDS,
   UNBUILT_RESPONSE_FIELDS,
+  UNBUILT_STREAM_FIELDS,
   UNBUILT_TOKENIZE_FIELDS,
+  UNBUILT_TOOL_FIELDS,
 } from '../../dist/net/requests/other-fields/dialects.js'
 import {
   UNBUILT_EMBEDDING_FIELDS,
@@ -70,6 +75,15 @@ const OTHERS = [
 
 /** Asks for something in every field. */
 const LOADED = { any: 'thing' }
+
+/** Fields of fields. @type {readonly (readonly [owner: string, table: FieldTable])[]} */
+const NESTED = [
+  ['a message of a chat', UNBUILT_MESSAGE_FIELDS],
+  ['a tool', UNBUILT_TOOL_FIELDS],
+  ['`stream_options`', UNBUILT_STREAM_FIELDS],
+  ['`reasoning` of Responses', UNBUILT_REASONING_FIELDS],
+  ['`output_config` of Messages', UNBUILT_OUTPUT_FIELDS],
+]
 
 /** What a route does with a field; null where it is in neither list. @param {string} field @param {Route} route */
 function fateOf(field, { known, table }) {
@@ -145,6 +159,10 @@ ${toTable([['field', 'whose', ...GENERATION.map(({ title }) => title), 'passes']
 The same of requests that generate nothing:
 
 ${toTable([['field', 'whose', ...OTHERS.map(([, { title }]) => title)], ...otherRows])}
+
+Fields of fields that are 400, unless they ask for nothing:
+
+${NESTED.map(([owner, table]) => `- of ${owner}: ${[...table.keys()].map((field) => `\`${field}\``).join(', ')}`).join('\n')}
 `
 }
 

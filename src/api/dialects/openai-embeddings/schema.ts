@@ -85,7 +85,6 @@ const body = requestBody(
       .describe(
         'Cuts the vectors, where the model was trained for it (Matryoshka); they have length 1 again.',
       ),
-    user: z.unknown().describe('Ignored.').optional(),
   },
   UNBUILT_EMBEDDING_FIELDS,
 )

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
+import { readDeliveries } from './load/deliveries.mjs'
 import { findModel } from './models.mjs'
 
 const { values } = parseArgs({
@@ -60,16 +61,8 @@ async function run(prompts, numBeams) {
     place: { priorityClass: 0, priority: 0, accountId: 'bench' },
   }
   const startedMs = performance.now()
-  let made = 0
-  let lastMs = 0
-  let longestMs = 0
-  for await (const events of engine.generate(request, new AbortController().signal)) {
-    for (const event of events) if (event.type === 'text-delta') made += event.tokenIds.length
-    const nowMs = performance.now()
-    if (lastMs > 0) longestMs = Math.max(longestMs, nowMs - lastMs)
-    lastMs = nowMs
-  }
-  return { rate: (made * numBeams * 1000) / (performance.now() - startedMs), longestMs }
+  const { tokens, longestMs } = await readDeliveries(engine, request)
+  return { rate: (tokens * numBeams * 1000) / (performance.now() - startedMs), longestMs }
 }
 
 /** @param {number} prompts @param {number} numBeams */

@@ -11,6 +11,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
+import { readDeliveries } from './load/deliveries.mjs'
 import { writeRandomModel } from './random-model.mjs'
 import { rangeOf } from './report/statistics.mjs'
 
@@ -66,16 +67,7 @@ async function stream(constraint, maxNewTokens = TOKENS) {
     },
     place: { priorityClass: 0, priority: 0, accountId: 'bench' },
   }
-  let tokens = 0
-  let lastMs = 0
-  let longestMs = 0
-  for await (const events of engine.generate(request, new AbortController().signal)) {
-    for (const event of events) if (event.type === 'text-delta') tokens += event.tokenIds.length
-    const nowMs = performance.now()
-    if (lastMs > 0) longestMs = Math.max(longestMs, nowMs - lastMs)
-    lastMs = nowMs
-  }
-  return { tokens, longestMs }
+  return await readDeliveries(engine, request)
 }
 
 /** @param {number} streams @param {import('../dist/protocol/constraint.js').Constraint | null} constraint */

@@ -2,7 +2,7 @@
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
-import { failInTheMiddle, hang, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { failInTheMiddle, hangUntilLeft, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function createClient(options: TestAppOptions = {}, apiKey = KEY): Promise<OpenAI> {
@@ -147,12 +147,7 @@ describe("OpenAI's client", () => {
   })
 
   it('aborts by leaving its loop', async () => {
-    let onAborted = () => {}
-    const aborted = new Promise<void>((resolve) => (onAborted = resolve))
-    const engine = new ScriptedEngine((request, signal) => {
-      signal.addEventListener('abort', onAborted)
-      return hang(request, signal)
-    })
+    const { engine, left } = hangUntilLeft()
     const client = await createClient({ engine })
 
     const stream = await client.chat.completions.create({
@@ -162,6 +157,6 @@ describe("OpenAI's client", () => {
     })
     for await (const _chunk of stream) break
 
-    await aborted
+    await left
   })
 })

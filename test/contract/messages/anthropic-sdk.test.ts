@@ -9,7 +9,12 @@ import Anthropic, {
 } from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
-import { failInTheMiddle, hang, sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import {
+  failInTheMiddle,
+  hangUntilLeft,
+  sayOk,
+  ScriptedEngine,
+} from '../../support/engines/scripted-engine.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 async function createClient(
@@ -215,12 +220,7 @@ describe("Anthropic's client", () => {
   })
 
   it.each(['leaving its loop', 'abort'])('ends the work of the engine by %s', async (way) => {
-    let onAborted = () => {}
-    const aborted = new Promise<void>((resolve) => (onAborted = resolve))
-    const engine = new ScriptedEngine((request, signal) => {
-      signal.addEventListener('abort', onAborted)
-      return hang(request, signal)
-    })
+    const { engine, left } = hangUntilLeft()
     const client = await createClient({ engine })
 
     if (way === 'abort') {
@@ -231,6 +231,6 @@ describe("Anthropic's client", () => {
       for await (const _ of await client.messages.create({ ...REQUEST, stream: true })) break
     }
 
-    await aborted
+    await left
   })
 })

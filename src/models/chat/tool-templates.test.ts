@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Chat, ChatMessage, ToolDefinition } from '../../protocol/chat.ts'
 import { planAnswer } from './answer-plan.ts'
 import { ChatTemplate, type TemplateModel } from './chat-template.ts'
+import { chooseFormat } from './formats/choose-format.ts'
 
 interface Call {
   readonly id: string
@@ -135,6 +136,17 @@ describe.each(withTools)('the published template of $name', ({ template, toolCas
 
     expect(count(render(chat).pieces)).toBe(count(render(tame).pieces))
     expect(render(chat).pieces.join('')).toContain(wild)
+  })
+})
+
+describe('a template that writes calls in a way that is not known', () => {
+  it.each([
+    ['GLM 4.5', '<tool_call>{{ tools }}<arg_key>'],
+    ['Seed-OSS', '<seed:tool_call>{{ tools }}<function=<parameter='],
+    ['gpt-oss', '<|channel|>commentary {{ tools }} to=functions.'],
+  ])('such as that of %s is given none', (_, chatTemplate) => {
+    const { format, written } = chooseFormat({ chatTemplate, toolFormat: 'auto' })
+    expect([format.name, written]).toEqual(['json', 'nothing'])
   })
 })
 

@@ -1,5 +1,5 @@
 /**
- * Qwen 2.5 and 3, Hermes 2 Pro and 3, SmolLM3 and others: a JSON object between tags for each call.
+ * Qwen 2.5 and 3, Hermes 2 Pro and 3, Granite 4 and others: a JSON object between tags for each call.
  *
  *   <tool_call>
  *   {"name": "get_weather", "arguments": {"city": "Rome"}}
@@ -9,7 +9,8 @@ import type { ChatFormat } from './chat-format.ts'
 
 export const HERMES: ChatFormat = {
   name: 'hermes',
-  isOf: (template) => template.includes('<tool_call>'),
+  // GLM 4.5 puts arguments into tags of their own.
+  isOf: (template) => template.includes('<tool_call>') && !template.includes('<arg_key>'),
   syntax: { openers: ['<tool_call>'], closers: ['</tool_call>'], mayBeBare: false },
   frame: (name) => ({
     begin: `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `,

@@ -8,7 +8,8 @@ import type { ChatFormat } from './chat-format.ts'
 
 export const PHI: ChatFormat = {
   name: 'phi',
-  isOf: (template) => template.includes('<|/tool|>') || template.includes('functools['),
+  isOf: (template) =>
+    template.includes('<|/tool|>') || (template.includes('functools[') && template.includes('<|end|>')),
   syntax: { openers: ['<|tool_call|>', 'functools'], closers: ['<|/tool_call|>'], mayBeBare: false },
   frame: (name) => ({
     begin: `<|tool_call|>{"name": ${JSON.stringify(name)}, "arguments": `,

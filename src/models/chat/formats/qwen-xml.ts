@@ -16,7 +16,7 @@ import type { ArgumentSchema, ChatFormat, TagFormat } from './chat-format.ts'
 
 export const QWEN_XML: ChatFormat = {
   name: 'qwen-xml',
-  isOf: (template) => template.includes('<function=') && template.includes('<parameter='),
+  isOf: (template) => ['<tool_call>', '<function=', '<parameter='].every((tag) => template.includes(tag)),
   syntax: {
     openers: ['<tool_call>'],
     closers: ['</tool_call>'],

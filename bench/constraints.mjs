@@ -1,29 +1,39 @@
 // @ts-check
 /**
  * What constraints cost, in the engine alone, on a model of 125M random weights with a vocabulary of 32,000: tokens/s of
- * one and of eight streams with and without a JSON schema, in turn, and the longest gap of running streams while other
- * constraints are compiled.
+ * one and of eight streams with and without a JSON schema, in turn, drawn and greedy, where choosing a token costs least; and the
+ * longest gap of running streams while other constraints are compiled. With a peer, the same streams over HTTP from both servers.
  *
- *   npm run bench:constraints [rounds]
+ *   npm run bench:constraints -- [rounds] [--against llama-server=PATH]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
 import { readDeliveries } from './load/deliveries.mjs'
+import { readExchange } from './load/stream-client.mjs'
 import { writeRandomModel } from './random-model.mjs'
 import { rangeOf } from './report/statistics.mjs'
+import { startContenders, whileRunning } from './servers/contenders.mjs'
 
-const ROUNDS = Number(process.argv[2] ?? 5)
+const { values, positionals } = parseArgs({
+  options: { against: { type: 'string' } },
+  allowPositionals: true,
+})
+const ROUNDS = Number(positionals[0] ?? 5)
+const PEER = values.against?.replace(/^llama-server=/, '') ?? null
+const STREAMS = 8
 const TOKENS = 96
 const COMPILED = 6
-const SAMPLING = { temperature: 0.8, topK: 0, topP: 0.95, repetitionPenalty: 1, seed: null }
+const DRAWN = { temperature: 0.8, topK: 0, topP: 0.95, repetitionPenalty: 1, seed: null }
+const GREEDY = { ...DRAWN, temperature: 0 }
 const PROMPT = 'a list of people '
 /** Never complete within a round. */
 const SCHEMA = {
   type: 'array',
-  minItems: 1000,
+  minItems: 100,
   items: {
     type: 'object',
     properties: {
@@ -53,14 +63,15 @@ let requests = 0
 
 /**
  * Tokens, and the longest time between two of their deliveries.
- * @param {import('../dist/protocol/constraint.js').Constraint | null} constraint @param {number} [maxNewTokens]
+ * @param {import('../dist/protocol/constraint.js').Constraint | null} constraint
+ * @param {{ maxNewTokens?: number, sampling?: typeof DRAWN }} [options]
  */
-async function stream(constraint, maxNewTokens = TOKENS) {
+async function stream(constraint, { maxNewTokens = TOKENS, sampling = DRAWN } = {}) {
   const request = {
     reqId: String(requests++),
     prompts: [{ pieces: [PROMPT], addSpecial: true }],
     options: {
-      ...{ maxNewTokens, sampling: SAMPLING, stopStrings: [] },
+      ...{ maxNewTokens, sampling, stopStrings: [] },
       ...(constraint === null
         ? { endRules: { minTokens: 0, ignoresEndTokens: true, stopTokenIds: [] } }
         : { constraint }),
@@ -70,10 +81,13 @@ async function stream(constraint, maxNewTokens = TOKENS) {
   return await readDeliveries(engine, request)
 }
 
-/** @param {number} streams @param {import('../dist/protocol/constraint.js').Constraint | null} constraint */
-async function tokensPerSecond(streams, constraint) {
+/**
+ * @param {number} streams @param {import('../dist/protocol/constraint.js').Constraint | null} constraint
+ * @param {typeof DRAWN} sampling
+ */
+async function tokensPerSecond(streams, constraint, sampling) {
   const startedMs = performance.now()
-  const results = await Promise.all(Array.from({ length: streams }, () => stream(constraint)))
+  const results = await Promise.all(Array.from({ length: streams }, () => stream(constraint, { sampling })))
   const tokens = results.reduce((sum, result) => sum + result.tokens, 0)
   return (tokens * 1000) / (performance.now() - startedMs)
 }
@@ -86,31 +100,51 @@ const show = (values) => {
     : `${range.median.toFixed(0)} (${range.min.toFixed(0)} to ${range.max.toFixed(0)})`
 }
 
-const constraint = toConstraint(SCHEMA)
-await stream(constraint, 2)
-for (const streams of [1, 8]) {
-  await tokensPerSecond(streams, null)
+/** @param {string} label @param {(isHeld: boolean) => Promise<number>} measure tokens/s with and without the schema */
+async function inTurns(label, measure) {
+  await measure(false)
   /** @type {{ free: number[], held: number[], shares: number[] }} */
   const rates = { free: [], held: [], shares: [] }
   for (let round = 0; round < ROUNDS; round++) {
-    const free = await tokensPerSecond(streams, null)
-    const held = await tokensPerSecond(streams, constraint)
+    const free = await measure(false)
+    const held = await measure(true)
     rates.free.push(free)
     rates.held.push(held)
     rates.shares.push(held / free)
   }
   const share = rangeOf(rates.shares)?.median ?? 0
   console.log(
-    `${streams} streams: ${show(rates.free)} tokens/s free, ${show(rates.held)} with a schema, ${share.toFixed(3)} of free`,
+    `${label}: ${show(rates.free)} tokens/s free, ${show(rates.held)} with a schema, ${share.toFixed(3)} of free`,
   )
 }
 
+/** @param {import('./servers/contenders.mjs').Contender} contender @param {object | undefined} schema */
+async function served({ send, protocol }, schema) {
+  const startedMs = performance.now()
+  const asks = Array.from({ length: STREAMS }, () =>
+    send({ prompt: PROMPT, newTokens: TOKENS, ...(schema && { schema }) }),
+  )
+  const samples = (await Promise.all(asks)).map((exchange) => readExchange(exchange, protocol))
+  const tokens = samples.reduce((sum, { completionTokens }) => sum + completionTokens, 0)
+  for (const { error } of samples) if (error !== null) console.error(error)
+  return (tokens * 1000) / (performance.now() - startedMs)
+}
+
+const constraint = toConstraint(SCHEMA)
+await stream(constraint, { maxNewTokens: 2 })
+for (const streams of [1, STREAMS]) {
+  for (const sampling of [DRAWN, GREEDY]) {
+    const label = `${streams} streams, ${sampling === GREEDY ? 'greedy' : 'drawn'}`
+    await inTurns(label, (isHeld) => tokensPerSecond(streams, isHeld ? constraint : null, sampling))
+  }
+}
+
 for (const compiles of [0, COMPILED]) {
-  const running = Promise.all(Array.from({ length: 4 }, () => stream(null, 400)))
+  const running = Promise.all(Array.from({ length: 4 }, () => stream(null, { maxNewTokens: 400 })))
   await new Promise((resolve) => setTimeout(resolve, 300))
   const startedMs = performance.now()
   const others = Array.from({ length: compiles }, (_, index) =>
-    stream(toConstraint({ ...SCHEMA, description: 'x', maxItems: 2000 + index }), 2),
+    stream(toConstraint({ ...SCHEMA, description: 'x', maxItems: 2000 + index }), { maxNewTokens: 2 }),
   )
   await Promise.all(others)
   const compiledMs = performance.now() - startedMs
@@ -122,4 +156,25 @@ for (const compiles of [0, COMPILED]) {
   console.log(`longest gap of 4 streams while ${what}: ${Math.max(...gaps).toFixed(0)} ms`)
 }
 await engine.close()
+if (PEER !== null) {
+  const bench = {
+    ...{ model: { name: '125m', path: modelPath, words: () => '' }, threads: os.availableParallelism() },
+    ...{
+      gpu: /** @type {const} */ ('off'),
+      peer: PEER,
+      rounds: ROUNDS,
+      tokens: null,
+      requests: null,
+      rate: null,
+    },
+  }
+  const contenders = await startContenders(bench, { slots: STREAMS, slotTokens: 1024, api: 'completion' })
+  await whileRunning(contenders, async () => {
+    for (const contender of contenders) await served(contender, SCHEMA)
+    for (const contender of contenders)
+      await inTurns(`${contender.name}, ${STREAMS} streams`, (isHeld) =>
+        served(contender, isHeld ? SCHEMA : undefined),
+      )
+  })
+}
 await rm(folder, { recursive: true, force: true })

@@ -14,6 +14,7 @@
  * @property {{ role: string, content: string }[]} [messages]
  * @property {number} newTokens
  * @property {AskedSampling} [sampling] instead of the usual
+ * @property {object} [schema] that the answer keeps to, in both servers' field of that name
  * @property {string} [key] instead of the server's own
  * @property {string} [group] what the figures of this request are counted under, beside those of all
  */
@@ -69,6 +70,7 @@ export const PROTOCOLS = {
         model: ask.model,
         prompt: ask.prompt,
         max_new_tokens: ask.newTokens,
+        ...(ask.schema && { json_schema: ask.schema }),
       }),
       readEvent: ({ choices, usage }) => ({ text: choices[0]?.delta.content ?? '', ...readUsage(usage) }),
     },
@@ -82,6 +84,7 @@ export const PROTOCOLS = {
         prompt: ask.prompt,
         n_predict: ask.newTokens,
         stream: true,
+        ...(ask.schema && { json_schema: ask.schema }),
       }),
       readEvent: ({ content, tokens_evaluated: promptTokens, tokens_predicted: completionTokens }) => ({
         text: content,

@@ -31,7 +31,7 @@ const isRefused = ({ text }) => scanner.scan(text, OPTIONS).rule !== null
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(2)} %`
 
-for (const half of ['tuning', 'held-back', 'unseen']) {
+for (const half of ['tuning', 'held-back', 'development', 'unseen']) {
   const attacks = readRows(`${half}-attacks`)
   const harmless = readRows(`${half}-harmless`)
   const caught = attacks.filter(isRefused).length
@@ -40,8 +40,8 @@ for (const half of ['tuning', 'held-back', 'unseen']) {
   console.log(`  precision ${percent(caught, caught + mistaken)}`)
   console.log(`  recall ${percent(caught, attacks.length)} (${caught} caught)`)
   console.log(`  refused by mistake ${percent(mistaken, harmless.length)} (${mistaken})`)
-  // Of the unseen files not even the categories are shown.
-  if (half === 'unseen') continue
+  // Of these not even the categories are shown.
+  if (half === 'development' || half === 'unseen') continue
   for (const rows of [attacks, harmless]) {
     const categories = [...new Set(rows.map(({ category }) => category))]
     for (const category of categories) {

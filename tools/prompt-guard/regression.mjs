@@ -15,15 +15,18 @@ const EPOCHS = 14
 const RATE = 1
 const DECAY = 1e-5
 const HARMLESS_WINDOWS = 4
+/** A bucket of fewer texts is not learned: it would explain those texts alone, and speak at random in others. */
+const MIN_TEXTS = 6
 
 /** @param {readonly Sample[]} samples @returns {Model} */
 export function train(samples) {
   const random = createRandom(1)
+  const learned = withoutRareBuckets(samples)
   const model = { bias: 0, weights: new Float32Array(BUCKETS) }
   const squares = new Float32Array(BUCKETS).fill(0.01)
   let biasSquares = 0.01
   for (let epoch = 0; epoch < EPOCHS; epoch++) {
-    for (const { window, isAttack, weight } of shuffle(choose(model, samples), random)) {
+    for (const { window, isAttack, weight } of shuffle(choose(model, learned), random)) {
       const error = (1 / (1 + Math.exp(-score(model, window))) - (isAttack ? 1 : 0)) * weight
       biasSquares += error * error
       model.bias -= (RATE * error) / Math.sqrt(biasSquares)
@@ -37,6 +40,19 @@ export function train(samples) {
     }
   }
   return model
+}
+
+/** @param {readonly Sample[]} samples @returns {readonly Sample[]} */
+function withoutRareBuckets(samples) {
+  const texts = new Uint32Array(BUCKETS)
+  for (const { windows } of samples) {
+    const own = new Set(windows.flatMap((window) => [...window]))
+    for (const bucket of own) texts[bucket] = (texts[bucket] ?? 0) + 1
+  }
+  return samples.map((sample) => ({
+    ...sample,
+    windows: sample.windows.map((window) => window.filter((bucket) => (texts[bucket] ?? 0) >= MIN_TEXTS)),
+  }))
 }
 
 /** @param {Model} model @param {Sample} sample */

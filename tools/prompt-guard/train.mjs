@@ -5,12 +5,13 @@
  *   node tools/prompt-guard/train.mjs [--more file.jsonl]... [--validate]
  *
  * It learns from the tuning and training files of `test/data/prompt-guard`, from the grammars beside it and from the files of
- * `--more`, whose lines are objects with `label`, `text` and, if it is not 1, `weight`. The held-back and unseen files are not
- * read. `--validate` writes nothing: it trains on three quarters of the training files at a time, together with everything
+ * `--more`, whose lines are objects with `label`, `text` and, if it is not 1, `weight`. The held-back, development and unseen
+ * files are not read. `--validate` writes nothing: it trains on three quarters of the training files at a time, together with everything
  * else but the tuning half, and judges the other quarter and the tuning half.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { brotliCompressSync } from 'node:zlib'
 import { ATTACK_CLASSES } from '../../dist/guards/prompt/classifier/attack-classifier.js'
 import { CONCEPT_COUNT, FeatureReader } from '../../dist/guards/prompt/classifier/features.js'
 import { makePrompts } from './grammar.mjs'
@@ -125,7 +126,7 @@ function write(samples) {
     refusedAbove: Number(values['refused-above']),
     confirmedAbove: Number(values['confirmed-above']),
     classes: ATTACK_CLASSES.map((_, number) => conceptWeights(samples, number)),
-    weights: Buffer.from(steps.buffer).toString('base64'),
+    weights: brotliCompressSync(Buffer.from(steps.buffer)).toString('base64'),
   }
   writeFileSync(WEIGHTS, `${JSON.stringify(content)}\n`)
   console.log(`${samples.length} prompts, ${steps.filter((step) => step !== 0).length} weights`)

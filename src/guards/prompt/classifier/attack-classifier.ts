@@ -4,6 +4,7 @@
  * a byte each. The class of an attack is the one whose concepts fit best.
  */
 import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
 import { BUCKETS, CONCEPT_COUNT, FeatureReader, type FeatureWindow } from './features.ts'
 
 /** The rules that a classified text may break. */
@@ -23,7 +24,7 @@ interface Weights {
   readonly confirmedAbove: number
   /** For each class, by concept: the logarithm of how often its attacks hold the concept. */
   readonly classes: readonly (readonly number[])[]
-  /** By bucket: signed bytes, as base64. */
+  /** By bucket: signed bytes, most of them 0, compressed with Brotli, as base64. */
   readonly weights: string
 }
 
@@ -34,7 +35,7 @@ const { bias, smoothing, scale, refusedAbove, confirmedAbove, classes, weights }
   readFileSync(new URL('weights.json', import.meta.url), 'utf8'),
 ) as Weights
 const STEPS = new Int8Array(BUCKETS)
-STEPS.set(new Int8Array(Buffer.from(weights, 'base64')))
+STEPS.set(brotliDecompressSync(Buffer.from(weights, 'base64')))
 
 export interface Classification {
   readonly isAttack: boolean

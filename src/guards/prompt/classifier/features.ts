@@ -9,7 +9,7 @@ import { FoundTerms, isUnspaced, TermTrie } from '../term-trie.ts'
 import { readSections, type Term } from '../terms.ts'
 import { findQuotations } from './quotations.ts'
 
-const BUCKET_BITS = 20
+const BUCKET_BITS = 22
 export const BUCKETS = 2 ** BUCKET_BITS
 
 /** A window is two blocks, and each block but the ends is in two windows. Counted in half words. */
@@ -231,30 +231,42 @@ class Block {
 
 /** Makes one window of two blocks, with each bucket once. */
 class WindowMerger {
-  readonly #lastSeen = new Uint32Array(BUCKETS)
-  #number = 0
-  #buckets = new Uint32Array(1024)
+  /** Buckets of the window by their lowest bits, each plus one; at least twice as many entries as there are features. */
+  #seen = new Uint32Array(4096)
+  #buckets = new Uint32Array(2048)
   readonly #concepts = new Uint8Array(CONCEPT_COUNT)
 
   merge(first: Block, second: Block): FeatureWindow {
     const most = first.features.length + second.features.length
-    if (this.#buckets.length < most) this.#buckets = new Uint32Array(2 * most)
-    if (++this.#number > 0xffff_fff0) {
-      this.#lastSeen.fill(0)
-      this.#number = 1
-    }
+    this.#grow(most)
+    this.#seen.fill(0)
     let count = 0
     for (const { features } of [first, second]) {
-      for (const bucket of features) {
-        if (this.#lastSeen[bucket] === this.#number) continue
-        this.#lastSeen[bucket] = this.#number
-        this.#buckets[count++] = bucket
-      }
+      for (const bucket of features) if (this.#isNew(bucket)) this.#buckets[count++] = bucket
     }
     for (let i = 0; i < CONCEPT_COUNT; i++) {
       this.#concepts[i] = (first.concepts[i] ?? 0) | (second.concepts[i] ?? 0)
     }
     return { buckets: this.#buckets, count, concepts: this.#concepts }
+  }
+
+  #grow(most: number): void {
+    let length = this.#buckets.length
+    while (length < most) length *= 2
+    if (length === this.#buckets.length) return
+    this.#buckets = new Uint32Array(length)
+    this.#seen = new Uint32Array(2 * length)
+  }
+
+  #isNew(bucket: number): boolean {
+    const mask = this.#seen.length - 1
+    for (let i = bucket & mask; ; i = (i + 1) & mask) {
+      const found = this.#seen[i] ?? 0
+      if (found === bucket + 1) return false
+      if (found !== 0) continue
+      this.#seen[i] = bucket + 1
+      return true
+    }
   }
 }
 

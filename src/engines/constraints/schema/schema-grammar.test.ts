@@ -54,6 +54,16 @@ const CASES: Readonly<Record<string, Case>> = {
     valid: ['{}', '{"ab":"x","q":1}', '{"abc":1,"a":2,"":3}', '{"q":1e5}'],
     invalid: ['{"ab":1}', '{"x":"y"}', '{"q":1,"ab":2}'],
   },
+  'escaped characters, each of which counts as one': {
+    schema: { type: 'string', minLength: 1, maxLength: 3 },
+    valid: [String.raw`"\"\n\u00e9"`, String.raw`"\ud83d\ude00ab"`, String.raw`"\/"`, '"é"', '"abc"'],
+    invalid: [String.raw`"\"\n\u00e9x"`, String.raw`"\ud83d"`, String.raw`"\x"`, '""', '"abcd"'],
+  },
+  'escaped characters up to a least length and behind it': {
+    schema: { type: 'string', minLength: 2 },
+    valid: [String.raw`"\\\t"`, String.raw`"ab\"c"`, '"abc"'],
+    invalid: [String.raw`"\\"`, '"a"', '"'],
+  },
   'further properties beside a name beyond ASCII': {
     schema: { additionalProperties: { type: 'number' }, properties: { é: { type: 'string' }, aé: true } },
     valid: ['{"é":"x","q":1}', '{"éa":1}', '{"bü":1}'],
@@ -141,8 +151,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'characters, counted as code points': {
     schema: { type: 'string', minLength: 2, maxLength: 3 },
-    valid: ['"ab"', '"éé"', '"😀x"'],
-    invalid: ['"a"', '"abcd"', '"😀"', '"a\\n"'],
+    valid: ['"ab"', '"éé"', '"😀x"', '"a\\n"'],
+    invalid: ['"a"', '"abcd"', '"😀"', '"\\n"'],
   },
   'characters without a bound above, escapes among them': {
     schema: { type: 'string', minLength: 2 },

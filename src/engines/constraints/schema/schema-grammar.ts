@@ -22,6 +22,8 @@ export { jsonObjectGrammar } from './json-rules.ts'
 const MAX_DEPTH = 256
 const MAX_GRAMMAR_LENGTH = 2 * 1024 * 1024
 const MAX_COUNT = 100_000
+/** Each character up to a bound of length has a rule, and each takes milliseconds to compile. */
+const MAX_COUNTED_CHARACTERS = 128
 
 export interface SchemaOptions {
   /** Whether keywords that are not kept to are refused. */
@@ -212,10 +214,24 @@ class SchemaConverter {
       }
     }
     if (least === 0 && most === Infinity) return this.#json('string')
-    const plain = repeat(PLAIN, least, most === Infinity ? least : most)
-    if (most !== Infinity) return this.#rule(`"\\"" ${plain} "\\""`)
+    return this.#ofLength(least, most)
+  }
+
+  /**
+   * A string with so many characters. One after the other, each with all that follows: a repeated rule of one character, escaped or
+   * not, would make a mask a hundred times as slow, and long ones have no escaped characters.
+   */
+  #ofLength(least: number, most: number): string {
     this.#json('escaped')
-    return this.#rule(`"\\"" ${plain} ${STRING_REST}`)
+    const counted = most === Infinity ? least : most
+    const end = most === Infinity ? STRING_REST : '"\\""'
+    if (counted > MAX_COUNTED_CHARACTERS) return this.#rule(`"\\"" ${repeat(PLAIN, least, counted)} ${end}`)
+    let rest = end
+    for (let length = counted - 1; length >= 0; length--) {
+      const next = this.#rule(rest)
+      rest = `${length < least ? '' : `${end} | `}${PLAIN} ${next} | escaped ${next}`
+    }
+    return this.#rule(`"\\"" ${this.#rule(rest)}`)
   }
 
   #pattern({ pattern, ...others }: Schema, path: string): string {

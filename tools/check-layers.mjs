@@ -32,6 +32,8 @@ const PACKAGE_OWNERS = new Map([
   ['@photostructure/sqlite', 'storage'],
   ['@node-rs/argon2', 'accounts'],
   ['koffi', 'engines'],
+  ['undici', 'engines'],
+  ['eventsource-parser', 'engines'],
   ['@mlc-ai/web-xgrammar', 'engines'],
   ['@node-llama-cpp/', 'engines'],
   ['@huggingface/hub', 'checkpoints'],

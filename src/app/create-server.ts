@@ -12,12 +12,13 @@ import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { DEFAULT_MODEL_ID, ModelRegistry } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
-import type { ModelSource } from '../protocol/model-source.ts'
+import type { LocalModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
+import { createOpener } from './open-remote.ts'
 import type { Service } from './open-service.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
@@ -59,9 +60,10 @@ export async function createServer(
   const opening = import('./open-service.ts').then(({ openService }) =>
     openService(config, { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }),
   )
-  const load = async ({ id, source, outline }: OutlinedModel) => {
+  const load = async (model: OutlinedModel) => {
+    const { id } = model
     try {
-      await registry.register(id, source, { outline })
+      await registry.register(id, model.source, 'outline' in model ? { outline: model.outline } : {})
     } catch (error) {
       // Unregistered before it was loaded, which is not a failed start.
       if (error instanceof ServiceError && error.code === 'model_not_found') return
@@ -104,13 +106,16 @@ interface RegistryDeps extends ServerHooks {
 }
 
 function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers }: RegistryDeps) {
-  const quantized = new WeakMap<ModelSource, QuantizedSize>()
+  const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
-    openEngine: createCheckpointOpener({
-      config,
+    openEngine: createOpener({
+      openLocal: createCheckpointOpener({
+        config,
+        log,
+        onLoadProgress,
+        onQuantized: (source, size) => void quantized.set(source, size),
+      }),
       log,
-      onLoadProgress,
-      onQuantized: (source, size) => void quantized.set(source, size),
     }),
     openFallback: () => createPassthroughEngine(config),
     maxQueue: config.maxQueue,

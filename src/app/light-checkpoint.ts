@@ -4,6 +4,7 @@
  */
 import { completeConfig } from '../config/resolve.ts'
 import type { Clock } from '../core/clock.ts'
+import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { GivenModelOptions, OnError } from '../light/light-options.ts'
@@ -28,8 +29,12 @@ export async function openLightCheckpoint(
   const checkpoint = await localCheckpoint(given.checkpoint, { signal })
   const source = { checkpoint, modelConfig, tokenizer, quantization }
   const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
+  const openLocal = createCheckpointOpener({ config, log })
   const registry = new ModelRegistry({
-    openEngine: createCheckpointOpener({ config, log }),
+    openEngine: async (modelId, opened, hooks) => {
+      if (opened.kind !== 'local') throw new StartError('The light server serves local models only.')
+      return await openLocal(modelId, opened, hooks)
+    },
     // Never called: the checkpoint is registered at once and never removed.
     openFallback: () => new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize, maxSeqLen }) }),
     maxQueue,

@@ -15,9 +15,9 @@ import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process
 import { EngineHost, type EngineHostHooks } from '../engines/process/host/engine-host.ts'
 import { ReplicatedEngine } from '../engines/process/host/replicated-engine.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
-import type { OpenEngine } from '../models/registry.ts'
+import type { LoadHooks } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
-import type { ModelSource } from '../protocol/model-source.ts'
+import type { LocalModelSource } from '../protocol/model-source.ts'
 
 export interface CheckpointOpenerDeps {
   readonly config: ServerConfig
@@ -25,12 +25,15 @@ export interface CheckpointOpenerDeps {
   /** Called while a model loads, with 0 to 1. */
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** Called before the quantized model is loaded, with the source as requested. */
-  readonly onQuantized?: ((source: ModelSource, size: QuantizedSize) => void) | undefined
+  readonly onQuantized?: ((source: LocalModelSource, size: QuantizedSize) => void) | undefined
   /** @default the memory that the system and the container report */
   readonly availableMemoryBytes?: () => number
 }
 
-export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenEngine {
+/** `OpenEngine` for local sources. */
+export type OpenLocalEngine = (modelId: string, source: LocalModelSource, hooks: LoadHooks) => Promise<Engine>
+
+export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEngine {
   const { config, log, onLoadProgress, onQuantized } = deps
   const memory = new MemoryFit(
     mayUseGpu(config) ? () => Number.POSITIVE_INFINITY : (deps.availableMemoryBytes ?? availableMemoryBytes),

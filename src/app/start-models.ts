@@ -3,18 +3,25 @@ import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkp
 import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
+import type { ConfiguredModel } from '../config/model-kinds.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
-import { type ModelSource, toModelSource } from '../protocol/model-source.ts'
+import { SecretText } from '../core/text/secret-text.ts'
+import { type LocalModelSource, type RemoteModelSource, toLocalSource } from '../protocol/model-source.ts'
 
-export interface StartModel {
+interface LocalModel {
   readonly id: string
-  readonly source: ModelSource
+  readonly source: LocalModelSource
 }
 
-export interface OutlinedModel extends StartModel {
-  readonly outline: CheckpointOutline
+interface RemoteModel {
+  readonly id: string
+  readonly source: RemoteModelSource
 }
+
+type StartModel = LocalModel | RemoteModel
+
+export type OutlinedModel = (LocalModel & { readonly outline: CheckpointOutline }) | RemoteModel
 
 export interface DownloadHooks {
   /** Called while a checkpoint is downloaded, before the server listens. */
@@ -30,26 +37,61 @@ export async function localModels(
   config: ServerConfig,
   { onDownloadProgress, onNotice, signal }: DownloadHooks,
 ): Promise<readonly StartModel[]> {
-  const local: StartModel[] = []
-  for (const { id, source } of modelsOf(config)) {
+  const models: StartModel[] = []
+  for (const model of modelsOf(config)) {
     const options = { onProgress: onDownloadProgress, onNotice, signal }
-    local.push({ id, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } })
+    models.push(isLocal(model) ? await downloaded(model, options) : model)
   }
-  return local
+  return models
+}
+
+async function downloaded(
+  { id, source }: LocalModel,
+  options: Parameters<typeof localCheckpoint>[1],
+): Promise<LocalModel> {
+  return { id, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } }
+}
+
+function isLocal(model: StartModel): model is LocalModel {
+  return model.source.kind === 'local'
 }
 
 function modelsOf(config: ServerConfig): readonly StartModel[] {
-  const { checkpoint, modelConfig, tokenizer, quantization, toolFormat } = config
-  const listed = config.models.map(({ id, ...source }) => ({ id, source: toModelSource(source) }))
-  if (checkpoint === null) return listed
-  const id = config.modelId ?? checkpointName(checkpoint)
-  if (listed.some((model) => model.id === id)) {
-    throw new StartError(`models must not name the id '${id}', which is that of the checkpoint.`, 2)
+  const listed = config.models.map(toStartModel)
+  const first = firstModel(config)
+  if (first === null) return listed
+  if (listed.some(({ id }) => id === first.id)) {
+    const what = isLocal(first) ? 'checkpoint' : 'upstream'
+    throw new StartError(`models must not name the id '${first.id}', which is that of the ${what}.`, 2)
   }
-  return [
-    { id, source: toModelSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat }) },
-    ...listed,
-  ]
+  return [first, ...listed]
+}
+
+function firstModel(config: ServerConfig): StartModel | null {
+  const { checkpoint, modelConfig, tokenizer, quantization, toolFormat, modelId } = config
+  const { upstream: endpoints, upstreamKey, upstreamModel: model } = config
+  if (checkpoint !== null) {
+    const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
+    return { id: modelId ?? checkpointName(checkpoint), source }
+  }
+  if (endpoints.length === 0) return null
+  return {
+    id: modelId ?? model ?? 'upstream',
+    source: { kind: 'openai', endpoints, apiKey: toSecret(upstreamKey), model },
+  }
+}
+
+function toStartModel(configured: ConfiguredModel): StartModel {
+  if (configured.engine !== 'openai') {
+    const { id, engine: _none, ...source } = configured
+    return { id, source: toLocalSource(source) }
+  }
+  const { id, endpoints, apiKey, model = null } = configured
+  return { id, source: { kind: 'openai', endpoints, apiKey: toSecret(apiKey), model } }
+}
+
+function toSecret(text: string | null | undefined): SecretText | null {
+  return typeof text === 'string' ? new SecretText(text) : null
 }
 
 /** @throws StartError for the first model that cannot be served. */
@@ -58,7 +100,12 @@ export async function outlineAll(
   { maxSeqLen, models: listed }: ServerConfig,
 ): Promise<readonly OutlinedModel[]> {
   const outlined: OutlinedModel[] = []
-  for (const { id, source } of models) {
+  for (const given of models) {
+    if (!isLocal(given)) {
+      outlined.push(given)
+      continue
+    }
+    const { id, source } = given
     try {
       outlined.push({ id, source, outline: await outlineCheckpoint(source, { maxSeqLen }) })
     } catch (error) {

@@ -1,17 +1,45 @@
 /** How the list of models in a configuration file, or from code, is read. */
 import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
 import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
-import { choice, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
+import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
+import { choice, list, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
   /^[^\s\p{C}]{1,200}$/u.test(text),
 )
 
-const FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const
+const endpoints: ValueKind<readonly string[]> = {
+  ...list(endpointUrl),
+  parse: (given) => {
+    const urls = list(endpointUrl).parse(given)
+    if (urls.length === 0) throw new ValueProblem('must hold at least one URL')
+    return urls
+  },
+}
+
+const LOCAL_FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const
+const REMOTE_FIELDS = ['id', 'engine', 'endpoints', 'apiKey', 'model'] as const
+
+type FieldName = (typeof LOCAL_FIELDS)[number] | (typeof REMOTE_FIELDS)[number]
 
 /** A model of the list; null is absence. Reading the list fills in the defaults. */
-export interface ConfiguredModel {
+export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel
+
+/** A model that other servers serve over OpenAI's API. */
+export interface ConfiguredRemoteModel {
   readonly id: string
+  readonly engine: 'openai'
+  /** As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name. */
+  readonly endpoints: readonly string[]
+  /** Text, `env:NAME` or `@FILE`. @default none */
+  readonly apiKey?: string | null
+  /** Its id there. @default the first that an endpoint lists */
+  readonly model?: string | null
+}
+
+export interface ConfiguredLocalModel {
+  readonly id: string
+  readonly engine?: undefined
   /** A path, or `hf:org/repo[:file.gguf]`. */
   readonly checkpoint: string
   /** The path of its config.json. @default beside the checkpoint */
@@ -46,11 +74,15 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)
   }
   const values: Readonly<Record<string, unknown>> = { ...given }
-  const unknown = Object.keys(values).find((name) => !FIELDS.some((field) => field === name))
+  const isRemote = values['engine'] === 'openai'
+  if (values['engine'] !== undefined && !isRemote)
+    throw new ValueProblem(`must have the engine 'openai' in ${place}, or none`)
+  const fields: readonly string[] = isRemote ? REMOTE_FIELDS : LOCAL_FIELDS
+  const unknown = Object.keys(values).find((name) => !fields.includes(name))
   if (unknown !== undefined) {
-    throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${FIELDS.join(', ')}`)
+    throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${fields.join(', ')}`)
   }
-  const read = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value => {
+  const read = <Value>(name: FieldName, kind: ValueKind<Value>): Value => {
     if (values[name] === undefined) throw new ValueProblem(`must have '${name}' in ${place}`)
     try {
       return kind.parse(values[name])
@@ -59,8 +91,17 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
       throw new ValueProblem(`is wrong in ${place}: its ${name} ${error.message}`)
     }
   }
-  const readOptional = <Value>(name: (typeof FIELDS)[number], kind: ValueKind<Value>): Value | null =>
+  const readOptional = <Value>(name: FieldName, kind: ValueKind<Value>): Value | null =>
     values[name] === undefined || values[name] === null ? null : read(name, kind)
+  if (isRemote) {
+    return Object.freeze({
+      id: read('id', modelIdKind),
+      engine: 'openai',
+      endpoints: read('endpoints', endpoints),
+      apiKey: readOptional('apiKey', upstreamSecret),
+      model: readOptional('model', modelName),
+    })
+  }
   return Object.freeze({
     id: read('id', modelIdKind),
     checkpoint: read('checkpoint', path()),

@@ -10,6 +10,7 @@ import { TOOL_FORMATS } from '../core/tool-format.ts'
 import { configuredModels, modelIdKind } from './model-kinds.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
 import { secret, secretList } from './secret-kinds.ts'
+import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
 import {
   choice,
   cidr,
@@ -138,11 +139,27 @@ const TABLE = {
       default: 'auto',
       help: `how the checkpoint writes tool calls: ${TOOL_FORMATS.join(', ')}; auto finds it from its chat template`,
     },
+    upstream: {
+      kind: list(endpointUrl),
+      default: Object.freeze([]),
+      help: 'servers with an OpenAI API that serve the model, as http://host:8000/v1; dns+http://name:8000/v1 is every address of the name',
+    },
+    upstreamKey: {
+      kind: upstreamSecret,
+      default: null,
+      help: 'key sent to the upstream: text, env:NAME or @FILE',
+    },
+    upstreamModel: {
+      kind: modelName,
+      default: null,
+      defaultText: 'the first that the upstream lists',
+      help: 'id of the model at the upstream',
+    },
     models: {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model',
     },
   }),
   ...inGroup('Engine', {

@@ -63,6 +63,19 @@ const CASES: {
     'xml',
     "must be one of auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi, qwen-xml, json, but was 'xml'",
   ],
+  upstream: [
+    'http://a:1/v1, dns+https://b',
+    ['http://a:1/v1', 'dns+https://b'],
+    'a:1',
+    "must be an http:// or https:// URL without user, query and fragment, perhaps with dns+ in front, but was 'a:1'",
+  ],
+  upstreamKey: [
+    'key',
+    'key',
+    'a b',
+    'must give a key of 1 to 4096 printable ASCII characters without spaces',
+  ],
+  upstreamModel: ['org/m', 'org/m', '', "must be 1 to 200 characters, but was ''"],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
   defaultMaxTokens: [
@@ -115,6 +128,8 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   modelConfig: { checkpoint: 'model.safetensors' },
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },
+  upstreamKey: { upstream: 'http://a:1' },
+  upstreamModel: { upstream: 'http://a:1' },
   quantization: { checkpoint: 'model.safetensors' },
   tlsCertfile: { tlsKeyfile: 'k.pem' },
   tlsKeyfile: { tlsCertfile: 'c.pem' },
@@ -271,6 +286,14 @@ describe('models', () => {
     expect(completeConfig(config).models).toEqual([complete])
   })
 
+  it('holds remote models too', () => {
+    const remote = { id: 'r', engine: 'openai', endpoints: ['http://a:1/v1'] }
+    const read = { ...remote, apiKey: null, model: null }
+    expect(resolveConfig({ file: file({ models: [remote] }) }).models).toEqual([read])
+    const named = { ...remote, apiKey: 'k', model: 'org/m' }
+    expect(resolveConfig({ file: file({ models: [named] }) }).models).toEqual([named])
+  })
+
   it('is given neither on the command line nor in the environment', () => {
     const given = { flags: { models: 'a' }, env: { SLUICE_MODELS: 'a' } }
     expect(resolveConfig(given).models).toEqual([])
@@ -287,6 +310,16 @@ describe('models', () => {
     [
       [{ ...entry, path: 'x' }],
       "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat",
+    ],
+    [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' in model 1, or none"],
+    [[{ id: 'r', engine: 'openai' }], "must have 'endpoints' in model 1"],
+    [
+      [{ id: 'r', engine: 'openai', endpoints: [] }],
+      'is wrong in model 1: its endpoints must hold at least one URL',
+    ],
+    [
+      [{ id: 'r', engine: 'openai', endpoints: ['http://a'], apiKey: 'env:NO_SUCH_VARIABLE' }],
+      'is wrong in model 1: its apiKey names a variable after env:, but it is not set',
     ],
     [[entry, entry], "must not name the id 'org/a' twice"],
     [[{ ...entry, id: 'default' }], "must not name the id 'default', which always means the default model"],

@@ -33,11 +33,24 @@ const RULES: Readonly<Record<string, Rule>> = {
   modelOptionsNeedCheckpoint: (config, label) => {
     if (config.checkpoint !== null) return null
     const given =
-      (['modelConfig', 'tokenizer', 'modelId'] as const).find((name) => config[name] !== null) ??
+      (['modelConfig', 'tokenizer'] as const).find((name) => config[name] !== null) ??
+      (config.modelId === null || config.upstream.length > 0 ? undefined : 'modelId') ??
       (config.quantization === 'none' ? undefined : 'quantization')
     return given === undefined
       ? null
       : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`
+  },
+  /** Further models belong in the list. */
+  oneDefaultModel: (config, label) => {
+    if (config.checkpoint === null || config.upstream.length === 0) return null
+    return `${label('checkpoint')} and ${label('upstream')} both name the default model: give one of them, and further models in models.`
+  },
+  upstreamOptionsNeedUpstream: (config, label) => {
+    if (config.upstream.length > 0) return null
+    const given = (['upstreamKey', 'upstreamModel'] as const).find((name) => config[name] !== null)
+    return given === undefined
+      ? null
+      : `${label(given)} describes an upstream, but ${label('upstream')} is not given.`
   },
   ggufHasItsTokenizer: (config, label) => {
     if (config.tokenizer === null || !config.checkpoint?.toLowerCase().endsWith('.gguf')) return null

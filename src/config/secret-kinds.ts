@@ -56,7 +56,7 @@ function requireLength(text: string): string {
   )
 }
 
-function readText(path: string): string {
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/^\u{FEFF}/u, '')
   } catch (error) {

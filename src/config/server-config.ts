@@ -85,8 +85,20 @@ export interface ConfigOptions {
    */
   readonly toolFormat?: ToolFormat
   /**
+   * Servers with an OpenAI API that serve the model, as http://host:8000/v1; dns+http://name:8000/v1 is every address
+   * of the name. Must be a list, each item an http:// or https:// URL without user, query and fragment, perhaps with
+   * dns+ in front.
+   * @default none
+   */
+  readonly upstream?: readonly string[]
+  /** Key sent to the upstream: text, env:NAME or `@FILE`. Must be text, env:NAME or `@FILE`. @default none */
+  readonly upstreamKey?: string | null
+  /** Id of the model at the upstream. Must be 1 to 200 characters. @default the first that the upstream lists */
+  readonly upstreamModel?: string | null
+  /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
-   * quantization, toolFormat. Must be a list of models, each with id and checkpoint.
+   * quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model. Must be a list of
+   * models, each with id and checkpoint.
    * @default none
    */
   readonly models?: readonly ConfiguredModel[]

@@ -78,6 +78,7 @@ export const ERRORS = {
   ),
   quantization_failed: fileRow(400, "Model '{model}' could not be quantized: {message}"),
   prompt_rejected: row(400, "{field} was refused by the prompt guard's rule '{rule}': {reason}"),
+  upstream_refused: row(400, "The upstream of model '{model}' refused this request: {message}"),
   // 401, 403, 404
   /** `others`: further headers that the route takes a key in. */
   unauthorized: {
@@ -173,6 +174,7 @@ export const ERRORS = {
     429,
     'Too much text waits to be tokenized: at most {max} bytes {whose} may, {waiting} do, and this request brings {given}. Try again later.',
   ),
+  upstream_busy: row(429, "The upstream of model '{model}' takes no more requests now: {message}"),
   // 500
   internal_error: row(500, 'Internal server error. Request id: {requestId}'),
   constraint_lost: row(

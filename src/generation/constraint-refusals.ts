@@ -5,7 +5,7 @@
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Constraint } from '../protocol/constraint.ts'
-import type { Engine, EngineEvent, EngineRequest } from '../protocol/engine.ts'
+import type { AnswerEvent, Engine, EngineRequest } from '../protocol/engine.ts'
 
 interface RelaxedRun {
   readonly relaxed: Constraint
@@ -16,7 +16,7 @@ export async function* generateRelaxed(
   engine: Pick<Engine, 'generate'>,
   request: EngineRequest,
   { relaxed, signal }: RelaxedRun,
-): AsyncGenerator<readonly EngineEvent[]> {
+): AsyncGenerator<readonly AnswerEvent[]> {
   try {
     yield* engine.generate(request, signal)
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
-import type { EmbeddingRequest, EngineEvent, Prompt } from '../protocol/engine.ts'
+import type { AnswerEvent, EmbeddingRequest, Prompt } from '../protocol/engine.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
 
@@ -121,7 +121,7 @@ async function collect(request: EmbeddingRequest, work: Collecting): Promise<rea
 }
 
 /** @throws ServiceError for an input that failed, and so the whole request */
-function vectorOf(event: EngineEvent, { inputs, context }: Collecting): string | null {
+function vectorOf(event: AnswerEvent, { inputs, context }: Collecting): string | null {
   if (event.type !== 'sequence-end') return null
   const { index, error, vector } = event
   if (error !== null) {

@@ -2,7 +2,7 @@
  * Counts the events of a generation for its bill: the choices of a prompt count it once. Reports where the context leaves fewer
  * tokens than were asked for, as soon as the length of a prompt is known. Owned by `generation.ts`.
  */
-import type { EngineEvent } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine.ts'
 import type { BilledContext } from './billing.ts'
 import { choicesOf, type GenerationRequest } from './generation-request.ts'
 
@@ -33,7 +33,7 @@ export class EventCounter {
     this.#options = options
   }
 
-  record(event: EngineEvent): void {
+  record(event: AnswerEvent): void {
     const { timeline } = this.#options.context
     if (event.type !== 'sequence-start') return timeline.record(event)
     const isCounted = this.#countsPrompt(event.index)

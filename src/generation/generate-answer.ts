@@ -15,7 +15,7 @@ export function toGenerateAnswer(
 ) {
   return {
     generated_text: text,
-    token_ids: tokenIds,
+    token_ids: knownTokenIds(tokenIds),
     prompt_tokens: promptTokens,
     completion_tokens: tokenIds.length,
     total_tokens: promptTokens + tokenIds.length,
@@ -23,6 +23,11 @@ export function toGenerateAnswer(
     created: createdUnixSeconds,
     finish_reason: finishReason,
   }
+}
+
+/** None where an upstream told their number only. */
+function knownTokenIds(tokenIds: readonly number[]): readonly number[] {
+  return tokenIds[0] === -1 ? [] : tokenIds
 }
 
 /** The result of a prompt. */

@@ -11,11 +11,18 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { InvariantError, ServiceError, toServiceError } from '../core/errors.ts'
-import type { OutputFilter } from '../guards/output/output-filter.ts'
+import { type OutputFilter, removeControls } from '../guards/output/output-filter.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AnswerPlan } from '../models/chat/answer-plan.ts'
 import type { ModelLease, ModelRegistry } from '../models/registry.ts'
-import type { EngineEvent, EngineRequest, Prompt, SequenceEndEvent } from '../protocol/engine.ts'
+import {
+  type AnswerEvent,
+  countSequences,
+  type EngineEvent,
+  type EngineRequest,
+  type Prompt,
+  type SequenceEndEvent,
+} from '../protocol/engine.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
@@ -23,7 +30,8 @@ import { checkMinTokens, checkRequest } from './check-request.ts'
 import { generateRelaxed, withConstraintField } from './constraint-refusals.ts'
 import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
-import { chatFieldName, choicesOf, type GenerationRequest, withChatFieldName } from './generation-request.ts'
+import { chatFieldName, type GenerationRequest, withChatFieldName } from './generation-request.ts'
+import { JoinedAnswers } from './joined-answers.ts'
 import {
   type OversizedPrompt,
   type PreparedPrompt,
@@ -85,7 +93,8 @@ export class Generation implements Disposable {
     this.#opened = opened
     const { input, askedTokens, context } = opened
     const { maxNewTokens } = opened.engineOptions.options
-    const { maxSeqLen } = opened.lease.info
+    // An upstream says what it does with more than its context holds; the length of a prompt is a guess until it does.
+    const maxSeqLen = opened.lease.info.takesChats === true ? null : opened.lease.info.maxSeqLen
     this.#counter = new EventCounter({ input, askedTokens, maxNewTokens, maxSeqLen, context })
   }
 
@@ -109,12 +118,13 @@ export class Generation implements Disposable {
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
       const { maxNewTokens: askedTokens } = request
+      const chat = input.kind === 'chat' && lease.info.takesChats === true ? { chat: input } : {}
       const plan = planChat(request, lease, prompts)
       const constraintField = request.constraintField ?? (plan?.constraint ? 'tools' : undefined)
       const options = plan === null ? engineOptions.options : withAnswerPlan(engineOptions.options, plan)
       return new Generation({
         ...{ deps, context, lease, input, askedTokens, prompts, constraintField },
-        engineOptions: { ...engineOptions, options },
+        engineOptions: { ...engineOptions, ...chat, options },
         createReader: plan?.createReader ?? null,
         relaxedConstraint: plan?.relaxedConstraint ?? null,
       })
@@ -148,19 +158,19 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
-    const { engineOptions, context, createReader, constraintField } = this.#opened
+    const { engineOptions, context, constraintField } = this.#opened
     const { signal } = context
-    const count = prompts.length * choicesOf(this.#opened.input)
+    const request = { ...engineOptions, prompts }
+    const count = countSequences(request)
     const filter = this.#openFilter(count)
-    const reading = createReader === null ? null : new AnswerEvents(createReader, count)
-    const engineEvents = this.#engineEvents({ ...engineOptions, prompts })
+    const toAnswer = this.#openReader(filter, count)
+    const engineEvents = this.#engineEvents(request)
     const named =
       constraintField === undefined ? engineEvents : withConstraintField(engineEvents, constraintField)
     for await (const events of named) {
       for (const event of events) {
         this.#counter.record(event)
-        const passed = filter?.pass(event) ?? [event]
-        for (const read of reading === null ? passed : passed.flatMap((one) => reading.read(one))) {
+        for (const read of toAnswer(event)) {
           const waiting = onEvent(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
           if (waiting === undefined) continue
           await waiting
@@ -172,7 +182,27 @@ export class Generation implements Disposable {
     }
   }
 
-  #engineEvents(request: EngineRequest): AsyncIterable<readonly EngineEvent[]> {
+  /** From an event of the engine to those that may leave: judged, and read where the engine gives text only. */
+  #openReader(filter: OutputFilter | null, count: number): (event: AnswerEvent) => readonly SequenceEvent[] {
+    const { createReader, lease } = this.#opened
+    if (lease.info.takesChats === true) {
+      if (filter === null) return (event) => [event]
+      const joined = new JoinedAnswers(count, (text) => removeControls(text).length)
+      return (event) =>
+        joined
+          .join(event)
+          .flatMap((one) => filter.pass(one))
+          .flatMap((one) => joined.split(one))
+    }
+    const reading = createReader === null ? null : new AnswerEvents(createReader, count)
+    return (event) => {
+      if (!isTextEvent(event)) throw new InvariantError(`An engine that takes prompts gave a ${event.type}.`)
+      const passed = filter?.pass(event) ?? [event]
+      return reading === null ? passed : passed.flatMap((one) => reading.read(one))
+    }
+  }
+
+  #engineEvents(request: EngineRequest): AsyncIterable<readonly AnswerEvent[]> {
     const { lease, context, relaxedConstraint: relaxed } = this.#opened
     const { signal } = context
     if (relaxed === null) return lease.engine.generate(request, signal)
@@ -211,8 +241,8 @@ export class Generation implements Disposable {
   }
 
   async #foldBlock(prompts: readonly Prompt[]): Promise<readonly GeneratedSequence[]> {
-    if (prompts.length === 0) return []
-    const sequences = prompts.length * choicesOf(this.#opened.input)
+    const sequences = countSequences({ ...this.#opened.engineOptions, prompts })
+    if (sequences === 0) return []
     const folds = Array.from({ length: sequences }, () => new SequenceFold<ServiceError>())
     await this.#generate(prompts, (event) => (folds[event.index] ?? missing()).add(event))
     return folds.map((fold) => fold.finish())
@@ -268,6 +298,10 @@ function planChat(
 function fieldOf(input: GenerationRequest['input']): string | undefined {
   if (input.kind === 'chat') return chatFieldName(input)
   return input.batch === null ? 'prompt' : undefined
+}
+
+function isTextEvent(event: AnswerEvent): event is EngineEvent {
+  return event.type === 'text-delta' || event.type === 'sequence-start' || event.type === 'sequence-end'
 }
 
 function isAccepted(prompt: PreparedPrompt): prompt is Prompt {

@@ -53,7 +53,7 @@ export async function preparePrompts(
     const contents = input.messages.map(({ content }) => content)
     throwFirst([await lease.promptBound.refuseChat(contents, signal)])
     throwFirst((await scan(deps, source, scannedMessages(input))).values())
-    return [await lease.renderChat(input, signal)]
+    return lease.info.takesChats === true ? [] : [await lease.renderChat(input, signal)]
   }
   const { prompts, batch } = input
   const tooLong = await refuseLongPrompts(lease, prompts, signal)

@@ -6,40 +6,18 @@
 import { InvariantError } from '../core/errors.ts'
 import type { ToolCall } from '../protocol/chat.ts'
 import type {
+  AnswerDeltaEvent,
   ChosenLogprob,
   FinishReason,
   SequenceEndEvent,
   SequenceError,
   SequenceStartEvent,
   TextDeltaEvent,
+  ToolCallDeltaEvent,
 } from '../protocol/engine.ts'
 
-/** What the model thinks before it answers, by its chat format. */
-interface ReasoningDeltaEvent {
-  readonly type: 'reasoning-delta'
-  readonly index: number
-  readonly text: string
-}
-
-/** A tool call begins; those of a sequence are numbered from 0 and come one after the other. */
-interface ToolCallStartEvent {
-  readonly type: 'tool-call-start'
-  readonly index: number
-  readonly call: number
-  readonly id: string
-  readonly name: string
-}
-
-/** Further JSON text of a call's arguments. */
-export interface ToolCallDeltaEvent {
-  readonly type: 'tool-call-delta'
-  readonly index: number
-  readonly call: number
-  readonly arguments: string
-}
-
 /** What comes between the start of a sequence and its end. Each token stands in a text-delta, whose text is empty where it is read otherwise. */
-export type DeltaEvent = TextDeltaEvent | ReasoningDeltaEvent | ToolCallStartEvent | ToolCallDeltaEvent
+export type DeltaEvent = TextDeltaEvent | AnswerDeltaEvent
 
 /** An engine's event, or one that a model's chat format read from its text; the failure may be of another type. */
 export type SequenceEvent<Failure = SequenceError> =
@@ -116,7 +94,8 @@ export class SequenceFold<Failure = SequenceError> {
         this.#callOf(event).arguments += event.arguments
         break
       case 'sequence-end': {
-        const { finishReason, stopString = null, error } = event
+        const { finishReason, stopString = null, error, promptTokensCorrection = 0 } = event
+        this.#promptTokens += promptTokensCorrection
         this.#end = { finishReason, stopString, error }
         break
       }

@@ -53,7 +53,7 @@ export class ModelLoader {
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
-      entry.current = this.adopt(entry.id, engine, source.toolFormat)
+      entry.current = this.adopt(entry.id, engine, source.kind === 'local' ? source.toolFormat : 'auto')
       entry.source = source
       void this.retire(replaced)
     } catch (error) {

@@ -51,7 +51,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
     replicas: entry.current?.engine.status().replicas ?? null,
     engineDeaths: entry.current?.engine.status().deaths ?? 0,
-    quantization: entry.source?.quantization ?? 'none',
+    quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
   }
 }
 
@@ -109,12 +109,12 @@ export function toModelObject(record: ModelRecord) {
     owned_by: 'sluice',
     meta: {
       architecture: outline?.architecture ?? null,
-      parameters: outline?.parameters ?? null,
-      size_mb: outline === null ? null : outline.sizeBytes / BYTES_PER_MB,
+      parameters: knownOrNull(outline?.parameters),
+      size_mb: outline === null ? null : knownOrNull(outline.sizeBytes / BYTES_PER_MB),
       // llama.cpp has no fp8 and sees the blocks it is stored in.
       quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
       max_seq_len: outline?.maxSeqLen ?? null,
-      vocab_size: outline?.vocabSize ?? null,
+      vocab_size: knownOrNull(outline?.vocabSize),
       engine: outline?.engine ?? null,
       capabilities: capabilitiesOf(outline),
       ...(outline?.embedding &&
@@ -126,6 +126,11 @@ export function toModelObject(record: ModelRecord) {
       ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
   }
+}
+
+/** An upstream need not say what it serves. */
+function knownOrNull(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null
 }
 
 /** What a model can be asked for; null before its headers have been read. */

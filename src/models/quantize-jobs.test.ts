@@ -6,7 +6,7 @@ import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import { QUANTIZATION_PAUSE_MS, QuantizeJobs } from './quantize-jobs.ts'
-import { toModelSource, type ModelSource } from '../protocol/model-source.ts'
+import { toLocalSource, type ModelSource } from '../protocol/model-source.ts'
 import { ModelRegistry, type LoadHooks } from './registry.ts'
 
 interface Load {
@@ -16,7 +16,7 @@ interface Load {
   fail(message: string): void
 }
 
-const source = toModelSource({ checkpoint: 'full-precision' })
+const source = toLocalSource({ checkpoint: 'full-precision' })
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const newEngine = () =>
   new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 2, maxSeqLen: null }) })

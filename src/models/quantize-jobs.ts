@@ -7,7 +7,7 @@
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { Quantization } from '../core/quant-mode.ts'
-import type { ModelSource } from '../protocol/model-source.ts'
+import type { LocalModelSource, ModelSource } from '../protocol/model-source.ts'
 import type { ModelRegistry } from './registry.ts'
 
 /** From the end of one quantization of a model to the next that a key other than the operator's may ask for. */
@@ -28,9 +28,9 @@ export interface QuantizeResult extends QuantizedSize {
 export interface QuantizeJobsDeps {
   readonly registry: Pick<ModelRegistry, 'get' | 'source' | 'reload'>
   /** The type of weights that are quantized in the source itself; null where there are none. */
-  readonly findQuantizedType: (source: ModelSource) => Promise<string | null>
+  readonly findQuantizedType: (source: LocalModelSource) => Promise<string | null>
   /** What quantizing gave; asked, with the very object that `openEngine` was given, when that serves. */
-  readonly resultOf: (source: ModelSource) => QuantizedSize
+  readonly resultOf: (source: LocalModelSource) => QuantizedSize
   readonly clock: Clock
 }
 
@@ -83,7 +83,8 @@ export class QuantizeJobs {
 
   async #run(id: string, mode: Quantization, { isOperator }: QuantizeRequest): Promise<QuantizedSize> {
     const { registry, clock } = this.#deps
-    const source = await registry.source(id)
+    const found = await registry.source(id)
+    const source = found === null ? null : localSource(id, found)
     if (source === null) return { layersQuantized: 0, sizeBytes: 0 }
     const { state, loadFraction } = registry.get(id)
     const isServing = state === 'ready' && loadFraction === 1
@@ -96,15 +97,15 @@ export class QuantizeJobs {
     }
   }
 
-  async #load(id: string, source: ModelSource, mode: Quantization): Promise<QuantizedSize> {
+  async #load(id: string, source: LocalModelSource, mode: Quantization): Promise<QuantizedSize> {
     const { registry, findQuantizedType } = this.#deps
     const type = mode === 'none' ? null : await findQuantizedType(source)
     if (type !== null) throw new ServiceError('not_quantizable', { model: id, type }, { param: 'model_id' })
-    const loaded = await registry.reload(id, (before) => ({ ...before, quantization: mode }))
-    return this.#sizeOf(id, loaded)
+    const loaded = await registry.reload(id, (before) => ({ ...localSource(id, before), quantization: mode }))
+    return this.#sizeOf(id, localSource(id, loaded))
   }
 
-  #sizeOf(id: string, source: ModelSource): QuantizedSize {
+  #sizeOf(id: string, source: LocalModelSource): QuantizedSize {
     const { registry, resultOf } = this.#deps
     if (source.quantization !== 'none') return resultOf(source)
     return { layersQuantized: 0, sizeBytes: registry.get(id).info?.sizeBytes ?? 0 }
@@ -122,6 +123,13 @@ export class QuantizeJobs {
       { param: 'model_id', retryAfterSeconds: seconds },
     )
   }
+}
+
+/** @throws ServiceError `unsupported_value` for a model whose weights another server holds */
+function localSource(model: string, source: ModelSource): LocalModelSource {
+  if (source.kind === 'local') return source
+  const message = `model_id must be a model of this server's own, but '${model}' is served by an upstream.`
+  throw new ServiceError('unsupported_value', { message }, { param: 'model_id' })
 }
 
 function toQuantizeError(model: string, error: unknown): unknown {

@@ -3,14 +3,15 @@
  * a request counted here may move to another replica, or run again, without a refusal. Says on each request which tiers have
  * callers, so that the engine's scheduler keeps slots for them.
  */
-import type {
-  EmbeddingRequest,
-  Engine,
-  EngineEvent,
-  EngineRequest,
-  TokenizedText,
-  TokenizeRequest,
-  TokenPrompt,
+import {
+  type AnswerEvent,
+  countSequences,
+  type EmbeddingRequest,
+  type Engine,
+  type EngineRequest,
+  type TokenizedText,
+  type TokenizeRequest,
+  type TokenPrompt,
 } from '../protocol/engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
@@ -35,7 +36,7 @@ export class QueuedEngine {
   async *embed(
     request: EmbeddingRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly EngineEvent[], void, void> {
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
     const queued = { place: request.place }
     let hasBegun = false
@@ -58,14 +59,14 @@ export class QueuedEngine {
   async *generate(
     request: EngineRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly EngineEvent[], void, void> {
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
     const { numBeams = 1 } = request.options
     const [line, size] = numBeams === 1 || this.#beams === null ? [this.#slots, 1] : [this.#beams, numBeams]
     const queued = { place: request.place, size }
     const { servedClasses } = this.#limit
     const place = servedClasses.length === 0 ? request.place : { ...request.place, servedClasses }
-    let waiting = request.prompts.length * (request.choices ?? 1)
+    let waiting = countSequences(request)
     const running = new Set<number>()
     line.enter(waiting, queued)
     try {

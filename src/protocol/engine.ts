@@ -22,6 +22,7 @@
  * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
  */
 import type { ErrorCode } from '../core/errors.ts'
+import type { Chat } from './chat.ts'
 import type { Constraint } from './constraint.ts'
 
 /**
@@ -113,6 +114,8 @@ export interface EngineRequest {
   readonly reqId: string
   /** One sequence each, or `choices`; more than one queue as a block with one arrival time, accepted or refused whole. */
   readonly prompts: readonly Prompt[]
+  /** In the place of a prompt, and only where `info().takesChats` is set: then there are no prompts. @default none */
+  readonly chat?: Chat
   /** Sequences of each prompt: those of the first have the first indices. With a seed, each further one adds 1 to it. @default 1 */
   readonly choices?: number
   readonly options: SequenceOptions
@@ -154,6 +157,7 @@ export interface TextDeltaEvent {
   readonly index: number
   /** Whole characters only; empty while a character or a possible stop string is incomplete. */
   readonly text: string
+  /** -1 each where an upstream tells their number only. */
   readonly tokenIds: readonly number[]
   /**
    * Of the tokens whose text is sent whole with this text, in their order: none comes before its text, nor with text that was
@@ -183,11 +187,49 @@ export interface SequenceEndEvent {
   readonly stopString?: string
   /** Absent where nothing was drafted. */
   readonly drafts?: DraftCounts
+  /** What must be added to the prompt tokens of the start, which an upstream tells at the end only. @default 0 */
+  readonly promptTokensCorrection?: number
   /** Of an engine of embeddings, unless it failed: the pooled vector, 32-bit floats in little-endian order as base64. */
   readonly vector?: string
 }
 
+/** What the model thinks before it answers. */
+export interface ReasoningDeltaEvent {
+  readonly type: 'reasoning-delta'
+  readonly index: number
+  readonly text: string
+}
+
+/** A tool call begins; those of a sequence are numbered from 0 and come one after the other. */
+export interface ToolCallStartEvent {
+  readonly type: 'tool-call-start'
+  readonly index: number
+  readonly call: number
+  readonly id: string
+  readonly name: string
+}
+
+/** Further JSON text of a call's arguments. */
+export interface ToolCallDeltaEvent {
+  readonly type: 'tool-call-delta'
+  readonly index: number
+  readonly call: number
+  readonly arguments: string
+}
+
+/** Part of an answer that is no text: of an engine that takes chats, or read from an engine's text by a model's chat format. */
+export type AnswerDeltaEvent = ReasoningDeltaEvent | ToolCallStartEvent | ToolCallDeltaEvent
+
+/** All that an engine gives which takes prompts only. */
 export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent
+
+/** With what an engine that takes chats gives beside. */
+export type AnswerEvent = EngineEvent | AnswerDeltaEvent
+
+/** Sequences of a request. */
+export function countSequences({ prompts, chat, choices = 1 }: EngineRequest): number {
+  return (chat === undefined ? prompts.length : 1) * choices
+}
 
 /** How one vector is made of those of a text's tokens; `rank` gives a score of relevance in its place. */
 export type Pooling = 'mean' | 'cls' | 'last' | 'rank'
@@ -214,15 +256,18 @@ export interface EmbeddingInfo {
 
 /** What is known of a model once its engine serves it. */
 export interface ModelInfo {
+  /** `unknown`, as the quantization, where an upstream does not say. */
   readonly architecture: string
+  /** NaN, as the size, where an upstream does not say. */
   readonly parameters: number
   readonly sizeBytes: number
   /** As the engine names it: `F16`, `Q4_0`, `none`. */
   readonly quantization: string
   /** Tokens a sequence may reach; null when the model has no limit of its own. */
   readonly maxSeqLen: number | null
+  /** Infinity where an upstream does not say; it refuses unknown token ids itself. */
   readonly vocabSize: number
-  /** `llama.cpp`, `passthrough`, ... */
+  /** `llama.cpp`, `passthrough`, `openai`. */
   readonly engine: string
   /** Sequences that run at once. */
   readonly maxBatchSize: number
@@ -230,6 +275,8 @@ export interface ModelInfo {
   readonly maxBeams?: number
   /** Set for a model that makes vectors of texts, and generates none. */
   readonly embedding?: EmbeddingInfo
+  /** Whether a chat is sent as it is, in `EngineRequest.chat`, and its answer comes read. @default false */
+  readonly takesChats?: boolean
   /** Whether its texts can be constrained. @default false */
   readonly canConstrain?: boolean
   /** Jinja source from the model itself. */
@@ -301,7 +348,7 @@ export interface Engine {
   generate(
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
-  ): AsyncIterable<readonly EngineEvent[]>
+  ): AsyncIterable<readonly AnswerEvent[]>
   /**
    * The tokens that `generate` would make of a prompt. A long text is tokenized beside the steps, in turn for each account;
    * aborting the signal drops it. Not where `info().embedding` is set.

@@ -1,8 +1,9 @@
 /**
- * Where a model comes from, by the kind of engine that serves it. The registry passes sources on and reads the tool format
- * only; `checkpoints/` and `app/` know what the other fields of a local one mean.
+ * Where a model comes from, by the kind of engine that serves it. The registry passes sources on and reads the tool format and
+ * the quantization of local ones only; `checkpoints/`, `engines/remote/` and `app/` know what the other fields mean.
  */
 import type { Quantization } from '../core/quant-mode.ts'
+import type { SecretText } from '../core/text/secret-text.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
 
 /** Files of this machine, or of the Hub, for an engine process of this server. */
@@ -20,12 +21,34 @@ export interface LocalModelSource {
   readonly toolFormat: ToolFormat
 }
 
-export type ModelSource = LocalModelSource
+/** A model that other servers serve over OpenAI's API: vLLM, SGLang, llama-server, Ollama, another Sluice. */
+export interface RemoteModelSource {
+  readonly kind: 'openai'
+  /** At least one, as `http://host:8000/v1`; with `dns+` in front, every address of the host is an endpoint. */
+  readonly endpoints: readonly string[]
+  /** Sent as a bearer token; null for none. */
+  readonly apiKey: SecretText | null
+  /** Its id there; null takes the first that the endpoints list. */
+  readonly model: string | null
+}
 
-/** A source as it is given from code or by the API: only the checkpoint is required. */
-export type RegisteredSource = Pick<LocalModelSource, 'checkpoint'> & Partial<LocalModelSource>
+export type ModelSource = LocalModelSource | RemoteModelSource
+
+/** A local source as it is given from code or by the API: only the checkpoint is required. */
+export type LocalModelOptions = Pick<LocalModelSource, 'checkpoint'> & Partial<LocalModelSource>
+
+/** A source as it is given from code or by the API. */
+export type RegisteredSource = LocalModelOptions | RemoteModelSource
 
 export function toModelSource(given: RegisteredSource): ModelSource {
+  return isRemote(given) ? given : toLocalSource(given)
+}
+
+export function isRemote(given: RegisteredSource): given is RemoteModelSource {
+  return given.kind === 'openai'
+}
+
+export function toLocalSource(given: LocalModelOptions): LocalModelSource {
   return {
     kind: 'local',
     modelConfig: null,

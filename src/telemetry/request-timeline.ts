@@ -4,7 +4,7 @@
  * were generated before a client left are counted too.
  */
 import type { Clock } from '../core/clock.ts'
-import type { DraftCounts, EngineEvent } from '../protocol/engine.ts'
+import type { AnswerEvent, DraftCounts } from '../protocol/engine.ts'
 
 /** The numbers of a generation, as the log line shows them. */
 export interface GenerationSummary {
@@ -41,7 +41,7 @@ export class RequestTimeline {
     this.#model = modelId
   }
 
-  record(event: EngineEvent): void {
+  record(event: AnswerEvent): void {
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens += event.promptTokens
@@ -51,9 +51,15 @@ export class RequestTimeline {
         this.#completionTokens += event.tokenIds.length
         this.#firstTokenMs ??= this.#clock.nowMs()
         break
+      case 'reasoning-delta':
+      case 'tool-call-start':
+      case 'tool-call-delta':
+        this.#firstTokenMs ??= this.#clock.nowMs()
+        break
       case 'sequence-end':
         this.#lastEndMs = this.#clock.nowMs()
         this.#finishReasons.add(event.finishReason)
+        this.#promptTokens += event.promptTokensCorrection ?? 0
         if (event.drafts !== undefined) this.#addDrafts(event.drafts)
         break
     }

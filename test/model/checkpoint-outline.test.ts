@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { completeConfig } from '../../src/config/resolve.ts'
-import { toModelSource } from '../../src/protocol/model-source.ts'
+import { toLocalSource } from '../../src/protocol/model-source.ts'
 import type { Quantization } from '../../src/core/quant-mode.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { ModelInfo, ModelOutline } from '../../src/protocol/engine.ts'
@@ -98,7 +98,7 @@ describe('opening a checkpoint that does not fit into memory', () => {
       signal: new AbortController().signal,
     }
     const openEngine = createCheckpointOpener({ config, log, availableMemoryBytes: () => availableBytes })
-    return { opened: openEngine('m', toModelSource({ ...from(tiny), quantization }), hooks), outlines }
+    return { opened: openEngine('m', toLocalSource({ ...from(tiny), quantization }), hooks), outlines }
   }
 
   it('is refused with the numbers before anything is started, old and new together', async () => {

@@ -3,7 +3,10 @@
  * may contain `/`, written plain or as `%2F`; `default` is the default model.
  */
 import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
+import { SecretText } from '../../core/text/secret-text.ts'
+import type { ModelSource } from '../../protocol/model-source.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -36,10 +39,9 @@ export function registerAdminModelRoutes(
     errors: [400, 401, 404, 429, 500, 503],
     handler: async ({ body, query, context }) => {
       context.adminTarget = body.id
-      const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
-      const source = { checkpoint, modelConfig, tokenizer, quantization, toolFormat }
+      const source = toSource(body)
       const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
         log.warn({ model: id, err: error }, 'a model was not registered')
         throw toRefusal(id, error)
@@ -69,6 +71,16 @@ export function registerAdminModelRoutes(
       return { status: 'unregistered', id } as const
     },
   })
+}
+
+function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
+  if (body.engine === 'openai') {
+    const { endpoints, api_key: key, model: name = null } = body
+    const apiKey = typeof key === 'string' ? new SecretText(key) : null
+    return { kind: 'openai', endpoints, apiKey, model: name }
+  }
+  const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
+  return { kind: 'local', checkpoint, modelConfig, tokenizer, quantization, toolFormat }
 }
 
 /** Where nothing is registered, `default` is an id like any other. */

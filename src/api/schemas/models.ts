@@ -5,7 +5,9 @@ import { TOOL_FORMATS } from '../../core/tool-format.ts'
 import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
-import { must, nullableWithDefault, text } from './fields.ts'
+import { ValueProblem, type ValueKind } from '../../config/value-kinds.ts'
+import { endpointUrl, modelName, upstreamSecret } from '../../config/upstream-kinds.ts'
+import { arrayOf, isJsonObject, must, nullableWithDefault, text } from './fields.ts'
 import { queryChoice } from './query.ts'
 
 /** Of Anthropic's Models API. */
@@ -86,12 +88,44 @@ const besideCheckpoint = () =>
 
 const MODEL_ID_RULE = 'a string of 1 to 200 characters without spaces'
 
-export const registerModelRequest = z
+const modelId = () =>
+  text(MODEL_ID_RULE)
+    .refine((value) => /^[^\s\p{C}]{1,200}$/u.test(value), { error: must(MODEL_ID_RULE) })
+    .describe('One that is served already is replaced without losing a request.')
+
+/** Read by the rules of the configuration file. */
+const readBy = <Value>(kind: ValueKind<Value>) =>
+  text().transform((given, context): Value => {
+    try {
+      return kind.parse(given)
+    } catch (error) {
+      if (!(error instanceof ValueProblem)) throw error
+      context.addIssue({ code: 'custom', message: error.message })
+      return z.NEVER
+    }
+  })
+
+const MAX_ENDPOINTS = 256
+
+const remoteModelRequest = z
+  .object({
+    id: modelId(),
+    engine: z.literal('openai'),
+    endpoints: arrayOf(readBy(endpointUrl), { min: 1, max: MAX_ENDPOINTS, of: 'URLs' }).describe(
+      'As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name.',
+    ),
+    api_key: readBy(upstreamSecret)
+      .nullish()
+      .describe('Sent to the endpoints: text, `env:NAME` or `@FILE` of the server. Never shown.'),
+    model: readBy(modelName).nullish().describe('Its id there; by default the first that they list.'),
+  })
+  .meta({ id: 'RegisterRemoteModelRequest' })
+
+const localModelRequest = z
   .object(
     {
-      id: text(MODEL_ID_RULE)
-        .refine((value) => /^[^\s\p{C}]{1,200}$/u.test(value), { error: must(MODEL_ID_RULE) })
-        .describe('One that is served already is replaced without losing a request.'),
+      id: modelId(),
+      engine: z.literal('llama.cpp'),
       checkpoint: path().describe(
         'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
       ),
@@ -103,6 +137,17 @@ export const registerModelRequest = z
     { error: 'must be a JSON object' },
   )
   .meta({ id: 'RegisterModelRequest' })
+
+export const registerModelRequest = z.preprocess(
+  (given) =>
+    isJsonObject(given) && given['engine'] === undefined ? { ...given, engine: 'llama.cpp' } : given,
+  z.discriminatedUnion('engine', [localModelRequest, remoteModelRequest], {
+    error: ({ input }) =>
+      isJsonObject(input)
+        ? must("'llama.cpp' or 'openai'")({ input: input['engine'] })
+        : 'must be a JSON object',
+  }),
+)
 
 export const registerModelQuery = z.object({
   wait: queryChoice(['true', 'false'])

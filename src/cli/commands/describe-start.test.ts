@@ -29,6 +29,8 @@ describe('describeStart', () => {
     expect(
       describeStart({ ...resolveConfig({}), models: [{ id: 'm', ...source }] }, because('open')),
     ).toEqual([])
+    const upstream = resolveConfig({ flags: { upstream: 'http://127.0.0.1:1' } })
+    expect(describeStart(upstream, because('open'))).toEqual([])
   })
 
   it('shows the key of this run in a request to paste', () => {

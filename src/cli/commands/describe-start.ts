@@ -13,7 +13,8 @@ export const PASSTHROUGH_SERVES =
 type DescribedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'withoutOperatorKey'>
 
 export function describeStart(config: ServerConfig, server: DescribedServer): readonly string[] {
-  const isPassthrough = config.checkpoint === null && config.models.length === 0
+  const { checkpoint, upstream, models } = config
+  const isPassthrough = checkpoint === null && upstream.length === 0 && models.length === 0
   const key = describeKey(config, server)
   return [...(isPassthrough ? [PASSTHROUGH_SERVES] : []), ...(key === null ? [] : [key])]
 }

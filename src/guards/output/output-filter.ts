@@ -191,7 +191,8 @@ class HeldText {
   }
 }
 
-function removeControls(text: string): string {
+/** Its text as it is sent. */
+export function removeControls(text: string): string {
   return text.replaceAll(ALL_CONTROLS, '')
 }
 

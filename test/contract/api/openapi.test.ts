@@ -189,6 +189,7 @@ describe('GET /openapi.json', () => {
       'QuantizeResult',
       'Ready',
       'RegisterModelRequest',
+      'RegisterRemoteModelRequest',
       'RegisterRequest',
       'RegisterResponse',
       'RerankRequest',

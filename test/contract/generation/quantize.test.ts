@@ -105,8 +105,9 @@ describe('POST /v1/models/quantize', () => {
   })
 
   it('keeps the folders of the server to its log, in the answer and in the list', async () => {
-    const openEngine: OpenEngine = async (_id, { quantization }) => {
-      if (quantization === 'int8') throw new StartError("Cannot write '/srv/Jo Doe/m.gguf': no room.", 1)
+    const openEngine: OpenEngine = async (_id, source) => {
+      if (source.kind === 'local' && source.quantization === 'int8')
+        throw new StartError("Cannot write '/srv/Jo Doe/m.gguf': no room.", 1)
       return new ScriptedEngine(sayOk)
     }
     const registry = createRegistry({ openEngine })

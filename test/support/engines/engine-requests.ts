@@ -1,7 +1,7 @@
 /** Builders for engine tests: requests by the word, and a reader that folds events. */
 import type {
+  AnswerEvent,
   Engine,
-  EngineEvent,
   EngineRequest,
   SequenceOptions,
   TextPrompt,
@@ -47,7 +47,7 @@ export async function runRequest(
   return results
 }
 
-function apply(results: readonly SequenceResult[], event: EngineEvent): void {
+function apply(results: readonly SequenceResult[], event: AnswerEvent): void {
   const result = results[event.index]
   if (result === undefined) throw new Error(`event for sequence ${event.index} of ${results.length}`)
   if (event.type === 'text-delta') {

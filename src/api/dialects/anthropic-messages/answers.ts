@@ -93,6 +93,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 interface Ending {
+  readonly promptTokensCorrection?: number
   readonly finishReason: FinishReason
   readonly stopString?: string | null
 }
@@ -153,6 +154,7 @@ export class MessageFrames implements FrameFormat {
   }
 
   end(event: Ending): string {
+    this.#promptTokens += event.promptTokensCorrection ?? 0
     const delta = toStop(event, this.#hasCalls)
     const usage = toUsage(this.#promptTokens, this.#completionTokens)
     return this.#close() + toFrame({ type: 'message_delta', delta, usage })

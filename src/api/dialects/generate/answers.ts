@@ -76,7 +76,8 @@ export function createGenerateFrames(): FrameFormat {
         `${BEFORE_COMPLETION}${completionTokens}${BEFORE_TOTAL}${promptTokens + completionTokens}${FRAME_TAIL}`
       )
     },
-    end: ({ index, finishReason }) => {
+    end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
+      promptTokens += promptTokensCorrection
       const chunk: StreamChunk = {
         choices: [{ index, delta: { content: '' }, finish_reason: answerFinishReason(finishReason) }],
         usage: toUsage(promptTokens, completionTokens),

@@ -124,7 +124,8 @@ export function createChatFrames(
       }
       return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
-    end: ({ index, finishReason }) => {
+    end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
+      promptTokens += promptTokensCorrection
       const logprobs = hasLogprobs && { logprobs: null }
       const reason = toFinishReason(finishReason, calling.has(index))
       return frame(toChunk({ index, delta: {}, ...logprobs, finish_reason: reason }))

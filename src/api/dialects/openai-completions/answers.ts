@@ -83,8 +83,12 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
       if (list === null || logprobs.length === 0) return textFrame(index, text)
       return frame(toChunk({ index, text, logprobs: list.add(logprobs), finish_reason: null }))
     },
-    end: ({ index, finishReason }) =>
-      frame(toChunk({ index, text: '', logprobs: null, finish_reason: answerFinishReason(finishReason) })),
+    end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
+      const prompt = Math.floor(index / choices)
+      promptTokens.set(prompt, (promptTokens.get(prompt) ?? 0) + promptTokensCorrection)
+      const finish_reason = answerFinishReason(finishReason)
+      return frame(toChunk({ index, text: '', logprobs: null, finish_reason }))
+    },
     finish: () => {
       const prompts = [...promptTokens.values()].reduce((sum, tokens) => sum + tokens, 0)
       const last: Chunk = { ...head, choices: [], usage: toUsage(prompts, completionTokens) }

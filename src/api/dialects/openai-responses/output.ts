@@ -110,6 +110,7 @@ export class Output {
         this.#readTokens()
         return this.#grow(event.arguments, [])
       case 'sequence-end':
+        this.#promptTokens += event.promptTokensCorrection ?? 0
         this.#finishReason = event.finishReason
         return this.#end(event.finishReason === 'stop' ? 'completed' : 'incomplete')
     }

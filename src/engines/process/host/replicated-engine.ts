@@ -5,9 +5,9 @@
  */
 import { ServiceError } from '../../../core/errors.ts'
 import type {
+  AnswerEvent,
   EmbeddingRequest,
   Engine,
-  EngineEvent,
   EngineRequest,
   EngineStatus,
   ModelInfo,
@@ -36,7 +36,7 @@ export class ReplicatedEngine implements Engine {
   async *generate(
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly EngineEvent[], void, void> {
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     const tries = new Tries(this.#replicas)
     const sequences = request.prompts.length * ('choices' in request ? (request.choices ?? 1) : 1)
     for (;;) {

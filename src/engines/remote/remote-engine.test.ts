@@ -1,0 +1,308 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import {
+  chatEnd,
+  chatEvent,
+  FaultyUpstream,
+  openStream,
+  sayPieces,
+} from '../../../test/support/upstream/faulty-upstream.ts'
+import { systemClock } from '../../core/clock.ts'
+import { SecretText } from '../../core/text/secret-text.ts'
+import { SequenceFold } from '../../generation/sequence-fold.ts'
+import type { EngineRequest } from '../../protocol/engine.ts'
+import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
+
+const TIMEOUTS = { connectMs: 500, firstByteMs: 300, betweenMs: 300 }
+
+const open = (endpoints: readonly string[], more: Partial<RemoteEngineOptions> = {}) =>
+  RemoteEngine.open({
+    ...{ modelId: 'm', endpoints, apiKey: null, model: null, clock: systemClock, timeouts: TIMEOUTS },
+    ...more,
+  })
+
+const chat = (content = 'hi', more: Partial<EngineRequest> = {}): EngineRequest => ({
+  reqId: 'r',
+  prompts: [],
+  chat: { messages: [{ role: 'user', content }] },
+  options: {
+    maxNewTokens: 16,
+    sampling: { temperature: 1, topK: 0, topP: 1, repetitionPenalty: 1, seed: null },
+    stopStrings: [],
+  },
+  place: { priorityClass: 0, priority: 0, accountId: 'a' },
+  ...more,
+})
+
+async function run(engine: RemoteEngine, request = chat(), signal = new AbortController().signal) {
+  const fold = new SequenceFold()
+  for await (const events of engine.generate(request, signal)) for (const event of events) fold.add(event)
+  return fold.finish()
+}
+
+describe('a remote engine', () => {
+  it('sends a chat as it is, and gives its answer with the tokens that the upstream tells', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
+    const engine = await open([upstream.url], { apiKey: new SecretText('upstream-key') })
+    const tools = [{ name: 'f', description: null, parameters: { type: 'object' }, strict: false }]
+    const request = chat('hi', { chat: { messages: [{ role: 'user', content: 'hi' }], tools } })
+
+    expect(await run(engine, request)).toMatchObject({ text: 'ab', promptTokens: 7, finishReason: 'stop' })
+    expect((await run(engine)).tokenIds).toHaveLength(5)
+
+    expect(upstream.calls[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      headers: { authorization: 'Bearer upstream-key' },
+      body: {
+        model: 'up',
+        messages: [{ role: 'user', content: 'hi' }],
+        max_tokens: 16,
+        tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+      },
+    })
+    expect(engine.info()).toMatchObject({ engine: 'openai', maxSeqLen: 512, takesChats: true })
+    await engine.close()
+  })
+
+  it('counts a piece as a token where the upstream tells none', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.end(chatEvent({ content: 'a' }) + chatEvent({ content: 'b' }) + chatEnd(null))
+    })
+    const engine = await open([upstream.url])
+
+    const { tokenIds, promptTokens } = await run(engine)
+
+    expect(tokenIds).toHaveLength(2)
+    expect(promptTokens).toBe(1)
+    await engine.close()
+  })
+
+  it('reads reasoning and calls', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      const call = (more: object) => chatEvent({ tool_calls: [{ index: 0, ...more }] })
+      response.write(
+        chatEvent({ reasoning: 'so' }) + call({ id: 'c1', function: { name: 'f', arguments: '' } }),
+      )
+      response.end(call({ function: { arguments: '{}' } }) + chatEnd())
+    })
+    const engine = await open([upstream.url])
+
+    expect(await run(engine)).toMatchObject({
+      reasoning: 'so',
+      toolCalls: [{ id: 'c1', name: 'f', arguments: '{}' }],
+    })
+    await engine.close()
+  })
+
+  it('joins a character that comes in two halves', async () => {
+    await using upstream = await FaultyUpstream.start(async (response) => {
+      openStream(response)
+      const bytes = Buffer.from(chatEvent({ content: 'é€😀' }))
+      for (const byte of bytes) {
+        response.write(Buffer.of(byte))
+        await sleep(1)
+      }
+      response.end(chatEnd())
+    })
+    const engine = await open([upstream.url])
+
+    expect((await run(engine)).text).toBe('é€😀')
+    await engine.close()
+  })
+
+  it.each([
+    ['dies in the middle', (response) => response.destroy()],
+    ['ends without an end of the text', (response) => response.end()],
+    ['ends in half a character', (response) => response.end(Buffer.of(0x64, 0x61, 0xe2, 0x82))],
+    ['sends what is no UTF-8', (response) => response.end(Buffer.of(0x64, 0xff, 0xff))],
+    ['sends what is no JSON', (response) => response.end('data: {"choices\n\n')],
+    ['sends an error', (response) => response.end('data: {"error":{"message":"out of memory"}}\n\n')],
+    ['is silent for too long', () => {}],
+  ] satisfies [string, (response: ServerResponse) => unknown][])(
+    'fails an answer whose upstream %s',
+    async (_, fail) => {
+      await using upstream = await FaultyUpstream.start(async (response) => {
+        openStream(response)
+        response.write(chatEvent({ content: 'a' }))
+        await sleep(20)
+        fail(response)
+      })
+      const engine = await open([upstream.url])
+
+      await expect(run(engine)).rejects.toMatchObject({ code: 'engine_failed' })
+
+      expect(upstream.calls).toHaveLength(1)
+      await engine.close()
+    },
+  )
+
+  it('fails an answer that is shorter than it says', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': 10_000 })
+      response.write(chatEvent({ content: 'a' }))
+      setTimeout(() => response.socket?.end(), 20)
+    })
+    const engine = await open([upstream.url])
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'engine_failed' })
+    await engine.close()
+  })
+
+  it.each([
+    ['dies', (response) => response.destroy()],
+    ['fails', (response) => response.writeHead(500).end('{}')],
+    ['is full', (response) => response.writeHead(429).end('{}')],
+    ['does not answer in time', () => {}],
+    [
+      'opens an answer and dies',
+      (response) => (openStream(response), response.flushHeaders(), response.destroy()),
+    ],
+  ] satisfies [string, (response: ServerResponse) => unknown][])(
+    'tries another endpoint where one %s before the first byte',
+    async (_, fail) => {
+      await using bad = await FaultyUpstream.start((response) => void fail(response))
+      await using good = await FaultyUpstream.start(sayPieces('ok'))
+      const engine = await open([bad.url, good.url])
+
+      for (let conversation = 0; conversation < 8; conversation++)
+        expect((await run(engine, chat(`number ${conversation}`))).text).toBe('ok')
+
+      expect(bad.calls.length).toBeGreaterThan(0)
+      expect(good.calls).toHaveLength(8)
+      await engine.close()
+    },
+  )
+
+  it('passes on that the upstream is full, and when to come back', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(429, { 'retry-after': '17' }).end('{"error":{"message":"slow down"}}')
+    })
+    const engine = await open([upstream.url])
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'upstream_busy', retryAfterSeconds: 17 })
+    await engine.close()
+  })
+
+  it.each([
+    [400, '{"error":{"message":"no tools"}}', 'upstream_refused', 'no tools'],
+    [401, '{"error":{"message":"key sk-1"}}', 'engine_unavailable', "does not take this server's key"],
+    [503, '<html>', 'engine_unavailable', 'status 503'],
+  ])('passes on a refusal with %d', async (...[status, body, code, words]) => {
+    await using upstream = await FaultyUpstream.start((response) => void response.writeHead(status).end(body))
+    const engine = await open([upstream.url])
+
+    await expect(run(engine)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(words) as string,
+    })
+    await engine.close()
+  })
+
+  it('asks for as many tokens as the context leaves where it has no room for those asked for', async () => {
+    await using upstream = await FaultyUpstream.start((response, call) => {
+      if (call.body['max_tokens'] === undefined) return sayPieces('ok')(response, call)
+      response.writeHead(400).end('{"error":{"message":"max_tokens=16 cannot be greater than 8"}}')
+    })
+    const engine = await open([upstream.url])
+
+    expect((await run(engine)).text).toBe('ok')
+    await engine.close()
+  })
+
+  it('ends the request at the upstream when its client leaves', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.write(chatEvent({ content: 'a' }))
+    })
+    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+    const client = new AbortController()
+    const events = engine.generate(chat(), client.signal)
+    await events.next()
+
+    const next = events.next()
+    client.abort()
+
+    await expect(next).rejects.toThrow()
+    await upstream.calls[0]?.closed
+    await engine.close()
+  })
+
+  it('reads no faster than its client', async () => {
+    let written = 0
+    await using upstream = await FaultyUpstream.start(async (response, { closed }) => {
+      openStream(response)
+      const piece = chatEvent({ content: 'x'.repeat(65_536) })
+      while (!response.destroyed && written < 4000) {
+        written++
+        if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed])
+      }
+    })
+    const engine = await open([upstream.url])
+    const events = engine.generate(chat(), new AbortController().signal)
+    await events.next()
+    await sleep(300)
+
+    expect(written).toBeLessThan(400)
+    await events.return()
+    await engine.close()
+  })
+
+  it('keeps a conversation on one endpoint, and leaves one that fails alone', async () => {
+    await using one = await FaultyUpstream.start(sayPieces('1'))
+    await using other = await FaultyUpstream.start(sayPieces('2'))
+    const engine = await open([one.url, other.url])
+    const texts = new Set<string>()
+    for (let turn = 0; turn < 6; turn++) texts.add((await run(engine, chat('the same beginning'))).text)
+
+    expect(texts.size).toBe(1)
+    expect(engine.status()).toEqual({ state: 'ready', replicas: { all: 2, ready: 2 } })
+    await engine.close()
+  })
+
+  it('refuses work while no endpoint is up, and takes it when one is', async () => {
+    const engine = await open(['http://127.0.0.1:9'])
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'engine_unavailable' })
+    await engine.close()
+  })
+
+  it('takes every address of a name as an endpoint', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('ok'))
+    const { port } = new URL(upstream.url)
+    const resolve = (name: string) => Promise.resolve(name === 'model.internal' ? ['127.0.0.1'] : [])
+    const engine = await open([`dns+http://model.internal:${port}`], { resolve })
+
+    expect((await run(engine)).text).toBe('ok')
+    expect(upstream.calls[0]?.headers.host).toBe(`model.internal:${port}`)
+    await engine.close()
+  })
+
+  it('runs prompts over completions, or as a chat where the upstream has none', async () => {
+    await using upstream = await FaultyUpstream.start((response, call) => {
+      if (call.path === '/v1/completions') return void response.writeHead(404).end('{}')
+      return sayPieces('ok')(response, call)
+    })
+    const engine = await open([upstream.url])
+    const request = { ...chat(), prompts: [{ pieces: ['once'], addSpecial: true }] }
+    const { chat: _chat, ...prompts } = request
+
+    expect((await run(engine, prompts)).text).toBe('ok')
+    expect((await run(engine, prompts)).text).toBe('ok')
+    expect(upstream.calls.map(({ path }) => path)).toEqual([
+      '/v1/completions',
+      '/v1/chat/completions',
+      '/v1/chat/completions',
+    ])
+    await engine.close()
+  })
+
+  it('never shows its key', () => {
+    const secret = new SecretText('upstream-key')
+
+    expect(`${String(secret)} ${JSON.stringify({ secret })}`).not.toContain('upstream-key')
+  })
+})

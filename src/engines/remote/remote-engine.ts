@@ -1,0 +1,243 @@
+/**
+ * A model that other servers serve over OpenAI's API. Takes a chat as it is, and prompts over completions, or as a message of the
+ * user where an upstream has none. Each prompt is a request of its own, so that those of a batch spread over the endpoints.
+ *
+ * Invariant: once an event of an answer has left, its request is not sent again.
+ */
+import type { Clock } from '../../core/clock.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { SecretText } from '../../core/text/secret-text.ts'
+import type {
+  AnswerEvent,
+  EmbeddingRequest,
+  Engine,
+  EngineRequest,
+  EngineStatus,
+  ModelInfo,
+  Prompt,
+} from '../../protocol/engine.ts'
+import { AnswerReader } from './answer-reader.ts'
+import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
+import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
+import { mergeEvents } from './merge-events.ts'
+import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
+import { sendRequest } from './send-request.ts'
+import { readSseData } from './sse-events.ts'
+import { refusesLength, toRefusal, unavailable } from './upstream-errors.ts'
+import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'
+
+/** What texts have on average; for prompts until the upstream tells their tokens. */
+const BYTES_PER_TOKEN = 4
+
+/** Statuses of a server that has no such route. */
+const NO_ROUTE: ReadonlySet<number> = new Set([404, 405, 501])
+
+export interface RemoteEngineOptions extends Pick<EndpointSetOptions, 'resolve' | 'onHealth'> {
+  /** For messages. */
+  readonly modelId: string
+  readonly endpoints: readonly string[]
+  readonly apiKey: SecretText | null
+  /** Its id at the upstream; null takes the first that it lists. */
+  readonly model: string | null
+  readonly clock: Clock
+  /** @default REMOTE_TIMEOUTS */
+  readonly timeouts?: RemoteTimeouts
+}
+
+interface Run {
+  readonly request: EngineRequest
+  /** Null for the chat of the request. */
+  readonly prompt: Prompt | null
+  /** Index of its first sequence. */
+  readonly firstIndex: number
+  readonly signal: AbortSignal
+}
+
+export class RemoteEngine implements Engine {
+  readonly #options: RemoteEngineOptions
+  readonly #endpoints: EndpointSet
+  /** One for each open request. */
+  readonly #open = new Set<AbortController>()
+  #model: UpstreamModel = UNKNOWN_MODEL
+  #hasCompletions = true
+
+  private constructor(options: RemoteEngineOptions) {
+    this.#options = options
+    const { onHealth } = options
+    this.#endpoints = new EndpointSet({
+      timeouts: REMOTE_TIMEOUTS,
+      ...options,
+      onHealth: (url, isHealthy) => {
+        onHealth?.(url, isHealthy)
+        if (isHealthy && this.#model.id === null) void this.#readModel()
+      },
+    })
+  }
+
+  /** Resolves also where no endpoint answers: it may come later. */
+  static async open(options: RemoteEngineOptions): Promise<RemoteEngine> {
+    const engine = new RemoteEngine(options)
+    await engine.#endpoints.open()
+    await engine.#readModel()
+    return engine
+  }
+
+  async *generate(
+    request: EngineRequest | EmbeddingRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    signal.throwIfAborted()
+    const work = new AbortController()
+    const onAbort = (): void => work.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#open.add(work)
+    try {
+      const runs = this.#runs(request, work.signal)
+      if (runs.length === 1 && runs[0] !== undefined) yield* this.#answer(runs[0])
+      else yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run)))
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#open.delete(work)
+      work.abort()
+    }
+  }
+
+  tokenize(): Promise<never> {
+    return Promise.reject(this.#unsupported('its tokens are known to its upstream only'))
+  }
+
+  detokenize(): Promise<never> {
+    return Promise.reject(this.#unsupported('its tokens are known to its upstream only'))
+  }
+
+  info(): ModelInfo {
+    const { id: _id, ...known } = this.#model
+    return {
+      ...known,
+      engine: 'openai',
+      maxBatchSize: Number.MAX_SAFE_INTEGER,
+      takesChats: true,
+      canConstrain: true,
+      chatTemplate: null,
+      bosText: '',
+      eosText: '',
+      specialTexts: [],
+      threads: null,
+      memoryBytes: null,
+    }
+  }
+
+  status(): EngineStatus {
+    const { all, available } = this.#endpoints
+    const replicas = { all: all.length, ready: available.length }
+    return { state: available.length > 0 ? 'ready' : 'restarting', replicas }
+  }
+
+  async close(): Promise<void> {
+    for (const work of this.#open) work.abort(new ServiceError('shutting_down'))
+    await this.#endpoints.close()
+  }
+
+  #runs(request: EngineRequest | EmbeddingRequest, signal: AbortSignal): readonly Run[] {
+    if (!('options' in request)) throw this.#unsupported('it makes no vectors of texts')
+    if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, signal }]
+    const { prompts, choices = 1 } = request
+    return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices, signal }))
+  }
+
+  /** What fails one prompt of a batch is the end of its sequences, and of no others. */
+  async *#answerOfBatch(run: Run): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    try {
+      yield* this.#answer(run)
+    } catch (thrown) {
+      if (!(thrown instanceof ServiceError) || run.signal.aborted) throw thrown
+      const { choices = 1 } = run.request
+      const error = { code: thrown.code, params: thrown.params }
+      yield Array.from({ length: choices }, (_, at) => ({
+        ...{ type: 'sequence-end', index: run.firstIndex + at, finishReason: 'error', error },
+      }))
+    }
+  }
+
+  async *#answer(run: Run): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    const { upstream, answer } = await this.#send(run)
+    if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
+    const reader = new AnswerReader({
+      kind: upstream.path === '/completions' ? 'completion' : 'chat',
+      choices: run.request.choices ?? 1,
+      firstIndex: run.firstIndex,
+      estimatedPromptTokens: estimateTokens(run),
+    })
+    for await (const datas of readSseData(answer.body)) {
+      const end = datas.indexOf('[DONE]')
+      const events = (end === -1 ? datas : datas.slice(0, end)).flatMap((data) => reader.read(data))
+      if (events.length > 0) yield events
+      if (end === -1) continue
+      answer.finish()
+      break
+    }
+    yield reader.end()
+  }
+
+  async #send(run: Run): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
+    const model = await this.#modelName()
+    const { request, prompt, signal } = run
+    const { chat } = request
+    if (chat !== undefined) {
+      const upstream = toChatRequest(model, chat, request)
+      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      if (answer.kind === 'answered' || !refusesLength(answer.refusal)) return { upstream, answer }
+      // More than the context holds: without a number an upstream takes what is left, which is less than was asked for.
+      const options = { ...request.options, maxNewTokens: Infinity }
+      const shorter = toChatRequest(model, chat, { ...request, options })
+      return { upstream, answer: await sendRequest(this.#endpoints, shorter, signal) }
+    }
+    if (prompt === null) throw unavailable('it was asked for nothing.')
+    if (this.#hasCompletions) {
+      const upstream = toCompletionRequest(model, prompt, request)
+      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      if (answer.kind === 'answered' || !NO_ROUTE.has(answer.refusal.status)) return { upstream, answer }
+    }
+    if (!('pieces' in prompt)) throw this.#unsupported('its upstream takes no tokens')
+    const messages = [{ role: 'user' as const, content: prompt.pieces.join('') }]
+    const upstream = toChatRequest(model, { messages }, request)
+    const answer = await sendRequest(this.#endpoints, upstream, signal)
+    // Where the chat is missing too, it is the model that is not there.
+    if (answer.kind === 'answered') this.#hasCompletions = false
+    return { upstream, answer }
+  }
+
+  async #modelName(): Promise<string> {
+    const known = this.#options.model ?? this.#model.id
+    if (known !== null) return known
+    await this.#readModel()
+    if (this.#model.id === null) throw unavailable('its upstream lists no model.')
+    return this.#model.id
+  }
+
+  async #readModel(): Promise<void> {
+    for (const endpoint of this.#endpoints.available) {
+      try {
+        const model = readUpstreamModel(await endpoint.read('/models'), this.#options.model)
+        if (model === null) continue
+        this.#model = model
+        return
+      } catch {
+        // Another endpoint may say it; this one's probes show that it is away.
+      }
+    }
+  }
+
+  #unsupported(why: string): ServiceError {
+    const message = `model '${this.#options.modelId}' cannot do this: ${why}.`
+    return new ServiceError('unsupported_value', { message }, { param: 'model' })
+  }
+}
+
+/** Until the upstream tells; what stays where it tells none. */
+function estimateTokens({ request, prompt }: Run): number {
+  if (prompt !== null && 'tokenIds' in prompt) return prompt.tokenIds.length
+  const texts = prompt === null ? (request.chat?.messages ?? []).map(({ content }) => content) : prompt.pieces
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return Math.ceil(bytes / BYTES_PER_TOKEN)
+}

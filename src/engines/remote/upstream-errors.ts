@@ -1,0 +1,79 @@
+/** What a refusal or a failure of an upstream becomes here. Called by `remote-engine.ts`. Nothing of it names the upstream's address or key. */
+import { ServiceError } from '../../core/errors.ts'
+
+/** Characters of an upstream's own sentence that are passed on. */
+const MAX_MESSAGE_LENGTH = 1000
+
+export interface UpstreamRefusal {
+  readonly status: number
+  /** `Retry-After` as it came. */
+  readonly retryAfter: string | undefined
+  readonly body: string
+}
+
+/** Whether it may be the length of the answer that the upstream refuses. */
+export function refusesLength({ status, body }: UpstreamRefusal): boolean {
+  return status === 400 && /max_tokens|max_completion_tokens|context length/i.test(body)
+}
+
+export function toRefusal(model: string, { status, retryAfter, body }: UpstreamRefusal): ServiceError {
+  const message = messageOf(body) ?? `it answered with status ${status}.`
+  const wait = secondsOf(retryAfter)
+  const options = wait === null ? {} : { retryAfterSeconds: wait }
+  if (status === 429)
+    return new ServiceError('upstream_busy', { model, message }, { retryAfterSeconds: 1, ...options })
+  if (status === 401 || status === 403)
+    return new ServiceError('engine_unavailable', {
+      message: "its upstream does not take this server's key.",
+    })
+  if (status >= 400 && status < 500)
+    return tooLong(message) ?? new ServiceError('upstream_refused', { model, message })
+  return unavailable(`its upstream failed: ${message}`, wait ?? undefined)
+}
+
+export function unavailable(message: string, retryAfterSeconds = 5): ServiceError {
+  return new ServiceError('engine_unavailable', { message }, { retryAfterSeconds })
+}
+
+/** An answer that had begun is lost. */
+export function answerLost(how: string, cause?: unknown): ServiceError {
+  return new ServiceError(
+    'engine_failed',
+    {},
+    { cause: new Error(`the answer of the upstream ${how}`, { cause }) },
+  )
+}
+
+/** In the words that clients look for, where it says both numbers. */
+function tooLong(message: string): ServiceError | null {
+  const max = /maximum context length (?:is|of) (\d+)/i.exec(message)?.[1]
+  if (max === undefined) return null
+  const others = [...message.matchAll(/\d+/g)].map(([number]) => Number(number))
+  const given = others.find((number) => number > Number(max)) ?? `more than ${max}`
+  return new ServiceError('context_length_exceeded', { max: Number(max), given })
+}
+
+/** Of OpenAI's, vLLM's, Sluice's and FastAPI's shapes. */
+export function messageOf(body: string): string | null {
+  try {
+    return sentenceIn(JSON.parse(body) as unknown)
+  } catch {
+    return null
+  }
+}
+
+export function sentenceIn(value: unknown): string | null {
+  if (typeof value === 'string') return value === '' ? null : value.slice(0, MAX_MESSAGE_LENGTH)
+  if (typeof value !== 'object' || value === null) return null
+  for (const name of ['error', 'message', 'detail'])
+    if (name in value) return sentenceIn((value as Readonly<Record<string, unknown>>)[name])
+  return null
+}
+
+function secondsOf(retryAfter: string | undefined): number | null {
+  if (retryAfter === undefined) return null
+  const seconds = /^\d{1,6}$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(1, Math.ceil(seconds)) : null
+}

@@ -49,7 +49,13 @@ export type {
   StepPlan,
 } from './protocol/model-runner.ts'
 
-export type { LocalModelSource, ModelSource, RegisteredSource } from './protocol/model-source.ts'
+export type {
+  LocalModelSource,
+  ModelSource,
+  RegisteredSource,
+  RemoteModelSource,
+} from './protocol/model-source.ts'
+export { SecretText } from './core/text/secret-text.ts'
 
 export { ServiceError, StartError } from './core/errors.ts'
 export type { ErrorCode } from './core/errors.ts'

@@ -26,7 +26,7 @@ type FieldName = (typeof LOCAL_FIELDS)[number] | (typeof REMOTE_FIELDS)[number]
 export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel
 
 /** A model that other servers serve over OpenAI's API. */
-export interface ConfiguredRemoteModel {
+interface ConfiguredRemoteModel {
   readonly id: string
   readonly engine: 'openai'
   /** As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name. */
@@ -37,7 +37,7 @@ export interface ConfiguredRemoteModel {
   readonly model?: string | null
 }
 
-export interface ConfiguredLocalModel {
+interface ConfiguredLocalModel {
   readonly id: string
   readonly engine?: undefined
   /** A path, or `hf:org/repo[:file.gguf]`. */

@@ -194,7 +194,7 @@ export interface SequenceEndEvent {
 }
 
 /** What the model thinks before it answers. */
-export interface ReasoningDeltaEvent {
+interface ReasoningDeltaEvent {
   readonly type: 'reasoning-delta'
   readonly index: number
   readonly text: string

@@ -44,7 +44,7 @@ export function toModelSource(given: RegisteredSource): ModelSource {
   return isRemote(given) ? given : toLocalSource(given)
 }
 
-export function isRemote(given: RegisteredSource): given is RemoteModelSource {
+function isRemote(given: RegisteredSource): given is RemoteModelSource {
   return given.kind === 'openai'
 }
 

@@ -54,7 +54,7 @@ function tooLong(message: string): ServiceError | null {
 }
 
 /** Of OpenAI's, vLLM's, Sluice's and FastAPI's shapes. */
-export function messageOf(body: string): string | null {
+function messageOf(body: string): string | null {
   try {
     return sentenceIn(JSON.parse(body) as unknown)
   } catch {

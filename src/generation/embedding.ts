@@ -28,6 +28,8 @@ export type EmbeddingModel = Pick<ModelLease, 'modelId' | 'info'>
 interface EmbeddingWork {
   /** Null is the default model. */
   readonly modelId: string | null
+  /** @default whole vectors */
+  readonly dimensions?: number | null
   /** @throws ServiceError where the model cannot do what is asked for */
   readonly prepare: (model: EmbeddingModel) => readonly EmbeddingInput[]
 }
@@ -46,7 +48,7 @@ export interface Embedded {
 export async function embed(
   deps: EmbeddingDeps,
   context: EmbeddingContext,
-  { modelId, prepare }: EmbeddingWork,
+  { modelId, dimensions = null, prepare }: EmbeddingWork,
 ): Promise<Embedded> {
   const { caller, signal, timeline, requestId } = context
   const place = { priorityClass: caller.limits.priorityClass, priority: 0, accountId: caller.accountId }
@@ -55,14 +57,15 @@ export async function embed(
   checkTokenIds(inputs, lease)
   timeline.recordModel(lease.modelId)
   await refuseTooLong(inputs, lease, signal)
-  const request = { reqId: requestId, place, prompts: inputs.map(({ prompt }) => prompt) }
+  const prompts = inputs.map(({ prompt }) => prompt)
+  const request = { reqId: requestId, place, prompts, ...(dimensions !== null && { dimensions }) }
   const vectors = await bill(deps, context, collect(request, { inputs, lease, context }))
   return { modelId: lease.modelId, vectors, promptTokens: timeline.promptTokens }
 }
 
-/** @throws ServiceError `unsupported_value` for a model that makes no vectors of texts */
+/** @throws ServiceError `unsupported_value` for a model that makes no vectors of texts; an upstream says so itself */
 export function checkEmbeds({ modelId, info }: EmbeddingModel): void {
-  if (info.embedding !== undefined && info.embedding.pooling !== 'rank') return
+  if (info.takesChats === true || (info.embedding !== undefined && info.embedding.pooling !== 'rank')) return
   const what = info.embedding === undefined ? 'generates text' : 'ranks documents (POST /v1/rerank)'
   const message = `model must be an embedding model, but '${modelId}' ${what}.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })

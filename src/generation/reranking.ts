@@ -51,7 +51,8 @@ export async function rerank(
 /** Null for a model that makes vectors. @throws ServiceError `unsupported_value` for one that generates text */
 function pairOf({ modelId, info }: EmbeddingModel): RankedPair | null {
   if (info.embedding !== undefined) return info.embedding.pair ?? null
-  const message = `model must be a reranking or an embedding model, but '${modelId}' generates text.`
+  const what = info.takesChats === true ? 'is served by an upstream' : 'generates text'
+  const message = `model must be a reranking or an embedding model, but '${modelId}' ${what}.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
 }
 

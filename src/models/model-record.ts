@@ -136,6 +136,8 @@ function knownOrNull(value: number | undefined): number | null {
 /** What a model can be asked for; null before its headers have been read. */
 function capabilitiesOf(outline: ModelOutline | null): Capability[] | null {
   if (outline === null) return null
+  // An upstream does not say which of them it serves.
+  if (outline.engine === 'openai') return ['generate', 'chat', 'embeddings']
   if (outline.embedding === undefined) return ['generate', 'chat']
   return outline.embedding.pooling === 'rank' ? ['rerank'] : ['embeddings', 'rerank']
 }

@@ -125,6 +125,8 @@ export interface EngineRequest {
 /** Texts of which an engine of embeddings computes one vector each. */
 export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place'> {
   readonly prompts: readonly Prompt[]
+  /** For an upstream, which cuts its vectors itself; those of other engines are cut by the caller. @default whole vectors */
+  readonly dimensions?: number
 }
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
@@ -341,7 +343,8 @@ export interface Engine {
   /**
    * Runs a request. Gives its events in their order, each time all that have come since the last: to wait for every token
    * by itself would cost more than a quick step. Aborting the signal, or ending the iteration early, stops its sequences
-   * within one step. Takes an `EmbeddingRequest`, and nothing else, where `info().embedding` is set; its sequences are a start
+   * within one step. Takes an `EmbeddingRequest`, and nothing else, where `info().embedding` is set, and also where
+   * `takesChats` is; its sequences are a start
    * and an end with a vector.
    * @throws ServiceError when the request as a whole is refused or the engine fails.
    */

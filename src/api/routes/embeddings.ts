@@ -25,6 +25,7 @@ export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDep
       const { modelId, inputs, dimensions } = body
       const embedded = await embed(deps, context, {
         modelId,
+        dimensions,
         prepare: (model) => {
           checkEmbeds(model)
           checkDimensions(dimensions, model)

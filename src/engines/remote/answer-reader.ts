@@ -22,6 +22,8 @@ export interface UpstreamAnswerShape {
   readonly choices: number
   /** Index of the first of its sequences in the engine's request. */
   readonly firstIndex: number
+  /** Of each token, at most so many of the likeliest. */
+  readonly topLogprobs: number
   /** Until the upstream tells. */
   readonly estimatedPromptTokens: number
 }
@@ -150,11 +152,13 @@ export class AnswerReader {
     choice: Choice,
     { text, logprobs }: { readonly text: string; readonly logprobs: readonly ChosenLogprob[] | undefined },
   ): AnswerEvent {
+    const { topLogprobs } = this.#shape
+    const given = logprobs?.map((token) => ({ ...token, top: token.top.slice(0, topLogprobs) }))
     const tokens = logprobs?.length ?? choice.uncounted
     if (logprobs === undefined) choice.uncounted = 1
     this.#counted += tokens
     const tokenIds = unknownTokens(tokens)
-    return { type: 'text-delta', index: this.#indexOf(at), text, tokenIds, ...(logprobs && { logprobs }) }
+    return { type: 'text-delta', index: this.#indexOf(at), text, tokenIds, ...(given && { logprobs: given }) }
   }
 
   #tokens(at: number, tokens: number): AnswerEvent {

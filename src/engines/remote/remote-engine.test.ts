@@ -12,7 +12,7 @@ import {
 import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { SequenceFold } from '../../generation/sequence-fold.ts'
-import type { EngineRequest } from '../../protocol/engine.ts'
+import type { AnswerEvent, EngineRequest } from '../../protocol/engine.ts'
 import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
 
 const TIMEOUTS = { connectMs: 500, firstByteMs: 300, betweenMs: 300 }
@@ -297,6 +297,41 @@ describe('a remote engine', () => {
       '/v1/chat/completions',
       '/v1/chat/completions',
     ])
+    await engine.close()
+  })
+
+  it('takes vectors as numbers or as base64, and fails where one is missing', async () => {
+    const floats = Buffer.from(Float32Array.of(0.5, -1).buffer).toString('base64')
+    let data: readonly object[] = [
+      { index: 1, embedding: floats },
+      { index: 0, embedding: [1, 2] },
+    ]
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.end(JSON.stringify({ data, usage: { prompt_tokens: 9 } }))
+    })
+    const engine = await open([upstream.url])
+    const { reqId, place } = chat()
+    const prompts = ['a', 'b'].map((text) => ({ pieces: [text], addSpecial: true }))
+    const embed = async () => {
+      const signal = new AbortController().signal
+      const all: AnswerEvent[] = []
+      const request = { reqId, place, prompts, dimensions: 2 }
+      for await (const events of engine.generate(request, signal)) all.push(...events)
+      return all
+    }
+
+    const events = await embed()
+
+    const vectors = events.flatMap((event) => (event.type === 'sequence-end' ? [event.vector] : []))
+    expect(vectors).toEqual([Buffer.from(Float32Array.of(1, 2).buffer).toString('base64'), floats])
+    expect(events[0]).toMatchObject({ promptTokens: 9 })
+    expect(upstream.calls[0]).toMatchObject({
+      path: '/v1/embeddings',
+      body: { input: ['a', 'b'], dimensions: 2 },
+    })
+
+    data = data.slice(1)
+    await expect(embed()).rejects.toMatchObject({ code: 'engine_failed' })
     await engine.close()
   })
 

@@ -18,6 +18,7 @@ import type {
 } from '../../protocol/engine.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
+import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
 import { mergeEvents } from './merge-events.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
@@ -92,6 +93,7 @@ export class RemoteEngine implements Engine {
     signal.addEventListener('abort', onAbort, { once: true })
     this.#open.add(work)
     try {
+      if (!('options' in request)) return yield await this.#embed(request, work.signal)
       const runs = this.#runs(request, work.signal)
       if (runs.length === 1 && runs[0] !== undefined) yield* this.#answer(runs[0])
       else yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run)))
@@ -138,8 +140,14 @@ export class RemoteEngine implements Engine {
     await this.#endpoints.close()
   }
 
-  #runs(request: EngineRequest | EmbeddingRequest, signal: AbortSignal): readonly Run[] {
-    if (!('options' in request)) throw this.#unsupported('it makes no vectors of texts')
+  async #embed(request: EmbeddingRequest, signal: AbortSignal): Promise<readonly AnswerEvent[]> {
+    const upstream = toEmbeddingRequest(await this.#modelName(), request)
+    const answer = await sendRequest(this.#endpoints, upstream, signal)
+    if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
+    return await readVectors(answer.body, request.prompts.length)
+  }
+
+  #runs(request: EngineRequest, signal: AbortSignal): readonly Run[] {
     if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, signal }]
     const { prompts, choices = 1 } = request
     return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices, signal }))
@@ -166,6 +174,7 @@ export class RemoteEngine implements Engine {
       kind: upstream.path === '/completions' ? 'completion' : 'chat',
       choices: run.request.choices ?? 1,
       firstIndex: run.firstIndex,
+      topLogprobs: run.request.options.topLogprobs ?? 0,
       estimatedPromptTokens: estimateTokens(run),
     })
     for await (const datas of readSseData(answer.body)) {

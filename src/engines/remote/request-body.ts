@@ -10,10 +10,10 @@ type Body = Readonly<Record<string, unknown>>
 
 /** What is sent of one conversation or one prompt. */
 export interface UpstreamRequest {
-  readonly path: '/chat/completions' | '/completions'
+  readonly path: '/chat/completions' | '/completions' | '/embeddings'
   readonly body: Body
-  /** Of the conversation's beginning, by which it stays on an endpoint. */
-  readonly key: string
+  /** Of the conversation's beginning, by which it stays on an endpoint; null where nothing is gained by it. */
+  readonly key: string | null
 }
 
 /** Characters of a conversation or a prompt that choose its endpoint. */
@@ -29,7 +29,8 @@ export function toChatRequest(
     model,
     messages: chat.messages.map(toMessage),
     ...commonFields(options, choices),
-    ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: topLogprobs }),
+    // llama-server gives none at all where none beside the chosen one is asked for.
+    ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: Math.max(1, topLogprobs) }),
     ...toolFields(chat),
     ...templateFields(chat),
   }

@@ -25,6 +25,7 @@ async function createScene() {
       onSignal = handler
     },
     onHangUp: () => {},
+    notifyReady: () => {},
     exit: () => {},
   }
   const clock = new VirtualClock()

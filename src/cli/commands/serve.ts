@@ -58,7 +58,10 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)
   for (const line of describeStart(config, server)) terminal.print(line)
   void server.loaded.then(
-    () => terminal.showProgress(null),
+    () => {
+      terminal.showProgress(null)
+      return terminal.notifyReady()
+    },
     () => {},
   )
   return await stayUntilStopped(server, { ...config, stopped, terminal })

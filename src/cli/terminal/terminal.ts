@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { standardError } from '../../core/standard-error.ts'
+import { notifyReady } from './service-manager.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -15,6 +16,8 @@ export interface Terminal {
   onSignal(handler: () => void): void
   /** Calls back at each SIGHUP, which then does not end the process. */
   onHangUp(handler: () => void): void
+  /** Says to the service manager that started the process, if one did, that it serves. */
+  notifyReady(): void
   /** Ends the process, whatever runs, as soon as its output is written or a second later. */
   exit(code: number): void
 }
@@ -59,6 +62,8 @@ export function createProcessTerminal(): Terminal {
       process.on('SIGTERM', handler)
     },
     onHangUp: (handler) => void process.on('SIGHUP', handler),
+    notifyReady: () =>
+      notifyReady(process.env, (problem) => standardError.write(`sluice: warning: ${problem}\n`)),
     exit: (code) => void endProcess(code),
   }
 }

@@ -43,7 +43,10 @@ describe('parseCommandLine', () => {
     [['serve', '--nonsense'], "unknown option '--nonsense'"],
     [['--port'], "option '--port <n>' argument missing"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
-    [['start'], "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, help"],
+    [
+      ['start'],
+      "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, backup, help",
+    ],
     [['keys'], "'keys' needs one of its commands: create, list, revoke, rename, set-tier"],
     [['users', '--'], "'users' needs one of its commands: create, list, set-tier, disable, enable, delete"],
     [

@@ -60,6 +60,8 @@ export type CommandLine =
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
+  /** `folder` gets the copies. */
+  | { readonly kind: 'backup'; readonly folder: string; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
 
 interface Listener {
@@ -109,6 +111,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
+  addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
 }
@@ -181,6 +184,17 @@ function addQuantizeCommand(
   quantize.action(({ mode = 'int4', output = null }: Partial<QuantizeCommand>) =>
     onCommand({ mode, output }, quantize.opts()),
   )
+}
+
+function addBackupCommand(program: Command, onBackup: (folder: string, flags: Flags) => void): void {
+  const backup = program
+    .command('backup')
+    .description('copy the databases into a folder, while the server runs or not')
+  addCommandArgument(backup, path('folder'), 'folder')
+  for (const name of ['apiDb', 'usageDb', 'dataDir', 'config'] as const) {
+    addConfigOption(backup, name, { heading: 'Databases' })
+  }
+  backup.usage('[options] <folder>').action((folder: string) => onBackup(folder, backup.opts()))
 }
 
 /** The part of the command's help that lists options; the program's help ends with it. */

@@ -36,6 +36,11 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runQuantizeCommand } = await import('./commands/quantize-command.ts')
       return await runQuantizeCommand(commandLine.command, { config, terminal, clock })
     }
+    if (commandLine.kind === 'backup') {
+      const config = loadOptions(['apiDb', 'usageDb', 'dataDir'], given)
+      const { runBackupCommand } = await import('./commands/backup-command.ts')
+      return await runBackupCommand(commandLine.folder, { config, terminal, clock })
+    }
     const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
     isDebugging = showsStacks(config)
     const context = { config, terminal, clock }

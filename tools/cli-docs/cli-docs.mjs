@@ -32,6 +32,7 @@ export function renderCliDocs() {
       .map((command) => renderOptions(command, LIGHT_FLAGS).trimStart())
       .join('\n'),
     quantize: named('quantize').map(renderCommand).join('\n'),
+    backup: named('backup').map(renderCommand).join('\n'),
     databaseFlags: listOf(DATABASE_FLAGS),
     operators: operatorCommands.map(renderCommand).join('\n'),
   }

@@ -2,17 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { MemoryAttemptLimits } from '../limits/memory/attempt-limits.ts'
-import { createAdminCheck } from './admin-secret.ts'
+import { AdminKeys } from './admin-secret.ts'
 import { newKeySecret } from './keys/key-secret.ts'
 
 const ADDRESS = '192.0.2.1'
 
-function createCheck(adminKey: string | null) {
+function createCheck(...adminKeys: string[]) {
   const clock = new VirtualClock()
-  return { clock, check: createAdminCheck(adminKey, new AttemptThrottle(new MemoryAttemptLimits(clock))) }
+  const keys = new AdminKeys(adminKeys, new AttemptThrottle(new MemoryAttemptLimits(clock)))
+  return { clock, keys, check: keys.check }
 }
 
-describe('createAdminCheck', () => {
+describe('AdminKeys', () => {
   it('knows the admin key', async () => {
     expect(await createCheck('ädmin key').check?.('ädmin key', ADDRESS)).toBe(true)
   })
@@ -22,11 +23,23 @@ describe('createAdminCheck', () => {
   })
 
   it('has no admin without a key', () => {
-    expect(createCheck(null).check).toBeNull()
+    expect(createCheck().check).toBeNull()
   })
 
   it('refuses an empty key', () => {
     expect(() => createCheck('')).toThrow('The admin key must not be empty.')
+  })
+
+  it('knows each of several, and after they are replaced the new ones alone', async () => {
+    const { check, keys } = createCheck('first', 'second')
+    const right = async () =>
+      await Promise.all(['first', 'second', 'third'].map(async (secret) => await check?.(secret, ADDRESS)))
+    expect(await right()).toEqual([true, true, false])
+
+    keys.replace(['second', 'third'])
+    expect(await right()).toEqual([false, true, true])
+    expect(() => keys.replace(['third', ''])).toThrow('The admin key must not be empty.')
+    expect(await right()).toEqual([false, true, true])
   })
 
   it('takes thirty guesses a minute from an address, and the right key from another', async () => {

@@ -1,28 +1,52 @@
-/** The admin key (`--admin-key`), which is configuration and belongs to no account. */
+/**
+ * The admin keys (`--admin-key`), which are configuration and belong to no account. Several are valid at once, so that one can
+ * be replaced without a moment at which neither works.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { isKeySecret } from './keys/key-secret.ts'
 
-/** Whether this secret is the admin key. @throws ServiceError `too_many_admin_keys` */
+/** Whether this secret is an admin key. @throws ServiceError `too_many_admin_keys` */
 export type AdminCheck = (secret: string, addressKey: string) => Promise<boolean>
 
 /**
- * Null without a key: there is no admin. Compares digests in constant time, which reveals neither the key's length nor its
- * beginning. A wrong key counts as a guess, unless it has the form of an API key: nobody guesses 256 random bits, and a user
+ * Compares digests in constant time, and all of them, which reveals neither a key's length nor its beginning nor which one it
+ * is. A wrong key counts as a guess, unless it has the form of an API key: nobody guesses 256 random bits, and a user
  * who calls an admin route by mistake is no attacker.
- * @throws RangeError for an empty key.
  */
-export function createAdminCheck(
-  adminKey: string | null,
-  throttle: Pick<AttemptThrottle, 'adminKey'>,
-): AdminCheck | null {
-  if (adminKey === null) return null
-  if (adminKey === '') throw new RangeError('The admin key must not be empty.')
-  const expected = digest(adminKey)
-  return async (secret, addressKey) => {
-    const isRight = () => timingSafeEqual(digest(secret), expected)
-    return isKeySecret(secret) ? isRight() : await throttle.adminKey(addressKey, isRight)
+export class AdminKeys {
+  readonly #throttle: Pick<AttemptThrottle, 'adminKey'>
+  #digests: readonly Buffer[]
+
+  /** Without keys there is no admin. @throws RangeError for an empty key. */
+  constructor(keys: readonly string[], throttle: Pick<AttemptThrottle, 'adminKey'>) {
+    this.#digests = keys.map(digestKey)
+    this.#throttle = throttle
   }
+
+  /** Null where there is no admin. */
+  get check(): AdminCheck | null {
+    return this.#digests.length === 0 ? null : (secret, addressKey) => this.#check(secret, addressKey)
+  }
+
+  /** From the next request on. An admin API that is off stays off. @throws RangeError for an empty key. */
+  replace(keys: readonly string[]): void {
+    this.#digests = keys.map(digestKey)
+  }
+
+  async #check(secret: string, addressKey: string): Promise<boolean> {
+    const isRight = () => this.#includes(digest(secret))
+    return isKeySecret(secret) ? isRight() : await this.#throttle.adminKey(addressKey, isRight)
+  }
+
+  #includes(given: Buffer): boolean {
+    return this.#digests.reduce((isRight, expected) => timingSafeEqual(given, expected) || isRight, false)
+  }
+}
+
+function digestKey(key: string): Buffer {
+  if (key === '') throw new RangeError('The admin key must not be empty.')
+  return digest(key)
 }
 
 function digest(secret: string): Buffer {

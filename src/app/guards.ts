@@ -1,5 +1,6 @@
 /** The parts that guard the service beyond keys and limits, as they are configured: null where one is off. */
 import type { AppDeps } from '../api/deps.ts'
+import { listSecrets } from '../config/secret-kinds.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { SharedState } from '../core/shared-state.ts'
 import { AddressRules } from '../guards/address-list.ts'
@@ -14,6 +15,8 @@ export interface Guards extends Pick<
   AppDeps,
   'trustedProxies' | 'addressRules' | 'firewall' | 'addressLimiter' | 'promptGuard' | 'outputGuard'
 > {
+  /** Watches generated text for these admin keys in the place of those from before. */
+  watchForAdminKeys(adminKeys: readonly string[]): void
   /** Call when no request is running. */
   close(): Promise<void>
 }
@@ -21,7 +24,7 @@ export interface Guards extends Pick<
 interface GuardsDeps extends Pick<SharedState, 'requests' | 'bans'>, Pick<AppDeps, 'metrics' | 'log'> {}
 
 export function createGuards(config: ServerConfig, { requests, bans, metrics, log }: GuardsDeps): Guards {
-  const { rateLimit, cidrAllow, cidrDeny, adminKey, apiKeys } = config
+  const { rateLimit, cidrAllow, cidrDeny, apiKeys } = config
   const trustedProxies = config.trustedProxies.length === 0 ? null : new TrustedProxies(config.trustedProxies)
   const isExempt = (address: string) =>
     isLoopbackAddress(address) || trustedProxies?.includes(address) === true
@@ -36,7 +39,10 @@ export function createGuards(config: ServerConfig, { requests, bans, metrics, lo
       // Addresses are not in the log; the admin API shows them.
       onBan: ({ count, secondsLeft }) => log.warn({ count, seconds: secondsLeft }, 'an address was banned'),
     })
-  const secrets = adminKey === null ? apiKeys : [adminKey, ...apiKeys]
+  const secretsWith = (adminKeys: readonly string[]) => [...adminKeys, ...apiKeys]
+  const outputGuard = config.disableOutputVerify
+    ? null
+    : new OutputGuard({ secrets: secretsWith(listSecrets(config.adminKey)) })
   return {
     trustedProxies,
     addressRules: hasAddressRules ? new AddressRules({ allow: cidrAllow, deny: cidrDeny }) : null,
@@ -44,7 +50,8 @@ export function createGuards(config: ServerConfig, { requests, bans, metrics, lo
     addressLimiter:
       rateLimit === null ? null : new AddressLimiter({ requestsPerMinute: rateLimit, limits: requests }),
     promptGuard,
-    outputGuard: config.disableOutputVerify ? null : new OutputGuard({ secrets }),
+    outputGuard,
+    watchForAdminKeys: (adminKeys) => outputGuard?.watchFor(secretsWith(adminKeys)),
     close: async () => promptGuard?.close(),
   }
 }

@@ -18,6 +18,7 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { createGuards, type Guards } from './guards.ts'
+import { createAdminKeyReload } from './reload-admin-keys.ts'
 import { type NoOperatorKeyReason, openState, type ServerState } from './state.ts'
 
 export interface Service {
@@ -29,6 +30,8 @@ export interface Service {
   readonly withoutOperatorKey: NoOperatorKeyReason | null
   /** Reads the TLS files again, if there are any; a problem is logged, and the old certificate stays. */
   reloadCertificate(): Promise<void>
+  /** Reads the admin keys again; what cannot be used is logged, and the keys from before stay valid. */
+  reloadAdminKeys(read: () => ServerConfig['adminKey']): void
   /** Refuses new requests, lets running ones finish for up to `shutdownTimeout` seconds, then ends them. */
   close(): Promise<void>
 }
@@ -99,6 +102,7 @@ export async function openService(
     operatorKey: state.operatorKey,
     withoutOperatorKey: state.withoutOperatorKey,
     reloadCertificate: () => listener.reloadCertificate(),
+    reloadAdminKeys: createAdminKeyReload(config, { ...state, guards, log }),
     close: () => {
       isDraining = true
       const timeoutMs = config.shutdownTimeout * 1000

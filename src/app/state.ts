@@ -3,7 +3,7 @@
  * listens, so that an unusable database fails the start; closed last.
  */
 import { randomBytes } from 'node:crypto'
-import { type AdminCheck, createAdminCheck } from '../accounts/admin-secret.ts'
+import { type AdminCheck, AdminKeys } from '../accounts/admin-secret.ts'
 import { AccountService } from '../accounts/account-service.ts'
 import {
   type Authenticator,
@@ -16,6 +16,7 @@ import { KeyService } from '../accounts/keys/key-service.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import { findServedTiers } from '../accounts/account-tier.ts'
+import { listSecrets } from '../config/secret-kinds.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'
@@ -44,6 +45,8 @@ export interface ServerState {
   readonly withoutOperatorKey: NoOperatorKeyReason | null
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
+  /** The keys behind it, which may be replaced while it runs. */
+  readonly adminKeys: AdminKeys
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly limiter: RequestLimiter
@@ -109,10 +112,12 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     isRegistrationOpen: config.registration === 'open',
   })
   const { usageRetentionDays: retentionDays } = config
+  const adminKeys = new AdminKeys(listSecrets(config.adminKey), throttle)
   const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
     ...authentication,
-    adminCheck: createAdminCheck(config.adminKey, throttle),
+    adminCheck: adminKeys.check,
+    adminKeys,
     accounts,
     keys: new KeyService({ database, requests: shared.requests, clock }),
     limiter: new RequestLimiter(shared.requests),

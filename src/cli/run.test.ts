@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ServerConfig } from '../config/server-config.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
@@ -10,6 +13,8 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>
   readonly defaults?: Partial<ServerConfig>
   readonly createServer?: CreateServer
+  /** @default at once */
+  readonly loaded?: Promise<void>
 }
 
 /** A promise that is resolved from outside. */
@@ -22,7 +27,7 @@ function createGate() {
 }
 
 /** A terminal whose signals are sent by hand, and a run in it. */
-function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
+function createScene({ env = {}, defaults = {}, createServer, loaded = Promise.resolve() }: Scene = {}) {
   const printed: string[] = []
   const complaints: string[] = []
   const exits: number[] = []
@@ -31,14 +36,17 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
   let handler = () => {}
   let hangUpHandler: (() => void) | null = null
   let reloads = 0
+  const adminKeys: ServerConfig['adminKey'][] = []
+  let notifications = 0
   const closing = createGate()
   const listening = createGate()
   const server: ServedServer = {
     address: 'http://127.0.0.1:1234',
     operatorKey: null,
     withoutOperatorKey: 'api-keys',
-    loaded: Promise.resolve(),
+    loaded,
     reloadCertificate: async () => void reloads++,
+    reloadAdminKeys: (read) => void adminKeys.push(read()),
     close: () => closing.opened,
   }
   const terminal: Terminal = {
@@ -55,6 +63,7 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     onHangUp: (given) => {
       hangUpHandler = given
     },
+    notifyReady: () => void notifications++,
     exit: (code) => void exits.push(code),
   }
   const standard: CreateServer = (config) => {
@@ -72,6 +81,8 @@ function createScene({ env = {}, defaults = {}, createServer }: Scene = {}) {
     hangUp: () => hangUpHandler?.(),
     isHangUpHandled: () => hangUpHandler !== null,
     reloads: () => reloads,
+    adminKeys,
+    notifications: () => notifications,
     finishClosing: () => closing.open(),
     run: (...words: string[]) =>
       run(words, { terminal, clock, defaults, createServer: createServer ?? standard }),
@@ -146,6 +157,7 @@ describe('run', () => {
           withoutOperatorKey: null,
           loaded: Promise.resolve(),
           reloadCertificate: () => Promise.resolve(),
+          reloadAdminKeys: () => {},
           close: () => Promise.resolve(),
         }),
     })
@@ -202,6 +214,36 @@ describe('run', () => {
     expect([await exitCode, await earlyExitCode]).toEqual([0, 1])
   })
 
+  it('reads the admin keys again at SIGHUP, from where they came', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sluice-run-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'admin-keys')
+    writeFileSync(file, 'the-first-admin-key\n')
+    const scene = createScene({ env: { SLUICE_ADMIN_KEY: `@${file}` } })
+    const exitCode = scene.run()
+    await scene.listening
+
+    writeFileSync(file, 'the-first-admin-key\nthe-second-admin-key\n')
+    scene.hangUp()
+    expect(scene.adminKeys).toEqual([['the-first-admin-key', 'the-second-admin-key']])
+    scene.signal()
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+  })
+
+  it('notifies the service manager once, when the models are loaded', async () => {
+    const loading = createGate()
+    const scene = createScene({ loaded: loading.opened })
+    const exitCode = scene.run()
+    await scene.listening
+    expect(scene.notifications()).toBe(0)
+    loading.open()
+    await vi.waitFor(() => expect(scene.notifications()).toBe(1))
+    scene.signal()
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+  })
+
   it('closes and ends with 1 when the model turns out not to load', async () => {
     let isClosed = false
     const scene = createScene({
@@ -212,6 +254,7 @@ describe('run', () => {
           withoutOperatorKey: 'api-keys',
           loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
           reloadCertificate: () => Promise.resolve(),
+          reloadAdminKeys: () => {},
           close: () => {
             isClosed = true
             return Promise.resolve()

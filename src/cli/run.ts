@@ -5,7 +5,7 @@ import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
 
-export interface RunOptions extends ServeDeps {
+export interface RunOptions extends Omit<ServeDeps, 'readAdminKeys'> {
   /** They replace the table's defaults. */
   readonly defaults: Partial<ServerConfig>
 }
@@ -23,7 +23,8 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     if (commandLine.kind === 'serve') {
       const config = loadConfig(given)
       isDebugging = showsStacks(config)
-      return await serve(config, options)
+      const readAdminKeys = () => loadOptions(['adminKey'], given).adminKey
+      return await serve(config, { ...options, readAdminKeys })
     }
     if (commandLine.kind === 'light') {
       const config = loadOptions(LIGHT_OPTIONS, given)

@@ -9,7 +9,7 @@ import { SPECULATIONS } from '../core/speculation.ts'
 import { TOOL_FORMATS } from '../core/tool-format.ts'
 import { configuredModels, modelIdKind } from './model-kinds.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
-import { secret, secretList } from './secret-kinds.ts'
+import { oneOrMoreSecrets, secretList } from './secret-kinds.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
 import {
   choice,
@@ -77,9 +77,9 @@ const TABLE = {
       help: "the operator's keys of at least 16 characters, between commas, or @FILE with one a line",
     },
     adminKey: {
-      kind: secret,
+      kind: oneOrMoreSecrets,
       default: null,
-      help: 'secret of the admin API, at least 16 characters, or @FILE',
+      help: 'secret of the admin API, at least 16 characters, or @FILE with one a line, all valid; SIGHUP reads it again',
     },
     registration: {
       kind: choice(['open', 'closed']),

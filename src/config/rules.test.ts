@@ -87,6 +87,9 @@ describe('rules between options', () => {
     expect(check({ adminKey: 'shared', apiKeys: ['a', 'shared'] })).toThrow(
       '<adminKey> must not be one of <apiKeys>.',
     )
+    expect(check({ adminKey: ['own', 'shared'], apiKeys: ['a', 'shared'] })).toThrow(
+      '<adminKey> must not be one of <apiKeys>.',
+    )
     expect(check({ adminKey: 'own', apiKeys: ['a'] })).not.toThrow()
   })
 

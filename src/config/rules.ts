@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import path from 'node:path'
 import { StartError } from '../core/errors.ts'
 import type { OptionName } from './options.ts'
+import { listSecrets } from './secret-kinds.ts'
 import type { ServerConfig } from './server-config.ts'
 
 type Label = (name: OptionName) => string
@@ -90,7 +91,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   /** Every holder of that key would have the admin API. */
   adminKeyIsItsOwn: ({ adminKey, apiKeys }, label) => {
-    if (adminKey === null || !apiKeys.includes(adminKey)) return null
+    if (!listSecrets(adminKey).some((one) => apiKeys.includes(one))) return null
     return `${label('adminKey')} must not be one of ${label('apiKeys')}.`
   },
 }

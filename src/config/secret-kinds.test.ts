@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { secret, secretList } from './secret-kinds.ts'
+import { listSecrets, oneOrMoreSecrets, secretList } from './secret-kinds.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -51,20 +51,24 @@ describe('secretList', () => {
   })
 })
 
-describe('secret', () => {
+describe('oneOrMoreSecrets', () => {
   it('has at least 16 characters, from a file too', () => {
-    expect(secret.parse('x'.repeat(16))).toBe('x'.repeat(16))
+    expect(oneOrMoreSecrets.parse('x'.repeat(16))).toBe('x'.repeat(16))
     const problem = 'must hold secrets of at least 16 characters, but one has 15'
-    expect(() => secret.parse('x'.repeat(15))).toThrow(problem)
-    expect(() => secret.parse(write('x'.repeat(15)))).toThrow(problem)
-    expect(() => secret.parse('🔑'.repeat(8))).toThrow('but one has 8')
+    expect(() => oneOrMoreSecrets.parse('x'.repeat(15))).toThrow(problem)
+    expect(() => oneOrMoreSecrets.parse(write('x'.repeat(15)))).toThrow(problem)
+    expect(() => oneOrMoreSecrets.parse('🔑'.repeat(8))).toThrow('but one has 8')
   })
 
-  it('is one secret, commas included, or the one line of a file', () => {
-    expect(secret.parse(`a,${FIRST}`)).toBe(`a,${FIRST}`)
-    expect(secret.parse(write(`${FIRST}\n`))).toBe(FIRST)
-    expect(() => secret.parse(write(`${FIRST}\n${SECOND}\n`))).toThrow(
-      'must be one secret, but there are more',
-    )
+  it('is one secret, commas included, or the lines of a file or an array', () => {
+    expect(oneOrMoreSecrets.parse(`a,${FIRST}`)).toBe(`a,${FIRST}`)
+    expect(oneOrMoreSecrets.parse(write(`${FIRST}\n`))).toBe(FIRST)
+    expect(oneOrMoreSecrets.parse(write(`${FIRST}\n${SECOND}\n`))).toEqual([FIRST, SECOND])
+    expect(oneOrMoreSecrets.parse([`a,${FIRST}`, SECOND])).toEqual([`a,${FIRST}`, SECOND])
+    expect(() => oneOrMoreSecrets.parse([])).toThrow('must hold at least one secret')
   })
+})
+
+it('listSecrets gives a list of whatever oneOrMoreSecrets gives', () => {
+  expect([null, FIRST, [FIRST, SECOND]].map(listSecrets)).toEqual([[], [FIRST], [FIRST, SECOND]])
 })

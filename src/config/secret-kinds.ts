@@ -15,15 +15,22 @@ export const secretList: ValueKind<readonly string[]> = {
   parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(','))),
 }
 
-export const secret: ValueKind<string> = {
+/** One secret, commas included; several, each as good as the others, as the lines of a file or an array. One stays text. */
+export const oneOrMoreSecrets: ValueKind<string | readonly string[]> = {
   placeholder: 'secret',
-  expected: 'one secret, or @FILE',
+  expected: 'a secret, a list of secrets, or @FILE',
   parse: (given) => {
-    const [first, ...more] = readSecrets(given, (text) => [text])
-    if (first === undefined || more.length > 0)
-      throw new ValueProblem('must be one secret, but there are more')
-    return first
+    const secrets = readSecrets(given, (text) => [text])
+    const [first, ...more] = secrets
+    if (first === undefined) throw new ValueProblem('must hold at least one secret')
+    return more.length === 0 ? first : Object.freeze(secrets)
   },
+}
+
+/** What `oneOrMoreSecrets` gives, as a list; empty for null. */
+export function listSecrets(secrets: string | readonly string[] | null): readonly string[] {
+  if (secrets === null) return []
+  return typeof secrets === 'string' ? [secrets] : secrets
 }
 
 /** A password of a person, which may be shorter and whose blanks count; its bounds are the accounts' own. */

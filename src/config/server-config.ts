@@ -40,8 +40,12 @@ export interface ConfigOptions {
    * @default none
    */
   readonly apiKeys?: readonly string[]
-  /** Secret of the admin API, at least 16 characters, or `@FILE`. Must be one secret, or `@FILE`. @default none */
-  readonly adminKey?: string | null
+  /**
+   * Secret of the admin API, at least 16 characters, or `@FILE` with one a line, all valid; SIGHUP reads it again. Must
+   * be a secret, a list of secrets, or `@FILE`.
+   * @default none
+   */
+  readonly adminKey?: string | readonly string[] | null
   /** Who may register an account. Must be one of open, closed. @default open */
   readonly registration?: 'open' | 'closed'
   /**

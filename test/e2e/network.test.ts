@@ -1,6 +1,9 @@
 /** The network's guards in the built program: how it starts, what it refuses to start with, what it does meanwhile. */
 import { lookup } from 'node:dns/promises'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePorts } from '../support/net/free-ports.ts'
 import { knockAll, statusFrom } from '../support/net/knocking.ts'
@@ -85,6 +88,40 @@ describe('SIGHUP', () => {
 
     expect(answer.status).toBe(200)
     expect(enginePids(server)).toEqual(before)
+  })
+
+  it('takes another admin key beside the first, then alone, and keeps it where the file cannot be used', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sluice-admin-keys-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'keys')
+    const [first, second] = ['the-first-admin-key', 'the-second-admin-key']
+    const write = (...keys: string[]) => writeFileSync(file, keys.map((key) => `${key}\n`).join(''))
+    write(first)
+    const server = await startServer(['--admin-key', `@${file}`])
+    const statuses = async () =>
+      await Promise.all(
+        [first, second].map(async (key) => {
+          const headers = { authorization: `Bearer ${key}` }
+          return (await fetch(`${server.address}/v1/admin/keys`, { headers })).status
+        }),
+      )
+    expect(await statuses()).toEqual([200, 401])
+
+    write(first, second)
+    server.child.kill('SIGHUP')
+    await logged(server, 'the admin keys were replaced', ({ count }) => count === 2)
+    expect(await statuses()).toEqual([200, 200])
+
+    write(second)
+    server.child.kill('SIGHUP')
+    await logged(server, 'the admin keys were replaced', ({ count }) => count === 1)
+    expect(await statuses()).toEqual([401, 200])
+
+    write()
+    server.child.kill('SIGHUP')
+    const { problem } = await logged(server, 'the admin keys cannot be read; those from before stay valid')
+    expect(problem).toBe('--admin-key names a file after @, but it holds no secret.')
+    expect(await statuses()).toEqual([401, 200])
   })
 
   it('takes a new certificate, and keeps the old one rather than a wrong one', async () => {

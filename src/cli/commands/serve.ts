@@ -7,7 +7,8 @@
  *   serving  ──signal──▶ draining ──closed──▶ exit 0
  *                        draining ──signal──▶ exit 130
  *
- * SIGHUP ends nothing: a server with TLS reads its certificate again.
+ * SIGHUP ends nothing: the server reads its admin keys again, and its certificate where it has one. A service manager that
+ * waits for it (`Type=notify` of systemd) is notified once the models are loaded.
  */
 import { findWarning } from '../../config/rules.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
@@ -19,7 +20,13 @@ import { describeStart } from './describe-start.ts'
 
 export type ServedServer = Pick<
   RunningServer,
-  'address' | 'operatorKey' | 'withoutOperatorKey' | 'loaded' | 'reloadCertificate' | 'close'
+  | 'address'
+  | 'operatorKey'
+  | 'withoutOperatorKey'
+  | 'loaded'
+  | 'reloadCertificate'
+  | 'reloadAdminKeys'
+  | 'close'
 >
 
 export type CreateServer = (config: ServerConfig, hooks: ServerHooks) => Promise<ServedServer>
@@ -28,6 +35,8 @@ export interface ServeDeps {
   readonly createServer: CreateServer
   readonly terminal: Terminal
   readonly clock: Clock
+  /** Reads the option again from where it came from. @throws StartError */
+  readonly readAdminKeys: () => ServerConfig['adminKey']
 }
 
 /** The terminal sends Ctrl-C to npm and to the server, and npm forwards it: within this time it is the same signal. */
@@ -45,7 +54,10 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   const stopping = new AbortController()
   void stopped.then(() => stopping.abort())
   let serving: ServedServer | null = null
-  terminal.onHangUp(() => void serving?.reloadCertificate())
+  terminal.onHangUp(() => {
+    serving?.reloadAdminKeys(deps.readAdminKeys)
+    void serving?.reloadCertificate()
+  })
   const server = await deps.createServer(config, {
     ...showDownload(deps),
     signal: stopping.signal,

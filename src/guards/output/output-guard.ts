@@ -8,10 +8,15 @@ import { type Detector, OutputFilter, type OnHit } from './output-filter.ts'
 import { SecretDetector, SecretIndex } from './secret-detector.ts'
 
 export class OutputGuard {
-  readonly #secrets: SecretIndex
+  #secrets: SecretIndex
 
   /** @param secrets of the configuration; those of fewer than 8 characters, or with spaces, are not detected. */
   constructor({ secrets }: { secrets: readonly string[] }) {
+    this.#secrets = new SecretIndex(secrets)
+  }
+
+  /** In the place of the secrets from before; from the next request on. */
+  watchFor(secrets: readonly string[]): void {
     this.#secrets = new SecretIndex(secrets)
   }
 
@@ -21,11 +26,12 @@ export class OutputGuard {
     { systemMessages, onHit }: { systemMessages: readonly string[]; onHit: OnHit },
   ): OutputFilter {
     let confidential: ConfidentialText | null | undefined
+    const index = this.#secrets
     const detectors = (): readonly Detector[] => {
       if (confidential === undefined) confidential = ConfidentialText.of(systemMessages)
       return [
         new KeyDetector(),
-        ...(this.#secrets.longest > 0 ? [new SecretDetector(this.#secrets)] : []),
+        ...(index.longest > 0 ? [new SecretDetector(index)] : []),
         ...(confidential === null ? [] : [new EchoDetector(confidential)]),
       ]
     }

@@ -1,7 +1,7 @@
 /** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { createAdminCheck } from '../../../src/accounts/admin-secret.ts'
+import { AdminKeys } from '../../../src/accounts/admin-secret.ts'
 import { type Authenticator, createStaticKeyAuthenticator } from '../../../src/accounts/authenticator.ts'
 import { buildApp } from '../../../src/api/app.ts'
 import type { AppDeps } from '../../../src/api/deps.ts'
@@ -77,7 +77,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     modelAdmin: 'key',
     defaultMaxTokens: 256,
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
-    adminCheck: createAdminCheck(ADMIN_KEY, new AttemptThrottle(new MemoryAttemptLimits(clock))),
+    adminCheck: new AdminKeys([ADMIN_KEY], new AttemptThrottle(new MemoryAttemptLimits(clock))).check,
     accounts: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new RequestLimiter(new MemoryRequestLimits(clock)),

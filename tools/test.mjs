@@ -5,6 +5,7 @@
  * tests at their full lengths; `--check` (`npm run check`) everything but the slower tests.
  */
 import path from 'node:path'
+import { describeLeftOut } from './optional-programs.mjs'
 import { prepareOrTell, ROOT } from './prepare.mjs'
 import { runCommand } from './run-command.mjs'
 
@@ -52,6 +53,7 @@ if (await prepareOrTell()) {
   process.stdout.write('\n== tests\n')
   if ((await runNode([bin('vitest/vitest.mjs'), 'run', ...testWords], true)).exitCode !== 0)
     failed.push('tests')
+  for (const line of describeLeftOut()) process.stdout.write(`\nsluice: ${line}\n`)
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
   const names = [...staticChecks.map(([name]) => name), 'tests'].join(', ')
   const result = failed.length === 0 ? `all passed: ${names}` : `FAILED: ${failed.join(', ')}`

@@ -1,6 +1,6 @@
 /**
  * The constraint of an answer that may call tools, as XGrammar's structural tag (its documentation: structural_tag): free text in which
- * a call, once begun, names a tool and has arguments by its schema; or calls only. Called by `answer-plan.ts`.
+ * a call, once begun, names a tool and has arguments by its schema; or calls only, and then the answer ends with them. Called by `answer-plan.ts`.
  */
 import { callableTools, type Chat, mustCall, type ToolDefinition } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
@@ -52,8 +52,9 @@ function relax(chat: Chat): Chat {
 
 function answerFormat(calls: CallShape | null, constraint: Constraint | null): TagFormat {
   if (calls === null) return constraint === null ? { type: 'any_text' } : textFormat(constraint)
-  if (constraint === null || mustCall(calls.chat)) return callFormat(calls, mustCall(calls.chat))
-  return { type: 'or', elements: [unbounded(textFormat(constraint)), callFormat(calls, true)] }
+  if (mustCall(calls.chat)) return callFormat(calls, 'calls-only')
+  if (constraint === null) return callFormat(calls, 'text-and-calls')
+  return { type: 'or', elements: [unbounded(textFormat(constraint)), callFormat(calls, 'calls-first')] }
 }
 
 /** Formats behind which any text may follow. */
@@ -91,7 +92,10 @@ function textFormat(constraint: Constraint): TagFormat {
   }
 }
 
-function callFormat({ chat, format, isBegun }: CallShape, isRequired: boolean): TagFormat {
+/** `calls-first`: text may follow the first call, as XGrammar wants it of alternatives. */
+type CallRule = 'text-and-calls' | 'calls-first' | 'calls-only'
+
+function callFormat({ chat, format, isBegun }: CallShape, rule: CallRule): TagFormat {
   const { list, trigger, frame } = format
   const toTag = ({ name, parameters, parametersField: field = 'tools' }: ToolDefinition): TagFormat => {
     const { begin, end } = frame(name)
@@ -111,12 +115,16 @@ function callFormat({ chat, format, isBegun }: CallShape, isRequired: boolean): 
     at_least_one: true,
     stop_after_first: isSingle,
   })
-  if (isBegun) return begunFormat(format, { tags, listed })
+  const begun = begunFormat(format, { tags, listed })
+  if (isBegun) return begun
+  if (rule === 'calls-only') {
+    return { type: 'sequence', elements: [{ type: 'const_string', value: trigger }, begun] }
+  }
   return {
     type: 'triggered_tags',
     triggers: [trigger],
     tags: list.begin === '' ? tags : [tag(list.begin, listed(list.separator, tags), list.end)],
-    at_least_one: isRequired,
+    at_least_one: rule === 'calls-first',
     stop_after_first: isSingle,
   }
 }

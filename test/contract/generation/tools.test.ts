@@ -259,17 +259,31 @@ describe('what an engine is asked for', () => {
       { tool_choice: 'auto', parallel_tool_calls: false },
       { at_least_one: false, stop_after_first: true },
     ],
-    [{ tool_choice: 'required' }, { at_least_one: true, stop_after_first: false }],
-    [
-      { tool_choice: { type: 'function', function: { name: 'get_weather' } } },
-      { at_least_one: true, stop_after_first: true },
-    ],
-  ])('with %j is constrained to calls by their schema', async (fields, rules) => {
+  ])('with %j is free up to calls by their schema', async (fields, rules) => {
     expect(await tagOf(fields)).toEqual({
       type: 'triggered_tags',
       triggers: ['<tool_call>'],
       tags: [TAG],
       ...rules,
+    })
+  })
+
+  it.each([
+    [{ tool_choice: 'required' }, { at_least_one: true, stop_after_first: false }],
+    [
+      { tool_choice: { type: 'function', function: { name: 'get_weather' } } },
+      { at_least_one: true, stop_after_first: true },
+    ],
+  ])('with %j is calls by their schema and nothing else', async (fields, rules) => {
+    const calls = {
+      type: 'tags_with_separator',
+      tags: [{ ...TAG, begin: '\n{"name": "get_weather", "arguments": ' }],
+      separator: '\n<tool_call>',
+      ...rules,
+    }
+    expect(await tagOf(fields)).toEqual({
+      type: 'sequence',
+      elements: [{ type: 'const_string', value: '<tool_call>' }, calls],
     })
   })
 

@@ -22,6 +22,8 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 const FLAGS_OF_OTHERS = new Set([
   '--build',
   '--config',
+  '--model',
+  '--scale',
   '--from',
   '--from-file',
   '--gpus',

@@ -118,6 +118,7 @@ function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers
       log,
     }),
     openFallback: () => createPassthroughEngine(config),
+    aliases: readAliases(config),
     maxQueue: config.maxQueue,
     servedClasses: () => servedTiers.priorityClasses(),
     clock: systemClock,
@@ -134,6 +135,12 @@ function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers
     },
   })
   return { registry, quantizeJobs }
+}
+
+function readAliases({ aliases }: ServerConfig): ReadonlyMap<string, string> {
+  return new Map(
+    aliases.map((alias) => [alias.slice(0, alias.indexOf('=')), alias.slice(alias.indexOf('=') + 1)]),
+  )
 }
 
 function createPassthroughEngine(config: ServerConfig): Engine {

@@ -8,6 +8,11 @@ export const modelIdKind = textLike('id', 'at most 200 characters without spaces
   /^[^\s\p{C}]{1,200}$/u.test(text),
 )
 
+/** The name, then the id of the model that it stands for. */
+export const modelAlias = textLike('name=id', "a name, '=' and the id of a model", (text) =>
+  /^(?!default=)[^\s\p{C}=]{1,200}=[^\s\p{C}]{1,200}$/u.test(text),
+)
+
 const endpoints: ValueKind<readonly string[]> = {
   ...list(endpointUrl),
   parse: (given) => {

@@ -7,7 +7,7 @@ import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 import { SPECULATIONS } from '../core/speculation.ts'
 import { TOOL_FORMATS } from '../core/tool-format.ts'
-import { configuredModels, modelIdKind } from './model-kinds.ts'
+import { configuredModels, modelAlias, modelIdKind } from './model-kinds.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
 import { oneOrMoreSecrets, secretList } from './secret-kinds.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
@@ -154,6 +154,11 @@ const TABLE = {
       default: null,
       defaultText: 'the first that the upstream lists',
       help: 'id of the model at the upstream',
+    },
+    aliases: {
+      kind: list(modelAlias),
+      default: Object.freeze([]),
+      help: 'further names of models, such as gpt-4o=llama; an id that is registered comes before them',
     },
     models: {
       kind: configuredModels,

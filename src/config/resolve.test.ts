@@ -76,6 +76,12 @@ const CASES: {
     'must give a key of 1 to 4096 printable ASCII characters without spaces',
   ],
   upstreamModel: ['org/m', 'org/m', '', "must be 1 to 200 characters, but was ''"],
+  aliases: [
+    'gpt-4o=org/m, a=b',
+    ['gpt-4o=org/m', 'a=b'],
+    'default=m',
+    "must be a name, '=' and the id of a model, but was 'default=m'",
+  ],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
   defaultMaxTokens: [

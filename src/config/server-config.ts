@@ -100,6 +100,12 @@ export interface ConfigOptions {
   /** Id of the model at the upstream. Must be 1 to 200 characters. @default the first that the upstream lists */
   readonly upstreamModel?: string | null
   /**
+   * Further names of models, such as gpt-4o=llama; an id that is registered comes before them. Must be a list, each
+   * item a name, '=' and the id of a model.
+   * @default none
+   */
+  readonly aliases?: readonly string[]
+  /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
    * quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model. Must be a list of
    * models, each with id and checkpoint.

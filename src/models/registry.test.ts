@@ -548,4 +548,25 @@ describe('ModelRegistry', () => {
     await send('b', next.signal)
     next.abort()
   })
+
+  it('knows a model under its aliases, behind the ids', async () => {
+    const registry = new ModelRegistry({
+      openEngine: () => Promise.resolve(new WatchedEngine()),
+      openFallback: () => new WatchedEngine(),
+      aliases: new Map([
+        ['gpt-4o', 'm'],
+        ['other', 'none'],
+      ]),
+      maxQueue: 8,
+      clock: new VirtualClock(),
+    })
+    await registry.register('m', { checkpoint: 'm' })
+    using lease = await registry.acquire('gpt-4o', never)
+
+    expect([lease.modelId, registry.get('gpt-4o').id, registry.has('gpt-4o')]).toEqual(['m', 'm', false])
+    expect(() => registry.get('other')).toThrow("Model 'other' does not exist.")
+
+    await registry.register('gpt-4o', { checkpoint: 'own' })
+    expect(registry.get('gpt-4o').id).toBe('gpt-4o')
+  })
 })

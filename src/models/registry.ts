@@ -42,6 +42,8 @@ export interface RegistryOptions {
   readonly openEngine: OpenEngine
   /** Serves until a model is given. */
   readonly openFallback: () => Engine
+  /** Further names of models, by the name; an id comes before them. @default none */
+  readonly aliases?: ReadonlyMap<string, string>
   /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
   readonly maxQueue: number
   /** Priority classes that have callers now; slots and queue are kept for the higher ones. @default none known */
@@ -230,7 +232,8 @@ export class ModelRegistry {
 
   #resolve(modelId: string | null): ModelEntry {
     const id = modelId ?? DEFAULT_MODEL_ID
-    const entry = this.#entries.get(id) ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
+    const named = this.#entries.get(id) ?? this.#entries.get(this.#options.aliases?.get(id) ?? '')
+    const entry = named ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
     if (entry === null) throw modelNotFound(id)
     return entry
   }

@@ -30,6 +30,20 @@ describe('chooseEndpoint', () => {
     )
   })
 
+  it('leaves a conversation where it is while its endpoint has little to do', () => {
+    const key = 'one conversation'
+    const idle = endpoints(0, 0, 0, 0)
+    const { url } = chooseEndpoint(idle, key) ?? {}
+
+    for (const outstanding of [0, 1, 3])
+      expect(
+        chooseEndpoint(
+          idle.map((one) => (one.url === url ? { ...one, outstanding } : one)),
+          key,
+        )?.url,
+      ).toBe(url)
+  })
+
   it('takes the least outstanding work without a conversation', () => {
     expect(chooseEndpoint(endpoints(3, 1, 2), null)?.url).toBe('http://10.0.0.1/v1')
     expect(chooseEndpoint([], 'a')).toBe(null)

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto'
 
 /** Outstanding requests an endpoint may have, as a share of the average with this request. */
 const LOAD_BOUND = 1.25
+/** So many run in one batch anyway: a conversation's cache is worth more than an idle endpoint. */
+const MIN_BOUND = 4
 
 export interface Choosable {
   readonly url: string
@@ -21,7 +23,7 @@ export function chooseEndpoint<Endpoint extends Choosable>(
   if (endpoints.length <= 1) return endpoints[0] ?? null
   if (key !== null) {
     const total = endpoints.reduce((sum, { outstanding }) => sum + outstanding, 0)
-    const bound = Math.ceil((LOAD_BOUND * (total + 1)) / endpoints.length)
+    const bound = Math.max(MIN_BOUND, Math.ceil((LOAD_BOUND * (total + 1)) / endpoints.length))
     const ranked = endpoints
       .map((endpoint) => ({ endpoint, weight: weightOf(key, endpoint.url) }))
       .sort((one, other) => (one.weight < other.weight ? 1 : -1))

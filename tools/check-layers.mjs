@@ -30,6 +30,7 @@ const PACKAGE_OWNERS = new Map([
   ['zod', 'api'],
   ['kysely', 'storage'],
   ['@photostructure/sqlite', 'storage'],
+  ['pg', 'storage'],
   ['@node-rs/argon2', 'accounts'],
   ['koffi', 'engines'],
   ['undici', 'engines'],

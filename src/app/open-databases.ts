@@ -1,12 +1,15 @@
 /**
  * Opens the configured databases and chooses the implementation of their stores. Separate from the rest of the server,
- * so that the operator commands open the same file in the same way and load nothing else.
+ * so that the operator commands open the same database in the same way and load nothing else. PostgreSQL's client is loaded
+ * only where a URL asks for it.
  */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
+import { isPostgresUrl } from '../core/text/database-location.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
 import type { CredentialStore } from '../storage/credential-store.ts'
 import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store.ts'
@@ -15,21 +18,19 @@ import { openUsageDatabase } from '../storage/usage-database.ts'
 import type { OpenDatabaseOptions } from '../storage/sqlite/open-database.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 
-/** A file or `:memory:`. @throws StartError */
+/** A file, `:memory:` or the URL of a PostgreSQL database. */
 export function accountsLocation({ apiDb, dataDir }: Pick<ServerConfig, 'apiDb' | 'dataDir'>): string {
-  return sqliteLocation(apiDb ?? path.join(dataDir, 'api.db'), '--api-db')
+  return apiDb ?? path.join(dataDir, 'api.db')
 }
 
-/** @throws StartError for a PostgreSQL URL */
-function sqliteLocation(location: string, option: string): string {
-  if (!/^postgres(?:ql)?:\/\//.test(location)) return location
-  const problem = 'with a PostgreSQL URL is not available yet: give a file or :memory:.'
-  throw new StartError(`${option} ${problem}`, 2)
+export interface StorageDeps {
+  readonly clock: Clock
+  readonly log: Pick<LogWriter, 'error' | 'info'>
 }
 
 export interface AccountsStorage {
   readonly database: ApiDatabase
-  /** Over the same connection, and closed with it. */
+  /** Over the same connections, and closed with them. */
   readonly credentials: CredentialStore
   /** The error of a database that was removed while it is open; null while it is in its place. */
   readonly whyLost: () => ServiceError | null
@@ -41,10 +42,15 @@ export interface AccountsStorage {
  */
 export async function openAccounts(
   config: Pick<ServerConfig, 'apiDb' | 'dataDir'>,
-  options: OpenDatabaseOptions = {},
+  deps: StorageDeps & OpenDatabaseOptions,
 ): Promise<AccountsStorage> {
+  const location = accountsLocation(config)
+  if (isPostgresUrl(location)) {
+    const { openPostgresAccounts } = await import('../storage/postgres/open-stores.ts')
+    return { ...(await openPostgresAccounts({ ...deps, url: location })), whyLost: () => null }
+  }
   if (config.apiDb === null) createDataFolder(config.dataDir)
-  const database = await openApiDatabase(accountsLocation(config), options)
+  const database = await openApiDatabase(location, deps)
   const whyLost = () => database.driver.whyLost()
   return { database, credentials: new SqliteCredentialStore(database), whyLost }
 }
@@ -55,12 +61,16 @@ export async function openAccounts(
  */
 export async function openUsage(
   { usageDb, dataDir }: Pick<ServerConfig, 'usageDb' | 'dataDir'>,
-  clock: Clock,
+  deps: StorageDeps,
 ): Promise<UsageStore> {
-  if (usageDb === null) createDataFolder(dataDir)
-  const location = sqliteLocation(usageDb ?? path.join(dataDir, 'usage.db'), '--usage-db')
+  const location = usageDb ?? path.join(dataDir, 'usage.db')
+  if (usageDb === null || isPostgresUrl(location)) createDataFolder(dataDir)
+  if (isPostgresUrl(location)) {
+    const { openPostgresUsage } = await import('../storage/postgres/open-stores.ts')
+    return await openPostgresUsage({ ...deps, url: location, dataDir })
+  }
   const database = await openUsageDatabase(location, { isServer: true })
-  return new SqliteUsageStore(database, clock)
+  return new SqliteUsageStore(database, deps.clock)
 }
 
 function createDataFolder(folder: string): void {

@@ -72,9 +72,9 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
   const open: (() => Promise<void>)[] = []
   const closeAll = async () => void (await Promise.all(open.map((close) => close())))
   try {
-    const accounts = await openAccounts(config, { isServer: true })
+    const accounts = await openAccounts(config, { ...deps, isServer: true })
     open.push(() => accounts.database.destroy())
-    const usage = await openUsage(config, deps.clock)
+    const usage = await openUsage(config, deps)
     open.push(() => usage.close())
     const parts = await createParts(config, { ...deps, ...accounts, usage })
     const storageWatch = new StorageWatch({

@@ -7,6 +7,7 @@ import { AccountService } from '../accounts/account-service.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { Clock } from '../core/clock.ts'
+import { isPostgresUrl } from '../core/text/database-location.ts'
 import { StartError } from '../core/errors.ts'
 import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
@@ -33,7 +34,9 @@ export async function withServices(
 ): Promise<void> {
   const location = accountsLocation(config)
   requireUsable(location, createsDatabase)
-  const { database } = await openAccounts(config)
+  // What goes wrong ends the command with a sentence of its own.
+  const log = { error: () => {}, info: () => {} }
+  const { database } = await openAccounts(config, { clock, log })
   try {
     await act(createServices(database, clock))
   } catch (error) {
@@ -53,7 +56,7 @@ function requireUsable(location: string, createsDatabase: boolean): void {
       2,
     )
   }
-  if (createsDatabase || /^\w+:\/\//.test(location) || existsSync(location)) return
+  if (createsDatabase || isPostgresUrl(location) || existsSync(location)) return
   throw new StartError(
     `There is no database of accounts and keys at '${location}' (--api-db, --data-dir); ` +
       `the server makes it, and 'sluice keys create' does.`,

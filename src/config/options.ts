@@ -305,13 +305,13 @@ const TABLE = {
       kind: databaseUrl,
       default: null,
       defaultText: 'api.db in the data folder',
-      help: 'database of accounts and keys: SQLite file or :memory:',
+      help: 'database of accounts and keys: SQLite file, :memory: or a postgres:// URL',
     },
     usageDb: {
       kind: databaseUrl,
       default: null,
       defaultText: 'usage.db in the data folder',
-      help: 'database of usage: SQLite file or :memory:',
+      help: 'database of usage: SQLite file, :memory: or a postgres:// URL',
     },
     usageRetentionDays: {
       kind: offOr(wholeNumber({ min: 1, max: 36_500 }, 'days')),

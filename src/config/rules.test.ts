@@ -81,6 +81,8 @@ describe('rules between options', () => {
     )
     expect(check({ apiDb: ':memory:', usageDb: ':memory:' })).not.toThrow()
     expect(check({ apiDb: 'one.db', usageDb: 'two.db' })).not.toThrow()
+    const url = 'postgres://host/sluice'
+    expect(check({ apiDb: url, usageDb: url })).not.toThrow()
   })
 
   it('keeps the admin key apart from the API keys, and does not show it', () => {

@@ -1,6 +1,7 @@
 /** Rules that no single option can check. Pure; each names the options as the user wrote them. */
 import { isIP } from 'node:net'
 import path from 'node:path'
+import { isPostgresUrl } from '../core/text/database-location.ts'
 import { StartError } from '../core/errors.ts'
 import type { OptionName } from './options.ts'
 import { listSecrets } from './secret-kinds.ts'
@@ -86,6 +87,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   databasesAreTwo: ({ apiDb, usageDb }, label) => {
     if (apiDb === null || usageDb === null || apiDb === ':memory:') return null
+    // Their tables have different names.
+    if (isPostgresUrl(apiDb)) return null
     if (path.resolve(apiDb) !== path.resolve(usageDb)) return null
     return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
   },

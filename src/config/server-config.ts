@@ -192,12 +192,13 @@ export interface ConfigOptions {
   /** Folder for databases and converted models. Must be a path. @default sluice-data */
   readonly dataDir?: string
   /**
-   * Database of accounts and keys: SQLite file or :memory:. Must be a file, :memory: or a postgres:// URL.
+   * Database of accounts and keys: SQLite file, :memory: or a postgres:// URL. Must be a file, :memory: or a
+   * postgres:// URL.
    * @default api.db in the data folder
    */
   readonly apiDb?: string | null
   /**
-   * Database of usage: SQLite file or :memory:. Must be a file, :memory: or a postgres:// URL.
+   * Database of usage: SQLite file, :memory: or a postgres:// URL. Must be a file, :memory: or a postgres:// URL.
    * @default usage.db in the data folder
    */
   readonly usageDb?: string | null

@@ -195,6 +195,11 @@ export const ERRORS = {
     503,
     "The server's database of {holds} was removed or replaced while the server runs, so nothing more can be recorded.",
   ),
+  /** A database on another machine: `storage_lost` is of a file. */
+  database_unavailable: row(
+    503,
+    "The server's database of {holds} cannot be reached at the moment; try again in {seconds} s.",
+  ),
   too_many_bodies: row(
     503,
     'Too many request bodies wait to be answered: {bound} bytes may wait; try again in {seconds} s.',

@@ -4,7 +4,8 @@ import type { Tier } from '../core/tiers.ts'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
-interface UserRow {
+/** @public Named in the types of queries. */
+export interface UserRow {
   readonly id: string
   /** As registered, trimmed. */
   readonly email: string
@@ -17,7 +18,8 @@ interface UserRow {
   readonly disabled_at: number | null
 }
 
-interface ApiKeyRow {
+/** @public Named in the types of queries. */
+export interface ApiKeyRow {
   readonly id: string
   /** SHA-256 of the secret in hex. */
   readonly secret_hash: string
@@ -34,7 +36,8 @@ interface ApiKeyRow {
   readonly revoked_at: number | null
 }
 
-interface SessionRow {
+/** @public Named in the types of queries. */
+export interface SessionRow {
   readonly id: string
   readonly secret_hash: string
   readonly user_id: string
@@ -42,7 +45,8 @@ interface SessionRow {
   readonly expires_at: number
 }
 
-interface SettingRow {
+/** @public Named in the types of queries. */
+export interface SettingRow {
   readonly name: string
   readonly value: string
 }

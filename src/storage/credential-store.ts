@@ -1,11 +1,11 @@
 /**
  * The look-up that every request makes in the accounts database: the credential behind a secret. Owns what counts as valid,
- * as the two queries below: revoked, expired and deleted credentials and those of disabled users are not found. Nothing is
- * cached from one event-loop turn to the next, so a revocation holds from the next request on.
+ * as the two queries below: revoked, expired and deleted credentials and those of disabled users are not found. What is changed
+ * through this process holds from the next request on; what an implementation keeps of an answer is its own matter.
  */
-import type { CompiledQuery } from 'kysely'
+import { type CompiledQuery, type Expression, expressionBuilder, type SqlBool } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
-import type { ApiDatabase } from './api-database.ts'
+import type { ApiDatabase, ApiSchema } from './api-database.ts'
 
 export interface ValidKey {
   readonly id: string
@@ -30,6 +30,12 @@ export interface CredentialStore {
 
 /** Values: hash, time. */
 export function compileKeyQuery(db: ApiDatabase): CompiledQuery<ValidKey> {
+  const isKey = expressionBuilder<ApiSchema, 'api_keys'>()('api_keys.secret_hash', '=', '')
+  return selectValidKeys(db, isKey, 0).compile()
+}
+
+/** The valid ones among the keys for which a condition holds. */
+export function selectValidKeys(db: ApiDatabase, condition: Expression<SqlBool>, unixSeconds: number) {
   return (
     db
       .selectFrom('api_keys')
@@ -41,12 +47,13 @@ export function compileKeyQuery(db: ApiDatabase): CompiledQuery<ValidKey> {
         'api_keys.tier',
         'api_keys.custom_rate_limit_rpm as customRateLimitRpm',
       ])
-      .where('api_keys.secret_hash', '=', '')
+      .where(condition)
       .where('api_keys.revoked_at', 'is', null)
-      .where((key) => key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', 0)]))
+      .where((key) =>
+        key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', unixSeconds)]),
+      )
       // Null as well for a key without a user.
       .where('users.disabled_at', 'is', null)
-      .compile()
   )
 }
 
@@ -60,6 +67,12 @@ export interface SessionTierRow {
 
 /** Values: time, hash, time. */
 export function compileSessionQuery(db: ApiDatabase): CompiledQuery<SessionTierRow> {
+  const isSession = expressionBuilder<ApiSchema, 'sessions'>()('sessions.secret_hash', '=', '')
+  return selectValidSessions(db, isSession, 0).compile()
+}
+
+/** The valid ones among the sessions for which a condition holds. */
+export function selectValidSessions(db: ApiDatabase, condition: Expression<SqlBool>, unixSeconds: number) {
   return db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -67,7 +80,9 @@ export function compileSessionQuery(db: ApiDatabase): CompiledQuery<SessionTierR
       join
         .onRef('api_keys.account_id', '=', 'users.id')
         .on('api_keys.revoked_at', 'is', null)
-        .on((key) => key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', 0)])),
+        .on((key) =>
+          key.or([key('api_keys.expires_at', 'is', null), key('api_keys.expires_at', '>', unixSeconds)]),
+        ),
     )
     .select([
       'sessions.id',
@@ -76,8 +91,15 @@ export function compileSessionQuery(db: ApiDatabase): CompiledQuery<SessionTierR
       'api_keys.tier as keyTier',
     ])
     .distinct()
-    .where('sessions.secret_hash', '=', '')
-    .where('sessions.expires_at', '>', 0)
+    .where(condition)
+    .where('sessions.expires_at', '>', unixSeconds)
     .where('users.disabled_at', 'is', null)
-    .compile()
+}
+
+/** @param rows all of one session */
+export function toValidSession(rows: readonly SessionTierRow[]): ValidSession | null {
+  const [session] = rows
+  if (session === undefined) return null
+  const keyTiers = rows.flatMap(({ keyTier }) => (keyTier === null ? [] : [keyTier]))
+  return { id: session.id, userId: session.userId, tiers: [session.userTier, ...keyTiers] }
 }

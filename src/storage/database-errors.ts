@@ -1,10 +1,12 @@
-/** Interprets the errors that SQLite throws. */
+/** Interprets the errors that SQLite throws, and the one of PostgreSQL that the services ask for. */
+import { errorCode } from '../core/system-error.ts'
 
 const UNIQUE_CODES = new Set([1555, 2067])
+const POSTGRES_UNIQUE_STATE = '23505'
 
 /** Whether a row with this unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
-  return UNIQUE_CODES.has(sqliteCode(error) ?? 0)
+  return UNIQUE_CODES.has(sqliteCode(error) ?? 0) || errorCode(error) === POSTGRES_UNIQUE_STATE
 }
 
 /** SQLite's extended result code; null for other errors. */

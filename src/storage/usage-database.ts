@@ -2,7 +2,7 @@
  * Schema of the usage database: one row for each request, and sums of those rows in time buckets. Sums are written in
  * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin at whole seconds.
  */
-import { type Generated, type Kysely, type Migration, sql } from 'kysely'
+import { type Generated, type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
 
@@ -57,46 +57,57 @@ export const USAGE_BUCKET_SECONDS = [60, SECONDS_PER_DAY] as const
 /** What makes a total unique. */
 export const USAGE_TOTAL_KEY = ['scope', 'subject_id', 'bucket_seconds', 'bucket_start', 'path'] as const
 
-const rowsAndTotals: Migration = {
-  up: async (db: Kysely<unknown>) => {
-    await db.schema
-      .createTable('usage_rows')
-      .addColumn('id', 'integer', (column) => column.primaryKey())
-      .addColumn('key_id', 'text', (column) => column.notNull())
-      .addColumn('account_id', 'text', (column) => column.notNull())
-      .addColumn('path', 'text', (column) => column.notNull())
-      .addColumn('status', 'integer', (column) => column.notNull())
-      .addColumn('tokens_in', 'integer', (column) => column.notNull())
-      .addColumn('tokens_out', 'integer', (column) => column.notNull())
-      .addColumn('response_us', 'bigint', (column) => column.notNull())
-      .addColumn('created_at', 'double precision', (column) => column.notNull())
-      .execute()
-    // The one index of the rows: sums read at most a minute of them, and each index more costs every request.
-    await db.schema.createIndex('usage_rows_by_created_at').on('usage_rows').column('created_at').execute()
-    await db.schema
-      .createTable('usage_totals')
-      .addColumn('scope', 'text', (column) => column.notNull())
-      .addColumn('subject_id', 'text', (column) => column.notNull())
-      .addColumn('bucket_seconds', 'integer', (column) => column.notNull())
-      .addColumn('bucket_start', 'bigint', (column) => column.notNull())
-      .addColumn('path', 'text', (column) => column.notNull())
-      .addColumn('requests', 'bigint', (column) => column.notNull())
-      .addColumn('tokens_in', 'bigint', (column) => column.notNull())
-      .addColumn('tokens_out', 'bigint', (column) => column.notNull())
-      .addColumn('response_us', 'bigint', (column) => column.notNull())
-      // One subject's buckets lie side by side. The key is most of the row: it is kept once, in the table, and there is
-      // no index beside it, as each would cost every request; pruning finds buckets through their rows.
-      .addPrimaryKeyConstraint('usage_totals_key', [...USAGE_TOTAL_KEY])
-      .modifyEnd(sql`without rowid`)
-      .execute()
-  },
+/** What differs between the databases. */
+export interface UsageTables {
+  /** The type of a number that each row gets by itself. */
+  readonly rowId: 'integer' | 'bigserial'
+  /** What ends the creation of the table of sums. */
+  readonly totalsEnd: RawBuilder<unknown>
 }
 
-const USAGE_DATABASE: DatabaseKind = {
+export function usageMigrations({ rowId, totalsEnd }: UsageTables) {
+  const rowsAndTotals: Migration = {
+    up: async (db: Kysely<unknown>) => {
+      await db.schema
+        .createTable('usage_rows')
+        .addColumn('id', rowId, (column) => column.primaryKey())
+        .addColumn('key_id', 'text', (column) => column.notNull())
+        .addColumn('account_id', 'text', (column) => column.notNull())
+        .addColumn('path', 'text', (column) => column.notNull())
+        .addColumn('status', 'integer', (column) => column.notNull())
+        .addColumn('tokens_in', 'integer', (column) => column.notNull())
+        .addColumn('tokens_out', 'integer', (column) => column.notNull())
+        .addColumn('response_us', 'bigint', (column) => column.notNull())
+        .addColumn('created_at', 'double precision', (column) => column.notNull())
+        .execute()
+      // The one index of the rows: sums read at most a minute of them, and each index more costs every request.
+      await db.schema.createIndex('usage_rows_by_created_at').on('usage_rows').column('created_at').execute()
+      await db.schema
+        .createTable('usage_totals')
+        .addColumn('scope', 'text', (column) => column.notNull())
+        .addColumn('subject_id', 'text', (column) => column.notNull())
+        .addColumn('bucket_seconds', 'integer', (column) => column.notNull())
+        .addColumn('bucket_start', 'bigint', (column) => column.notNull())
+        .addColumn('path', 'text', (column) => column.notNull())
+        .addColumn('requests', 'bigint', (column) => column.notNull())
+        .addColumn('tokens_in', 'bigint', (column) => column.notNull())
+        .addColumn('tokens_out', 'bigint', (column) => column.notNull())
+        .addColumn('response_us', 'bigint', (column) => column.notNull())
+        // One subject's buckets lie side by side. The key is most of the row: it is kept once, in the table, and there is
+        // no index beside it, as each would cost every request; pruning finds buckets through their rows.
+        .addPrimaryKeyConstraint('usage_totals_key', [...USAGE_TOTAL_KEY])
+        .modifyEnd(totalsEnd)
+        .execute()
+    },
+  }
+  return { '0001-rows-and-totals': rowsAndTotals }
+}
+
+export const USAGE_DATABASE: DatabaseKind = {
   holds: 'usage',
   option: '--usage-db',
   applicationId: 0x534c5531,
-  migrations: { '0001-rows-and-totals': rowsAndTotals },
+  migrations: usageMigrations({ rowId: 'integer', totalsEnd: sql`without rowid` }),
 }
 
 /** @throws StartError */

@@ -75,7 +75,7 @@ function rowValues(entry: UsageEntry, createdAtUnixSeconds: number): readonly un
   return [keyId, accountId, path, status, tokensIn, tokensOut, responseUs, createdAtUnixSeconds]
 }
 
-function toMicroseconds(ms: number): number {
+export function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000)
 }
 

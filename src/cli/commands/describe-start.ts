@@ -5,6 +5,7 @@
 import path from 'node:path'
 import type { RunningServer } from '../../app/create-server.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
+import { isPostgresUrl, shownLocation } from '../../core/text/database-location.ts'
 
 /** Printed by `sluice light` too. */
 export const PASSTHROUGH_SERVES =
@@ -50,7 +51,8 @@ function keyCommand({ apiDb, dataDir }: ServerConfig, address: string): string {
   if (apiDb === ':memory:')
     return `curl -X POST -H 'Authorization: Bearer <admin key>' ${address}/v1/admin/keys`
   const [flag, location] = apiDb === null ? ['--data-dir', dataDir] : ['--api-db', apiDb]
-  return `sluice keys create ${flag} ${quoteForShell(path.resolve(location))}`
+  const named = isPostgresUrl(location) ? shownLocation(location) : path.resolve(location)
+  return `sluice keys create ${flag} ${quoteForShell(named)}`
 }
 
 function quoteForShell(text: string): string {

@@ -331,16 +331,23 @@ describe('the database', () => {
       ':memory:',
       "sluice: The database of accounts and keys ':memory:' (--api-db) is the server's alone; give a file.",
     ],
-    [
-      'postgres://me:password@host/db',
-      'sluice: --api-db with a PostgreSQL URL is not available yet: give a file or :memory:.',
-    ],
   ])('cannot be %s', async (location, complaint) => {
     const scene = createOperatorScene()
     expect(await scene.sluice('keys', 'create', '--api-db', location)).toEqual({
       exitCode: 2,
       printed: '',
       complaints: [complaint],
+    })
+  })
+
+  it('names a PostgreSQL that cannot be reached without its password', async () => {
+    const url = 'postgres://me:top-secret@127.0.0.1:1/db?password=top-secret'
+    expect(await createOperatorScene().sluice('keys', 'create', '--api-db', url)).toEqual({
+      exitCode: 1,
+      printed: '',
+      complaints: [
+        "sluice: The database of accounts and keys 'postgres://me@127.0.0.1:1/db' (--api-db) cannot be used: nothing listens there.",
+      ],
     })
   })
 

@@ -3,7 +3,6 @@
  * another program, or of a newer version of this one, is left unchanged: it is checked before anything is written.
  */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Migration, Migrator } from 'kysely'
@@ -12,7 +11,7 @@ import { StartError } from '../../core/errors.ts'
 import { errorCode, systemCallCode } from '../../core/system-error.ts'
 import { databaseTrouble } from '../database-errors.ts'
 import { FilePlace } from './file-place.ts'
-import { acquireServerLock, type LockHolder } from './server-lock.ts'
+import { acquireServerLock, describeHolder } from './server-lock.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
 
 export interface DatabaseKind {
@@ -99,15 +98,6 @@ async function lockOrClose(
     sqlite.close()
     throw error
   }
-}
-
-function describeHolder(holder: LockHolder): string {
-  if (holder === null) return 'another server'
-  const { pid, host } = holder
-  if (pid === process.pid && host === os.hostname()) return `another server of this process (${pid})`
-  return host === os.hostname()
-    ? `the server with process id ${pid}`
-    : `the server with process id ${pid} on ${host}`
 }
 
 async function refuseWhenUnusable<T>(

@@ -37,6 +37,16 @@ export function acquireServerLock(file: string): ServerLock {
   }
 }
 
+/** In messages: `the server with process id 7`. */
+export function describeHolder(holder: LockHolder): string {
+  if (holder === null) return 'another server'
+  const { pid, host } = holder
+  if (pid === process.pid && host === os.hostname()) return `another server of this process (${pid})`
+  return host === os.hostname()
+    ? `the server with process id ${pid}`
+    : `the server with process id ${pid} on ${host}`
+}
+
 /** Created here and not by SQLite, so that no other user of the machine can hold it. */
 function makeLockFile(lockFile: string): bigint | null {
   try {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { createAccountServices } from '../../../test/support/servers/account-services.ts'
+import type { ApiSchema } from '../api-database.ts'
 import { SqliteCredentialStore } from './sqlite-credential-store.ts'
+import type { SqliteKysely } from './sqlite-driver.ts'
 
 const NOW = 1_700_000_000
 
@@ -12,7 +14,7 @@ it.each([1, 3])(
       await keys.createFor({ name, tier: 'free', expiresInDays: null, userId: null })
     }
     const rows = await database.selectFrom('api_keys').select(['id', 'secret_hash as hash']).execute()
-    const store = new SqliteCredentialStore(database)
+    const store = new SqliteCredentialStore(database as SqliteKysely<ApiSchema>)
     const asked = [...rows, { id: null, hash: 'unknown' }].slice(0, count)
     const findAll = () => Promise.all(asked.map(({ hash }) => store.findKey(hash, NOW)))
     const expected = asked.map(({ id }) => id)
@@ -34,7 +36,7 @@ it('keeps nothing of a key from one turn to the next', async () => {
     .selectFrom('api_keys')
     .select('secret_hash as hash')
     .executeTakeFirstOrThrow()
-  const store = new SqliteCredentialStore(database)
+  const store = new SqliteCredentialStore(database as SqliteKysely<ApiSchema>)
 
   expect(await store.findKey(hash, NOW)).toMatchObject({ tier: 'free' })
   await database.updateTable('api_keys').set({ tier: 'pro' }).execute()

@@ -1,6 +1,7 @@
 /**
  * The credential store over SQLite. Keys that are asked for in one turn of the event loop are read together at its end,
- * in one read transaction: locking the file costs more than reading a key. Called for every request with a secret.
+ * in one read transaction: locking the file costs more than reading a key. Nothing of a key is kept from one turn to the next,
+ * so a change by any process is seen by the next look-up. Called for every request with a secret.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ApiSchema } from '../api-database.ts'
@@ -9,6 +10,7 @@ import {
   compileSessionQuery,
   type CredentialStore,
   type SessionTierRow,
+  toValidSession,
   type ValidKey,
   type ValidSession,
 } from '../credential-store.ts'
@@ -40,10 +42,7 @@ export class SqliteCredentialStore implements CredentialStore {
     const { rows } = await this.#driver.run((connection) =>
       connection.run<SessionTierRow>(this.#sessionSql, values),
     )
-    const [session] = rows
-    if (session === undefined) return null
-    const keyTiers = rows.flatMap(({ keyTier }) => (keyTier === null ? [] : [keyTier]))
-    return { id: session.id, userId: session.userId, tiers: [session.userTier, ...keyTiers] }
+    return toValidSession(rows)
   }
 
   async #readPending(): Promise<ReadonlyMap<string, ValidKey>> {

@@ -6,7 +6,7 @@ const databases = useUsageDatabases()
 
 describe('a transaction past the query builder', () => {
   it('waits for one that is open on the connection, and is no part of it', async () => {
-    const { database, store } = await databases.openFile()
+    const { database, store } = await databases.openSqlite()
     const failing = database.transaction().execute(async (transaction) => {
       const inserting = store.insert([usageEntry()])
       await transaction.deleteFrom('usage_totals').execute()
@@ -20,7 +20,7 @@ describe('a transaction past the query builder', () => {
   })
 
   it('leaves nothing behind when one of its statements fails, and the next one works', async () => {
-    const { database, store } = await databases.openFile()
+    const { database, store } = await databases.openSqlite()
     await store.insert([usageEntry()])
 
     const failing = database.driver.transact('write', (connection) => {
@@ -35,7 +35,7 @@ describe('a transaction past the query builder', () => {
   })
 
   it('reads one state of the database, whatever others write', async () => {
-    const { database, store } = await databases.openFile()
+    const { database, store } = await databases.openSqlite()
     await store.insert([usageEntry()])
     const [{ file } = { file: '' }] = await database.driver.run(
       (connection) => connection.run<{ file: string }>('pragma database_list', []).rows,

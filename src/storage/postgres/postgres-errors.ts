@@ -1,0 +1,43 @@
+/** Interprets the errors of PostgreSQL and of the connection to it. */
+import { errorCode } from '../../core/system-error.ts'
+
+/**
+ * Beginnings of the SQLSTATEs after which the same statement may succeed later, here or on the server that takes over:
+ * connection, authentication, missing database, resources, operator intervention, system; read-only, lock not available.
+ */
+const PASSING_STATES = ['08', '28', '3D', '53', '57', '58', '25006', '55P03', '40001', '40P01']
+
+/** Whether the database could not do its work, for no reason that lies in the statement. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const state = sqlState(error)
+  // What the server did not answer, the connection did: refused, reset, timed out.
+  return state === null || PASSING_STATES.some((beginning) => state.startsWith(beginning))
+}
+
+/** Null for what is no answer of the server. */
+function sqlState(error: unknown): string | null {
+  const code = errorCode(error)
+  return code !== null && /^[\dA-Z]{5}$/.test(code) && error instanceof Error && 'severity' in error
+    ? code
+    : null
+}
+
+const TROUBLES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its host is not known',
+  EAI_AGAIN: 'its host cannot be looked up',
+  ENOENT: 'there is no such socket',
+  ETIMEDOUT: 'its host does not answer',
+  ECONNRESET: 'the connection was cut',
+  '3D000': 'it does not exist',
+  '28P01': 'the user or the password is refused',
+}
+
+/** The reason why the database cannot be used, as the end of a sentence. */
+export function postgresTrouble(error: unknown): string {
+  const known = TROUBLES[errorCode(error) ?? '']
+  if (known !== undefined) return known
+  const message = error instanceof Error ? error.message : String(error)
+  return message === '' ? 'the connection failed' : message
+}

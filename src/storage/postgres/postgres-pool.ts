@@ -1,0 +1,255 @@
+/**
+ * The connections to one PostgreSQL database, and whether it can be reached. An outage begins with the first statement that
+ * fails for a reason of the connection or the server, and ends when a probe succeeds:
+ *
+ *   reachable ──a statement fails──▶ away: every use fails at once ──probe, every `PROBE_EVERY_MS`──▶ reachable
+ *
+ * Used by the query builder through its dialect and by the stores of this folder. Invariant: during an outage no caller waits
+ * for a time-out but the one that noticed it, and those that come before the first probe has ended.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { PostgresPool as KyselyPool, PostgresPoolClient } from 'kysely'
+import pg from 'pg'
+import { ServiceError } from '../../core/errors.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
+import { isOutage, postgresTrouble } from './postgres-errors.ts'
+
+export interface PostgresPoolOptions {
+  readonly url: string
+  /** Its contents, for messages: `accounts and keys`. */
+  readonly holds: string
+  readonly log: Pick<LogWriter, 'error' | 'info'>
+}
+
+const MAX_CONNECTIONS = 8
+
+const CONNECT_TIMEOUT_MS = 2000
+
+/** The server gives up first, so that a statement is not carried out after its caller has been refused. */
+const STATEMENT_TIMEOUT_MS = 4000
+const ANSWER_TIMEOUT_MS = 5000
+
+/** A transaction holds locks that all instances wait for; one whose process is cut off must end. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 5000
+
+const PROBE_EVERY_MS = 250
+
+export class PostgresPool implements KyselyPool {
+  readonly #options: PostgresPoolOptions
+  readonly #pool: pg.Pool
+  readonly #onReturn: (() => void)[] = []
+  readonly #onWrite: (() => void)[] = []
+  readonly #onEnd: (() => Promise<void>)[] = []
+  /** The first probe of the outage; null while the database is reachable. */
+  #firstProbe: Promise<void> | null = null
+  readonly #ending = new AbortController()
+
+  constructor(options: PostgresPoolOptions) {
+    this.#options = options
+    this.#pool = new pg.Pool({ ...connectionConfig(options.url), max: MAX_CONNECTIONS })
+    // A connection was cut: whoever waits for its answer is rejected, and the pool opens another when one is needed.
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => void client.on('error', () => {}))
+  }
+
+  get isAway(): boolean {
+    return this.#firstProbe !== null
+  }
+
+  /** Called when an outage has ended. */
+  onReturn(listener: () => void): void {
+    this.#onReturn.push(listener)
+  }
+
+  /** Called after each statement of this process that may have changed something, before its caller goes on. */
+  onWrite(listener: () => void): void {
+    this.#onWrite.push(listener)
+  }
+
+  /** Called before the connections are closed. */
+  onEnd(listener: () => Promise<void>): void {
+    this.#onEnd.push(listener)
+  }
+
+  /** @throws ServiceError `database_unavailable` */
+  async connect(): Promise<PostgresPoolClient> {
+    await this.#firstProbe
+    if (this.isAway) throw this.unavailable()
+    try {
+      return new PooledClient(await this.#pool.connect(), {
+        onDone: (sql) => this.#noteStatement(sql),
+        toError: (error) => this.#noteFailure(error),
+      })
+    } catch (error) {
+      throw this.#noteFailure(error)
+    }
+  }
+
+  /** One statement, in a transaction of its own. @throws ServiceError `database_unavailable` */
+  async query<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const client = await this.connect()
+    try {
+      return (await client.query<Row>(sql, values)).rows
+    } finally {
+      client.release()
+    }
+  }
+
+  /** As `query`, once more where a connection was cut and the database is there: for what may be done twice. */
+  async queryTwice<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    try {
+      return await this.query<Row>(sql, values)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      return await this.query<Row>(sql, values)
+    }
+  }
+
+  unavailable(cause?: unknown): ServiceError {
+    const options = { retryAfterSeconds: 1, ...(cause === undefined ? {} : { cause }) }
+    return new ServiceError('database_unavailable', { holds: this.#options.holds, seconds: 1 }, options)
+  }
+
+  async end(): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    for (const end of this.#onEnd) await end()
+    this.#ending.abort()
+    await this.#pool.end()
+  }
+
+  #noteStatement(sql: string): void {
+    if (!/^(?:insert|update|delete|commit)/i.test(sql)) return
+    for (const listener of this.#onWrite) listener()
+  }
+
+  #noteFailure(error: unknown): unknown {
+    if (!isOutage(error)) return error
+    if (!this.isAway && !this.#ending.signal.aborted) this.#firstProbe = this.#beginOutage()
+    return this.unavailable(error)
+  }
+
+  /** Resolves after the first probe. One connection that was cut is no outage, and not in the log. */
+  async #beginOutage(): Promise<void> {
+    const trouble = await this.#probe()
+    if (trouble === null) {
+      this.#endOutage(false)
+      return
+    }
+    const { holds, log } = this.#options
+    log.error(
+      { code: 'database_unavailable' },
+      `The database of ${holds} cannot be reached: ${postgresTrouble(trouble)}.`,
+    )
+    void this.#probeUntilBack()
+  }
+
+  async #probeUntilBack(): Promise<void> {
+    const { signal } = this.#ending
+    while (!signal.aborted) {
+      await pause(PROBE_EVERY_MS, undefined, { ref: false, signal }).catch(() => {})
+      if (signal.aborted) return
+      if ((await this.#probe()) === null) {
+        this.#endOutage(true)
+        return
+      }
+    }
+  }
+
+  #endOutage(isLogged: boolean): void {
+    this.#firstProbe = null
+    if (isLogged) this.#options.log.info(`the database of ${this.#options.holds} is back`)
+    for (const listener of this.#onReturn) listener()
+  }
+
+  /** Over a connection of its own: those of the pool may be cut without notice. Gives the trouble, or null. */
+  async #probe(): Promise<unknown> {
+    const client = new pg.Client({
+      ...connectionConfig(this.#options.url),
+      query_timeout: CONNECT_TIMEOUT_MS,
+    })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('select 1')
+      return null
+    } catch (error) {
+      return error
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'database_unavailable'
+}
+
+/** For a connection whose statements are bounded in time. */
+export function connectionConfig(url: string): pg.ClientConfig {
+  return {
+    ...unboundedConfig(url),
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+  }
+}
+
+/** For a connection whose statements may take their time: migrations. */
+export function unboundedConfig(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'sluice',
+    types: { getTypeParser },
+  }
+}
+
+/** Counts and sums: `bigint`, and `numeric` for the sum of those, all below 2^53. */
+const NUMBER_TYPES: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]
+
+const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
+  NUMBER_TYPES.includes(type) ? Number : pg.types.getTypeParser(type, format)
+
+interface ClientEvents {
+  readonly onDone: (sql: string) => void
+  readonly toError: (error: unknown) => unknown
+}
+
+/** One connection while it is taken from the pool; one that failed is not given back. */
+class PooledClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient
+  readonly #events: ClientEvents
+  #isBroken = false
+
+  constructor(client: pg.PoolClient, events: ClientEvents) {
+    this.#client = client
+    this.#events = events
+  }
+
+  query(sql: string, parameters: readonly unknown[]): Promise<never>
+  query(cursor: object): never
+  async query(sql: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
+    if (typeof sql !== 'string') throw new TypeError('Cursors are not used.')
+    try {
+      const result = await this.#client.query(sql, parameters.map(toValue))
+      this.#events.onDone(sql)
+      return result
+    } catch (error) {
+      this.#isBroken ||= isOutage(error)
+      throw this.#events.toError(error)
+    }
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken)
+  }
+}
+
+/**
+ * PostgreSQL has no text with a null character and refuses a statement that names one. A character that stands for none in
+ * Unicode makes a text that equals no stored one (`storedText` in the schemas).
+ */
+function toValue(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFF') : value
+}

@@ -1,0 +1,102 @@
+/**
+ * The usage store over PostgreSQL. A batch that cannot be written because the database is away waits in a file and is written
+ * when it is back, at the next start if need be; requests go on being answered meanwhile, until the file is full. Written by
+ * the usage recorder, which batches; read by reports; emptied by the pruner.
+ * Invariant: a batch whose `insert` resolved is counted once, however its writing went.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import type { ServiceError } from '../../core/errors.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
+import type { UsageScope } from '../usage-database.ts'
+import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
+import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
+import type { PostgresDatabase } from './open-postgres.ts'
+import type { PostgresUsageSchema } from './postgres-usage-database.ts'
+import { isUnavailable, type PostgresPool } from './postgres-pool.ts'
+import type { UsageBatch, UsageFile } from './usage-file.ts'
+import { batchValues, DELETE_BEFORE_SQL, INSERT_BATCHES_SQL } from './usage-statements.ts'
+
+export interface PostgresUsageStoreDeps {
+  readonly database: PostgresDatabase<PostgresUsageSchema>
+  /** Of this instance alone. */
+  readonly waiting: UsageFile
+  readonly clock: Clock
+  readonly log: Pick<LogWriter, 'error'>
+}
+
+export class PostgresUsageStore implements UsageStore {
+  readonly #deps: PostgresUsageStoreDeps
+  readonly #pool: PostgresPool
+  readonly #sumSql: Readonly<Record<UsageScope, string>>
+
+  /** Writes what waits since an earlier run. */
+  constructor(deps: PostgresUsageStoreDeps) {
+    this.#deps = deps
+    this.#pool = deps.database.pool
+    this.#sumSql = {
+      key: compileSumByPath(deps.database, 'key').sql,
+      account: compileSumByPath(deps.database, 'account').sql,
+      all: compileSumByPath(deps.database, 'all').sql,
+    }
+    this.#pool.onReturn(() => void this.#writeWaiting())
+    void this.#writeWaiting()
+  }
+
+  async insert(entries: readonly UsageEntry[]): Promise<void> {
+    const createdAtUnixSeconds = this.#deps.clock.unixSeconds()
+    const batch = { id: randomUUID(), createdAtUnixSeconds, entries }
+    try {
+      await this.#write([batch])
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      if (!(await this.#deps.waiting.append(batch))) throw error
+      // The outage may have ended before the batch was in the file.
+      if (!this.#pool.isAway) void this.#writeWaiting()
+    }
+  }
+
+  async sumByPath(
+    subject: UsageSubject,
+    sinceUnixSeconds: number | null,
+  ): Promise<ReadonlyMap<string, UsageSums>> {
+    await this.#deps.waiting.empty((batches) => this.#write(batches))
+    // Later than any bucket, and still a `bigint`.
+    const since = Math.min(sinceUnixSeconds ?? 0, Number.MAX_SAFE_INTEGER)
+    const values = sumValues(subject, since)
+    const rows = await this.#pool.queryTwice<PathSumRow>(this.#sumSql[subject.scope], values)
+    return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  async deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
+    const [row] = await this.#pool.query<{ count: number }>(DELETE_BEFORE_SQL, [dayStartUnixSeconds, maxRows])
+    return row?.count ?? 0
+  }
+
+  /** Nothing more can be recorded only when the file is full as well. */
+  whyLost(): ServiceError | null {
+    return this.#pool.isAway && this.#deps.waiting.isFull ? this.#pool.unavailable() : null
+  }
+
+  async close(): Promise<void> {
+    await this.#writeWaiting()
+    await this.#deps.database.destroy()
+    await this.#deps.waiting.close()
+  }
+
+  async #write(batches: readonly UsageBatch[]): Promise<void> {
+    await this.#pool.queryTwice(INSERT_BATCHES_SQL, batchValues(batches))
+  }
+
+  /** What could not be written waits for the next return of the database. */
+  async #writeWaiting(): Promise<void> {
+    const { waiting, log } = this.#deps
+    if (waiting.isEmpty) return
+    try {
+      await waiting.empty((batches) => this.#write(batches))
+    } catch (error) {
+      if (!isUnavailable(error))
+        log.error({ err: error }, 'usage that waits in its file could not be written')
+    }
+  }
+}

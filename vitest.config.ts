@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { POSTGRES_BIN } from './tools/optional-programs.mjs'
 
 /** The mode of `npm run test:soak`, in which the tests that repeat something do so at length (`lengthOf`). */
 const SOAK = 'soak'
@@ -13,7 +14,7 @@ export default defineConfig(({ mode }) => {
   const timeoutMs = isSoak ? SOAK_TIMEOUT_MS : TIMEOUT_MS
   // Given to each project by hand: `extends` would read this file again, in the mode `test`.
   const ofAll = {
-    provide: { isSoak },
+    provide: { isSoak, database: 'SQLite' as const },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     // Not the default second: what is polled for happens in another process, or behind a busy one.
@@ -25,6 +26,11 @@ export default defineConfig(({ mode }) => {
     maxWorkers: availableParallelism() + 1,
   }
   const unit = ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts']
+  // The suites of what is stored, once more: `inject('database')` says on what.
+  const stored = ['src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
+  // They send a request as soon as another's permit is released, and do not wait for a database.
+  const notStored = ['test/contract/accounts/concurrency.test.ts']
+  const onPostgres = { ...ofAll, provide: { isSoak, database: 'PostgreSQL' as const } }
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
@@ -32,6 +38,9 @@ export default defineConfig(({ mode }) => {
         { test: { ...ofAll, name: 'unit', include: unit } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },
         { test: { ...ofAll, name: 'model', include: ['test/model/**/*.test.ts'], setupFiles } },
+        ...(POSTGRES_BIN === null
+          ? []
+          : [{ test: { ...onPostgres, name: 'postgres', include: stored, exclude: notStored } }]),
         // The built program with real processes and ports.
         { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
       ],

@@ -1,6 +1,6 @@
 // @ts-check
 /** The programs that some tests start where they are installed, and what does not run where they are not. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 
 /** Folders that an ordinary user's PATH lacks are looked through as well. */
@@ -14,6 +14,19 @@ function findProgram(name) {
 export const NGINX = findProgram('nginx')
 export const SYSTEMD_ANALYZE = findProgram('systemd-analyze')
 
+/** Debian keeps the programs of each version of PostgreSQL in a folder of their own. */
+const POSTGRES_FOLDER = '/usr/lib/postgresql'
+
+/** The folder of `initdb` and `postgres`; null where they are not installed. */
+export const POSTGRES_BIN = findPostgres()
+
+function findPostgres() {
+  const versions = existsSync(POSTGRES_FOLDER) ? readdirSync(POSTGRES_FOLDER) : []
+  const newestFirst = versions.sort((one, other) => Number(other) - Number(one))
+  const folders = newestFirst.map((version) => path.join(POSTGRES_FOLDER, version, 'bin'))
+  return [...folders, ...FOLDERS].find((folder) => existsSync(path.join(folder, 'initdb'))) ?? null
+}
+
 /** One line for each kind of test that is left out. */
 export function describeLeftOut() {
   return [
@@ -21,5 +34,8 @@ export function describeLeftOut() {
       ? ['not run: the tests behind nginx, which is not installed (Debian package nginx)']
       : []),
     ...(SYSTEMD_ANALYZE === null ? ['not run: the check of the systemd unit (Debian package systemd)'] : []),
+    ...(POSTGRES_BIN === null
+      ? ['not run: the tests on PostgreSQL, which is not installed (Debian package postgresql)']
+      : []),
   ]
 }

@@ -13,9 +13,8 @@ import type { Tier } from '../../../src/core/tiers.ts'
 import { AttemptThrottle } from '../../../src/limits/attempt-throttle.ts'
 import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { RequestLimiter } from '../../../src/limits/request-limiter.ts'
-import { type ApiSchema, openApiDatabase } from '../../../src/storage/api-database.ts'
-import type { SqliteKysely } from '../../../src/storage/sqlite/sqlite-driver.ts'
-import { SqliteCredentialStore } from '../../../src/storage/sqlite/sqlite-credential-store.ts'
+import type { ApiDatabase } from '../../../src/storage/api-database.ts'
+import { openAccountsDatabase } from '../databases/injected-database.ts'
 import { whenUnused } from '../shared.ts'
 
 export const ADDRESS = '192.0.2.1'
@@ -27,7 +26,7 @@ export const CHEAP_ARGON2 = { memoryKib: 8, passes: 1, lanes: 1 }
 export const DAY_MS = 24 * 60 * 60 * 1000
 
 export interface AccountServices {
-  readonly database: SqliteKysely<ApiSchema>
+  readonly database: ApiDatabase
   readonly clock: VirtualClock
   readonly shared: MemoryState
   readonly limiter: RequestLimiter
@@ -41,7 +40,7 @@ export interface AccountServices {
 }
 
 export interface AccountServicesOptions {
-  /** @default in memory */
+  /** Of a SQLite file. @default a new database of the kind that the suite runs on */
   readonly location?: string
   readonly isRegistrationOpen?: boolean
   /** @default argon2's */
@@ -51,11 +50,11 @@ export interface AccountServicesOptions {
 }
 
 export async function createAccountServices(options: AccountServicesOptions = {}): Promise<AccountServices> {
-  const { location = ':memory:', isRegistrationOpen = true, verifyHash = verify } = options
+  const { location = null, isRegistrationOpen = true, verifyHash = verify } = options
   const { wrapShared = (state) => state } = options
-  const database = await openApiDatabase(location)
-  whenUnused(() => database.destroy())
   const clock = new VirtualClock(1_700_000_000.25)
+  const { database, credentials } = await openAccountsDatabase(clock, location)
+  whenUnused(() => database.destroy())
   const shared = new MemoryState(clock)
   const { requests, attempts } = wrapShared(shared)
   const accounts = new AccountService({
@@ -65,7 +64,7 @@ export async function createAccountServices(options: AccountServicesOptions = {}
     clock,
     isRegistrationOpen,
   })
-  const authenticator = createKeyAuthenticator({ credentials: new SqliteCredentialStore(database), clock })
+  const authenticator = createKeyAuthenticator({ credentials, clock })
   return {
     database,
     clock,

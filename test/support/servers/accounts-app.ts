@@ -1,4 +1,7 @@
-/** An app with its databases, in memory: accounts, keys, limits and usage as in a running server, on a virtual clock. */
+/** An app with its databases, new ones: accounts, keys, limits and usage as in a running server, on a virtual clock. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { completeConfig } from '../../../src/config/resolve.ts'
 import type { ServerConfig } from '../../../src/config/server-config.ts'
@@ -6,6 +9,7 @@ import { VirtualClock } from '../../../src/core/clock.ts'
 import { openState, type ServerState } from '../../../src/app/state.ts'
 import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
+import { isPostgres, newDatabaseLocation } from '../databases/injected-database.ts'
 import { distantState } from './distant-state.ts'
 import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
@@ -43,14 +47,22 @@ export interface AccountsAppOptions extends TestAppOptions {
   readonly isDistant?: boolean
 }
 
+/** For usage that waits. */
+function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-accounts-'))
+  whenUnused(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 export async function createAccountsApp(options: AccountsAppOptions = {}): Promise<AccountsApp> {
   const { config, isDistant = false, ...appOptions } = options
   const clock = new VirtualClock()
   const shared = new MemoryState(clock)
   const state = await openState(
     completeConfig({
-      apiDb: ':memory:',
-      usageDb: ':memory:',
+      apiDb: await newDatabaseLocation(),
+      usageDb: await newDatabaseLocation(),
+      ...(isPostgres() && { dataDir: newFolder() }),
       apiKeys: [KEY],
       adminKey: ADMIN_KEY,
       ...config,

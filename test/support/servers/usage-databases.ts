@@ -1,4 +1,4 @@
-/** A folder of its own for each test and usage databases in it, or in memory; all are closed after the test. */
+/** A folder of its own for each test and usage databases in it, in memory or in PostgreSQL; all are closed after the test. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,14 +6,27 @@ import { afterEach, beforeEach } from 'vitest'
 import { type Clock, VirtualClock } from '../../../src/core/clock.ts'
 import { IN_MEMORY } from '../../../src/storage/sqlite/open-database.ts'
 import { openUsageDatabase, type UsageDatabase } from '../../../src/storage/usage-database.ts'
+import { openPostgresUsageDatabase } from '../../../src/storage/postgres/postgres-usage-database.ts'
+import { PostgresUsageStore } from '../../../src/storage/postgres/postgres-usage-store.ts'
+import { UsageFile } from '../../../src/storage/postgres/usage-file.ts'
 import { SqliteUsageStore } from '../../../src/storage/sqlite/sqlite-usage-store.ts'
-import type { UsageEntry } from '../../../src/storage/usage-store.ts'
+import type { UsageEntry, UsageStore } from '../../../src/storage/usage-store.ts'
+import { isPostgres, QUIET_LOG } from '../databases/injected-database.ts'
+import { createPostgresDatabase } from '../databases/throw-away-postgres.ts'
+
+interface OpenUsage {
+  readonly database: UsageDatabase
+  readonly store: UsageStore
+}
 
 /** Call at the top of a test file. */
 export function useUsageDatabases() {
   let folder = ''
-  const opened: UsageDatabase[] = []
+  /** One for each test, as there is one file. */
+  let url: string | null = null
+  const opened: { destroy(): Promise<void> }[] = []
   beforeEach(() => {
+    url = null
     folder = mkdtempSync(path.join(tmpdir(), 'sluice-usage-'))
   })
   afterEach(async () => {
@@ -21,12 +34,23 @@ export function useUsageDatabases() {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const open = async (location: string, clock: Clock = new VirtualClock()) => {
+  const openSqlite = async (location: string, clock: Clock = new VirtualClock()) => {
     const database = await openUsageDatabase(location)
     opened.push(database)
     return { database, store: new SqliteUsageStore(database, clock) }
   }
+  const openInPostgres = async (clock: Clock, isShared: boolean): Promise<OpenUsage> => {
+    const ownUrl = isShared ? (url ??= await createPostgresDatabase()) : await createPostgresDatabase()
+    const database = await openPostgresUsageDatabase({ url: ownUrl, log: QUIET_LOG })
+    const waiting = await UsageFile.open(path.join(folder, `waiting-usage-${opened.length}.jsonl`))
+    const store = new PostgresUsageStore({ database, waiting, clock, log: QUIET_LOG })
+    opened.push({ destroy: () => store.close() })
+    return { database: database as unknown as UsageDatabase, store }
+  }
+  const open = async (location: string, clock: Clock = new VirtualClock()): Promise<OpenUsage> =>
+    await (isPostgres() ? openInPostgres(clock, location !== IN_MEMORY) : openSqlite(location, clock))
   return {
+    openSqlite: () => openSqlite(path.join(folder, 'usage.db')),
     openFile: (clock?: Clock) => open(path.join(folder, 'usage.db'), clock),
     openInMemory: (clock?: Clock) => open(IN_MEMORY, clock),
   }

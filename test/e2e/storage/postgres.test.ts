@@ -1,0 +1,157 @@
+/** Instances of the built program on one PostgreSQL: started at once, cut off from it, killed, and told of revocations. */
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { newKeySecret } from '../../../src/accounts/keys/key-secret.ts'
+import { POSTGRES_BIN } from '../../../tools/optional-programs.mjs'
+import { type PostgresServer, runSql, startOwnPostgres } from '../../support/databases/throw-away-postgres.ts'
+import {
+  call,
+  logged,
+  type RunningServerProcess,
+  startServer,
+  temporaryFolder,
+} from '../../support/servers/server-process.ts'
+
+const ADMIN_KEY = 'admin-key-of-this-test'
+
+interface Scene {
+  readonly postgres: PostgresServer
+  readonly url: string
+  /** Starts an instance with a data folder of its own, or this one. */
+  readonly start: (dataDir?: string) => Promise<RunningServerProcess>
+}
+
+async function createScene(): Promise<Scene> {
+  const postgres = await startOwnPostgres()
+  const url = await postgres.createDatabase()
+  const start = (dataDir = temporaryFolder()) =>
+    startServer(['--admin-key', ADMIN_KEY, '--api-db', url, '--usage-db', url, '--data-dir', dataDir])
+  return { postgres, url, start }
+}
+
+async function createKey(server: RunningServerProcess): Promise<{ id: string; key: string }> {
+  const answer = await call(server, 'POST /v1/admin/keys?tier=enterprise', { secret: ADMIN_KEY })
+  return (await answer.json()) as { id: string; key: string }
+}
+
+async function generate(server: RunningServerProcess, secret: string): Promise<number> {
+  const answer = await call(server, 'POST /v1/generate', { secret, body: { prompt: 'ab' } })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+async function countRequests(server: RunningServerProcess): Promise<unknown> {
+  const answer = await call(server, 'GET /v1/admin/usage', { secret: ADMIN_KEY })
+  return ((await answer.json()) as { requests?: number }).requests
+}
+
+const waitingBytes = (dataDir: string) => statSync(path.join(dataDir, 'waiting-usage.jsonl')).size
+
+describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
+  it('start at once on an empty database, and have keys and usage in common', async () => {
+    const { start } = await createScene()
+    const servers = await Promise.all([start(), start(), start()])
+    const [first] = servers
+    if (first === undefined) throw new Error('None was started.')
+    const { key } = await createKey(first)
+
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => generate(servers[index % 3] ?? first, key)),
+    )
+
+    expect(answers).toEqual(Array.from({ length: 60 }, () => 200))
+    expect(await Promise.all(servers.map(countRequests))).toEqual([60, 60, 60])
+  })
+
+  it('hear within a second that a key was revoked, by another instance or past all of them', async () => {
+    const { start, url } = await createScene()
+    const [one, other] = await Promise.all([start(), start()])
+    const [first, second] = [await createKey(one), await createKey(one)]
+    for (const { key } of [first, second]) expect(await generate(other, key)).toBe(200)
+
+    await call(one, `DELETE /v1/admin/keys/${first.id}`, { secret: ADMIN_KEY })
+    expect(await generate(one, first.key)).toBe(401)
+    await expect.poll(() => generate(other, first.key), { timeout: 1000, interval: 20 }).toBe(401)
+    await runSql(url, `update api_keys set revoked_at = 1 where id = '${second.id}'`)
+    await expect.poll(() => generate(other, second.key), { timeout: 1000, interval: 20 }).toBe(401)
+  })
+
+  it('serve the keys they know while it is away, and lose no row of usage', async () => {
+    const { start, postgres } = await createScene()
+    const dataDir = temporaryFolder()
+    const server = await start(dataDir)
+    const [known, revoked, unused] = [
+      await createKey(server),
+      await createKey(server),
+      await createKey(server),
+    ]
+    for (const { key } of [known, revoked]) expect(await generate(server, key)).toBe(200)
+    await call(server, `DELETE /v1/admin/keys/${revoked.id}`, { secret: ADMIN_KEY })
+
+    let answered = 2
+    const loading = new AbortController()
+    const load = async () => {
+      while (!loading.signal.aborted) {
+        expect(await generate(server, known.key)).toBe(200)
+        answered++
+        await pause(20)
+      }
+    }
+    const loads = [load(), load(), load()]
+    await postgres.kill()
+    await expect.poll(() => waitingBytes(dataDir)).toBeGreaterThan(0)
+    for (const secret of [unused.key, revoked.key, newKeySecret()]) {
+      const refused = await call(server, 'POST /v1/generate', { secret, body: { prompt: 'ab' } })
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('x-error-code')).toBe('database_unavailable')
+      expect(refused.headers.get('retry-after')).toBe('1')
+    }
+    expect((await call(server, 'GET /v1/ready')).status).toBe(200)
+    expect(await countRequests(server)).toBeUndefined()
+    await postgres.start()
+    await expect.poll(() => waitingBytes(dataDir), { timeout: 3000, interval: 50 }).toBe(0)
+    loading.abort()
+    await Promise.all(loads)
+
+    expect(await countRequests(server)).toBe(answered)
+    expect(await generate(server, unused.key)).toBe(200)
+    expect(await generate(server, revoked.key)).toBe(401)
+  })
+
+  it('killed while it is away, count at the next start what they answered', async () => {
+    const { start, postgres } = await createScene()
+    const dataDir = temporaryFolder()
+    const first = await start(dataDir)
+    const { key } = await createKey(first)
+    expect(await generate(first, key)).toBe(200)
+    await postgres.kill()
+    for (let count = 0; count < 5; count++) expect(await generate(first, key)).toBe(200)
+    first.child.kill('SIGKILL')
+    await first.ended
+    expect(waitingBytes(dataDir)).toBeGreaterThan(0)
+    await postgres.start()
+
+    expect(await countRequests(await start(dataDir))).toBe(6)
+  })
+
+  it('go on beside one that takes no connection and answers nothing', async () => {
+    const { start, postgres } = await createScene()
+    const server = await start()
+    const { key } = await createKey(server)
+    expect(await generate(server, key)).toBe(200)
+
+    await runSql(
+      postgres.urlOf('postgres'),
+      "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sluice'",
+    )
+    postgres.signal('SIGSTOP')
+    for (let count = 0; count < 5; count++) expect(await generate(server, key)).toBe(200)
+    await logged(server, 'The database of usage cannot be reached: timeout expired.')
+    postgres.signal('SIGCONT')
+    await logged(server, 'the database of usage is back')
+
+    expect(await countRequests(server)).toBe(6)
+  })
+})

@@ -1,0 +1,128 @@
+/**
+ * A PostgreSQL server for tests: a folder, a Unix socket and a port of its own, nothing written through to disk. One for each
+ * process of the tests, started when the first test asks for a database and stopped with the process, however that ends.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+import { POSTGRES_BIN } from '../../../tools/optional-programs.mjs'
+
+export interface PostgresServer {
+  /** Of one of its databases. */
+  urlOf(database: string): string
+  /** A new, empty database. */
+  createDatabase(): Promise<string>
+  start(): Promise<void>
+  /** At once, as a crash does. */
+  kill(): Promise<void>
+  /** Stops its main process, which takes no connection then; those that are open go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+}
+
+let ofProcess: Promise<PostgresServer> | null = null
+
+/** The URL of a new, empty database of the server of this process. */
+export async function createPostgresDatabase(): Promise<string> {
+  ofProcess ??= startPostgres()
+  return await (await ofProcess).createDatabase()
+}
+
+/** A server of the test's own, which it may kill; it ends with the test. */
+export async function startOwnPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  onTestFinished(() => server.kill())
+  return server
+}
+
+/** PostgreSQL refuses to run as root; `nobody` is on every Linux. */
+const NOBODY = 65_534
+const unprivileged = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+
+/** Ends the server when the pipe from this process ends, and removes its folder with it. */
+const KEEPER = `"$@" & pid=$!; trap 'kill -QUIT $pid' TERM; read -r line; kill -QUIT $pid; wait $pid`
+
+async function startPostgres(): Promise<PostgresServer> {
+  if (POSTGRES_BIN === null) throw new Error('PostgreSQL is not installed.')
+  const bin = POSTGRES_BIN
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pg-'))
+  if (unprivileged.uid !== undefined) chownSync(folder, NOBODY, NOBODY)
+  const data = path.join(folder, 'data')
+  const words = ['-D', data, '-U', 'sluice', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8']
+  execFileSync(path.join(bin, 'initdb'), words, { ...unprivileged, stdio: 'ignore', cwd: '/' })
+  const port = await freePort()
+  const settings = [`port=${port}`, `listen_addresses=127.0.0.1`, `unix_socket_directories=${folder}`]
+  const quick = ['fsync=off', 'max_connections=200', 'autovacuum=off', 'shared_buffers=16MB']
+  const options = [...settings, ...quick].flatMap((setting) => ['-c', setting])
+  const url = (database: string) => `postgres://sluice@127.0.0.1:${port}/${database}`
+  let keeper: ReturnType<typeof spawn> | null = null
+  let databases = 0
+
+  const start = async () => {
+    keeper = spawn('sh', ['-c', KEEPER, 'sh', path.join(bin, 'postgres'), '-D', data, ...options], {
+      ...unprivileged,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    })
+    keeper.unref()
+    ;(keeper.stdin as unknown as { unref?: () => void }).unref?.()
+    for (let tries = 0; ; tries++) {
+      try {
+        await runSql(url('postgres'), 'select 1')
+        return
+      } catch (error) {
+        if (tries > 200) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+  const kill = async () => {
+    if (keeper === null) return
+    const ended = once(keeper, 'exit')
+    keeper.stdin?.end()
+    keeper = null
+    await ended
+  }
+  await start()
+  return {
+    urlOf: url,
+    start,
+    kill,
+    signal: (name) => void process.kill(mainProcess(data), name),
+    createDatabase: async () => {
+      const name = `test_${++databases}`
+      await runSql(url('postgres'), `create database ${name}`)
+      return url(name)
+    },
+  }
+}
+
+/** Of a server that runs in this folder. */
+function mainProcess(data: string): number {
+  return Number(execFileSync('head', ['-1', path.join(data, 'postmaster.pid')]))
+}
+
+export async function runSql(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('It listens on no port.')
+  return address.port
+}

@@ -38,6 +38,11 @@ export class EndpointSet {
     return [...this.#byUrl.values()]
   }
 
+  /** Those that answered their last probe, and may take work. */
+  get ready(): readonly Endpoint[] {
+    return this.available.filter(({ isHealthy }) => isHealthy !== false)
+  }
+
   /** Those that may take work now. */
   get available(): readonly Endpoint[] {
     return this.all.filter(({ breaker }) => breaker.mayPass)
@@ -55,8 +60,8 @@ export class EndpointSet {
   /** Null where none takes work. @param tried those that have failed this request */
   choose(key: string | null, tried: ReadonlySet<Endpoint>): Endpoint | null {
     const left = this.available.filter((endpoint) => !tried.has(endpoint))
-    // One whose breaker is closed comes before one that must be tried first.
-    const closed = left.filter(({ breaker }) => breaker.isClosed)
+    // One whose breaker is closed and whose last probe was answered comes before one that must be tried first.
+    const closed = left.filter(({ breaker, isHealthy }) => breaker.isClosed && isHealthy !== false)
     return chooseEndpoint(closed.length > 0 ? closed : left, key)
   }
 

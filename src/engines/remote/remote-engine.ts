@@ -130,9 +130,9 @@ export class RemoteEngine implements Engine {
   }
 
   status(): EngineStatus {
-    const { all, available } = this.#endpoints
-    const replicas = { all: all.length, ready: available.length }
-    return { state: available.length > 0 ? 'ready' : 'restarting', replicas }
+    const { all, ready } = this.#endpoints
+    const replicas = { all: all.length, ready: ready.length }
+    return { state: ready.length > 0 ? 'ready' : 'restarting', replicas }
   }
 
   async close(): Promise<void> {
@@ -220,7 +220,10 @@ export class RemoteEngine implements Engine {
     const known = this.#options.model ?? this.#model.id
     if (known !== null) return known
     await this.#readModel()
-    if (this.#model.id === null) throw unavailable('its upstream lists no model.')
+    if (this.#model.id === null)
+      throw unavailable(
+        this.status().state === 'ready' ? 'its upstream lists no model.' : 'none of its endpoints is up.',
+      )
     return this.#model.id
   }
 

@@ -20,6 +20,7 @@ import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
 import { MaskWriter } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { byteLevelTexts } from './token-texts.ts'
+import { ValidUtf8 } from './valid-utf8.ts'
 import { boundMemory, captureErrors, loadXGrammar, type XGrammar } from './xgrammar.ts'
 
 /** What compiled grammars may add to the memory of the vocabulary. */
@@ -46,6 +47,7 @@ const compilers = new Map<string, GrammarCompiler>()
 let checker: XGrammar | null = null
 const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
+const validUtf8 = new ValidUtf8(vocabulary)
 
 memory.limit = MAX_GRAMMAR_BYTES
 await compilerFor(NONE_SHOWN)
@@ -166,6 +168,7 @@ async function open({ matcherId, key, lane }: Extract<GrammarRequest, { type: 'o
     if (tokenId !== null && !matcher.acceptToken(tokenId)) return 'stuck'
     if (matcher.isTerminated()) return 'ended'
     const mask = await matcher.getNextTokenBitmask()
+    validUtf8.restrict(mask, tokenId)
     if (mask.some((word) => word !== 0)) return mask
     // Where a text may end, an end token may come, if the model has one.
     return vocabulary.endTokenIds.length === 0 ? 'ended' : 'stuck'

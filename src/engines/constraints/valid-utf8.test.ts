@@ -6,7 +6,12 @@ import { ValidUtf8 } from './valid-utf8.ts'
 const WHOLE = 256
 const OVERLONG = 257
 const EMPTY = 258
-const BYTES = [...Array.from({ length: 256 }, (_, byte) => [byte]), [0xe2, 0x82, 0xac], [0xe0, 0x80, 0xaf], []]
+const BYTES = [
+  ...Array.from({ length: 256 }, (_, byte) => [byte]),
+  [0xe2, 0x82, 0xac],
+  [0xe0, 0x80, 0xaf],
+  [],
+]
 const vocabulary = {
   bytes: Uint8Array.from(BYTES.flat()),
   offsets: Int32Array.from(

@@ -55,7 +55,8 @@ export class ValidUtf8 {
 
 function isPossible(token: Uint8Array): boolean {
   return token.every(
-    (byte, i) => byte !== 0xc0 && byte !== 0xc1 && byte < 0xf5 && (i === 0 || mayFollow(token[i - 1] ?? 0, byte)),
+    (byte, i) =>
+      byte !== 0xc0 && byte !== 0xc1 && byte < 0xf5 && (i === 0 || mayFollow(token[i - 1] ?? 0, byte)),
   )
 }
 

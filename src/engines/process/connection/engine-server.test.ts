@@ -3,8 +3,9 @@ import { engineRequest } from '../../../../test/support/engines/engine-requests.
 import { temporaryFolder } from '../../../../test/support/servers/server-process.ts'
 import { until } from '../../../../test/support/until.ts'
 import { systemClock } from '../../../core/clock.ts'
+import type { Constraint } from '../../../protocol/constraint.ts'
 import type { EngineEvent } from '../../../protocol/engine.ts'
-import type { ModelRunner } from '../../../protocol/model-runner.ts'
+import type { ConstraintCompiler, ModelRunner } from '../../../protocol/model-runner.ts'
 import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
 import { connectToEngine, EngineClient } from './engine-client.ts'
@@ -12,9 +13,17 @@ import { EngineServer } from './engine-server.ts'
 
 const SLOTS = 2
 
+/** Compiles at once, and has no grammar to start. */
+const COMPILER: ConstraintCompiler = {
+  prepare: () => ({ matcherIds: [0], compiled: Promise.resolve() }),
+  isReady: () => true,
+  drop: () => {},
+}
+
 /** An engine of two slots that makes one byte a turn of the event loop. */
-async function startServer() {
-  const runner: ModelRunner = new PassthroughRunner({ maxBatchSize: SLOTS, maxSeqLen: null })
+async function startServer({ maxSeqLen = null }: { maxSeqLen?: number | null } = {}) {
+  const runner: ModelRunner = new PassthroughRunner({ maxBatchSize: SLOTS, maxSeqLen })
+  Object.defineProperty(runner, 'constraints', { value: COMPILER })
   Object.defineProperty(runner, 'stepsPerTurn', { value: 1 })
   const shares: number[] = []
   runner.shareCores = (busyEngines) => void shares.push(busyEngines)
@@ -44,8 +53,8 @@ async function connectClient(socketPath: string) {
     silenceMs: 60_000,
     clock: systemClock,
   })
-  const generate = (prompt: string, maxNewTokens = 4096) => {
-    const request = engineRequest(prompt, { maxNewTokens })
+  const generate = (prompt: string, maxNewTokens = 4096, constraint?: Constraint) => {
+    const request = engineRequest(prompt, { maxNewTokens, ...(constraint && { constraint }) })
     const leave = new AbortController()
     const stream = new RequestStream({
       signal: leave.signal,
@@ -120,6 +129,13 @@ describe('an engine with two clients', () => {
     const answer = kept.generate('hello')
     await answer.reading
     expect(answer.text()).toBe('hello')
+  })
+
+  it('says at once that a constrained prompt is too long, with no step to follow', async () => {
+    const { connect } = await startServer({ maxSeqLen: 4 })
+    const refused = (await connect()).generate('too long', 1, { kind: 'json-object' })
+    await refused.reading
+    expect(refused.events).toMatchObject([{ error: { code: 'context_length_exceeded' } }])
   })
 
   it('hears from a client how many engines share the cores, when that changes', async () => {

@@ -205,6 +205,8 @@ export class StepLoop {
         onCompiled: (matcherIds) => {
           this.#endWait(openRequest)
           this.#enqueue(openRequest, request, { outcomes, matcherIds })
+          // Where no sequence can run, no step follows that sends why.
+          this.#options.onStepEnd?.()
         },
         onRefused: (error) => {
           this.#endWait(openRequest)

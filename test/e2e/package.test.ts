@@ -22,6 +22,7 @@ describe('the package', () => {
     expect(Object.keys(sluice).sort()).toEqual([
       'ContinuousBatchScheduler',
       'ModelRegistry',
+      'SecretText',
       'ServiceError',
       'StartError',
       'VirtualClock',

@@ -20,9 +20,13 @@ export interface SharedState {
   readonly knocks: Knocks
 }
 
-/** Rate windows of 60 seconds and permits for concurrent requests, by a credential's `limitId` or a client's address. */
+/**
+ * Rate windows of 60 seconds and permits for concurrent requests, by a credential's `limitId` or a client's address, and the
+ * tokens that were spent under budgets, by a counter's id. The usage database has the whole truth about the tokens: a counter is
+ * restored from it when it is first asked for, and again each time it has been known for `SPENT_KNOWN_MS`.
+ */
 export interface RequestLimits {
-  /** Decides rate and concurrency together: a request that either refuses is counted under neither. */
+  /** Decides budgets, rate and concurrency together: a request that any of them refuses is counted under none. */
   admit(request: LimitedRequest): Answer<RequestDecision>
   /** One-way. Unknown and released permits are ignored. */
   release(permitId: string): void
@@ -34,6 +38,31 @@ export interface RequestLimits {
   openWindow(limitId: string, origin: WindowOrigin): Answer<void>
   /** Moves a revoked key's window and permits to its account, for the keys that are created after it. */
   revokeWindow(limitId: string, accountId: string): Answer<void>
+  /**
+   * Sets counters that `admit` did not know to what the usage database has under them. What was spent since `admit` asked stands
+   * on top of it; a counter that is known by then stays as it is.
+   */
+  restoreSpent(counters: readonly SpentTokens[]): Answer<void>
+  /** One-way. Counters that nobody has asked for are ignored: what they would count is read when they are. */
+  spend(counterIds: readonly string[], tokens: number): void
+}
+
+/**
+ * For how long a counter is known. Bounds how long one is wrong by what was recorded in the moment of reading, or by servers
+ * that share the database and not this state.
+ */
+export const SPENT_KNOWN_MS = 10_000
+
+export interface SpentTokens {
+  readonly counterId: string
+  readonly tokens: number
+}
+
+/** Refuses once as many tokens were spent; a request that is admitted before may exceed it by what it spends. */
+export interface BudgetBound {
+  /** Of a subject in one period; another period has another counter. */
+  readonly counterId: string
+  readonly maxTokens: number
 }
 
 export interface LimitedRequest {
@@ -41,6 +70,8 @@ export interface LimitedRequest {
   readonly requestsPerMinute: number
   /** Null for a request that needs no permit. */
   readonly maxConcurrent: number | null
+  /** Empty for a request that spends no tokens. */
+  readonly budgets: readonly BudgetBound[]
 }
 
 export interface WindowOrigin {
@@ -57,8 +88,20 @@ export interface RateState {
 }
 
 export type RequestDecision =
-  /** The permit lasts until it is released; null for a request that needs none. */
-  | { readonly outcome: 'admitted'; readonly permitId: string | null; readonly rate: RateState }
+  /**
+   * The permit lasts until it is released; null for a request that needs none. `spentTokens` are those under each budget of the
+   * request, in their order.
+   */
+  | {
+      readonly outcome: 'admitted'
+      readonly permitId: string | null
+      readonly rate: RateState
+      readonly spentTokens: readonly number[]
+    }
+  /** To be restored before `admit` is asked again. */
+  | { readonly outcome: 'budgets-unknown'; readonly counterIds: readonly string[] }
+  /** At least one budget is used up, whatever rate and concurrency say. */
+  | { readonly outcome: 'budget-exceeded'; readonly rate: RateState; readonly spentTokens: readonly number[] }
   | { readonly outcome: 'rate-exceeded'; readonly retryAfterSeconds: number; readonly rate: RateState }
   /** The rate alone would have passed. */
   | { readonly outcome: 'concurrency-exceeded'; readonly running: number; readonly rate: RateState }

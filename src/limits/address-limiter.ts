@@ -21,7 +21,8 @@ export class AddressLimiter {
   refuse(addressKey: string): Answer<ServiceError | null> {
     const { requestsPerMinute: limit, limits } = this.#options
     // No credential's id has this form.
-    const request = { limitId: `address:${addressKey}`, requestsPerMinute: limit, maxConcurrent: null }
+    const limitId = `address:${addressKey}`
+    const request = { limitId, requestsPerMinute: limit, maxConcurrent: null, budgets: [] }
     return afterAnswer(limits.admit(request), (decision) => {
       if (decision.outcome !== 'rate-exceeded') return null
       const { retryAfterSeconds } = decision

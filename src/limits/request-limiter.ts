@@ -3,7 +3,7 @@
  * the gate in front of every route with a key; owns no counts.
  */
 import type { Credential } from '../core/credential.ts'
-import { ServiceError } from '../core/errors.ts'
+import { InvariantError, ServiceError } from '../core/errors.ts'
 import {
   afterAnswer,
   type Answer,
@@ -52,6 +52,7 @@ export class RequestLimiter {
       limitId: credential.limitId,
       requestsPerMinute: effectiveRpm(credential),
       maxConcurrent: countsAsConcurrent ? maxConcurrentRequests : null,
+      budgets: [],
     }
     return afterAnswer(this.#limits.admit(request), (decision) =>
       this.#toAdmission(decision, maxConcurrentRequests),
@@ -59,6 +60,8 @@ export class RequestLimiter {
   }
 
   #toAdmission(decision: RequestDecision, maxConcurrent: number): Admission {
+    if (decision.outcome === 'budgets-unknown' || decision.outcome === 'budget-exceeded')
+      throw new InvariantError('The request has no budget.')
     const { rate } = decision
     switch (decision.outcome) {
       case 'admitted': {

@@ -1,5 +1,5 @@
 /**
- * Rate windows and permits of credentials. Permits stand under the credential's `limitId`, those of revoked keys under
+ * Rate windows and permits of credentials, and in `budget-counters.ts` what they have spent. Permits stand under the credential's `limitId`, those of revoked keys under
  * their account; an id without permits and a window without requests are forgotten.
  * Invariant: `checkIntegrity()` after every call.
  */
@@ -10,13 +10,16 @@ import type {
   RateState,
   RequestDecision,
   RequestLimits,
+  SpentTokens,
   WindowOrigin,
 } from '../../core/shared-state.ts'
+import { BudgetCounters } from './budget-counters.ts'
 import { secondsUntil, type SlidingWindow, SlidingWindows } from './sliding-windows.ts'
 
 export class MemoryRequestLimits implements RequestLimits {
   readonly #clock: Clock
   readonly #windows = new SlidingWindows()
+  readonly #counters = new BudgetCounters()
   /** Permits in use, with the id that each counts under: it changes when the key is revoked. */
   readonly #permits = new Map<string, string>()
   /** The same by that id; never empty. */
@@ -34,9 +37,20 @@ export class MemoryRequestLimits implements RequestLimits {
     return this.#windows.size
   }
 
-  admit({ limitId, requestsPerMinute: limit, maxConcurrent }: LimitedRequest): RequestDecision {
+  /** Budget counters that are remembered. */
+  get counterCount(): number {
+    return this.#counters.size
+  }
+
+  admit({ limitId, requestsPerMinute: limit, maxConcurrent, budgets }: LimitedRequest): RequestDecision {
     const nowMs = this.#clock.nowMs()
+    const unknown = this.#counters.findUnknown(budgets, nowMs)
+    if (unknown.length > 0) return { outcome: 'budgets-unknown', counterIds: unknown }
+    const spentTokens = this.#counters.spentUnder(budgets)
     const window = this.#windows.open(limitId, nowMs)
+    if (budgets.some(({ maxTokens }, index) => (spentTokens[index] ?? 0) >= maxTokens)) {
+      return { outcome: 'budget-exceeded', spentTokens, rate: rateState(window, limit, nowMs) }
+    }
     const freeAtMs = window.freeAtMs(limit, nowMs)
     if (freeAtMs > nowMs) {
       const retryAfterSeconds = secondsUntil(freeAtMs, nowMs)
@@ -48,7 +62,7 @@ export class MemoryRequestLimits implements RequestLimits {
     }
     window.add(nowMs)
     const permitId = maxConcurrent === null ? null : this.#acquire(limitId)
-    return { outcome: 'admitted', permitId, rate: rateState(window, limit, nowMs) }
+    return { outcome: 'admitted', permitId, spentTokens, rate: rateState(window, limit, nowMs) }
   }
 
   release(permitId: string): void {
@@ -56,6 +70,14 @@ export class MemoryRequestLimits implements RequestLimits {
     if (limitId === undefined) return
     this.#permits.delete(permitId)
     this.#remove(permitId, limitId)
+  }
+
+  restoreSpent(counters: readonly SpentTokens[]): void {
+    this.#counters.restore(counters, this.#clock.nowMs())
+  }
+
+  spend(counterIds: readonly string[], tokens: number): void {
+    this.#counters.add(counterIds, tokens)
   }
 
   openWindow(limitId: string, { makerLimitId, accountId }: WindowOrigin): void {

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../../core/clock.ts'
+import { SPENT_KNOWN_MS } from '../../core/shared-state.ts'
+import { MemoryRequestLimits } from './request-limits.ts'
+
+function setUp() {
+  const clock = new VirtualClock()
+  const limits = new MemoryRequestLimits(clock)
+  const admit = (budgets: readonly (readonly [string, number])[], requestsPerMinute = 60) =>
+    limits.admit({
+      limitId: 'key',
+      requestsPerMinute,
+      maxConcurrent: 1,
+      budgets: budgets.map(([counterId, maxTokens]) => ({ counterId, maxTokens })),
+    })
+  return { clock, limits, admit }
+}
+
+describe('MemoryRequestLimits: budgets', () => {
+  it('asks for the counters that it does not know, and counts nothing meanwhile', () => {
+    const { limits, admit } = setUp()
+    limits.restoreSpent([{ counterId: 'known', tokens: 1 }])
+
+    const budgets = [['known', 10], ['day', 10], ['month', 100]] as const
+    expect(admit(budgets)).toEqual({ outcome: 'budgets-unknown', counterIds: ['day', 'month'] })
+    limits.restoreSpent([{ counterId: 'day', tokens: 4 }, { counterId: 'month', tokens: 40 }])
+
+    const admitted = admit(budgets)
+    expect(admitted).toMatchObject({ outcome: 'admitted', spentTokens: [1, 4, 40], rate: { remaining: 59 } })
+  })
+
+  it('refuses from the last token on, before rate and concurrency, and counts under neither', () => {
+    const { limits, admit } = setUp()
+    limits.restoreSpent([{ counterId: 'day', tokens: 9 }])
+    const first = admit([['day', 10]], 1)
+    expect(first).toMatchObject({ outcome: 'admitted', spentTokens: [9] })
+
+    limits.spend(['day', 'month'], 1)
+    expect(admit([['day', 10]], 1)).toMatchObject({ outcome: 'budget-exceeded', spentTokens: [10] })
+    expect(admit([['day', 11]], 2)).toMatchObject({ outcome: 'concurrency-exceeded' })
+    if (first.outcome === 'admitted' && first.permitId !== null) limits.release(first.permitId)
+    expect(admit([['day', 11]], 2)).toMatchObject({ outcome: 'admitted', rate: { remaining: 0 } })
+  })
+
+  it('keeps what is spent between the question and the restoring, and a counter that another has restored', () => {
+    const { limits, admit } = setUp()
+    admit([['day', 10]])
+    limits.spend(['day'], 3)
+    limits.restoreSpent([{ counterId: 'day', tokens: 4 }])
+    limits.restoreSpent([{ counterId: 'day', tokens: 400 }])
+
+    expect(admit([['day', 10]])).toMatchObject({ outcome: 'admitted', spentTokens: [7] })
+  })
+
+  it('asks again for a counter after its time, with what is spent from then on', () => {
+    const { clock, limits, admit } = setUp()
+    limits.restoreSpent([{ counterId: 'day', tokens: 4 }])
+    limits.spend(['day'], 3)
+    clock.advance(SPENT_KNOWN_MS)
+
+    expect(admit([['day', 10]])).toMatchObject({ outcome: 'budgets-unknown' })
+    limits.spend(['day'], 1)
+    limits.restoreSpent([{ counterId: 'day', tokens: 7 }])
+    expect(admit([['day', 10]])).toMatchObject({ spentTokens: [8] })
+  })
+
+  it('forgets counters that nobody asks for', () => {
+    const { clock, limits } = setUp()
+    for (let round = 0; round < 3; round++) {
+      limits.restoreSpent(Array.from({ length: 1000 }, (_, id) => ({ counterId: `${round}-${id}`, tokens: 1 })))
+      clock.advance(SPENT_KNOWN_MS)
+    }
+    expect(limits.counterCount).toBe(1000)
+  })
+})

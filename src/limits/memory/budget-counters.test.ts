@@ -21,9 +21,16 @@ describe('MemoryRequestLimits: budgets', () => {
     const { limits, admit } = setUp()
     limits.restoreSpent([{ counterId: 'known', tokens: 1 }])
 
-    const budgets = [['known', 10], ['day', 10], ['month', 100]] as const
+    const budgets = [
+      ['known', 10],
+      ['day', 10],
+      ['month', 100],
+    ] as const
     expect(admit(budgets)).toEqual({ outcome: 'budgets-unknown', counterIds: ['day', 'month'] })
-    limits.restoreSpent([{ counterId: 'day', tokens: 4 }, { counterId: 'month', tokens: 40 }])
+    limits.restoreSpent([
+      { counterId: 'day', tokens: 4 },
+      { counterId: 'month', tokens: 40 },
+    ])
 
     const admitted = admit(budgets)
     expect(admitted).toMatchObject({ outcome: 'admitted', spentTokens: [1, 4, 40], rate: { remaining: 59 } })
@@ -67,7 +74,9 @@ describe('MemoryRequestLimits: budgets', () => {
   it('forgets counters that nobody asks for', () => {
     const { clock, limits } = setUp()
     for (let round = 0; round < 3; round++) {
-      limits.restoreSpent(Array.from({ length: 1000 }, (_, id) => ({ counterId: `${round}-${id}`, tokens: 1 })))
+      limits.restoreSpent(
+        Array.from({ length: 1000 }, (_, id) => ({ counterId: `${round}-${id}`, tokens: 1 })),
+      )
       clock.advance(SPENT_KNOWN_MS)
     }
     expect(limits.counterCount).toBe(1000)

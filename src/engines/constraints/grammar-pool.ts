@@ -95,6 +95,11 @@ export class GrammarPool implements ConstraintCompiler {
     return entry.thread.open(matcherId, entry.key)
   }
 
+  /** Has the masks made behind the tokens that were posted, while the next step is computed. */
+  wake(): void {
+    for (const thread of this.#threads) thread.wake()
+  }
+
   drop(matcherId: number): void {
     const entry = this.#matchers.get(matcherId)
     if (entry === undefined) return

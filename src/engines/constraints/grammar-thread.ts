@@ -83,6 +83,11 @@ export class GrammarThread {
     if (this.#readers.delete(matcherId)) this.#post({ type: 'close', matcherId })
   }
 
+  /** Tokens were posted: the masks behind them are to be made. */
+  wake(): void {
+    if (this.openMatchers > 0) ring(this.#bell)
+  }
+
   /** Ends it in the middle of whatever it does. */
   terminate(cause: Error): void {
     void this.#channel.close()

@@ -25,7 +25,7 @@ const STUCK = 2
 const BASE_WAIT_MS = 2000
 const WAIT_MS_PER_TOKEN = 10
 
-/** The doorbell of a thread: rung for each token and each message. */
+/** The doorbell of a thread: rung for each message, and when tokens were posted. */
 export function ring(bell: Int32Array): void {
   Atomics.add(bell, 0, 1)
   Atomics.notify(bell, 0)
@@ -60,11 +60,10 @@ export class MaskReader {
     this.#onTooSlow = onTooSlow
   }
 
-  /** The text goes on with this token. */
+  /** The text goes on with this token. Its thread looks for it when its bell is rung, once for all texts of a step. */
   post(tokenId: number): void {
     this.#words[TOKEN] = tokenId
     Atomics.add(this.#words, POSTED, 1)
-    ring(this.#bell)
   }
 
   /** Waits for the mask of the next token, which is there already unless the thread is behind. */
@@ -74,6 +73,7 @@ export class MaskReader {
     this.#waitableMs += WAIT_MS_PER_TOKEN
     for (let answered = Atomics.load(words, ANSWERED); answered !== posted && !this.#isLost;) {
       const startedMs = performance.now()
+      ring(this.#bell)
       Atomics.wait(words, ANSWERED, answered, Math.max(0, this.#waitableMs))
       this.#waitableMs -= performance.now() - startedMs
       answered = Atomics.load(words, ANSWERED)

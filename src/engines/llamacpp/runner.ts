@@ -241,6 +241,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
       sampled.set(run, { ...verified, logprobs })
       rows += 1 + (run.draftTokens ?? 0)
     }
+    this.constraints.wake()
   }
 
   /** What comes next; adds a token's log probability where its sequence asks for them. */

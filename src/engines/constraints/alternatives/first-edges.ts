@@ -1,6 +1,6 @@
 /**
  * What the alternatives of a rule can begin with: bytes, or other rules, which are the labels of edges in XGrammar's automata. Used by
- * `separate-alternatives.ts`.
+ * `separate-alternatives.ts` and `follow-sets.ts`.
  */
 import type { Alternative, BnfRule, OpaqueRule } from './bnf.ts'
 
@@ -89,7 +89,7 @@ export class FirstEdges {
   }
 }
 
-function isStar(element: string): boolean {
+export function isStar(element: string): boolean {
   return element.startsWith('[') && element.endsWith('*')
 }
 
@@ -112,7 +112,7 @@ export function* charactersOf(text: string): Generator<Character> {
 }
 
 /** What its characters begin with; those beyond ASCII are taken for all that there are. */
-function classBytes(members: string): readonly number[] {
+export function classBytes(members: string): readonly number[] {
   const isNegated = members.startsWith('^')
   const characters = [...charactersOf(isNegated ? members.slice(1) : members)]
   const has = new Set<number>()

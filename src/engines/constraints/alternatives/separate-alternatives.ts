@@ -7,6 +7,7 @@
  */
 import { type Alternative, type BnfRule, parseBnf, writeBnf } from './bnf.ts'
 import { charactersOf, FirstEdges } from './first-edges.ts'
+import { followAssertions } from './follow-sets.ts'
 import type { XGrammar } from '../xgrammar.ts'
 
 /** @throws what XGrammar throws where it cannot read the grammar; its instance is then not to be used again */
@@ -49,7 +50,13 @@ function separate(printed: string): string {
   const rewritten = rules.map((rule) =>
     'body' in rule ? rule : { ...rule, alternatives: rewrite(rule.alternatives) },
   )
-  return writeBnf([...rewritten, ...added, nothing])
+  const all = [...rewritten, ...added, nothing]
+  const assertions = followAssertions(all)
+  return writeBnf(
+    all.map((rule) =>
+      'body' in rule || rule.suffix !== '' ? rule : { ...rule, suffix: assertions.get(rule.name) ?? '' },
+    ),
+  )
 }
 
 function byHead(alternatives: readonly Alternative[]): ReadonlyMap<string, readonly Alternative[]> {

@@ -15,10 +15,12 @@ export const STRING_REST = `${PLAIN}* (escaped ${PLAIN}*)* "\\""`
 
 /**
  * Numbers of a schema keep to as many digits as a double can hold, or they would be read as infinite. Whitespace of a schema's
- * text is that of usual layouts: a model could otherwise write spaces without an end.
+ * text is that of usual layouts, and none where no layout has any: a model could otherwise write spaces without an end.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   ws: { body: '"" | " " | "\\n" [ \\t]{0,20}', needs: [] },
+  colon: { body: '":" " "?', needs: [] },
+  comma: { body: '"," ws', needs: ['ws'] },
   hex: { body: '[0-9a-fA-F]', needs: [] },
   escaped: {
     body:
@@ -34,16 +36,18 @@ const RULES: Readonly<Record<string, Rule>> = {
     needs: ['object', 'array', 'string', 'number'],
   },
   object: {
-    body: '"{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)* ws)? "}"',
-    needs: ['ws', 'string', 'value'],
+    body: '"{" ws (string colon value (comma string colon value)* ws)? "}"',
+    needs: ['ws', 'colon', 'comma', 'string', 'value'],
   },
-  array: { body: '"[" ws (value (ws "," ws value)* ws)? "]"', needs: ['ws', 'value'] },
+  array: { body: '"[" ws (value (comma value)* ws)? "]"', needs: ['ws', 'comma', 'value'] },
 }
 
 /** Where any JSON may stand, any number and any whitespace may. */
 const LOOSE_RULES: Readonly<Record<string, Rule>> = {
   ...RULES,
   ws: { body: '[ \\n\\t\\r]*', needs: [] },
+  colon: { body: 'ws ":" ws', needs: ['ws'] },
+  comma: { body: 'ws "," ws', needs: ['ws'] },
   integer: { body: '"-"? ("0" | [1-9] [0-9]*)', needs: [] },
   number: { body: 'integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?', needs: ['integer'] },
 }

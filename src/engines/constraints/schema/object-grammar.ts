@@ -22,14 +22,15 @@ export interface ObjectShape {
   readonly members: readonly Member[]
   /** Any number of which may follow; null for none. */
   readonly other: string | null
+  /** Rules of whitespace. */
   readonly ws: string
+  readonly comma: string
 }
 
 /** Gives the name of a rule with this body. */
 type AddRule = (body: string) => string
 
-export function writeObject({ members, other, ws }: ObjectShape, addRule: AddRule): string {
-  const comma = `${ws} "," ${ws}`
+export function writeObject({ members, other, ws, comma }: ObjectShape, addRule: AddRule): string {
   const more = other === null ? '' : `(${comma} ${other})*`
   /** What follows a member, by the index of the next one. */
   const tails = [more]

@@ -54,6 +54,23 @@ const CASES: Readonly<Record<string, Case>> = {
     valid: ['{}', '{"ab":"x","q":1}', '{"abc":1,"a":2,"":3}', '{"q":1e5}'],
     invalid: ['{"ab":1}', '{"x":"y"}', '{"q":1,"ab":2}'],
   },
+  'whitespace where layouts of JSON have it': {
+    schema: {
+      properties: { a: { items: { type: 'integer' } }, b: { type: 'object' } },
+      required: ['a', 'b'],
+    },
+    valid: [
+      ...[undefined, 2, 4, '\t'].map((indent) =>
+        JSON.stringify({ a: [1, 2], b: { c: [{}, 1] } }, null, indent),
+      ),
+      '{"a": [1, 2], "b": {"c": [{}, 1]}}',
+      '{ "a": [ 1 ], "b": { } }',
+    ],
+    invalid: [
+      ...['{"a" :[],"b":{}}', '{"a":[] ,"b":{}}', '{"a":[1 ,2],"b":{}}', '{"a":\n[],"b":{}}'],
+      ...['{"a":  [],"b":{}}', '{"a":[],"b":{"c" :1}}', '{"a":[],  "b":{}}', '{\n\n"a":[],"b":{}}'],
+    ],
+  },
   'escaped characters, each of which counts as one': {
     schema: { type: 'string', minLength: 1, maxLength: 3 },
     valid: [String.raw`"\"\n\u00e9"`, String.raw`"\ud83d\ude00ab"`, String.raw`"\/"`, '"é"', '"abc"'],

@@ -270,7 +270,7 @@ class SchemaConverter {
       .slice(0, most)
       .map((item, index) => this.#rule(this.#visit(item, `${path}/prefixItems/${index}`)))
     const item = most > fixed.length ? this.#rule(this.#visit(rest, `${path}/items`)) : null
-    const comma = `${ws} "," ${ws}`
+    const comma = this.#json('comma')
     // From the last to the first: behind each optional item stand those after it.
     let tail =
       item === null
@@ -301,7 +301,8 @@ class SchemaConverter {
     }
     if (named.length === 0 && unnamed.length === 0 && others === true) return this.#json('object')
     const ws = this.#json('ws')
-    const member = (key: string, value: string): string => this.#rule(`${key} ${ws} ":" ${ws} ${value}`)
+    const [comma, colon] = [this.#json('comma'), this.#json('colon')]
+    const member = (key: string, value: string): string => this.#rule(`${key} ${colon} ${value}`)
     const members = [...named, ...unnamed].map((name) => {
       const value = Object.hasOwn(properties, name)
         ? this.#visit(properties[name], `${path}/properties/${escapePointer(name)}`)
@@ -315,7 +316,7 @@ class SchemaConverter {
             keyNotAmong([...named, ...unnamed], (body) => this.#rule(body)),
             this.#visit(others, `${path}/additionalProperties`),
           )
-    return this.#rule(writeObject({ members, other, ws }, (body) => this.#rule(body)))
+    return this.#rule(writeObject({ members, other, ws, comma }, (body) => this.#rule(body)))
   }
 
   /** The name of a rule with this body. */

@@ -303,8 +303,11 @@ const wildText = fc
   )
   .map((parts) => parts.join(''))
 
-describe.each(Object.entries(FORMATS))('%s', (_, format) => {
-  it.skipIf(format.writeArguments !== undefined)('reads the calls that it writes', () => {
+/** A format that writes arguments in its own way keeps their values, not their text. */
+const JSON_FORMATS = Object.entries(FORMATS).filter(([, { writeArguments }]) => writeArguments === undefined)
+
+describe.each(JSON_FORMATS)('%s', (_, format) => {
+  it('reads the calls that it writes', () => {
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 3 }), (calls) => {
         const expected = calls.map(({ name, arguments: text }) => `call ${name}: ${text}`)
@@ -312,7 +315,9 @@ describe.each(Object.entries(FORMATS))('%s', (_, format) => {
       }),
     )
   })
+})
 
+describe.each(Object.entries(FORMATS))('%s', (_, format) => {
   it('reads the values that it writes', () => {
     fc.assert(
       fc.property(fc.array(plainCall, { minLength: 1, maxLength: 3 }), (calls) => {

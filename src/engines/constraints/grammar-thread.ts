@@ -10,7 +10,7 @@ import type {
   GrammarThreadData,
   ConstraintProblem,
 } from './grammar-messages.ts'
-import { createLane, MaskReader, ring } from './mask-lane.ts'
+import { createBell, createLane, MaskReader, ring } from './mask-lane.ts'
 import type { GrammarVocabulary } from './token-texts.ts'
 
 export interface GrammarThreadOptions {
@@ -32,7 +32,7 @@ export class GrammarThread {
   isTooSlow = false
   readonly #options: GrammarThreadOptions
   readonly #channel: WorkerChannel<GrammarRequest, GrammarAnswer>
-  readonly #bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  readonly #bell = createBell()
   readonly #readers = new Map<number, MaskReader>()
   #timer: NodeJS.Timeout | undefined
   #isEnded = false

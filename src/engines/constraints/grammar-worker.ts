@@ -17,7 +17,7 @@ import type {
 } from './grammar-messages.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
-import { MaskWriter } from './mask-lane.ts'
+import { listen, MaskWriter, sleep } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { byteLevelTexts } from './token-texts.ts'
 import { ValidUtf8 } from './valid-utf8.ts'
@@ -56,14 +56,14 @@ await serve()
 /** Never returns: `await` in here only ever waits for microtasks. */
 async function serve(): Promise<never> {
   for (;;) {
-    const heard = Atomics.load(bell, 0)
+    const heard = listen(bell)
     for (const { writer } of matchers.values()) await writer.answer()
     for (;;) {
       const received = receiveMessageOnPort(port)
       if (received === undefined) break
       await act(received.message as GrammarRequest)
     }
-    Atomics.wait(bell, 0, heard)
+    sleep(bell, heard)
   }
 }
 
@@ -173,7 +173,7 @@ async function open({ matcherId, key, lane }: Extract<GrammarRequest, { type: 'o
     // Where a text may end, an end token may come, if the model has one.
     return vocabulary.endTokenIds.length === 0 ? 'ended' : 'stuck'
   }
-  const writer = new MaskWriter(lane, { advance })
+  const writer = new MaskWriter(lane, bell, { advance })
   matchers.set(matcherId, { matcher, writer })
   await writer.answer()
 }

@@ -19,16 +19,41 @@ const ENDED = 1
 const STUCK = 2
 
 /**
- * How long steps may wait for the masks of one text, over all: so much at once, and so much more for each token. What
- * takes longer would hold up every other stream.
+ * How long a thread may work on masks that steps wait for, for one text over all: so much at once, and so much more for each token.
+ * What takes longer would hold up every other stream. Time in which the system gives the thread no core does not count.
  */
-const BASE_WAIT_MS = 2000
-const WAIT_MS_PER_TOKEN = 10
+const BASE_WORK_MS = 2000
+const WORK_MS_PER_TOKEN = 10
+/** How often a reader looks whether the thread works. */
+const LOOK_MS = 50
+/** After which a thread that does not work is taken for dead. */
+const LONGEST_REST_MS = 20_000
 
-/** The doorbell of a thread: rung for each message, and when tokens were posted. */
+/** The words of a doorbell. */
+const RUNG = 0
+const WORKED_US = 1
+const IS_WORKING = 2
+const BELL_WORDS = 3
+
+/** The doorbell of a thread, and what readers see of its work. */
+export function createBell(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(BELL_WORDS * Int32Array.BYTES_PER_ELEMENT))
+}
+
+/** For each message, and when tokens were posted. */
 export function ring(bell: Int32Array): void {
-  Atomics.add(bell, 0, 1)
-  Atomics.notify(bell, 0)
+  Atomics.add(bell, RUNG, 1)
+  Atomics.notify(bell, RUNG)
+}
+
+/** What has been heard of a bell, for `sleep`. */
+export function listen(bell: Int32Array): number {
+  return Atomics.load(bell, RUNG)
+}
+
+/** Until it is rung, unless it was since `heard`. */
+export function sleep(bell: Int32Array, heard: number): void {
+  Atomics.wait(bell, RUNG, heard)
 }
 
 export function createLane(vocabSize: number): SharedArrayBuffer {
@@ -50,7 +75,7 @@ export class MaskReader {
   readonly #bell: Int32Array
   readonly #onTooSlow: () => void
   #isLost = false
-  #waitableMs = BASE_WAIT_MS
+  #workableMs = BASE_WORK_MS
 
   /** @param onTooSlow called once, when a mask has taken too long */
   constructor(lane: SharedArrayBuffer, bell: Int32Array, onTooSlow: () => void) {
@@ -70,14 +95,18 @@ export class MaskReader {
   wait(): MaskState {
     const words = this.#words
     const posted = Atomics.load(words, POSTED)
-    this.#waitableMs += WAIT_MS_PER_TOKEN
+    this.#workableMs += WORK_MS_PER_TOKEN
+    let restMs = 0
     for (let answered = Atomics.load(words, ANSWERED); answered !== posted && !this.#isLost;) {
-      const startedMs = performance.now()
       ring(this.#bell)
-      Atomics.wait(words, ANSWERED, answered, Math.max(0, this.#waitableMs))
-      this.#waitableMs -= performance.now() - startedMs
+      const workedUs = Atomics.load(this.#bell, WORKED_US)
+      const isBusy = Atomics.wait(words, ANSWERED, answered, LOOK_MS) === 'timed-out'
+      const workedMs = ((Atomics.load(this.#bell, WORKED_US) - workedUs) | 0) / 1000
       answered = Atomics.load(words, ANSWERED)
-      if (answered === posted || this.#waitableMs > 0) continue
+      const isWorking = isBusy && Atomics.load(this.#bell, IS_WORKING) === 1
+      this.#workableMs -= isWorking ? LOOK_MS : workedMs
+      restMs = isBusy && !isWorking ? restMs + LOOK_MS : 0
+      if (answered === posted || (this.#workableMs > 0 && restMs < LONGEST_REST_MS)) continue
       this.lose()
       this.#onTooSlow()
     }
@@ -99,10 +128,12 @@ export interface Matching {
 /** The thread's side. */
 export class MaskWriter {
   readonly #words: Int32Array
+  readonly #bell: Int32Array
   readonly #matching: Matching
 
-  constructor(lane: SharedArrayBuffer, matching: Matching) {
+  constructor(lane: SharedArrayBuffer, bell: Int32Array, matching: Matching) {
     this.#words = new Int32Array(lane)
+    this.#bell = bell
     this.#matching = matching
   }
 
@@ -112,9 +143,13 @@ export class MaskWriter {
     const posted = Atomics.load(words, POSTED)
     const answered = Atomics.load(words, ANSWERED)
     if (posted === answered) return
+    const startedMs = performance.now()
+    Atomics.store(this.#bell, IS_WORKING, 1)
     const mask = await this.#matching.advance(answered === 0 ? null : (words[TOKEN] as number))
     if (typeof mask !== 'string') words.set(mask, HEADER_WORDS)
     words[STATE] = mask === 'ended' ? ENDED : mask === 'stuck' ? STUCK : OPEN
+    Atomics.add(this.#bell, WORKED_US, Math.round((performance.now() - startedMs) * 1000))
+    Atomics.store(this.#bell, IS_WORKING, 0)
     Atomics.store(words, ANSWERED, posted)
     Atomics.notify(words, ANSWERED)
   }

@@ -17,7 +17,7 @@ import type {
 } from './grammar-messages.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
-import { listen, MaskWriter, sleep } from './mask-lane.ts'
+import { ringsOf, MaskWriter, sleep } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { byteLevelTexts } from './token-texts.ts'
 import { ValidUtf8 } from './valid-utf8.ts'
@@ -56,7 +56,7 @@ await serve()
 /** Never returns: `await` in here only ever waits for microtasks. */
 async function serve(): Promise<never> {
   for (;;) {
-    const heard = listen(bell)
+    const heard = ringsOf(bell)
     for (const { writer } of matchers.values()) await writer.answer()
     for (;;) {
       const received = receiveMessageOnPort(port)

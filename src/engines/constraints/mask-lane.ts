@@ -46,12 +46,12 @@ export function ring(bell: Int32Array): void {
   Atomics.notify(bell, RUNG)
 }
 
-/** What has been heard of a bell, for `sleep`. */
-export function listen(bell: Int32Array): number {
+/** How often it was rung, for `sleep`. */
+export function ringsOf(bell: Int32Array): number {
   return Atomics.load(bell, RUNG)
 }
 
-/** Until it is rung, unless it was since `heard`. */
+/** Until it is rung, unless it was already. @param heard its rings before what was due was done */
 export function sleep(bell: Int32Array, heard: number): void {
   Atomics.wait(bell, RUNG, heard)
 }

@@ -140,7 +140,7 @@ export class WordScanner {
     return null
   }
 
-  /** A label begins a line or follows a sign, and a sign closes it. */
+  /** A label begins a line or follows a sign, and a sign closes it; a hyphen before a letter makes it part of another name. */
   #isLabel(start: number, end: number): boolean {
     const { offsets } = this.#text
     const from = offsets[start] ?? 0
@@ -156,7 +156,10 @@ export class WordScanner {
         /role["']?\s*[:=]\s*["']$/.test(this.#raw.slice(Math.max(0, from - 12), from))
       )
     }
-    return /^["']?\s{0,2}[:：\]>)}*|=-]/.test(after) || ('#*='.includes(sign) && after.startsWith('\n'))
+    return (
+      /^["']?\s{0,2}(?:[:：\]>)}*|=]|-(?!\p{L}))/u.test(after) ||
+      ('#*='.includes(sign) && after.startsWith('\n'))
+    )
   }
 
   #recordDiscussion(start: number): void {

@@ -57,6 +57,15 @@ describe('a long chat', () => {
     expect(prompts).toEqual([expected, { pieces: ['5000'], addSpecial: false }, expected])
   })
 
+  it('is rendered where what asks for it holds more than the chat', async () => {
+    const messages = createChat(200)
+    const chat = { messages, hasGenerationPrompt: false, fieldNames: { textOf: () => 'input' } }
+
+    const prompt = await createThread().render({ model: MODEL, chat }, never)
+
+    expect(prompt).toEqual(new ChatTemplate(MODEL).render(chat))
+  })
+
   it('is rendered while the event loop goes on', async () => {
     const rendering = createThread().render({ model: MODEL, chat: { messages: createChat(10_000) } }, never)
     let turns = 0

@@ -33,6 +33,16 @@ export type RenderOutcome =
       readonly param: string | null
     }
 
+const CHAT_FIELDS: Readonly<Record<keyof Chat, true>> = {
+  messages: true,
+  tools: true,
+  toolChoice: true,
+  allowsParallelToolCalls: true,
+  templateArguments: true,
+  continuesLastMessage: true,
+  hasGenerationPrompt: true,
+}
+
 export interface RenderThreadOptions {
   /** @default the worker beside this file */
   readonly workerUrl?: URL
@@ -85,6 +95,12 @@ export class RenderThread {
 
   async #run(order: RenderOrder): Promise<RenderOutcome> {
     if (this.#isClosed) throw new ServiceError('shutting_down')
-    return await this.#calls.call(order)
+    return await this.#calls.call({ model: order.model, chat: onlyChat(order.chat) })
   }
+}
+
+/** What holds a chat may hold functions too (`ChatInput`), and functions cannot cross to a thread. */
+function onlyChat(chat: Chat): Chat {
+  const fields = Object.entries(chat).filter(([name]) => Object.hasOwn(CHAT_FIELDS, name))
+  return { messages: chat.messages, ...Object.fromEntries(fields) }
 }

@@ -83,6 +83,21 @@ describe('POST /v1/messages', () => {
     expect(answer).toMatchObject({ stop_reason: 'max_tokens', usage: { input_tokens: 11, output_tokens: 3 } })
   })
 
+  it('takes a conversation of many turns, and counts its tokens', async () => {
+    const { post } = createTestApp()
+    const turn = [
+      { role: 'user', content: 'hello' },
+      { role: 'assistant', content: 'ok' },
+    ]
+    const messages = [...Array.from({ length: 60 }, () => turn).flat(), turn[0]]
+
+    const answer = await post(URL, { ...BODY, messages })
+    const counted = await post(`${URL}/count_tokens`, { messages })
+
+    expect(answer.statusCode).toBe(200)
+    expect(counted.json()).toEqual({ input_tokens: answer.json().usage.input_tokens })
+  })
+
   it('answers a prompt that is too long with both numbers', async () => {
     const engine = new ScriptedEngine(async function* () {
       const error = { code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const

@@ -149,6 +149,20 @@ describe('what needs a store', () => {
     })
   })
 
+  it('takes a conversation of many turns', async () => {
+    const turn = [
+      { role: 'user', content: 'ab' },
+      { role: 'assistant', content: 'ok' },
+    ]
+
+    const { status, body } = await post({
+      input: [...Array.from({ length: 60 }, () => turn).flat(), turn[0]],
+    })
+
+    expect(body.error ?? null).toBeNull()
+    expect(status).toBe(200)
+  })
+
   it('says that it stored nothing, whatever store says', async () => {
     for (const store of [true, false, null]) expect((await post({ store })).body.store).toBe(false)
   })

@@ -286,7 +286,7 @@ describe('a body that is too large', () => {
   })
 
   it('is never asked for', async () => {
-    const socket = await openSocket(await createTestApp().listen())
+    const socket = await openSocket(await createTestApp({ httpBounds: { lingerMs: 50 } }).listen())
     let received = ''
     socket.on('data', (chunk) => (received += chunk.toString()))
 

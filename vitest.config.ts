@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { POSTGRES_BIN } from './tools/optional-programs.mjs'
+import { POSTGRES_BIN, REDIS_SERVER } from './tools/optional-programs.mjs'
 
 /** The mode of `npm run test:soak`, in which the tests that repeat something do so at length (`lengthOf`). */
 const SOAK = 'soak'
@@ -14,7 +14,7 @@ export default defineConfig(({ mode }) => {
   const timeoutMs = isSoak ? SOAK_TIMEOUT_MS : TIMEOUT_MS
   // Given to each project by hand: `extends` would read this file again, in the mode `test`.
   const ofAll = {
-    provide: { isSoak, database: 'SQLite' as const },
+    provide: { isSoak, database: 'SQLite' as const, sharedState: 'memory' as const },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     // Not the default second: what is polled for happens in another process, or behind a busy one.
@@ -30,17 +30,22 @@ export default defineConfig(({ mode }) => {
   const stored = ['src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
   // They send a request as soon as another's permit is released, and do not wait for a database.
   const notStored = ['test/contract/accounts/concurrency.test.ts']
-  const onPostgres = { ...ofAll, provide: { isSoak, database: 'PostgreSQL' as const } }
+  const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
+  // The suites of the shared state, once more, and those of Redis alone: `inject('sharedState')` says on what.
+  const ofRedis = 'src/limits/redis/**/*.test.ts'
+  const limited = ['src/limits/*.test.ts', ofRedis, 'test/contract/accounts/distant-state.test.ts']
+  const onRedis = { ...ofAll, provide: { ...ofAll.provide, sharedState: 'Redis' as const } }
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
       projects: [
-        { test: { ...ofAll, name: 'unit', include: unit } },
+        { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofRedis] } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },
         { test: { ...ofAll, name: 'model', include: ['test/model/**/*.test.ts'], setupFiles } },
         ...(POSTGRES_BIN === null
           ? []
           : [{ test: { ...onPostgres, name: 'postgres', include: stored, exclude: notStored } }]),
+        ...(REDIS_SERVER === null ? [] : [{ test: { ...onRedis, name: 'redis', include: limited } }]),
         // The built program with real processes and ports.
         { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
       ],

@@ -31,6 +31,7 @@ const PACKAGE_OWNERS = new Map([
   ['kysely', 'storage'],
   ['@photostructure/sqlite', 'storage'],
   ['pg', 'storage'],
+  ['ioredis', 'limits'],
   ['@node-rs/argon2', 'accounts'],
   ['koffi', 'engines'],
   ['undici', 'engines'],

@@ -12,6 +12,7 @@ function findProgram(name) {
 }
 
 export const NGINX = findProgram('nginx')
+export const REDIS_SERVER = findProgram('redis-server')
 export const SYSTEMD_ANALYZE = findProgram('systemd-analyze')
 
 /** Debian keeps the programs of each version of PostgreSQL in a folder of their own. */
@@ -36,6 +37,9 @@ export function describeLeftOut() {
     ...(SYSTEMD_ANALYZE === null ? ['not run: the check of the systemd unit (Debian package systemd)'] : []),
     ...(POSTGRES_BIN === null
       ? ['not run: the tests on PostgreSQL, which is not installed (Debian package postgresql)']
+      : []),
+    ...(REDIS_SERVER === null
+      ? ['not run: the tests on Redis, which is not installed (Debian package redis-server)']
       : []),
   ]
 }

@@ -12,14 +12,14 @@ import { type Listener, openListener } from '../net/listener.ts'
 import { OwnHosts } from '../net/own-hosts.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
 import type { KnockSequence } from '../limits/memory/knocks.ts'
-import { MemoryState } from '../limits/memory/memory-state.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { createGuards, type Guards } from './guards.ts'
+import { openSharedState } from './open-shared-state.ts'
 import { createAdminKeyReload } from './reload-admin-keys.ts'
-import { type NoOperatorKeyReason, openState, type ServerState } from './state.ts'
+import { type NoOperatorKeyReason, openState } from './state.ts'
 
 export interface Service {
   /** `http://127.0.0.1:8080`, or with `https:` */
@@ -56,16 +56,30 @@ export async function openService(
   await checked
   const clock = systemClock
   const knock = knockSequence(config)
-  const shared = new MemoryState(clock, knock)
-  const state = await openState(config, { log, clock, shared })
-  await servedTiers.open(state.findServedTiers).catch(async (error: unknown) => {
+  const opened = await openSharedState(config, { knockSequence: knock, clock, log })
+  const { shared } = opened
+  const state = await openState(config, { log, clock, shared }).catch(async (error: unknown) => {
+    await opened.close()
+    throw error
+  })
+  const closeState = async () => {
     await state.close()
+    await opened.close()
+  }
+  await servedTiers.open(state.findServedTiers).catch(async (error: unknown) => {
+    await closeState()
     throw error
   })
   let isDraining = false
   const whyNotReady = () =>
-    isDraining ? new ServiceError('shutting_down') : (state.storageWatch.look() ?? registry.whyNotReady())
-  const metrics = new Metrics({ models: registry, isReady: () => whyNotReady() === null })
+    isDraining
+      ? new ServiceError('shutting_down')
+      : (state.storageWatch.look() ?? opened.whyUnavailable() ?? registry.whyNotReady())
+  const metrics = new Metrics({
+    models: registry,
+    isReady: () => whyNotReady() === null,
+    isRedisUp: opened.isRedisUp,
+  })
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
     ...state,
@@ -93,7 +107,7 @@ export async function openService(
     log,
   }).catch(async (error: unknown) => {
     await guards.close()
-    await state.close()
+    await closeState()
     throw error
   })
   let closing: Promise<void> | null = null
@@ -106,7 +120,7 @@ export async function openService(
     close: () => {
       isDraining = true
       const timeoutMs = config.shutdownTimeout * 1000
-      closing ??= shutDown({ app, listener, graceful, registry, guards, state, log, timeoutMs })
+      closing ??= shutDown({ app, listener, graceful, registry, guards, closeState, log, timeoutMs })
       return closing
     },
   }
@@ -127,13 +141,13 @@ interface ShutDownOptions {
   readonly graceful: GracefulClose
   readonly registry: ModelRegistry
   readonly guards: Guards
-  readonly state: ServerState
+  readonly closeState: () => Promise<void>
   readonly log: Log
   readonly timeoutMs: number
 }
 
 async function shutDown(options: ShutDownOptions): Promise<void> {
-  const { app, listener, graceful, registry, guards, state, log, timeoutMs } = options
+  const { app, listener, graceful, registry, guards, closeState, log, timeoutMs } = options
   const draining = graceful.drain(timeoutMs)
   await listener.close()
   const isDrained = await draining
@@ -143,6 +157,6 @@ async function shutDown(options: ShutDownOptions): Promise<void> {
   await graceful.close()
   await app.close()
   await guards.close()
-  await state.close()
+  await closeState()
   log.info('stopped')
 }

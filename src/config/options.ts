@@ -9,7 +9,7 @@ import { SPECULATIONS } from '../core/speculation.ts'
 import { TOOL_FORMATS } from '../core/tool-format.ts'
 import { configuredModels, modelAlias, modelIdKind } from './model-kinds.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
-import { oneOrMoreSecrets, secretList } from './secret-kinds.ts'
+import { oneOrMoreSecrets, redisUrl, secretList } from './secret-kinds.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
 import {
   choice,
@@ -312,6 +312,16 @@ const TABLE = {
       default: null,
       defaultText: 'usage.db in the data folder',
       help: 'database of usage: SQLite file, :memory: or a postgres:// URL',
+    },
+    redis: {
+      kind: redisUrl,
+      default: null,
+      help: 'Redis with the limits, bans and knocks of several instances: redis:// or rediss:// URL, env:NAME or @FILE',
+    },
+    limitsFail: {
+      kind: choice(['closed', 'open']),
+      default: 'closed',
+      help: 'while Redis is away, closed refuses what is limited, open lets each instance count for itself',
     },
     usageRetentionDays: {
       kind: offOr(wholeNumber({ min: 1, max: 36_500 }, 'days')),

@@ -123,6 +123,13 @@ const CASES: {
   dataDir: ['data', 'data', '', "must be a path, but was ''"],
   apiDb: [':memory:', ':memory:', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
   usageDb: ['u.db', 'u.db', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
+  redis: [
+    'redis://u:p@r:1/2',
+    'redis://u:p@r:1/2',
+    'http://secret@r',
+    'must be a redis:// or rediss:// URL, env:NAME or @FILE',
+  ],
+  limitsFail: ['open', 'open', 'ajar', "must be one of closed, open, but was 'ajar'"],
   usageRetentionDays: ['30', 30, '0', "must be a whole number from 1 to 36500, but was '0'"],
 }
 
@@ -134,6 +141,7 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   modelConfig: { checkpoint: 'model.safetensors' },
   tokenizer: { checkpoint: 'model.safetensors' },
   modelId: { checkpoint: 'model.safetensors' },
+  limitsFail: { redis: 'redis://r' },
   upstreamKey: { upstream: 'http://a:1' },
   upstreamModel: { upstream: 'http://a:1' },
   quantization: { checkpoint: 'model.safetensors' },

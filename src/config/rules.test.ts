@@ -85,6 +85,14 @@ describe('rules between options', () => {
     expect(check({ apiDb: url, usageDb: url })).not.toThrow()
   })
 
+  it('wants Redis where it is said what to do without it', () => {
+    expect(check({ limitsFail: 'open' })).toThrow(
+      '<limitsFail> is about a Redis that is away, but <redis> is not given.',
+    )
+    expect(check({ limitsFail: 'open', redis: 'redis://r' })).not.toThrow()
+    expect(check({ limitsFail: 'closed' })).not.toThrow()
+  })
+
   it('keeps the admin key apart from the API keys, and does not show it', () => {
     expect(check({ adminKey: 'shared', apiKeys: ['a', 'shared'] })).toThrow(
       '<adminKey> must not be one of <apiKeys>.',

@@ -92,6 +92,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (path.resolve(apiDb) !== path.resolve(usageDb)) return null
     return `${label('apiDb')} and ${label('usageDb')} must be two files, but both are '${apiDb}'.`
   },
+  limitsFailNeedsRedis: ({ limitsFail, redis }, label) => {
+    if (redis !== null || limitsFail === 'closed') return null
+    return `${label('limitsFail')} is about a Redis that is away, but ${label('redis')} is not given.`
+  },
   /** Every holder of that key would have the admin API. */
   adminKeyIsItsOwn: ({ adminKey, apiKeys }, label) => {
     if (!listSecrets(adminKey).some((one) => apiKeys.includes(one))) return null

@@ -1,8 +1,9 @@
 /**
- * Secrets in options: given as they are, or as `@FILE`. An error never shows the secret, nor the name of its file,
+ * Secrets in options: given as they are, or as `@FILE`; some as `env:NAME`. An error never shows the secret, nor the name of its file,
  * because a secret that begins with `@` looks like one.
  */
 import { readFileSync } from 'node:fs'
+import process from 'node:process'
 import { errorCode } from '../core/system-error.ts'
 import { type ValueKind, ValueProblem } from './value-kinds.ts'
 
@@ -43,6 +44,17 @@ export const passwordText: ValueKind<string> = {
   },
 }
 
+/** The URL may hold a password. */
+export const redisUrl: ValueKind<string> = {
+  placeholder: 'url',
+  expected: 'a redis:// or rediss:// URL, env:NAME or @FILE',
+  parse: (given) => {
+    const url = typeof given === 'string' ? readSource(given).trim() : ''
+    if (/^rediss?:\/\/[^/]/.test(url) && URL.canParse(url)) return url
+    throw new ValueProblem('must be a redis:// or rediss:// URL, env:NAME or @FILE')
+  },
+}
+
 function readSecrets(given: unknown, split: (text: string) => readonly string[]): readonly string[] {
   if (typeof given === 'string' && given.startsWith('@')) return readSecretFile(given.slice(1))
   const secrets = typeof given === 'string' ? split(given) : given
@@ -63,7 +75,17 @@ function requireLength(text: string): string {
   )
 }
 
-export function readText(path: string): string {
+/** Text, `env:NAME` or `@FILE`. */
+export function readSource(given: string): string {
+  if (given.startsWith('@')) return readText(given.slice(1))
+  if (!given.startsWith('env:')) return given
+  const value = process.env[given.slice('env:'.length)]
+  if (value === undefined || value === '')
+    throw new ValueProblem('names a variable after env:, but it is not set')
+  return value
+}
+
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/^\u{FEFF}/u, '')
   } catch (error) {

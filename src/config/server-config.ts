@@ -203,6 +203,18 @@ export interface ConfigOptions {
    */
   readonly usageDb?: string | null
   /**
+   * Redis with the limits, bans and knocks of several instances: redis:// or rediss:// URL, env:NAME or `@FILE`. Must
+   * be a redis:// or rediss:// URL, env:NAME or `@FILE`.
+   * @default none
+   */
+  readonly redis?: string | null
+  /**
+   * While Redis is away, closed refuses what is limited, open lets each instance count for itself. Must be one of
+   * closed, open.
+   * @default closed
+   */
+  readonly limitsFail?: 'closed' | 'open'
+  /**
    * Days that usage is kept, whole days of UTC. Must be a whole number from 1 to 36500, or null for off.
    * @default off: all is kept
    */

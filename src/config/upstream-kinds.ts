@@ -1,6 +1,5 @@
 /** How a remote model is named in options: its endpoints, its key and its id there. Also read by the admin API. */
-import process from 'node:process'
-import { readText } from './secret-kinds.ts'
+import { readSource } from './secret-kinds.ts'
 import { textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 const MAX_URL_LENGTH = 2048
@@ -20,19 +19,10 @@ export const upstreamSecret: ValueKind<string> = {
 
 function readSecret(given: unknown): string {
   if (typeof given !== 'string') throw new ValueProblem('must be text, env:NAME or @FILE')
-  const text = sourceOf(given).trim()
+  const text = readSource(given).trim()
   // What an HTTP header can hold.
   if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text
   throw new ValueProblem('must give a key of 1 to 4096 printable ASCII characters without spaces')
-}
-
-function sourceOf(given: string): string {
-  if (given.startsWith('@')) return readText(given.slice(1))
-  if (!given.startsWith('env:')) return given
-  const value = process.env[given.slice('env:'.length)]
-  if (value === undefined || value === '')
-    throw new ValueProblem('names a variable after env:, but it is not set')
-  return value
 }
 
 function isEndpointUrl(text: string): boolean {

@@ -200,6 +200,10 @@ export const ERRORS = {
     503,
     "The server's database of {holds} cannot be reached at the moment; try again in {seconds} s.",
   ),
+  limits_unavailable: row(
+    503,
+    "The server's limits cannot be checked at the moment; try again in {seconds} s.",
+  ),
   too_many_bodies: row(
     503,
     'Too many request bodies wait to be answered: {bound} bytes may wait; try again in {seconds} s.',

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lengthOf } from '../../test/support/length-of.ts'
+import { openTestedState, runsOf } from '../../test/support/servers/tested-state.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
-import { MemoryRequestLimits } from './memory/request-limits.ts'
 import { WINDOW_MS } from './memory/sliding-windows.ts'
 import { type Admission, RequestLimiter } from './request-limiter.ts'
 
@@ -21,10 +20,10 @@ function createCredential(overrides: Partial<Credential> = {}): Credential {
   }
 }
 
-function setUp() {
+async function setUp() {
   const clock = new VirtualClock()
-  const limits = new MemoryRequestLimits(clock)
-  return { clock, limits, limiter: new RequestLimiter(limits) }
+  const state = await openTestedState(clock)
+  return { clock, state, limits: state.requests, limiter: new RequestLimiter(state.requests) }
 }
 
 const GENERATING = { countsAsConcurrent: true }
@@ -52,7 +51,7 @@ async function admitTimes(limiter: RequestLimiter, credential: Credential, times
 
 describe('RequestLimiter: rate', () => {
   it.each(TIERS)('admits the number of tier %s and refuses the next', async (tier) => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const credential = createCredential({ tier })
     const limit = TIER_LIMITS[tier].requestsPerMinute
     expect(await admitTimes(limiter, credential, limit + 5)).toBe(limit)
@@ -67,7 +66,7 @@ describe('RequestLimiter: rate', () => {
   })
 
   it("takes the admin's number in place of the tier's, below it and above it", async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const low = createCredential({ limitId: 'low', customRateLimitRpm: 2 })
     const high = createCredential({ limitId: 'high', customRateLimitRpm: 70 })
     expect(await admitTimes(limiter, low, 10)).toBe(2)
@@ -75,14 +74,14 @@ describe('RequestLimiter: rate', () => {
   })
 
   it('exactly one of two simultaneous requests passes at the last place', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const credential = createCredential()
     await admitTimes(limiter, credential, 59)
     expect(await admitTimes(limiter, credential, 2)).toBe(1)
   })
 
   it('tells after each request what remains and when the window is empty again', async () => {
-    const { limiter, clock } = setUp()
+    const { limiter, clock } = await setUp()
     const credential = createCredential({ customRateLimitRpm: 3 })
     expect((await limiter.admit(credential, BRIEF)).rate).toEqual({
       limit: 3,
@@ -104,7 +103,7 @@ describe('RequestLimiter: rate', () => {
   })
 
   it('applies a changed limit to the next request and never shows a negative remainder', async () => {
-    const { limiter, clock } = setUp()
+    const { limiter, clock } = await setUp()
     await admitTimes(limiter, createCredential({ tier: 'pro' }), 100)
     clock.advance(1000)
     const lowered = await limiter.admit(createCredential({ tier: 'free' }), BRIEF)
@@ -114,7 +113,7 @@ describe('RequestLimiter: rate', () => {
   })
 
   it('counts the sessions of an account together and each key for itself', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const session = (keyId: string) => createCredential({ keyId, kind: 'session', limitId: 'account' })
     expect(await admitTimes(limiter, session('one'), 40)).toBe(40)
     expect(await admitTimes(limiter, session('two'), 40)).toBe(20)
@@ -122,61 +121,61 @@ describe('RequestLimiter: rate', () => {
   })
 
   it('applies no limit to a server without authentication', async () => {
-    const { limits, limiter } = setUp()
+    const { state, limiter } = await setUp()
     const open = createCredential({ kind: 'open', customRateLimitRpm: 1 })
     for (let i = 0; i < 100; i++) {
       const permit = permitOf(await limiter.admit(open, GENERATING))
       expect(permit.rate).toBeNull()
       permit.release()
     }
-    expect(limits.idCount).toBe(0)
-    limits.checkIntegrity()
+    expect(await state.countWindows()).toBe(0)
+    state.checkIntegrity()
   })
 
   it('a new key starts with the window of its maker', async () => {
-    const { limits, limiter, clock } = setUp()
+    const { state, limits, limiter, clock } = await setUp()
     const maker = createCredential({ limitId: 'maker' })
     const made = createCredential({ limitId: 'made' })
     await admitTimes(limiter, maker, 50)
-    limits.openWindow('made', { makerLimitId: 'maker', accountId: 'a' })
+    await limits.openWindow('made', { makerLimitId: 'maker', accountId: 'a' })
     expect(await admitTimes(limiter, made, 20)).toBe(10)
     expect(await admitTimes(limiter, maker, 20)).toBe(10)
-    limits.checkIntegrity()
+    state.checkIntegrity()
     clock.advance(WINDOW_MS)
     expect(await admitTimes(limiter, made, 100)).toBe(60)
   })
 
   it('a new key starts with what the revoked keys of its account have used, and nobody else pays for them', async () => {
-    const { limits, limiter, clock } = setUp()
+    const { state, limits, limiter, clock } = await setUp()
     const session = createCredential({ limitId: 'session' })
     await admitTimes(limiter, session, 1)
     for (const limitId of ['first', 'second']) {
       clock.advance(1)
-      limits.openWindow(limitId, { makerLimitId: 'session', accountId: 'a' })
+      await limits.openWindow(limitId, { makerLimitId: 'session', accountId: 'a' })
       await admitTimes(limiter, createCredential({ limitId }), 30)
-      limits.revokeWindow(limitId, 'a')
+      await limits.revokeWindow(limitId, 'a')
     }
-    limits.openWindow('third', { makerLimitId: 'session', accountId: 'a' })
-    limits.openWindow('stranger', { makerLimitId: 'other', accountId: 'b' })
+    await limits.openWindow('third', { makerLimitId: 'session', accountId: 'a' })
+    await limits.openWindow('stranger', { makerLimitId: 'other', accountId: 'b' })
 
     expect(await admitTimes(limiter, createCredential({ limitId: 'third' }), 100)).toBe(0)
     expect(await admitTimes(limiter, createCredential({ limitId: 'stranger' }), 100)).toBe(60)
     expect(await admitTimes(limiter, session, 100)).toBe(59)
-    expect(limits.idCount).toBe(4)
-    limits.checkIntegrity()
+    expect(await state.countWindows()).toBe(4)
+    state.checkIntegrity()
   })
 
   it('a new key waits for the running requests of revoked ones, until they have ended', async () => {
-    const { limits, limiter } = setUp()
+    const { state, limits, limiter } = await setUp()
     const origin = { makerLimitId: 'session', accountId: 'a' }
     const [first, second, third] = ['first', 'second', 'third'].map((limitId) =>
       createCredential({ limitId }),
     )
     if (first === undefined || second === undefined || third === undefined) throw new Error('three of them')
     const running = permitOf(await limiter.admit(first, GENERATING))
-    limits.revokeWindow('first', 'a')
-    limits.openWindow('second', origin)
-    limits.openWindow('third', { ...origin, accountId: 'b' })
+    await limits.revokeWindow('first', 'a')
+    await limits.openWindow('second', origin)
+    await limits.openWindow('third', { ...origin, accountId: 'b' })
 
     expect((await limiter.admit(second, GENERATING)).outcome).toBe('refused')
     expect((await limiter.admit(second, BRIEF)).outcome).toBe('admitted')
@@ -184,24 +183,13 @@ describe('RequestLimiter: rate', () => {
     running.release()
     running.release()
     expect((await limiter.admit(second, GENERATING)).outcome).toBe('admitted')
-    limits.checkIntegrity()
-  })
-
-  it('forgets 100,000 idle ids', async () => {
-    const { limits, limiter, clock } = setUp()
-    for (let i = 0; i < 100_000; i++) await limiter.admit(createCredential({ limitId: `idle-${i}` }), BRIEF)
-    expect(limits.idCount).toBe(100_000)
-    for (let i = 0; i < 2; i++) {
-      clock.advance(WINDOW_MS)
-      await limiter.admit(createCredential(), BRIEF)
-    }
-    expect(limits.idCount).toBe(1)
+    state.checkIntegrity()
   })
 })
 
 describe('RequestLimiter: concurrency', () => {
   it('refuses a generation beyond the number of the tier until one has ended', async () => {
-    const { limits, limiter } = setUp()
+    const { state, limiter } = await setUp()
     const credential = createCredential({ tier: 'pro' })
     const permits = []
     for (let i = 0; i < 5; i++) permits.push(permitOf(await limiter.admit(credential, GENERATING)))
@@ -215,23 +203,23 @@ describe('RequestLimiter: concurrency', () => {
     permits[0]?.release()
     expect((await limiter.admit(credential, GENERATING)).outcome).toBe('admitted')
     expect((await limiter.admit(credential, GENERATING)).outcome).toBe('refused')
-    limits.checkIntegrity()
+    state.checkIntegrity()
   })
 
   it('exactly one of two simultaneous generations passes at the last place', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const two = await Promise.all([1, 2].map(async () => limiter.admit(createCredential(), GENERATING)))
     expect(two.map(({ outcome }) => outcome).sort()).toEqual(['admitted', 'refused'])
   })
 
   it('lets requests that do not generate pass beside a running generation', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     await limiter.admit(createCredential(), GENERATING)
     expect(await admitTimes(limiter, createCredential(), 10)).toBe(10)
   })
 
   it('does not limit enterprise, yet counts it for the day its tier is lowered', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     for (let i = 0; i < 50; i++) await limiter.admit(createCredential({ tier: 'enterprise' }), GENERATING)
     expect(errorOf(await limiter.admit(createCredential({ tier: 'pro' }), GENERATING)).message).toContain(
       'limit of concurrent requests is 5, and the number running is 50',
@@ -239,19 +227,19 @@ describe('RequestLimiter: concurrency', () => {
   })
 
   it('a permit released twice counts once', async () => {
-    const { limits, limiter } = setUp()
+    const { state, limiter } = await setUp()
     const credential = createCredential({ tier: 'pro' })
     const first = permitOf(await limiter.admit(credential, GENERATING))
     for (let i = 0; i < 4; i++) await limiter.admit(credential, GENERATING)
     first.release()
     first.release()
-    limits.checkIntegrity()
+    state.checkIntegrity()
     expect((await limiter.admit(credential, GENERATING)).outcome).toBe('admitted')
     expect((await limiter.admit(credential, GENERATING)).outcome).toBe('refused')
   })
 
   it('a refused request counts nowhere', async () => {
-    const { limiter, clock } = setUp()
+    const { limiter, clock } = await setUp()
     const credential = createCredential({ customRateLimitRpm: 2 })
     const permit = permitOf(await limiter.admit(credential, GENERATING))
     for (let i = 0; i < 10; i++) {
@@ -271,7 +259,7 @@ describe('RequestLimiter: concurrency', () => {
   })
 
   it('names the rate limit when both refuse', async () => {
-    const { limiter } = setUp()
+    const { limiter } = await setUp()
     const credential = createCredential({ customRateLimitRpm: 1 })
     await limiter.admit(credential, GENERATING)
     expect(errorOf(await limiter.admit(credential, GENERATING)).code).toBe('rate_limit_exceeded')
@@ -290,7 +278,7 @@ describe('RequestLimiter: properties', () => {
     const arrivals = fc.array(pauseMs, { maxLength: 200 })
     await fc.assert(
       fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 20 }), async (pauses, limit) => {
-        const { limiter, clock } = setUp()
+        const { limiter, clock } = await setUp()
         const credential = createCredential({ customRateLimitRpm: limit })
         const passed: number[] = []
         for (const pause of pauses) {
@@ -301,7 +289,7 @@ describe('RequestLimiter: properties', () => {
         for (let i = limit; i < passed.length; i++)
           expect((passed[i] ?? 0) - (passed[i - limit] ?? 0)).toBeGreaterThanOrEqual(WINDOW_MS)
       }),
-      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
+      { numRuns: runsOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -312,7 +300,7 @@ describe('RequestLimiter: properties', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(arrival, { maxLength: 200 }), async (arrivals) => {
-        const { limiter, clock } = setUp()
+        const { limiter, clock } = await setUp()
         const passed: number[] = []
         let limit = 5
         for (const { pause, newLimit } of arrivals) {
@@ -332,7 +320,7 @@ describe('RequestLimiter: properties', () => {
           })
         }
       }),
-      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
+      { numRuns: runsOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -344,7 +332,7 @@ describe('RequestLimiter: properties', () => {
         arrivals,
         fc.integer({ min: 1, max: 5 }),
         async (start, pauses, limit) => {
-          const { limiter, clock } = setUp()
+          const { limiter, clock } = await setUp()
           clock.advance(start / 4)
           const credential = createCredential({ customRateLimitRpm: limit })
           for (const pause of pauses) {
@@ -359,7 +347,7 @@ describe('RequestLimiter: properties', () => {
           }
         },
       ),
-      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
+      { numRuns: runsOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -384,7 +372,7 @@ describe('RequestLimiter: properties', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
-        const { limits, limiter, clock } = setUp()
+        const { state, limiter, clock } = await setUp()
         let running: { limitId: string; permit: Permit }[] = []
         for (const op of operations) {
           if (op.kind === 'wait') clock.advance(op.ms)
@@ -403,10 +391,10 @@ describe('RequestLimiter: properties', () => {
             // The client's leaving and the end of the handler both release.
             if (op.kind === 'abort') ended?.permit.release()
           }
-          limits.checkIntegrity()
+          state.checkIntegrity()
         }
         for (const { permit } of running) permit.release()
-        limits.checkIntegrity()
+        state.checkIntegrity()
         clock.advance(WINDOW_MS)
         for (const limitId of ['a', 'b']) {
           const two = [
@@ -416,7 +404,7 @@ describe('RequestLimiter: properties', () => {
           expect(two.map(({ outcome }) => outcome)).toEqual(['admitted', 'refused'])
         }
       }),
-      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
+      { numRuns: runsOf({ test: 300, soak: 6000 }) },
     )
   })
 
@@ -446,7 +434,7 @@ describe('RequestLimiter: properties', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 120 }), async (operations) => {
-        const { limits, limiter, clock } = setUp()
+        const { state, limits, limiter, clock } = await setUp()
         const permits: Permit[] = []
         for (const op of operations) {
           switch (op.kind) {
@@ -464,19 +452,19 @@ describe('RequestLimiter: properties', () => {
               permits[op.which]?.release()
               break
             case 'open-window':
-              limits.openWindow(op.toId, { makerLimitId: op.limitId, accountId: 'account' })
+              await limits.openWindow(op.toId, { makerLimitId: op.limitId, accountId: 'account' })
               break
             case 'revoke':
-              limits.revokeWindow(op.limitId, 'account')
+              await limits.revokeWindow(op.limitId, 'account')
               break
             case 'wait':
               clock.advance(op.ms)
               break
           }
-          limits.checkIntegrity()
+          state.checkIntegrity()
         }
       }),
-      { numRuns: lengthOf({ test: 300, soak: 6000 }) },
+      { numRuns: runsOf({ test: 300, soak: 6000 }) },
     )
   })
 })

@@ -32,10 +32,17 @@ export interface GuardHit {
   readonly rule: string
 }
 
-export interface ModelStates {
+interface ModelStates {
   list(): readonly { readonly id: string; readonly state: string; readonly engineDeaths: number }[]
   /** Sequences of a priority class that wait. */
   waitingOf(priorityClass: number): number
+}
+
+export interface MetricsSources {
+  readonly models: ModelStates
+  readonly isReady: () => boolean
+  /** Null or left out without Redis. */
+  readonly isRedisUp?: (() => boolean) | null
 }
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -118,7 +125,7 @@ export class Metrics {
     registers: this.#registers,
   })
 
-  constructor({ models, isReady }: { models: ModelStates; isReady: () => boolean }) {
+  constructor({ models, isReady, isRedisUp }: MetricsSources) {
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     if (process.platform === 'linux') {
@@ -179,6 +186,14 @@ export class Metrics {
       help: '1 while the default model can take work.',
       collect() {
         this.set(isReady() ? 1 : 0)
+      },
+    })
+    if (isRedisUp === null || isRedisUp === undefined) return
+    this.#addGauge({
+      name: 'sluice_redis_up',
+      help: '1 while Redis answers what is shared between instances.',
+      collect() {
+        this.set(isRedisUp() ? 1 : 0)
       },
     })
   }

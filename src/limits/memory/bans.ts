@@ -20,7 +20,7 @@ export const BAN_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_
 export const FORGIVEN_AFTER_MS = 24 * HOUR_MS
 
 /** Of each kind: addresses with offences, and bans on record. */
-const MAX_ADDRESSES = 10_000
+export const MAX_ADDRESSES = 10_000
 
 /** A ban in the time of this process. */
 interface TimedBan {

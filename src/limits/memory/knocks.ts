@@ -21,6 +21,9 @@ export interface KnockSequence {
   readonly openMs: number
 }
 
+/** Without `--port-knock` no port is a knock port, and nothing opens. */
+export const NO_SEQUENCE: KnockSequence = { ports: [], windowMs: 0, openMs: 0 }
+
 interface Attempt {
   /** Right knocks so far. */
   knocks: number

@@ -6,11 +6,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { SharedState } from '../../core/shared-state.ts'
 import { MemoryAttemptLimits } from './attempt-limits.ts'
 import { MemoryBans } from './bans.ts'
-import { type KnockSequence, MemoryKnocks } from './knocks.ts'
+import { type KnockSequence, MemoryKnocks, NO_SEQUENCE } from './knocks.ts'
 import { MemoryRequestLimits } from './request-limits.ts'
-
-/** Without `--port-knock` no port is a knock port, and nothing opens. */
-const NO_SEQUENCE: KnockSequence = { ports: [], windowMs: 0, openMs: 0 }
 
 export class MemoryState implements SharedState {
   readonly requests: MemoryRequestLimits

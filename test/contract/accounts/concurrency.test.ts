@@ -77,7 +77,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     expect(other.headers['x-ratelimit-remaining-requests']).toBe('58')
     socket.destroy()
     await expect.poll(async () => (await oneMore(world, key)).statusCode).toBe(200)
-    world.shared.requests.checkIntegrity()
+    world.shared.checkIntegrity()
   })
 
   it('takes it while it waits in the queue, too', async () => {
@@ -132,7 +132,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
         'concurrency_limit_exceeded',
       )
     }
-    world.shared.requests.checkIntegrity()
+    world.shared.checkIntegrity()
   })
 })
 
@@ -155,7 +155,7 @@ it('the place of a client that left is taken until the engine has ended its work
   expect((await oneMore(world, key)).headers['x-error-code']).toBe('concurrency_limit_exceeded')
   working.add()
   await expect.poll(async () => (await oneMore(world, key)).statusCode).toBe(200)
-  world.shared.requests.checkIntegrity()
+  world.shared.checkIntegrity()
 })
 
 describe('of twenty requests at the last place', () => {
@@ -268,6 +268,6 @@ describe('a client that sends one request after the other on one connection', ()
     expect(answers.map(({ answer }) => answer.status)).toEqual(answers.map(({ status }) => status))
     expect(Math.max(...answers.map(({ answer }) => answer.length))).toBeGreaterThan(150_000)
     expect(connections).toBe(1)
-    world.shared.requests.checkIntegrity()
+    world.shared.checkIntegrity()
   })
 })

@@ -1,11 +1,11 @@
 /** Limits that another process keeps: its answers come later, and nothing passes meanwhile that would not pass otherwise. */
 import { describe, expect, it } from 'vitest'
 import { AddressLimiter } from '../../../src/limits/address-limiter.ts'
-import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { openSocket, postBytes } from '../../support/net/raw-http.ts'
 import { createAccountsApp, PASSWORD } from '../../support/servers/accounts-app.ts'
 import { distantPart } from '../../support/servers/distant-state.ts'
+import { openTestedState } from '../../support/servers/tested-state.ts'
 
 const PROMPT = { prompt: 'abc', max_new_tokens: 1 }
 
@@ -35,7 +35,7 @@ describe('limits that another process keeps', () => {
     }
 
     await expect.poll(async () => (await world.as(key, 'POST', '/v1/generate', PROMPT)).statusCode).toBe(200)
-    world.shared.requests.checkIntegrity()
+    world.shared.checkIntegrity()
   })
 
   it('give a new key the window of the key that made it, and of those that were revoked', async () => {
@@ -77,8 +77,8 @@ describe('limits that another process keeps', () => {
   })
 
   it('count the addresses', async () => {
-    const { requests } = new MemoryState(new VirtualClock())
-    const addressLimiter = new AddressLimiter({ requestsPerMinute: 3, limits: distantPart(requests) })
+    const state = await openTestedState(new VirtualClock())
+    const addressLimiter = new AddressLimiter({ requestsPerMinute: 3, limits: distantPart(state.requests) })
     const world = await createAccountsApp({ addressLimiter })
     const { key } = await world.register()
 
@@ -87,6 +87,6 @@ describe('limits that another process keeps', () => {
     expect(answers.map(({ statusCode }) => statusCode).toSorted((one, other) => one - other)).toEqual([
       200, 200, 429, 429, 429,
     ])
-    expect(requests.idCount).toBe(1)
+    expect(await state.countWindows()).toBe(1)
   })
 })

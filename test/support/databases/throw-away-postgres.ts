@@ -2,7 +2,7 @@
  * A PostgreSQL server for tests: a folder, a Unix socket and a port of its own, nothing written through to disk. One for each
  * process of the tests, started when the first test asks for a database and stopped with the process, however that ends.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -11,6 +11,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { POSTGRES_BIN } from '../../../tools/optional-programs.mjs'
+import { type KeptProcess, startKept } from './kept-process.ts'
 
 export interface PostgresServer {
   /** Of one of its databases. */
@@ -43,9 +44,6 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
 const NOBODY = 65_534
 const unprivileged = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** Ends the server when the pipe from this process ends, and removes its folder with it. */
-const KEEPER = `"$@" & pid=$!; trap 'kill -QUIT $pid' TERM; read -r line; kill -QUIT $pid; wait $pid`
-
 async function startPostgres(): Promise<PostgresServer> {
   if (POSTGRES_BIN === null) throw new Error('PostgreSQL is not installed.')
   const bin = POSTGRES_BIN
@@ -59,17 +57,11 @@ async function startPostgres(): Promise<PostgresServer> {
   const quick = ['fsync=off', 'max_connections=200', 'autovacuum=off', 'shared_buffers=16MB']
   const options = [...settings, ...quick].flatMap((setting) => ['-c', setting])
   const url = (database: string) => `postgres://sluice@127.0.0.1:${port}/${database}`
-  let keeper: ReturnType<typeof spawn> | null = null
+  let running: KeptProcess | null = null
   let databases = 0
 
   const start = async () => {
-    keeper = spawn('sh', ['-c', KEEPER, 'sh', path.join(bin, 'postgres'), '-D', data, ...options], {
-      ...unprivileged,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-    })
-    keeper.unref()
-    ;(keeper.stdin as unknown as { unref?: () => void }).unref?.()
+    running = startKept([path.join(bin, 'postgres'), '-D', data, ...options], unprivileged)
     for (let tries = 0; ; tries++) {
       try {
         await runSql(url('postgres'), 'select 1')
@@ -81,11 +73,8 @@ async function startPostgres(): Promise<PostgresServer> {
     }
   }
   const kill = async () => {
-    if (keeper === null) return
-    const ended = once(keeper, 'exit')
-    keeper.stdin?.end()
-    keeper = null
-    await ended
+    await running?.end()
+    running = null
   }
   await start()
   return {

@@ -7,19 +7,19 @@ import { completeConfig } from '../../../src/config/resolve.ts'
 import type { ServerConfig } from '../../../src/config/server-config.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { openState, type ServerState } from '../../../src/app/state.ts'
-import { MemoryState } from '../../../src/limits/memory/memory-state.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { isPostgres, newDatabaseLocation } from '../databases/injected-database.ts'
 import { distantState } from './distant-state.ts'
 import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
 import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
+import { openTestedState, type TestedState } from './tested-state.ts'
 import { whenUnused } from '../shared.ts'
 
 type Answer = Awaited<ReturnType<TestApp['call']>>
 
 export interface AccountsApp extends TestApp {
   readonly state: ServerState
-  readonly shared: MemoryState
+  readonly shared: TestedState
   /** Calls with the admin key. */
   readonly admin: (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -57,7 +57,7 @@ function newFolder(): string {
 export async function createAccountsApp(options: AccountsAppOptions = {}): Promise<AccountsApp> {
   const { config, isDistant = false, ...appOptions } = options
   const clock = new VirtualClock()
-  const shared = new MemoryState(clock)
+  const shared = await openTestedState(clock)
   const state = await openState(
     completeConfig({
       apiDb: await newDatabaseLocation(),

@@ -14,6 +14,9 @@ export function poolingTypeId(pooling: Pooling): number {
 /** Of this program's own conversions: `any`, or numbers separated by commas. */
 export const SHORTER_DIMENSIONS_KEY = 'sluice.embedding.shorter_dimensions'
 
+/** Of this program's own conversions: what is added to the id of a token of the second of two texts that are read together. */
+export const SECOND_SEGMENT_KEY = 'sluice.embedding.second_segment'
+
 interface Header {
   readonly architecture: string
   readonly metadata: GgufMetadata

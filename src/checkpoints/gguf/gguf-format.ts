@@ -189,6 +189,7 @@ export const gguf = {
   uint32: (value: number): GgufValue => ({ type: 'uint32', value }),
   float32: (value: number): GgufValue => ({ type: 'float32', value }),
   strings: (items: readonly string[]): GgufValue => ({ type: 'array', itemType: 'string', items }),
+  uint8s: (items: Uint8Array): GgufValue => ({ type: 'array', itemType: 'uint8', items }),
   int32s: (items: readonly number[]): GgufValue => ({ type: 'array', itemType: 'int32', items }),
   float32s: (items: readonly number[]): GgufValue => ({ type: 'array', itemType: 'float32', items }),
   bools: (items: readonly boolean[]): GgufValue => ({ type: 'array', itemType: 'bool', items }),

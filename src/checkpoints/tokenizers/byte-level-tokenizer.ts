@@ -12,6 +12,7 @@ import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
   isStep,
   readMerges,
+  refuseLeftStripping,
   stepsOf,
   strippingModelName,
   TOKEN_TYPES,
@@ -44,6 +45,10 @@ const PRE_TOKENIZERS: ReadonlyMap<
   ['seed-coder', { patterns: [SEED_CODER_PATTERN] }],
 ])
 
+/** The one token whose spaces in front llama.cpp takes, where the pre-tokenizer has a certain name: RoBERTa's. */
+const MASK = '<mask>'
+const PRE_TOKENIZER_OF_MASK = 'jina-v2-code'
+
 export interface TokenizerParts {
   readonly tokenizer: JsonObject
   readonly model: JsonObject
@@ -60,7 +65,12 @@ export interface ConvertedTokenizer {
 export function byteLevelTokenizer(parts: TokenizerParts): ConvertedTokenizer {
   const { tokenizer, model, vocabulary, vocabSize } = parts
   checkSteps(tokenizer)
-  const pre = findPreTokenizer(tokenizer, flagField(model, 'ignore_merges', false))
+  const found = findPreTokenizer(tokenizer, flagField(model, 'ignore_merges', false))
+  const stripsBeforeMask =
+    found === 'gpt-2' &&
+    Array.from(vocabulary.added.values()).some((token) => token.stripsLeft && token.text === MASK)
+  refuseLeftStripping(tokenizer, vocabulary, stripsBeforeMask ? [MASK] : [])
+  const pre = stripsBeforeMask ? PRE_TOKENIZER_OF_MASK : found
   const name = strippingModelName(tokenizer, vocabulary)
   if (name !== null) {
     throw unconvertible(tokenizer, 'its added tokens strip spaces or want whole words')

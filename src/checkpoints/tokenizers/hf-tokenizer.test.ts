@@ -191,8 +191,8 @@ describe('what llama.cpp would do differently is refused', () => {
   const refusals: [string, Fields, string][] = [
     [
       'another kind of model',
-      { model: model({ type: 'Unigram' }) },
-      'must be "BPE" or "WordPiece", but is "Unigram"',
+      { model: model({ type: 'WordLevel' }) },
+      'must be "BPE", "WordPiece" or "Unigram", but is "WordLevel"',
     ],
     [
       'bytes without a token',

@@ -8,22 +8,32 @@ import { shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
-import { specialTokenMetadata, type HfTokenizerFiles } from './special-tokens.ts'
+import { specialTokenMetadata, tokensAround, tokensBetween, type HfTokenizerFiles } from './special-tokens.ts'
 import { readVocabulary } from './tokenizer-vocabulary.ts'
+import { unigramTokenizer } from './unigram-tokenizer.ts'
 import { wordPieceTokenizer } from './wordpiece-tokenizer.ts'
 
-/** @throws StartError naming what llama.cpp has no equal for. */
-export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): MetadataEntry[] {
+/**
+ * `isEncoder`: the model reads texts, also two together, and writes none.
+ * @throws StartError naming what llama.cpp has no equal for.
+ */
+export function tokenizerMetadata(
+  files: HfTokenizerFiles,
+  vocabSize: number,
+  isEncoder = false,
+): MetadataEntry[] {
   const { tokenizer, pieceModel } = files
   const model = objectField(tokenizer, 'model') ?? { path: tokenizer.path, fields: {} }
-  const isWordPiece = model.fields['type'] === 'WordPiece'
-  if (!isWordPiece) checkBpe(tokenizer, model)
+  const type = checkModel(tokenizer, model)
   const parts = { tokenizer, model, vocabulary: readVocabulary(tokenizer, model), vocabSize }
-  if (isWordPiece) return [...wordPieceTokenizer(parts).metadata]
-  const isSentencePiece = model.fields['byte_fallback'] === true
-  const { metadata, tokens } = isSentencePiece
-    ? sentencePieceTokenizer({ ...parts, pieceModel })
-    : byteLevelTokenizer(parts)
+  if (type === 'WordPiece') return [...wordPieceTokenizer(parts).metadata]
+  const isSentencePiece = type === 'BPE' && model.fields['byte_fallback'] === true
+  const { metadata, tokens } =
+    type === 'Unigram'
+      ? unigramTokenizer(parts)
+      : isSentencePiece
+        ? sentencePieceTokenizer({ ...parts, pieceModel })
+        : byteLevelTokenizer(parts)
   const ids = new Map(tokens.map((token, id) => [token, id]))
   const special = specialTokenMetadata(files, ids)
   // llama.cpp takes token 1 when none is named.
@@ -37,18 +47,36 @@ export function tokenizerMetadata(files: HfTokenizerFiles, vocabSize: number): M
   return [
     ...metadata,
     ...special,
+    ...(isEncoder ? pairMetadata(tokenizer, ids) : []),
     ...(chatTemplate === null ? [] : [['tokenizer.chat_template', gguf.string(chatTemplate)] as const]),
   ]
 }
 
-function checkBpe(tokenizer: JsonObject, model: JsonObject): void {
+function checkModel(tokenizer: JsonObject, model: JsonObject): 'BPE' | 'WordPiece' | 'Unigram' {
   const { type, dropout } = model.fields
+  if (type === 'WordPiece' || type === 'Unigram') return type
   if (type !== 'BPE')
-    throw unconvertible(tokenizer, `its model must be "BPE" or "WordPiece", but is ${shown(type)}`)
+    throw unconvertible(tokenizer, `its model must be "BPE", "WordPiece" or "Unigram", but is ${shown(type)}`)
   const affixes = [model.fields['continuing_subword_prefix'], model.fields['end_of_word_suffix']]
   if (affixes.some((affix) => (affix ?? '') !== '') || (dropout ?? 0) !== 0) {
     throw unconvertible(tokenizer, 'it uses subword affixes or dropout')
   }
+  return type
+}
+
+/** What stands between two texts: the end of the first, and maybe one more token. */
+function pairMetadata(tokenizer: JsonObject, ids: ReadonlyMap<string, number>): MetadataEntry[] {
+  const { after } = tokensAround(tokenizer)
+  const [end, separator, ...others] = tokensBetween(tokenizer)
+  if (end !== (after ?? undefined) || others.length > 0) {
+    throw unconvertible(tokenizer, 'its post-processor puts other tokens between two texts than behind one')
+  }
+  const id = ids.get(separator ?? '')
+  return [
+    ['tokenizer.ggml.add_sep_token', gguf.bool(id !== undefined)],
+    // llama.cpp spells it so.
+    ...(id === undefined ? [] : [['tokenizer.ggml.seperator_token_id', gguf.uint32(id)] as const]),
+  ]
 }
 
 /** The `default` one when there are several. */

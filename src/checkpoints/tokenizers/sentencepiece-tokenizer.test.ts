@@ -186,9 +186,9 @@ describe('what llama.cpp would do differently is refused', () => {
     ],
     ['no token to begin with', { config: { bos_token_id: null } }, 'which token begins a text'],
     [
-      'Unigram',
+      'Unigram that writes bytes',
       { tokenizer: { model: model({ type: 'Unigram' }) } },
-      'must be "BPE" or "WordPiece", but is "Unigram"',
+      '"byte_fallback" of its model must be false, but is true',
     ],
   ]
   it.each(refusals)('%s', (_, changes, words) => {

@@ -14,6 +14,7 @@ import {
   isStep,
   type Merge,
   readMerges,
+  refuseLeftStripping,
   stepsOf,
   strippingModelName,
   TOKEN_TYPES,
@@ -34,6 +35,7 @@ interface SentencePieceParts extends TokenizerParts {
 export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedTokenizer {
   const { tokenizer, model, vocabulary, vocabSize } = parts
   checkModel(tokenizer, model, vocabulary)
+  refuseLeftStripping(tokenizer, vocabulary)
   const prefix = readSpacePrefix(tokenizer)
   const unknown = model.fields['unk_token']
   const { tokens, types } = tokenList(tokenizer, vocabulary, {

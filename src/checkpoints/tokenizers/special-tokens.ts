@@ -28,7 +28,7 @@ export function specialTokenMetadata(
   ids: TokenIds,
 ): (readonly [string, GgufValue])[] {
   const { tokenizer, tokenizerConfig, config, generationConfig } = files
-  const added = readAddedTokens(tokenizer)
+  const added = tokensAround(tokenizer)
   const configuredId = (name: string) => configuredIds(config, name, ids)[0] ?? null
   const idOf = (name: string) => namedToken(tokenizerConfig, name, ids) ?? configuredId(name)
 
@@ -67,36 +67,83 @@ export function specialTokenMetadata(
   ]
 }
 
-interface AddedAround {
+interface TokensAround {
   /** Text of the special token the post-processor puts before every text. */
   readonly before: string | null
   readonly after: string | null
 }
 
 /** What the post-processor puts around a single text; llama.cpp can put one token before and one behind. */
-function readAddedTokens(tokenizer: JsonObject): AddedAround {
-  const processor = tokenizer.fields['post_processor']
-  const steps = stepsOf(processor, 'processors').filter((step) => step !== null && !isStep(step, 'ByteLevel'))
-  const [template, ...others] = steps
-  if (template === undefined) return { before: null, after: null }
-  if (others.length > 0 || !isStep(template, 'TemplateProcessing')) {
-    throw badFile(tokenizer.path, `has a post-processor that cannot be converted: ${shown(processor)}`)
-  }
-  return readTemplate(tokenizer, listField({ path: tokenizer.path, fields: template }, 'single'))
-}
-
-function readTemplate(tokenizer: JsonObject, items: readonly unknown[]): AddedAround {
-  const special = (item: unknown) => {
-    const token = isRecord(item) && isRecord(item['SpecialToken']) ? item['SpecialToken']['id'] : null
-    return typeof token === 'string' ? token : null
-  }
-  const textAt = items.findIndex((item) => isRecord(item) && 'Sequence' in item)
-  const before = items.slice(0, Math.max(0, textAt)).map(special)
-  const after = items.slice(textAt + 1).map(special)
-  if (textAt < 0 || before.length > 1 || after.length > 1 || before.includes(null) || after.includes(null)) {
+export function tokensAround(tokenizer: JsonObject): TokensAround {
+  const { step, kind } = postProcessing(tokenizer)
+  if (kind === 'none') return { before: null, after: null }
+  if (kind === 'fixed') return fixedTokens(tokenizer, step)
+  const [before, after, ...others] = splitTemplate({ path: tokenizer.path, fields: step }, 'single') ?? []
+  if (
+    before === undefined ||
+    after === undefined ||
+    before.length > 1 ||
+    after.length > 1 ||
+    others.length > 0
+  ) {
     throw unconvertible(tokenizer, 'it puts more than one special token around a text')
   }
   return { before: before[0] ?? null, after: after[0] ?? null }
+}
+
+/**
+ * The special tokens that stand between two texts that are read together.
+ * @throws StartError where something else differs from what stands around a single text
+ */
+export function tokensBetween(tokenizer: JsonObject): readonly string[] {
+  const { step, kind } = postProcessing(tokenizer)
+  if (kind === 'none') return []
+  const single = tokensAround(tokenizer)
+  if (kind === 'fixed') {
+    const separator = single.after ?? ''
+    return isStep(step, 'RobertaProcessing') ? [separator, separator] : [separator]
+  }
+  const [before, between, after] = splitTemplate({ path: tokenizer.path, fields: step }, 'pair') ?? []
+  if (before?.join() === (single.before ?? '') && after?.join() === (single.after ?? '')) return between ?? []
+  throw unconvertible(tokenizer, 'its post-processor puts other tokens around two texts than around one')
+}
+
+/** The one step that adds tokens. */
+function postProcessing(tokenizer: JsonObject): {
+  readonly kind: 'none' | 'fixed' | 'template'
+  readonly step: Record<string, unknown>
+} {
+  const processor = tokenizer.fields['post_processor']
+  const steps = stepsOf(processor, 'processors').filter((step) => step !== null && !isStep(step, 'ByteLevel'))
+  const [step, ...others] = steps
+  if (step === undefined) return { kind: 'none', step: {} }
+  if (others.length === 0) {
+    if (isStep(step, 'TemplateProcessing')) return { kind: 'template', step }
+    if (isStep(step, 'BertProcessing') || isStep(step, 'RobertaProcessing')) return { kind: 'fixed', step }
+  }
+  throw badFile(tokenizer.path, `has a post-processor that cannot be converted: ${shown(processor)}`)
+}
+
+/** `"cls": ["<s>", 0], "sep": ["</s>", 2]` */
+function fixedTokens(tokenizer: JsonObject, step: Record<string, unknown>): TokensAround {
+  const [before, after] = ['cls', 'sep'].map((name) => {
+    const [text] = listField({ path: tokenizer.path, fields: step }, name)
+    if (typeof text === 'string') return text
+    throw unconvertible(tokenizer, `${quoted(name)} of its post-processor is ${shown(step[name])}`)
+  })
+  return { before: before ?? null, after: after ?? null }
+}
+
+/** The special tokens of a template before, between and behind its texts; null where there is something else in it. */
+function splitTemplate(step: JsonObject, name: 'single' | 'pair'): readonly (readonly string[])[] | null {
+  const parts: string[][] = [[]]
+  for (const item of listField(step, name)) {
+    const { SpecialToken: special, Sequence: sequence } = isRecord(item) ? item : {}
+    if (isRecord(special) && typeof special['id'] === 'string') parts.at(-1)?.push(special['id'])
+    else if (isRecord(sequence)) parts.push([])
+    else return null
+  }
+  return parts
 }
 
 /** `text` is what the post-processor adds. */

@@ -7,4 +7,6 @@ export const TOKENIZER_KEYS = {
   spaceAtStart: 'sluice.tokenizer.space_at_start',
   /** Text is brought into Unicode's NFC. */
   nfc: 'sluice.tokenizer.nfc',
+  /** Of a Unigram tokenizer: any whitespace separates words, not only the space that the character map leaves of it. */
+  splitsAtWhitespace: 'sluice.tokenizer.splits_at_whitespace',
 } as const

@@ -2,6 +2,7 @@
  * What both kinds of tokenizer.json have in common: its tokens, those of the model and the added ones that are found in
  * text before the model runs, its merges, and how its steps are listed.
  */
+import type { StartError } from '../../core/errors.ts'
 import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
 import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
 
@@ -18,6 +19,8 @@ export interface TokenizerVocabulary {
 interface AddedToken {
   readonly text: string
   readonly isSpecial: boolean
+  /** Whether it takes the spaces in front of it. */
+  readonly stripsLeft: boolean
   /** Whether it takes the spaces behind it. */
   readonly stripsRight: boolean
 }
@@ -35,7 +38,7 @@ export function isStep(value: unknown, type: string): value is Record<string, un
 
 export function readVocabulary(tokenizer: JsonObject, model: JsonObject): TokenizerVocabulary {
   const base = new Map<string, number>()
-  for (const [token, id] of Object.entries(objectField(model, 'vocab')?.fields ?? {})) {
+  for (const [token, id] of modelTokens(tokenizer, model)) {
     if (!isTokenId(id))
       throw badFile(tokenizer.path, `is corrupted: token ${quoted(token)} has the id ${shown(id)}`)
     base.set(token, id)
@@ -47,13 +50,37 @@ export function readVocabulary(tokenizer: JsonObject, model: JsonObject): Tokeni
     if (!isTokenId(id) || typeof content !== 'string' || content === '') {
       throw badFile(tokenizer.path, `is corrupted: there is no added token in ${shown(entry)}`)
     }
-    if (options['lstrip'] === true || options['single_word'] === true) {
-      throw unconvertible(tokenizer, `added token ${quoted(content)} strips spaces or wants whole words`)
-    }
+    if (options['single_word'] === true) throw stripsSpaces(tokenizer, content)
     const isSpecial = special === true || looksSpecial(content)
-    added.set(id, { text: content, isSpecial, stripsRight: options['rstrip'] === true })
+    const { lstrip, rstrip } = options
+    added.set(id, { text: content, isSpecial, stripsLeft: lstrip === true, stripsRight: rstrip === true })
   }
   return { base, added }
+}
+
+/** An object of ids by their token, or, of a Unigram model, a list of tokens with their scores. */
+function modelTokens(tokenizer: JsonObject, model: JsonObject): readonly (readonly [string, unknown])[] {
+  if (!Array.isArray(model.fields['vocab'])) return Object.entries(objectField(model, 'vocab')?.fields ?? {})
+  return listField(model, 'vocab').map((entry, id) => {
+    const [token] = Array.isArray(entry) ? (entry as unknown[]) : []
+    if (typeof token === 'string') return [token, id]
+    throw badFile(tokenizer.path, `is corrupted: there is no token in ${shown(entry)}`)
+  })
+}
+
+function stripsSpaces(tokenizer: JsonObject, text: string): StartError {
+  return unconvertible(tokenizer, `added token ${quoted(text)} strips spaces or wants whole words`)
+}
+
+/** @throws StartError for an added token that takes the spaces in front of it, but for those named in `except` */
+export function refuseLeftStripping(
+  tokenizer: JsonObject,
+  { added }: TokenizerVocabulary,
+  except: readonly string[] = [],
+): void {
+  for (const { text, stripsLeft } of added.values()) {
+    if (stripsLeft && !except.includes(text)) throw stripsSpaces(tokenizer, text)
+  }
 }
 
 function isTokenId(id: unknown): id is number {

@@ -21,7 +21,11 @@ function convert(changes: object = {}) {
     const value = metadata.get(key)
     return value?.type === 'uint32' ? value.value : null
   }
-  return { items, number }
+  const flag = (key: string) => {
+    const value = metadata.get(key)
+    return value?.type === 'bool' ? value.value : null
+  }
+  return { items, number, flag }
 }
 
 const normalizer = (changes: object) => ({ normalizer: { ...TOKENIZER.normalizer, ...changes } })
@@ -54,9 +58,26 @@ describe("a tokenizer of BERT's kind", () => {
   })
 
   it.each([
-    ['a cased model', normalizer({ lowercase: false }), 'that lowers case'],
-    ['accents', normalizer({ strip_accents: false }), 'that lowers case'],
-    ['Chinese words', normalizer({ handle_chinese_chars: false }), 'that lowers case'],
+    [{ lowercase: true, strip_accents: null }, [true, true]],
+    [{ lowercase: true, strip_accents: false }, [true, false]],
+    [{ lowercase: false, strip_accents: null }, [false, false]],
+    [{ lowercase: false, strip_accents: true }, [false, true]],
+  ])('lowers case and strips accents by %j', (changes, expected) => {
+    const { flag } = convert(normalizer(changes))
+    expect(['lowercase', 'strip_accents'].map((key) => flag(`tokenizer.ggml.normalizer.${key}`))).toEqual(
+      expected,
+    )
+  })
+
+  it.each([
+    ['another normalizer', { normalizer: { type: 'NFC' } }, 'its normalizer must be "BertNormalizer"'],
+    [
+      'Chinese words',
+      normalizer({ handle_chinese_chars: false }),
+      '"handle_chinese_chars" of its normalizer must be true, but is false',
+    ],
+    ['control characters', normalizer({ clean_text: false }), '"clean_text" of its normalizer must be true'],
+    ['a flag that is none', normalizer({ lowercase: 'yes' }), '"lowercase" must be true or false'],
     ['another pre-tokenizer', { pre_tokenizer: { type: 'Whitespace' } }, 'must be "BertPreTokenizer"'],
     ['no special tokens', { post_processor: null }, 'must put [CLS] in front and [SEP] behind'],
     [

@@ -1,13 +1,13 @@
 /**
- * WordPiece as BERT uses it, checked to give the token ids that llama.cpp computes: its tokenizer always cleans the text, takes
- * accents off, lowers case and splits Chinese characters apart.
+ * WordPiece as BERT uses it, checked to give the token ids that our engine computes: it always cleans the text and splits Chinese
+ * characters apart. Whether it lowers case and strips accents goes into llama.cpp's own keys.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { quoted, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { isRecord, type JsonObject } from '../json-file.ts'
+import { flagField, type JsonObject, objectField } from '../json-file.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
+import { tokensAround } from './special-tokens.ts'
 import { isStep, TOKEN_TYPES, tokenList } from './tokenizer-vocabulary.ts'
 
 const CONTINUATION = '##'
@@ -47,6 +47,7 @@ export function wordPieceTokenizer({
     ['tokenizer.ggml.pre', gguf.string('default')],
     ['tokenizer.ggml.tokens', gguf.strings(tokens)],
     ['tokenizer.ggml.token_type', gguf.int32s(listed.types)],
+    ...normalization(tokenizer),
     ...specialTokens(tokenizer, ids),
   ]
   return { metadata, tokens }
@@ -77,10 +78,14 @@ function checkSteps(tokenizer: JsonObject, model: JsonObject): void {
       `its words are continued with ${shown(prefix)}, or unknown as ${shown(unknown)}`,
     )
   }
-  if (!isBertNormalizer(normalizer)) {
+  if (!isStep(normalizer, 'BertNormalizer')) {
+    throw unconvertible(tokenizer, `its normalizer must be "BertNormalizer", but is ${shown(normalizer)}`)
+  }
+  const unsupported = ['clean_text', 'handle_chinese_chars'].find((name) => normalizer[name] !== true)
+  if (unsupported !== undefined) {
     throw unconvertible(
       tokenizer,
-      `its normalizer must be a "BertNormalizer" that lowers case, but is ${shown(normalizer)}`,
+      `${quoted(unsupported)} of its normalizer must be true, but is ${shown(normalizer[unsupported])}`,
     )
   }
   if (!isStep(preTokenizer, 'BertPreTokenizer')) {
@@ -89,7 +94,8 @@ function checkSteps(tokenizer: JsonObject, model: JsonObject): void {
       `its pre-tokenizer must be "BertPreTokenizer", but is ${shown(preTokenizer)}`,
     )
   }
-  if (!isStep(postProcessor, 'BertProcessing') && !addsClsAndSep(postProcessor)) {
+  const { before, after } = tokensAround(tokenizer)
+  if (before !== '[CLS]' || after !== '[SEP]') {
     throw unconvertible(
       tokenizer,
       `its post-processor must put [CLS] in front and [SEP] behind, but is ${shown(postProcessor)}`,
@@ -98,16 +104,14 @@ function checkSteps(tokenizer: JsonObject, model: JsonObject): void {
 }
 
 /** `strip_accents: null` does what `lowercase` says. */
-function isBertNormalizer(step: unknown): boolean {
-  if (!isStep(step, 'BertNormalizer')) return false
-  const { clean_text: cleans, handle_chinese_chars: splits, strip_accents: strips, lowercase } = step
-  return cleans === true && splits === true && strips !== false && lowercase === true
-}
-
-function addsClsAndSep(step: unknown): boolean {
-  if (!isStep(step, 'TemplateProcessing') || !Array.isArray(step['single'])) return false
-  const items = step['single'].map((item: unknown) =>
-    isRecord(item) && isRecord(item['SpecialToken']) ? item['SpecialToken']['id'] : 'text',
-  )
-  return isDeepStrictEqual(items, ['[CLS]', 'text', '[SEP]'])
+function normalization(tokenizer: JsonObject): MetadataEntry[] {
+  const normalizer = objectField(tokenizer, 'normalizer') ?? tokenizer
+  const lowersCase = flagField(normalizer, 'lowercase', true)
+  return [
+    ['tokenizer.ggml.normalizer.lowercase', gguf.bool(lowersCase)],
+    [
+      'tokenizer.ggml.normalizer.strip_accents',
+      gguf.bool(flagField(normalizer, 'strip_accents', lowersCase)),
+    ],
+  ]
 }

@@ -4,17 +4,23 @@
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { StartError } from '../../core/errors.ts'
-import type { Bindings } from './ffi/bindings.ts'
+import { type Bindings, viewInt8 } from './ffi/bindings.ts'
 import type { Pointer } from './ffi/structs.ts'
 
 const MAGIC = 'GGUF'
 const STRING_TYPE = 8
+const ARRAY_TYPE = 9
+/** Unsigned and signed ones. */
+const BYTE_TYPES: readonly number[] = [0, 1]
+const CHARACTER_MAP_KEY = 'tokenizer.ggml.precompiled_charsmap'
 const SPLIT_NAME = /-00001-of-(\d{5})\.gguf$/
 
 export interface GgufSummary {
   readonly architecture: string
   /** Of all files of a split. */
   readonly fileBytes: number
+  /** Of a Unigram tokenizer; null without one. */
+  readonly characterMap: Uint8Array | null
 }
 
 /** @throws StartError saying what is wrong with the file. */
@@ -36,6 +42,7 @@ export function checkGguf(api: Bindings, modelPath: string): GgufSummary {
     return {
       architecture: readArchitecture(api, header, modelPath),
       fileBytes: splitBytes(modelPath, firstBytes),
+      characterMap: readCharacterMap(api, header, modelPath),
     }
   } finally {
     api.ggufFree(header)
@@ -87,6 +94,19 @@ function readArchitecture(api: Bindings, header: Pointer, modelPath: string): st
     throw new StartError(`'${modelPath}' is not a model: its GGUF header names no architecture.`, 1)
   }
   return api.ggufString(header, key)
+}
+
+function readCharacterMap(api: Bindings, header: Pointer, modelPath: string): Uint8Array | null {
+  const key = api.ggufFindKey(header, CHARACTER_MAP_KEY)
+  if (key < 0) return null
+  const isBytes =
+    api.ggufKeyType(header, key) === ARRAY_TYPE && BYTE_TYPES.includes(api.ggufArrayType(header, key))
+  const length = isBytes ? api.ggufArrayLength(header, key) : 0
+  // The length of the trie comes first.
+  const bytes = length < 4 ? null : Uint8Array.from(viewInt8(api.ggufArray(header, key), length))
+  const trieBytes = bytes === null ? 0 : new DataView(bytes.buffer).getUint32(0, true)
+  if (bytes !== null && trieBytes % 4 === 0 && trieBytes + 4 < length) return bytes
+  throw new StartError(`'${modelPath}' is damaged: ${CHARACTER_MAP_KEY} is no character map.`, 1)
 }
 
 function splitBytes(modelPath: string, firstBytes: number): number {

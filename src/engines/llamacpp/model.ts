@@ -4,19 +4,19 @@
  */
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import { SECOND_SEGMENT_KEY } from '../../checkpoints/gguf/embedding-model.ts'
 import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { type Bindings, withNoDevices, withProgressCallback } from './ffi/bindings.ts'
 import { LLAMA_VERSION } from './ffi/libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './ffi/structs.ts'
+import { chooseTokenizer, WPM_VOCABULARY } from './tokenizing/tokenizer-choice.ts'
 
 const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024
 const BOS_KEY = 'tokenizer.ggml.bos_token_id'
 /** `LLAMA_VOCAB_TYPE_SPM`, which always has one. */
 const SPM_VOCABULARY = 1
-/** `LLAMA_VOCAB_TYPE_WPM`, BERT's, which has one too. */
-const WPM_VOCABULARY = 3
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
 const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large))?/
 
@@ -27,6 +27,8 @@ export interface ModelOptions extends Pick<
   'modelPath' | 'gpu' | 'gpuLayers' | 'metadataOverrides'
 > {
   readonly architecture: string
+  /** Of an encoder with a Unigram tokenizer, whose text our own tokenizer reads; without it llama.cpp does. */
+  readonly characterMap?: Uint8Array | null
 }
 
 /** @throws StartError when llama.cpp does not take the file; it has printed why on stderr. */
@@ -78,10 +80,10 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   return handle
 }
 
-function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: ModelOptions) {
+function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
+  const { modelPath, architecture } = options
   const vocab = api.modelVocab(handle)
   const vocabType = api.vocabType(vocab)
-  const isWordPiece = vocabType === WPM_VOCABULARY
   const [keySize, valueSize] = readHeadSizes(api, handle, architecture)
   return {
     path: modelPath,
@@ -89,9 +91,12 @@ function describe(api: Bindings, handle: Pointer, { modelPath, architecture }: M
     vocab,
     /** Whether a text can begin with a token of its own. */
     // Without the key llama.cpp falls back to token 11 of any byte-level vocabulary, which is an ordinary word there.
-    hasBos: isWordPiece || vocabType === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
-    /** Whether text is tokenized as BERT does. */
-    isWordPiece,
+    hasBos:
+      vocabType === WPM_VOCABULARY || vocabType === SPM_VOCABULARY || readText(api, handle, BOS_KEY) !== null,
+    /** Which tokenizer makes tokens of a text. */
+    tokenizer: chooseTokenizer({ ...options, vocabType, read: (key) => readText(api, handle, key) }),
+    /** What is added to the ids of the second of two texts; 0 where the model does not tell them apart. */
+    secondSegment: readNumber(api, handle, SECOND_SEGMENT_KEY) ?? 0,
     /** Whether a text that begins with neither a space nor an added token gets a space in front. */
     putsSpaceAtStart: readText(api, handle, TOKENIZER_KEYS.spaceAtStart) === 'true',
     /** Whether text is brought into Unicode's NFC before it is tokenized. */

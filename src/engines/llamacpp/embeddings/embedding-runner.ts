@@ -38,8 +38,8 @@ export async function openEmbeddingRunner(
   const api = loadLlama(options.gpu)
   const { modelPath, gpu, gpuLayers, embedding } = options
   if (embedding === undefined) throw new InvariantError(`${modelPath} was not opened as an embedding model.`)
-  const { architecture } = checkGguf(api, modelPath)
-  const model = openModel(api, { ...options, architecture }, onProgress)
+  const { architecture, characterMap } = checkGguf(api, modelPath)
+  const model = openModel(api, { ...options, architecture, characterMap }, onProgress)
   try {
     const maxSeqLen = embeddedSeqLen(options.maxSeqLen, model.trainContextTokens)
     const need = memoryNeed({ ...model, maxSeqLen, embedding }, options)

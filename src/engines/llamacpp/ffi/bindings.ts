@@ -35,6 +35,7 @@ const TYPES = {
   uint32: 'uint32',
   uint64: 'uint64',
   size: 'size_t',
+  float32: 'float',
   text: 'str',
   optionalText: 'str',
   pointer: 'void *',
@@ -48,7 +49,7 @@ const TYPES = {
   batch: STRUCTS.llama_batch,
 } as const
 
-interface Values extends Record<'int32' | 'int64' | 'uint32' | 'size', number> {
+interface Values extends Record<'int32' | 'int64' | 'uint32' | 'size' | 'float32', number> {
   void: void
   bool: boolean
   uint64: number | bigint
@@ -118,6 +119,9 @@ export function bind(libraries: Libraries) {
     ggufFindKey: ggmlBase('gguf_find_key', 'int64', 'pointer', 'text'),
     ggufKeyType: ggmlBase('gguf_get_kv_type', 'int32', 'pointer', 'int64'),
     ggufString: ggmlBase('gguf_get_val_str', 'text', 'pointer', 'int64'),
+    ggufArrayType: ggmlBase('gguf_get_arr_type', 'int32', 'pointer', 'int64'),
+    ggufArrayLength: ggmlBase('gguf_get_arr_n', 'size', 'pointer', 'int64'),
+    ggufArray: ggmlBase('gguf_get_arr_data', 'pointer', 'pointer', 'int64'),
     ggufDataOffset: ggmlBase('gguf_get_data_offset', 'size', 'pointer'),
     ggufTensors: ggmlBase('gguf_get_n_tensors', 'int64', 'pointer'),
     ggufTensorOffset: ggmlBase('gguf_get_tensor_offset', 'size', 'pointer', 'int64'),
@@ -171,6 +175,7 @@ export function bind(libraries: Libraries) {
     vocabTokens: llama('llama_vocab_n_tokens', 'int32', 'pointer'),
     vocabType: llama('llama_vocab_type', 'int32', 'pointer'),
     vocabText: llama('llama_vocab_get_text', 'text', 'pointer', 'int32'),
+    vocabScore: llama('llama_vocab_get_score', 'float32', 'pointer', 'int32'),
     vocabAttributes: llama('llama_vocab_get_attr', 'int32', 'pointer', 'int32'),
     vocabIsEog: llama('llama_vocab_is_eog', 'bool', 'pointer', 'int32'),
     vocabBos: llama('llama_vocab_bos', 'int32', 'pointer'),

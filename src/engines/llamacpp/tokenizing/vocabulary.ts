@@ -10,9 +10,11 @@ import type { TokenSlices } from '../../tokenizing/slice-job.ts'
 import type { Bindings } from '../ffi/bindings.ts'
 import { splitLongRuns } from './long-runs.ts'
 import type { Model } from '../model.ts'
+import type { OwnTokenizer } from './own-tokenizer.ts'
 import { TextSlicer } from './text-slices.ts'
 import { readTokenTable, type TokenTable } from './token-table.ts'
-import { WordPiece, wordSlices } from './word-piece.ts'
+import { Unigram } from './unigram.ts'
+import { WordPiece } from './word-piece.ts'
 
 /** llama.cpp's "no such token". */
 const NO_TOKEN = -1
@@ -20,11 +22,13 @@ const SPACE = 0x20
 const NEWLINE_AFTER_SPACE = ' \n'
 /** NFC makes UTF-8 text at most this many times shorter (Unicode Standard Annex 15). */
 const NFC_FACTOR = 3
+/** Of the pieces of two texts that are read together: the first text, what stands between them, the second. */
+const SECOND_TEXT = 2
 /** Bits of `llama_token_attr`: unknown, control, user-defined. */
 const ADDED = (1 << 0) | (1 << 3) | (1 << 4)
 
 type VocabularyOptions = Pick<RunnerOptions, 'modelId'> &
-  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText' | 'isWordPiece'>
+  Pick<Model, 'vocab' | 'hasBos' | 'putsSpaceAtStart' | 'normalizesText' | 'tokenizer' | 'secondSegment'>
 
 /** What there is to know of a vocabulary. Plain data, so that another thread can tokenize with the same one. */
 export interface VocabularyData extends Omit<VocabularyOptions, 'hasBos'> {
@@ -50,7 +54,7 @@ export class Vocabulary {
   readonly #api: Bindings
   readonly #slicer: TextSlicer
   /** Null where llama.cpp tokenizes. */
-  readonly #wordPiece: WordPiece | null
+  readonly #own: OwnTokenizer | null
   /** Put behind a text; `NO_TOKEN` where nothing is. */
   readonly #endId: number
   /** Those that were asked for. */
@@ -61,7 +65,7 @@ export class Vocabulary {
     this.#api = api
     this.data = data
     this.#slicer = new TextSlicer(table.sliceRules)
-    this.#wordPiece = data.isWordPiece ? WordPiece.read(api, vocab) : null
+    this.#own = openTokenizer(api, data)
     this.maxTokenBytes = table.maxTokenBytes * (data.normalizesText ? NFC_FACTOR : 1)
     this.specialTexts = table.specialTexts
     this.endTokenIds = [...table.isEndOfGeneration.keys()].filter((id) => this.isEndOfGeneration(id))
@@ -75,9 +79,9 @@ export class Vocabulary {
 
   /** Asks llama.cpp for all that is to be known of a model's vocabulary. */
   static read(api: Bindings, options: VocabularyOptions): Vocabulary {
-    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText, isWordPiece } = options
+    const { modelId, vocab, hasBos, putsSpaceAtStart, normalizesText, tokenizer, secondSegment } = options
     const data: VocabularyData = {
-      ...{ modelId, vocab, putsSpaceAtStart, normalizesText, isWordPiece },
+      ...{ modelId, vocab, putsSpaceAtStart, normalizesText, tokenizer, secondSegment },
       table: readTokenTable(api, vocab),
       bosId: hasBos ? api.vocabBos(vocab) : NO_TOKEN,
       eosId: api.vocabEos(vocab),
@@ -100,12 +104,14 @@ export class Vocabulary {
 
   /** The same, a slice of text at a time. @throws as `tokenize` */
   *tokenizeSlices({ pieces, addSpecial }: TextPrompt): TokenSlices {
-    const { vocab, modelId, bosId, normalizesText } = this.data
+    const { vocab, modelId, bosId, normalizesText, secondSegment } = this.data
     const parts: Int32Array[] = []
     if (addSpecial && bosId !== NO_TOKEN && this.#api.vocabAddsBos(vocab)) parts.push(Int32Array.of(bosId))
     let isStart = true
     let tokens = 0
-    for (const piece of pieces) {
+    let secondPart = Number.POSITIVE_INFINITY
+    for (const [index, piece] of pieces.entries()) {
+      if (index === SECOND_TEXT) secondPart = parts.length
       for (const text of this.#slicesOf(normalizesText ? piece.normalize('NFC') : piece)) {
         parts.push(isStart ? this.#tokenizeStart(text) : this.#tokenizeContinuation(text, parts.at(-1)))
         isStart = false
@@ -114,6 +120,9 @@ export class Vocabulary {
       }
     }
     if (addSpecial && !isStart && this.#endId !== NO_TOKEN) parts.push(Int32Array.of(this.#endId))
+    if (secondSegment > 0) {
+      for (const part of parts.slice(secondPart)) part.forEach((id, at) => (part[at] = id + secondSegment))
+    }
     const tokenIds = concat(parts)
     if (tokenIds.length > 0) return tokenIds
     if (addSpecial && bosId !== NO_TOKEN) return Int32Array.of(bosId)
@@ -173,7 +182,7 @@ export class Vocabulary {
 
   *#slicesOf(text: string): Generator<string> {
     if (text === '') return
-    if (this.#wordPiece !== null) return yield* wordSlices(text)
+    if (this.#own !== null) return yield* this.#own.slices(text)
     // In this order, so that no special text is cut where the others around it are one long run.
     for (const slice of this.#slicer.slices(text)) yield* splitLongRuns(slice)
   }
@@ -189,7 +198,8 @@ export class Vocabulary {
    * newline takes it, and both are cut off again. Behind a special token the space belongs there.
    */
   #tokenizeContinuation(text: string, before: Int32Array | undefined): Int32Array {
-    if (!this.data.putsSpaceInFront || this.#isAdded(before?.at(-1))) return this.#tokenizeText(text)
+    if (this.#own !== null || !this.data.putsSpaceInFront || this.#isAdded(before?.at(-1)))
+      return this.#tokenizeText(text)
     const tokenIds = this.#tokenizeText(`\n${text}`)
     let front = ''
     for (let count = 0; count < tokenIds.length && front.length < NEWLINE_AFTER_SPACE.length; count++) {
@@ -204,7 +214,7 @@ export class Vocabulary {
   }
 
   #tokenizeText(text: string): Int32Array {
-    if (this.#wordPiece !== null) return this.#wordPiece.tokenize(text)
+    if (this.#own !== null) return this.#own.tokenize(text)
     const bytes = Buffer.from(text)
     // A token stands for at least one byte, but for the space some tokenizers add.
     const buffer = new Int32Array(bytes.length + 8)
@@ -226,6 +236,17 @@ export class Vocabulary {
 
   #textOf(tokenIds: Int32Array): string {
     return Buffer.concat(Array.from(tokenIds, (tokenId) => this.tokenBytes(tokenId))).toString('utf8')
+  }
+}
+
+function openTokenizer(api: Bindings, { vocab, tokenizer }: VocabularyData): OwnTokenizer | null {
+  switch (tokenizer.kind) {
+    case 'llama.cpp':
+      return null
+    case 'word-piece':
+      return WordPiece.read(api, vocab, tokenizer)
+    case 'unigram':
+      return Unigram.read(api, vocab, tokenizer)
   }
 }
 

@@ -20,8 +20,14 @@ const TEXTS = [
   '▁a',
   'a',
 ]
-const pieces = new WordPiece(TEXTS.map((text, id) => ({ id, text, isSpecial: text.startsWith('[') })))
-const tokenize = (text: string) => Array.from(pieces.tokenize(text), (id) => TEXTS[id])
+const TOKENS = TEXTS.map((text, id) => ({
+  ...{ id, text },
+  isSpecial: text.startsWith('['),
+  isUnknown: text === '[UNK]',
+}))
+const pieces = new WordPiece(TOKENS, { lowersCase: true, stripsAccents: true })
+const textsOf = (made: WordPiece, text: string) => Array.from(made.tokenize(text), (id) => TEXTS[id])
+const tokenize = (text: string) => textsOf(pieces, text)
 
 describe("BERT's tokenizer", () => {
   it.each([
@@ -35,6 +41,8 @@ describe("BERT's tokenizer", () => {
     ['İ', ['▁i']],
     ['hello[SEP]hel [sep]', ['▁hel', 'lo', '[SEP]', '▁hel', '[UNK]', '[UNK]', '[UNK]']],
     ['helx hello', ['[UNK]', '▁hel', 'lo']],
+    // The mark of GGUF's tokens stands in no text.
+    ['hel▁a', ['[UNK]']],
     ['', []],
   ])('makes of %j what Hugging Face makes of it', (text, expected) => {
     expect(tokenize(text)).toEqual(expected)
@@ -43,5 +51,13 @@ describe("BERT's tokenizer", () => {
   it('calls a word of more than 100 characters unknown, and no other', () => {
     expect(tokenize('a'.repeat(100))).toHaveLength(100)
     expect(tokenize(`${'a'.repeat(101)}.`)).toEqual(['[UNK]', '▁.'])
+  })
+
+  it.each([
+    [{ lowersCase: false, stripsAccents: false }, ['[UNK]', '▁hel', 'lo', '[UNK]']],
+    [{ lowersCase: false, stripsAccents: true }, ['[UNK]', '▁hel', 'lo', '▁hel', 'lo']],
+    [{ lowersCase: true, stripsAccents: false }, ['▁hel', 'lo', '▁hel', 'lo', '[UNK]']],
+  ])('lowers case and strips accents only where it is to: %j', (options, expected) => {
+    expect(textsOf(new WordPiece(TOKENS, options), 'Hello hello héllo')).toEqual(expected)
   })
 })

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import { call, DEMO_MODEL, spawnServer, startServer } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { EngineHost } from '../../src/engines/process/host/engine-host.ts'
 import { ReplicatedEngine } from '../../src/engines/process/host/replicated-engine.ts'
-import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { gone, temporaryFolder } from '../support/servers/server-process.ts'
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import {
   call,
   enginePids,

@@ -18,7 +18,7 @@ import {
   type RunningServerProcess,
 } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
-import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const CLIENTS = 4

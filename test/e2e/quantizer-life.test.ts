@@ -19,7 +19,7 @@ import {
 } from '../support/servers/server-process.ts'
 import { shared, whenUnused } from '../support/shared.ts'
 import { until } from '../support/until.ts'
-import { writeTinyModel } from '../model/llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const ADMIN_KEY = 'admin-key-of-this-test'

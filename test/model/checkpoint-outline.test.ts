@@ -20,7 +20,7 @@ import { writeFp8Model } from '../../src/checkpoints/fp8/fp8-model.ts'
 import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
 import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/quantize-model.ts'
 import { DEMO_MODEL } from '../support/servers/server-process.ts'
-import { writeTinyModel } from './llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outline-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { StartError } from '../../src/core/errors.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { writeTinyModel } from './llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-faults-'))
 afterAll(() => rmSync(folder, { recursive: true }))

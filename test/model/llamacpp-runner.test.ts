@@ -6,7 +6,7 @@ import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
 import type { Sampling } from '../../src/protocol/engine.ts'
 import type { ModelRunner, SlotRun, SlotStart } from '../../src/protocol/model-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { writeTinyModel } from './llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-runner-'))
 const modelPath = path.join(folder, 'tiny.gguf')

@@ -16,7 +16,7 @@ import {
 import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-tensor-data.ts'
 import { layoutGguf, writeGguf } from '../../src/checkpoints/gguf/gguf-writer.ts'
 import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/checkpoints/quantization-plan.ts'
-import { writeTinyModel } from './llamacpp-tiny-model.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-shapes-'))
 afterAll(() => rmSync(folder, { recursive: true }))

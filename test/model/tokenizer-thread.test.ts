@@ -7,7 +7,7 @@ import type * as Threads from '../../src/engines/llamacpp/tokenizing/tokenizer-t
 import { packPrompt } from '../../src/engines/tokenizing/packed-prompt.ts'
 import type { TokenizingJob } from '../../src/protocol/model-runner.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
-import { BOS_TEXT, EOS_TEXT, writeTinyModel } from './llamacpp-tiny-model.ts'
+import { BOS_TEXT, EOS_TEXT, writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 /** Built, because Node starts no thread from TypeScript in every version. */
 const BUILT = '../../dist/engines/llamacpp/tokenizing/tokenizer-thread.js'

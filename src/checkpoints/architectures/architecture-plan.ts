@@ -11,6 +11,13 @@ export type TensorChange =
   | { readonly kind: 'interleave-heads'; readonly headRows: number }
   /** One is added to every number: Gemma stores its norm weights as the difference from one. Vectors only. */
   | { readonly kind: 'add-one' }
+  /** The first rows are left out: RoBERTa has positions that no token of a text has. */
+  | { readonly kind: 'skip-rows'; readonly rows: number }
+  /**
+   * Word embeddings twice: behind them once more for the second of two texts that are read together, with the difference of
+   * the two rows in `types` added. llama.cpp adds the first row to every token.
+   */
+  | { readonly kind: 'both-segments'; readonly types: string }
 
 type TensorOrigin =
   | (TensorChange & { readonly name: string })
@@ -23,6 +30,8 @@ export interface TensorPlan {
   /** PyTorch's order: rows before columns. */
   readonly shape: readonly number[]
   readonly origin: TensorOrigin
+  /** Whether it is F32 whatever the others are, as vectors are: llama.cpp adds its rows to numbers of F32. @default false */
+  readonly isF32?: boolean
 }
 
 export type MetadataEntry = readonly [key: string, value: GgufValue]
@@ -32,6 +41,8 @@ export interface ArchitecturePlan {
   readonly vocabSize: number
   readonly metadata: readonly MetadataEntry[]
   readonly tensors: readonly TensorPlan[]
+  /** Whether it reads texts, and writes none. @default false */
+  readonly isEncoder?: boolean
   /** Whether it gives scores, however sentence-transformers would pool. @default false */
   readonly isReranker?: boolean
   /** Whether a tensor follows from others, although some checkpoints carry it. */

@@ -26,10 +26,27 @@ describe('BERT', () => {
     [{ hidden_act: 'relu' }, '"hidden_act" must be "gelu", but is "relu"'],
     [{ position_embedding_type: 'relative_key' }, '"position_embedding_type" must be "absolute"'],
     [{ num_attention_heads: 5 }, '5 attention heads do not share "hidden_size" 32'],
-    [{ ...RERANKER, type_vocab_size: 2 }, '"type_vocab_size" must be 1, but is 2'],
     [{ ...RERANKER, id2label: { 0: 'a', 1: 'b' } }, 'it sorts texts into 2 classes'],
   ])('is refused with %j', (changes, reason) => {
     expect(() => plan(changes)).toThrow(reason)
+  })
+
+  it('has word embeddings for both segments where it reranks and was trained with two', () => {
+    const shapeOf = (changes: object) =>
+      plan(changes).tensors.find(({ name }) => name === 'token_embd.weight')?.shape
+
+    expect(shapeOf({ ...RERANKER, type_vocab_size: 2 })).toEqual([200, 32])
+    expect(shapeOf(RERANKER)).toEqual([100, 32])
+    expect(shapeOf({ type_vocab_size: 2 })).toEqual([100, 32])
+  })
+
+  it('has no positions in front of that of padding where it is a RoBERTa', () => {
+    const roberta = (changes: object) => plan({ architectures: ['XLMRobertaModel'], ...changes })
+    const contextOf = (changes: object) => new Map(roberta(changes).metadata).get('bert.context_length')
+
+    expect(contextOf({})).toMatchObject({ value: 62 })
+    expect(contextOf({ pad_token_id: 4 })).toMatchObject({ value: 59 })
+    expect(() => roberta({ pad_token_id: 63 })).toThrow('"pad_token_id" must be a whole number from 0 to 62')
   })
 
   it('pools the mean unless a file beside it says otherwise', () => {

@@ -1,11 +1,11 @@
 /**
- * BERT as transformers stores it: an encoder with learned positions, whose norms come behind attention and feed-forward. llama.cpp
- * adds the embedding of the first segment to every token, as transformers does for a single text, so the second one has no
- * use here.
+ * BERT and RoBERTa as transformers stores them: encoders with learned positions, whose norms come behind attention and
+ * feed-forward. llama.cpp adds the embedding of the first segment to every token, as transformers does for a single text; a
+ * reranking BERT, which was trained to see a second one, gets a second set of word embeddings that holds the difference.
  */
 import type { Pooling } from '../../protocol/engine.ts'
 import { quoted, shown, unconvertible } from '../file-errors.ts'
-import { poolingTypeId } from '../gguf/embedding-model.ts'
+import { poolingTypeId, SECOND_SEGMENT_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
 import type { ArchitecturePlan, MetadataEntry, TensorPlan } from './architecture-plan.ts'
@@ -15,12 +15,74 @@ const MAX_SIZE = 2 ** 24
 /** llama.cpp's LLAMA_MAX_LAYERS. */
 const MAX_LAYERS = 512
 const LAYER_NORM_EPSILON = 1e-12
+const WORD_EMBEDDINGS = 'token_embd.weight'
+const HF_WORD_EMBEDDINGS = 'embeddings.word_embeddings.weight'
 
 type BertSizes = ReturnType<typeof readSizes>
 
 /** Pools the mean of all tokens where the checkpoint says nothing else, as sentence-transformers does. */
 export function planBert(config: JsonObject): ArchitecturePlan {
+  return planEmbedder(config, readSizes(config))
+}
+
+/** The same, with positions that are counted from behind that of padding. */
+export function planRoberta(config: JsonObject): ArchitecturePlan {
+  return planEmbedder(config, readRobertaSizes(config))
+}
+
+/** A reranking model, which gives one score to a query and a document that it reads together. */
+export function planBertReranker(config: JsonObject): ArchitecturePlan {
   const sizes = readSizes(config)
+  const labels = countLabels(config)
+  const { vocabSize, hiddenSize, segments } = sizes
+  const hasSecond = segments > 1
+  const tokens = vocabSize * (hasSecond ? 2 : 1)
+  const prefix = 'bert.'
+  const words: TensorPlan = {
+    name: WORD_EMBEDDINGS,
+    shape: [tokens, hiddenSize],
+    origin: {
+      kind: 'both-segments',
+      name: `${prefix}${HF_WORD_EMBEDDINGS}`,
+      types: `${prefix}embeddings.token_type_embeddings.weight`,
+    },
+  }
+  const tensors = encoderTensors(sizes, prefix)
+  const plan = planEncoder(config, { ...sizes, vocabSize: tokens }, 'rank')
+  return {
+    ...plan,
+    metadata: [
+      ...plan.metadata,
+      ...(hasSecond ? [[SECOND_SEGMENT_KEY, gguf.uint32(vocabSize)] as const] : []),
+    ],
+    isReranker: true,
+    tensors: [
+      ...(hasSecond ? tensors.map((tensor) => (tensor.name === WORD_EMBEDDINGS ? words : tensor)) : tensors),
+      ...linear('cls', 'bert.pooler.dense', [hiddenSize, hiddenSize]),
+      ...linear('cls.output', 'classifier', [labels, hiddenSize]),
+    ],
+    isRedundant: (name) => name === 'bert.embeddings.position_ids',
+  }
+}
+
+/** RoBERTa gives all tokens the first segment, also to those of a second text. */
+export function planRobertaReranker(config: JsonObject): ArchitecturePlan {
+  const sizes = readRobertaSizes(config)
+  const labels = countLabels(config)
+  const { hiddenSize } = sizes
+  return {
+    ...planEncoder(config, sizes, 'rank'),
+    isReranker: true,
+    tensors: [
+      ...encoderTensors(sizes, 'roberta.'),
+      ...linear('cls', 'classifier.dense', [hiddenSize, hiddenSize]),
+      ...linear('cls.output', 'classifier.out_proj', [labels, hiddenSize]),
+    ],
+    isRedundant: (name) => name === 'roberta.embeddings.position_ids',
+  }
+}
+
+function planEmbedder(config: JsonObject, sizes: BertSizes): ArchitecturePlan {
   return {
     ...planEncoder(config, sizes, 'mean'),
     tensors: encoderTensors(sizes, ''),
@@ -29,39 +91,15 @@ export function planBert(config: JsonObject): ArchitecturePlan {
   }
 }
 
-/**
- * A reranking model, which gives one score to a query and a document that it reads together.
- * @throws StartError where it knows which of the two a token belongs to: llama.cpp says of all that they belong to the first
- */
-export function planBertReranker(config: JsonObject): ArchitecturePlan {
-  const sizes = readSizes(config)
-  const { segments, hiddenSize } = sizes
-  if (segments > 1) {
-    throw unconvertible(
-      config,
-      `"type_vocab_size" must be 1, but is ${segments}: llama.cpp tells no query from a document`,
-    )
-  }
-  const labels = countLabels(config)
-  if (labels !== 1) throw unconvertible(config, `it sorts texts into ${labels} classes, and gives no score`)
-  return {
-    ...planEncoder(config, sizes, 'rank'),
-    isReranker: true,
-    tensors: [
-      ...encoderTensors(sizes, 'bert.'),
-      ...linear('cls', 'bert.pooler.dense', [hiddenSize, hiddenSize]),
-      ...linear('cls.output', 'classifier', [labels, hiddenSize]),
-    ],
-    isRedundant: (name) => name === 'bert.embeddings.position_ids',
-  }
-}
-
-/** As transformers counts them. */
+/** As transformers counts them. @throws StartError where there is more than one */
 function countLabels(config: JsonObject): number {
   const named = objectField(config, 'id2label')
-  return named === null
-    ? wholeNumberField(config, 'num_labels', { min: 1, max: MAX_SIZE, default: 2 })
-    : Object.keys(named.fields).length
+  const labels =
+    named === null
+      ? wholeNumberField(config, 'num_labels', { min: 1, max: MAX_SIZE, default: 2 })
+      : Object.keys(named.fields).length
+  if (labels !== 1) throw unconvertible(config, `it sorts texts into ${labels} classes, and gives no score`)
+  return labels
 }
 
 function planEncoder(config: JsonObject, sizes: BertSizes, pooling: Pooling) {
@@ -70,7 +108,7 @@ function planEncoder(config: JsonObject, sizes: BertSizes, pooling: Pooling) {
     ...bertMetadata(config, sizes),
     [`${GGUF_NAME}.pooling_type`, gguf.uint32(poolingTypeId(pooling))] as const,
   ]
-  return { ggufName: GGUF_NAME, vocabSize: sizes.vocabSize, metadata }
+  return { ggufName: GGUF_NAME, isEncoder: true, vocabSize: sizes.vocabSize, metadata }
 }
 
 function encoderTensors(sizes: BertSizes, prefix: string): TensorPlan[] {
@@ -108,7 +146,16 @@ function readSizes(config: JsonObject) {
     feedForwardSize: size('intermediate_size'),
     layers: wholeNumberField(config, 'num_hidden_layers', { min: 1, max: MAX_LAYERS }),
     heads,
+    /** Rows of the position embeddings that no token of a text has. */
+    skippedPositions: 0,
   }
+}
+
+function readRobertaSizes(config: JsonObject): BertSizes {
+  const sizes = readSizes(config)
+  const most = { min: 0, max: sizes.contextLength - 2 }
+  const skippedPositions = 1 + wholeNumberField(config, 'pad_token_id', { ...most, default: 1 })
+  return { ...sizes, skippedPositions, contextLength: sizes.contextLength - skippedPositions }
 }
 
 function bertMetadata(config: JsonObject, sizes: BertSizes): MetadataEntry[] {
@@ -132,15 +179,28 @@ function bertMetadata(config: JsonObject, sizes: BertSizes): MetadataEntry[] {
 }
 
 function embeddingTensors(
-  { vocabSize, contextLength, segments, hiddenSize }: BertSizes,
+  { vocabSize, contextLength, segments, hiddenSize, skippedPositions }: BertSizes,
   prefix: string,
 ): TensorPlan[] {
-  const weight = (name: string, hf: string, rows: number) =>
-    tensor(`${name}.weight`, `${prefix}embeddings.${hf}.weight`, [rows, hiddenSize])
   return [
-    weight('token_embd', 'word_embeddings', vocabSize),
-    weight('position_embd', 'position_embeddings', contextLength),
-    weight('token_types', 'token_type_embeddings', segments),
+    tensor(WORD_EMBEDDINGS, `${prefix}${HF_WORD_EMBEDDINGS}`, [vocabSize, hiddenSize]),
+    {
+      name: 'position_embd.weight',
+      shape: [contextLength, hiddenSize],
+      origin: {
+        kind: 'skip-rows',
+        name: `${prefix}embeddings.position_embeddings.weight`,
+        rows: skippedPositions,
+      },
+      isF32: true,
+    },
+    {
+      ...tensor('token_types.weight', `${prefix}embeddings.token_type_embeddings.weight`, [
+        segments,
+        hiddenSize,
+      ]),
+      isF32: true,
+    },
     ...norm('token_embd_norm', `${prefix}embeddings.LayerNorm`, hiddenSize),
   ]
 }

@@ -38,9 +38,11 @@ it('names those that are converted when another is asked for', () => {
   expect(() => plan('Falcon')).toThrow(
     'config.json has the architecture "FalconForCausalLM"; safetensors are converted for LlamaForCausalLM, ' +
       'MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, ' +
-      'Phi3ForCausalLM, BertModel, BertForSequenceClassification, others need a GGUF file.',
+      'Phi3ForCausalLM, BertModel, BertForSequenceClassification, RobertaModel, ' +
+      'RobertaForSequenceClassification, XLMRobertaModel, XLMRobertaForSequenceClassification, ' +
+      'others need a GGUF file.',
   )
-  expect(HF_ARCHITECTURES.size).toBe(9)
+  expect(HF_ARCHITECTURES.size).toBe(13)
 })
 
 describe('the rows of Q and K', () => {

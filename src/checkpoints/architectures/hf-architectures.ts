@@ -4,7 +4,7 @@
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { qwenSlidingWindow, slidingWindow, withinWindow } from './attention-window.ts'
-import { planBert, planBertReranker } from './bert-architecture.ts'
+import { planBert, planBertReranker, planRoberta, planRobertaReranker } from './bert-architecture.ts'
 import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { attentionTensors, feedForwardTensors, headNorms, layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
@@ -54,6 +54,10 @@ export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => Arch
   ['Phi3ForCausalLM', planPhi3],
   ['BertModel', planBert],
   ['BertForSequenceClassification', planBertReranker],
+  ['RobertaModel', planRoberta],
+  ['RobertaForSequenceClassification', planRobertaReranker],
+  ['XLMRobertaModel', planRoberta],
+  ['XLMRobertaForSequenceClassification', planRobertaReranker],
 ])
 
 /** @throws StartError when the architecture is not in the table or its config cannot be converted. */

@@ -27,6 +27,8 @@ type TensorData =
       readonly tensor: SafetensorsTensor
       readonly dtype: FloatType
       readonly change: TensorChange
+      /** Of `both-segments`. */
+      readonly segmentTypes?: SafetensorsTensor
     }
 
 export interface PlannedTensor extends GgufTensor {
@@ -79,7 +81,7 @@ export async function planConversion(
     ...architecture.metadata,
     ...matryoshkaMetadata(config),
     ...poolingMetadata(architecture, await readOptionalJsonObject(source.poolingConfigPath)),
-    ...tokenizerMetadata(files, architecture.vocabSize),
+    ...tokenizerMetadata(files, architecture.vocabSize, architecture.isEncoder),
   ])
   return layoutGguf(metadata, tensors)
 }
@@ -105,7 +107,7 @@ function planTensors(
 }
 
 function planTensor(
-  { name, shape, origin }: TensorPlan,
+  { name, shape, origin, isF32 = false }: TensorPlan,
   checkpoint: Checkpoint,
   tensorType: TensorType,
 ): PlannedTensor {
@@ -113,20 +115,38 @@ function planTensor(
   if (origin.kind === 'computed') {
     return { name, shape: ggufShape, type: 'F32', data: { kind: 'computed', values: origin.values } }
   }
-  const tensor = findTensor(checkpoint, origin.name, shape)
-  const { dtype } = tensor
-  if (!isFloatType(dtype)) {
-    throw badFile(
-      tensor.filePath,
-      `has tensor ${quoted(tensor.name)} of type ${dtype}; F32, F16 and BF16 are converted`,
-    )
-  }
+  const [rows = 0, ...columns] = shape
+  const skippedRows = origin.kind === 'skip-rows' ? origin.rows : 0
+  const storedRows = origin.kind === 'both-segments' ? rows / 2 : rows + skippedRows
+  const tensor = withoutRows(findTensor(checkpoint, origin.name, [storedRows, ...columns]), skippedRows)
+  const dtype = floatType(tensor)
   const matrixType = tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType]
+  const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {
     name,
     shape: ggufShape,
-    type: shape.length > 1 ? matrixType : 'F32',
-    data: { kind: 'stored', tensor, dtype, change: origin },
+    type: shape.length > 1 && !isF32 ? matrixType : 'F32',
+    data: {
+      ...{ kind: 'stored', tensor, dtype, change: origin },
+      ...(segmentTypes !== undefined && { segmentTypes }),
+    },
+  }
+}
+
+function floatType({ name, filePath, dtype }: SafetensorsTensor): FloatType {
+  if (isFloatType(dtype)) return dtype
+  throw badFile(filePath, `has tensor ${quoted(name)} of type ${dtype}; F32, F16 and BF16 are converted`)
+}
+
+function withoutRows(tensor: SafetensorsTensor, rows: number): SafetensorsTensor {
+  if (rows === 0) return tensor
+  const [all = 0, ...columns] = tensor.shape
+  const skippedBytes = (tensor.sizeBytes / all) * rows
+  return {
+    ...tensor,
+    shape: [all - rows, ...columns],
+    offsetBytes: tensor.offsetBytes + skippedBytes,
+    sizeBytes: tensor.sizeBytes - skippedBytes,
   }
 }
 

@@ -7,7 +7,14 @@ import { planConversion, type PlannedTensor, type TensorType } from './conversio
 import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import { convertFloats, findNonFinite, FLOAT_BYTES } from '../gguf/float-conversion.ts'
+import {
+  convertFloats,
+  findNonFinite,
+  FLOAT_BYTES,
+  type FloatType,
+  isFloatType,
+} from '../gguf/float-conversion.ts'
+import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
 
@@ -61,10 +68,43 @@ async function* tensorChunks({ data, type, name }: PlannedTensor): AsyncGenerato
     }
     yield change.kind === 'add-one' ? plusOne(converted) : converted
   }
+  if (data.segmentTypes !== undefined) yield* secondSegment(data, data.segmentTypes, type)
 
   function checkFinite(position: number | null, problem: string): void {
     if (position !== null) throw badFile(tensor.filePath, `${problem} (${name})`)
   }
+}
+
+/** The rows once more, with the difference of the two segments added. */
+async function* secondSegment(
+  { tensor, dtype }: { readonly tensor: SafetensorsTensor; readonly dtype: FloatType },
+  types: SafetensorsTensor,
+  type: FloatType,
+): AsyncGenerator<Uint8Array> {
+  const difference = await segmentDifference(types)
+  const rowBytes = tensor.sizeBytes / (tensor.shape[0] ?? 1)
+  const chunkBytes = Math.max(1, Math.floor(CHUNK_BYTES / rowBytes)) * rowBytes
+  for await (const chunk of readFileChunks(tensor, chunkBytes)) {
+    const values = toFloat32(chunk, dtype)
+    for (let i = 0; i < values.length; i++) {
+      values[i] = (values[i] ?? 0) + (difference[i % difference.length] ?? 0)
+    }
+    yield convertFloats(new Uint8Array(values.buffer), 'F32', type)
+  }
+}
+
+async function segmentDifference(types: SafetensorsTensor): Promise<Float32Array> {
+  const [, columns = 0] = types.shape
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readFileChunks(types, CHUNK_BYTES)) chunks.push(chunk.slice())
+  const values = toFloat32(Buffer.concat(chunks), types.dtype)
+  return Float32Array.from({ length: columns }, (_, i) => (values[columns + i] ?? 0) - (values[i] ?? 0))
+}
+
+function toFloat32(bytes: Uint8Array, dtype: string): Float32Array {
+  const converted = convertFloats(bytes, isFloatType(dtype) ? dtype : 'F32', 'F32')
+  // A copy: a buffer may be part of one that others use.
+  return new Float32Array(new Uint8Array(converted).buffer)
 }
 
 /** Of F32, which vectors always become. */

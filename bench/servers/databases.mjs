@@ -58,7 +58,7 @@ export async function makeUsage(file, rows, keys) {
   const store = new SqliteUsageStore(database, { nowMs: () => 0, unixSeconds: () => unixSeconds })
   for (let made = 0; made < rows; made += ENTRIES_PER_MINUTE) {
     const entries = Array.from({ length: Math.min(ENTRIES_PER_MINUTE, rows - made) }, () => ({
-      ...ownerOf(keys, random),
+      ...{ ...ownerOf(keys, random), teamId: null, model: 'model' },
       path: PATHS[Math.floor(random() * PATHS.length)] ?? '',
       ...{ status: 200, tokensIn: Math.floor(random() * 1000), tokensOut: 64, responseMs: random() * 2000 },
     }))

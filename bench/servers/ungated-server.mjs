@@ -40,6 +40,7 @@ const app = buildApp({
   promptGuard: null,
   usageRecorder: { record: async () => {} },
   usageReports: none,
+  findGroupNames: none,
   corsOrigins: [],
   ownHosts: null,
   storageWatch: { lost: null },

@@ -5,6 +5,7 @@
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
+import type { FindGroupNames } from '../accounts/group-names.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { ServiceError } from '../core/errors.ts'
@@ -52,6 +53,7 @@ export interface AppDeps {
   readonly promptGuard: PromptGuard | null
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
+  readonly findGroupNames: FindGroupNames
   /** Origins whose pages may call from a browser; none is the default. */
   readonly corsOrigins: readonly string[]
   /** Where every caller is let in: the names it must have called. Null where a key is asked for. */

@@ -3,7 +3,7 @@
  * so that the operator commands open the same database in the same way and load nothing else. PostgreSQL's client is loaded
  * only where a URL asks for it.
  */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -16,7 +16,7 @@ import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store
 import { SqliteUsageStore } from '../storage/sqlite/sqlite-usage-store.ts'
 import { openUsageDatabase } from '../storage/usage-database.ts'
 import type { OpenDatabaseOptions } from '../storage/sqlite/open-database.ts'
-import type { UsageStore } from '../storage/usage-store.ts'
+import type { UsageReader, UsageStore } from '../storage/usage-store.ts'
 
 /** A file, `:memory:` or the URL of a PostgreSQL database. */
 export function accountsLocation({ apiDb, dataDir }: Pick<ServerConfig, 'apiDb' | 'dataDir'>): string {
@@ -71,6 +71,28 @@ export async function openUsage(
   }
   const database = await openUsageDatabase(location, { isServer: true })
   return new SqliteUsageStore(database, deps.clock)
+}
+
+/**
+ * Usage as another process reads it while the server runs or not.
+ * @throws StartError also where there is none
+ */
+export async function openUsageReader(
+  { usageDb, dataDir }: Pick<ServerConfig, 'usageDb' | 'dataDir'>,
+  deps: StorageDeps,
+): Promise<{ readonly reader: UsageReader; readonly close: () => Promise<void> }> {
+  const location = usageDb ?? path.join(dataDir, 'usage.db')
+  if (isPostgresUrl(location)) {
+    const { openPostgresUsageReader } = await import('../storage/postgres/open-stores.ts')
+    return await openPostgresUsageReader({ ...deps, url: location })
+  }
+  if (!existsSync(location)) {
+    const problem = `There is no database of usage at '${location}' (--usage-db, --data-dir)`
+    throw new StartError(`${problem}; the server makes it.`, 1)
+  }
+  const database = await openUsageDatabase(location)
+  const reader = new SqliteUsageStore(database, deps.clock)
+  return { reader, close: () => reader.close() }
 }
 
 function createDataFolder(folder: string): void {

@@ -12,6 +12,7 @@ import {
   createOpenAuthenticator,
   createStaticKeyAuthenticator,
 } from '../accounts/authenticator.ts'
+import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
@@ -52,6 +53,7 @@ export interface ServerState {
   readonly limiter: RequestLimiter
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
+  readonly findGroupNames: FindGroupNames
   readonly storageWatch: StorageWatch
   /** Tiers above free that have callers now. */
   readonly findServedTiers: () => Promise<readonly Tier[]>
@@ -123,6 +125,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     limiter: new RequestLimiter(shared.requests),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
+    findGroupNames: createGroupNames(database),
     findServedTiers: async () => {
       const tiers = await findServedTiers(database, clock.unixSeconds())
       return hasOperatorCredential(authentication) ? [...new Set([...tiers, OPERATOR_TIER])] : tiers

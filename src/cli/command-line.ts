@@ -11,8 +11,9 @@ import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
-import { addKeysCommands, type KeysCommand } from './commands/operator-command-line.ts'
-import { addUsersCommands, type UsersCommand } from './commands/users-command-line.ts'
+import { addKeysCommands, type KeysCommand } from './commands/operator/operator-command-line.ts'
+import { addUsageCommand, type UsageCommand } from './commands/operator/report-command-line.ts'
+import { addUsersCommands, type UsersCommand } from './commands/operator/users-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
 
@@ -57,6 +58,7 @@ export type CommandLine =
   | { readonly kind: 'light'; readonly command: LightCommand; readonly flags: Flags }
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
+  | { readonly kind: 'usage'; readonly command: UsageCommand; readonly flags: Flags }
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
@@ -111,6 +113,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
+  addUsageCommand(program, (command, flags) => onCommand({ kind: 'usage', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program

@@ -10,7 +10,7 @@ it('the program loads neither the server nor a database before it knows that it 
 })
 
 it('the operator commands load the database and not the server', () => {
-  const file = 'cli/commands/operator-commands.ts'
+  const file = 'cli/commands/operator/operator-commands.ts'
   expect(packagesOf(file)).toEqual(['@node-rs/argon2', '@photostructure/sqlite', 'kysely'])
   const { files } = walkImports(file)
   expect(

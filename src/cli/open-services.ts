@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
+import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { Clock } from '../core/clock.ts'
@@ -21,6 +22,7 @@ import type { CommandContext } from './terminal/terminal.ts'
 export interface Services {
   readonly keys: KeyService
   readonly accounts: AccountService
+  readonly findGroupNames: FindGroupNames
 }
 
 /**
@@ -67,6 +69,7 @@ function requireUsable(location: string, createsDatabase: boolean): void {
 function createServices(database: ApiDatabase, clock: Clock): Services {
   const { requests, attempts } = new MemoryState(clock)
   return {
+    findGroupNames: createGroupNames(database),
     keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,

@@ -42,6 +42,11 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runBackupCommand } = await import('./commands/backup-command.ts')
       return await runBackupCommand(commandLine.folder, { config, terminal, clock })
     }
+    if (commandLine.kind === 'usage') {
+      const config = loadOptions(['apiDb', 'usageDb', 'dataDir'], given)
+      const { runUsageCommand } = await import('./commands/operator/usage-command.ts')
+      return await runUsageCommand(commandLine.command, { config, terminal, clock })
+    }
     const config = loadOptions(['apiDb', 'dataDir', 'logLevel'], given)
     isDebugging = showsStacks(config)
     const context = { config, terminal, clock }
@@ -52,7 +57,7 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       }
       case 'keys':
       case 'users': {
-        const { runOperatorCommand } = await import('./commands/operator-commands.ts')
+        const { runOperatorCommand } = await import('./commands/operator/operator-commands.ts')
         return await runOperatorCommand(commandLine, context)
       }
     }

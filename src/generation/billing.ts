@@ -18,7 +18,7 @@ export interface BillingDeps {
 /** The request that is billed. */
 export interface BilledContext {
   readonly requestId: string
-  readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path'>
+  readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path' | 'teamId'>
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
   /** Counts tokens and times; began when the request was received. */
@@ -62,6 +62,8 @@ function recordUsage(
   return usageRecorder.record({
     keyId: caller.keyId,
     accountId: caller.accountId,
+    teamId: caller.teamId,
+    model: timeline.modelId ?? '',
     path: caller.path,
     status,
     tokensIn: timeline.promptTokens,

@@ -69,6 +69,7 @@ async function openGeneration(
       caller: {
         keyId: 'k',
         accountId: 'a',
+        teamId: null,
         path: '/p',
         limits: { maxTokensPerRequest: 10, priorityClass: 0 },
       },
@@ -101,7 +102,10 @@ describe('a generation', () => {
     await generation.run(() => {})
 
     expect(usage).toEqual([
-      { keyId: 'k', accountId: 'a', path: '/p', status: 200, tokensIn: 2, tokensOut: 1, responseMs: 0 },
+      {
+        ...{ keyId: 'k', accountId: 'a', teamId: null, model: 'default', path: '/p' },
+        ...{ status: 200, tokensIn: 2, tokensOut: 1, responseMs: 0 },
+      },
     ])
   })
 

@@ -22,6 +22,7 @@ const UNBILLED = {
 const CALLER = {
   keyId: '',
   accountId: OPERATOR_ACCOUNT_ID,
+  teamId: null,
   path: '/v1/generate',
   limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
 } as const

@@ -89,7 +89,7 @@ export async function readPage<Item extends RowPosition>(
   }
 }
 
-function formatCursor({ createdAtUnixSeconds, id }: RowPosition): string {
+export function formatCursor({ createdAtUnixSeconds, id }: RowPosition): string {
   return Buffer.from(JSON.stringify([createdAtUnixSeconds, id])).toString('base64url')
 }
 

@@ -11,6 +11,10 @@ interface UsageRow {
   /** The key, or the login session. */
   readonly key_id: string
   readonly account_id: string
+  /** Empty outside of any team. */
+  readonly team_id: string
+  /** Empty in rows of before there was this column. */
+  readonly model: string
   /** The route's path. */
   readonly path: string
   readonly status: number
@@ -22,12 +26,12 @@ interface UsageRow {
   readonly created_at: number
 }
 
-/** The requests that a sum counts: of one key, one account, or all. */
-export type UsageScope = 'key' | 'account' | 'all'
+/** The requests that a sum counts: of one key, one account, one team, or all. */
+export type UsageScope = 'key' | 'account' | 'team' | 'all'
 
 interface UsageTotalRow {
   readonly scope: UsageScope
-  /** The key's or the account's id; empty for all. */
+  /** The key's, the account's or the team's id; empty for all. */
   readonly subject_id: string
   /** One of `USAGE_BUCKET_SECONDS`. */
   readonly bucket_seconds: number
@@ -39,13 +43,31 @@ interface UsageTotalRow {
   readonly response_us: number
 }
 
+/** The sum of the requests of one bucket that have all of this in common. */
+interface UsageGroupRow {
+  /** One of `GROUP_BUCKET_SECONDS`. */
+  readonly bucket_seconds: number
+  readonly bucket_start: number
+  readonly key_id: string
+  readonly account_id: string
+  readonly team_id: string
+  readonly model: string
+  readonly path: string
+  readonly requests: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly response_us: number
+}
+
 export interface UsageSchema {
   readonly usage_rows: UsageRow
   readonly usage_totals: UsageTotalRow
+  readonly usage_groups: UsageGroupRow
 }
 
 export type UsageDatabase = Kysely<UsageSchema>
 
+export const SECONDS_PER_HOUR = 3600
 export const SECONDS_PER_DAY = 86_400
 
 /**
@@ -57,15 +79,31 @@ export const USAGE_BUCKET_SECONDS = [60, SECONDS_PER_DAY] as const
 /** What makes a total unique. */
 export const USAGE_TOTAL_KEY = ['scope', 'subject_id', 'bucket_seconds', 'bucket_start', 'path'] as const
 
+/** Hours and days, which reports are made of. */
+export const GROUP_BUCKET_SECONDS = [SECONDS_PER_HOUR, SECONDS_PER_DAY] as const
+
+/** What makes a group unique. By time first, as a report reads all groups of a span. */
+export const USAGE_GROUP_KEY = [
+  'bucket_seconds',
+  'bucket_start',
+  'key_id',
+  'account_id',
+  'team_id',
+  'model',
+  'path',
+] as const
+
 /** What differs between the databases. */
 export interface UsageTables {
   /** The type of a number that each row gets by itself. */
   readonly rowId: 'integer' | 'bigserial'
+  /** `created_at` without its fraction, as an integer. */
+  readonly createdAtSecond: RawBuilder<number>
   /** What ends the creation of the table of sums. */
   readonly totalsEnd: RawBuilder<unknown>
 }
 
-export function usageMigrations({ rowId, totalsEnd }: UsageTables) {
+export function usageMigrations({ rowId, totalsEnd, createdAtSecond }: UsageTables) {
   const rowsAndTotals: Migration = {
     up: async (db: Kysely<unknown>) => {
       await db.schema
@@ -100,14 +138,57 @@ export function usageMigrations({ rowId, totalsEnd }: UsageTables) {
         .execute()
     },
   }
-  return { '0001-rows-and-totals': rowsAndTotals }
+  const modelsAndGroups: Migration = {
+    up: async (db: Kysely<unknown>) => {
+      for (const column of ['team_id', 'model']) {
+        const table = db.schema.alterTable('usage_rows')
+        await table.addColumn(column, 'text', (text) => text.notNull().defaultTo('')).execute()
+      }
+      await db.schema
+        .createTable('usage_groups')
+        .addColumn('bucket_seconds', 'integer', (column) => column.notNull())
+        .addColumn('bucket_start', 'bigint', (column) => column.notNull())
+        .addColumn('key_id', 'text', (column) => column.notNull())
+        .addColumn('account_id', 'text', (column) => column.notNull())
+        .addColumn('team_id', 'text', (column) => column.notNull())
+        .addColumn('model', 'text', (column) => column.notNull())
+        .addColumn('path', 'text', (column) => column.notNull())
+        .addColumn('requests', 'bigint', (column) => column.notNull())
+        .addColumn('tokens_in', 'bigint', (column) => column.notNull())
+        .addColumn('tokens_out', 'bigint', (column) => column.notNull())
+        .addColumn('response_us', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('usage_groups_key', [...USAGE_GROUP_KEY])
+        .modifyEnd(totalsEnd)
+        .execute()
+      for (const seconds of GROUP_BUCKET_SECONDS) await fillGroups(db, seconds, createdAtSecond)
+    },
+  }
+  return { '0001-rows-and-totals': rowsAndTotals, '0002-models-and-groups': modelsAndGroups }
+}
+
+/** From the rows that there are. */
+async function fillGroups(
+  db: Kysely<unknown>,
+  seconds: number,
+  createdAtSecond: RawBuilder<number>,
+): Promise<void> {
+  const size = sql.lit(seconds)
+  await sql`
+    insert into usage_groups
+    select ${size}, (${createdAtSecond} / ${size}) * ${size}, key_id, account_id, team_id, model, path,
+      count(*), sum(tokens_in), sum(tokens_out), sum(response_us)
+    from usage_rows group by 1, 2, 3, 4, 5, 6, 7`.execute(db)
 }
 
 export const USAGE_DATABASE: DatabaseKind = {
   holds: 'usage',
   option: '--usage-db',
   applicationId: 0x534c5531,
-  migrations: usageMigrations({ rowId: 'integer', totalsEnd: sql`without rowid` }),
+  migrations: usageMigrations({
+    rowId: 'integer',
+    totalsEnd: sql`without rowid`,
+    createdAtSecond: sql<number>`cast(created_at as integer)`,
+  }),
 }
 
 /** @throws StartError */

@@ -15,6 +15,7 @@ import {
   type UsageDatabase,
   type UsageScope,
 } from './usage-database.ts'
+import { compileAddGroups, groupKeys } from './usage-groups.ts'
 import type { UsageEntry, UsageSubject, UsageSums } from './usage-store.ts'
 
 interface Statement {
@@ -31,11 +32,13 @@ type SqlByCount = readonly string[]
 export class UsageInsert {
   readonly #insertRows: SqlByCount
   readonly #addTotals: SqlByCount
+  readonly #addGroups: SqlByCount
 
   constructor(database: UsageDatabase) {
     const counts = Array.from({ length: MAX_ITEMS_PER_STATEMENT }, (_, index) => index + 1)
     this.#insertRows = counts.map((count) => compileInsertRows(database, count))
     this.#addTotals = counts.map((count) => compileAddTotals(database, count))
+    this.#addGroups = counts.map((count) => compileAddGroups(database, count))
   }
 
   /** To be run in one transaction. */
@@ -43,7 +46,12 @@ export class UsageInsert {
     const rows = entries.map((entry) => rowValues(entry, nowUnixSeconds))
     const starts = USAGE_BUCKET_SECONDS.map((bucketSeconds) => bucketStart(nowUnixSeconds, bucketSeconds))
     const totals = sumUp(entries).map((total) => totalValues(total, starts))
-    return [...inChunks(this.#insertRows, rows), ...inChunks(this.#addTotals, totals)]
+    const groups = sumUpGroups(entries).map((group) => groupValues(group, nowUnixSeconds))
+    return [
+      ...inChunks(this.#insertRows, rows),
+      ...inChunks(this.#addTotals, totals),
+      ...inChunks(this.#addGroups, groups),
+    ]
   }
 }
 
@@ -62,7 +70,8 @@ function inChunks(sqlByCount: SqlByCount, items: readonly (readonly unknown[])[]
 
 function compileInsertRows(database: UsageDatabase, count: number): string {
   const counts = { tokens_in: 0, tokens_out: 0, response_us: 0 }
-  const row = { key_id: '', account_id: '', path: '', status: 0, ...counts, created_at: 0 }
+  const subject = { key_id: '', account_id: '', team_id: '', model: '', path: '' }
+  const row = { ...subject, status: 0, ...counts, created_at: 0 }
   return database
     .insertInto('usage_rows')
     .values(Array.from({ length: count }, () => row))
@@ -70,9 +79,9 @@ function compileInsertRows(database: UsageDatabase, count: number): string {
 }
 
 function rowValues(entry: UsageEntry, createdAtUnixSeconds: number): readonly unknown[] {
-  const { keyId, accountId, path, status, tokensIn, tokensOut, responseMs } = entry
-  const responseUs = toMicroseconds(responseMs)
-  return [keyId, accountId, path, status, tokensIn, tokensOut, responseUs, createdAtUnixSeconds]
+  const { keyId, accountId, teamId, model, path, status, tokensIn, tokensOut, responseMs } = entry
+  const subject = [keyId, accountId, teamId ?? '', model, path]
+  return [...subject, status, tokensIn, tokensOut, toMicroseconds(responseMs), createdAtUnixSeconds]
 }
 
 export function toMicroseconds(ms: number): number {
@@ -97,9 +106,43 @@ function compileAddTotals(database: UsageDatabase, count: number): string {
     .compile().sql
 }
 
-type UsageTotal = { -readonly [Field in keyof UsageSums]: UsageSums[Field] } & {
+type MutableSums = { -readonly [Field in keyof UsageSums]: UsageSums[Field] }
+
+interface UsageTotal extends MutableSums {
   readonly subject: UsageSubject
   readonly path: string
+}
+
+interface GroupTotal extends MutableSums {
+  readonly entry: UsageEntry
+}
+
+const NO_SUMS: UsageSums = { requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
+
+function addEntry(sums: MutableSums, { tokensIn, tokensOut, responseMs }: UsageEntry): void {
+  sums.requests++
+  sums.tokensIn += tokensIn
+  sums.tokensOut += tokensOut
+  sums.responseUs += toMicroseconds(responseMs)
+}
+
+/** One total for each group. */
+function sumUpGroups(entries: readonly UsageEntry[]): readonly GroupTotal[] {
+  const totals = new Map<string, GroupTotal>()
+  for (const entry of entries) {
+    const { keyId, accountId, teamId, model, path } = entry
+    const name = JSON.stringify([keyId, accountId, teamId, model, path])
+    const total = totals.get(name) ?? { entry, ...NO_SUMS }
+    totals.set(name, total)
+    addEntry(total, entry)
+  }
+  return [...totals.values()]
+}
+
+function groupValues(total: GroupTotal, nowUnixSeconds: number): readonly unknown[] {
+  const { entry, requests, tokensIn, tokensOut, responseUs } = total
+  const keys = groupKeys(entry, (seconds) => bucketStart(nowUnixSeconds, seconds))
+  return keys.flatMap((key) => [...key, requests, tokensIn, tokensOut, responseUs])
 }
 
 /** One total for each subject and path. */
@@ -109,13 +152,9 @@ function sumUp(entries: readonly UsageEntry[]): readonly UsageTotal[] {
     for (const subject of subjectsOf(entry)) {
       // Ids and paths may hold any character, so no separator is safe.
       const name = JSON.stringify([subject.scope, subject.id, entry.path])
-      const empty = { subject, path: entry.path, requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
-      const total = totals.get(name) ?? empty
+      const total = totals.get(name) ?? { subject, path: entry.path, ...NO_SUMS }
       totals.set(name, total)
-      total.requests++
-      total.tokensIn += entry.tokensIn
-      total.tokensOut += entry.tokensOut
-      total.responseUs += toMicroseconds(entry.responseMs)
+      addEntry(total, entry)
     }
   }
   return [...totals.values()]
@@ -133,10 +172,12 @@ function totalValues(total: UsageTotal, starts: readonly number[]): readonly unk
 export function subjectsOf({
   keyId,
   accountId,
-}: Pick<UsageEntry, 'keyId' | 'accountId'>): readonly UsageSubject[] {
+  teamId,
+}: Pick<UsageEntry, 'keyId' | 'accountId' | 'teamId'>): readonly UsageSubject[] {
   return [
     { scope: 'key', id: keyId },
     { scope: 'account', id: accountId },
+    ...(teamId === null ? [] : [{ scope: 'team', id: teamId } as const]),
     { scope: 'all', id: '' },
   ]
 }
@@ -176,6 +217,8 @@ function selectRows(database: UsageDatabase, scope: UsageScope) {
       return rows.where('key_id', '=', '')
     case 'account':
       return rows.where('account_id', '=', '')
+    case 'team':
+      return rows.where('team_id', '=', '')
     case 'all':
       return rows
   }

@@ -70,6 +70,11 @@ export class RequestTimeline {
     return this.#queueMs !== null
   }
 
+  /** Null before it got a lease. */
+  get modelId(): string | null {
+    return this.#model
+  }
+
   get promptTokens(): number {
     return this.#promptTokens
   }

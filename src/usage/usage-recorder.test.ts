@@ -41,13 +41,17 @@ describe('UsageRecorder', () => {
   it('has a row with all it was told when it resolves', async () => {
     const { database, store } = await databases.openFile(new VirtualClock(1_700_000_000.25))
 
-    await new UsageRecorder(store).record(usageEntry({ responseMs: 12.3456, status: 499 }))
+    await new UsageRecorder(store).record(
+      usageEntry({ responseMs: 12.3456, status: 499, teamId: 'team', model: 'org/model' }),
+    )
 
     expect(await database.selectFrom('usage_rows').selectAll().execute()).toEqual([
       {
         id: 1,
         key_id: 'key',
         account_id: 'account',
+        team_id: 'team',
+        model: 'org/model',
         path: '/v1/generate',
         status: 499,
         tokens_in: 3,

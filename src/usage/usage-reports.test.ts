@@ -51,6 +51,8 @@ const recorded: fc.Arbitrary<Recorded> = fc.record({
   createdAt: moment,
   keyId: fc.constantFrom('key-1', 'key-2', 'key-3'),
   accountId: fc.constantFrom('account-1', 'account-2'),
+  teamId: fc.constantFrom(null, 'team-1', 'team-2'),
+  model: fc.constantFrom('model-1', 'org/model', ''),
   path: fc.constantFrom('/v1/generate', '/v1/chat/completions', '__proto__'),
   status: fc.constantFrom(200, 500),
   tokensIn: fc.integer({ min: 0, max: 1_000_000 }),

@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createProgram, LIGHT_OPTIONS } from '../../dist/cli/command-line.js'
-import { DATABASE_OPTIONS } from '../../dist/cli/commands/operator-command-line.js'
+import { DATABASE_OPTIONS } from '../../dist/cli/commands/operator/operator-command-line.js'
 import { envName, flagName } from '../../dist/config/option-names.js'
 import { OPTION_GROUPS } from '../../dist/config/option-row.js'
 import { defaultText, isFileOnly, OPTION_NAMES, OPTIONS } from '../../dist/config/options.js'
@@ -32,6 +32,7 @@ export function renderCliDocs() {
       .map((command) => renderOptions(command, LIGHT_FLAGS).trimStart())
       .join('\n'),
     quantize: named('quantize').map(renderCommand).join('\n'),
+    usage: named('usage').map(renderCommand).join('\n'),
     backup: named('backup').map(renderCommand).join('\n'),
     databaseFlags: listOf(DATABASE_FLAGS),
     operators: operatorCommands.map(renderCommand).join('\n'),

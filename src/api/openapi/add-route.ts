@@ -96,6 +96,8 @@ interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefi
   readonly ok: z.ZodType
   /** Of an answer that is text and not JSON. */
   readonly okType?: string
+  /** Of an answer that may also be text; the handler sends that itself. */
+  readonly textType?: string
   /** Data of each event, where the answer is or may be a stream. */
   readonly event?: z.ZodType
   /** True where the answer is always a stream. */
@@ -147,6 +149,7 @@ export function addRoute<
             ...(route.isStreamOnly !== true && {
               [route.okType ?? 'application/json']: { schema: route.ok },
             }),
+            ...(route.textType !== undefined && { [route.textType]: { schema: z.string() } }),
             ...(route.event && { 'text/event-stream': { schema: route.event } }),
           },
         },

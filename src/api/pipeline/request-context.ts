@@ -74,7 +74,7 @@ export class RequestContext implements GenerationContext {
 
   get caller(): Caller {
     const { keyId, accountId, tier } = this.credential
-    return { keyId, accountId, path: this.routePath ?? '', limits: TIER_LIMITS[tier] }
+    return { keyId, accountId, teamId: null, path: this.routePath ?? '', limits: TIER_LIMITS[tier] }
   }
 
   /** Aborts when the client leaves; it is watched from the first call on. */

@@ -1,20 +1,27 @@
 /** `GET /v1/usage`: what the caller's account has used; `GET /v1/admin/usage`: what all have. */
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { formatCursor, parseCursor, type RowPosition } from '../../storage/pages.ts'
+import type { GroupPosition } from '../../usage/grouped-usage.ts'
+import type { DetailedUsage } from '../../usage/usage-reports.ts'
+import { createUsageTable, toUsageCsv, type UsageTable } from '../../usage/usage-table.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { requireSpan, toListing, toPage } from '../schemas/query.ts'
 import {
   adminUsageQuery,
   detailedUsage,
   toDetailedUsageBody,
   toUsageBody,
+  toUsageTableBody,
   usageQuery,
   usageSummary,
+  usageTable,
 } from '../schemas/usage.ts'
 
-export function registerUsageRoutes(
-  app: FastifyInstance,
-  { accounts, usageReports }: Pick<AppDeps, 'accounts' | 'usageReports'>,
-): void {
+type UsageDeps = Pick<AppDeps, 'accounts' | 'usageReports' | 'findGroupNames'>
+
+export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void {
   addRoute(app, 'GET /v1/usage', {
     operationId: 'getUsage',
     summary: "Usage of all the account's keys, revoked ones too",
@@ -24,22 +31,87 @@ export function registerUsageRoutes(
     ok: usageSummary,
     errors: [400, 401, 429, 500, 503],
     handler: async ({ context, query }) =>
-      toUsageBody(await usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
+      toUsageBody(await deps.usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
   })
 
   addRoute(app, 'GET /v1/admin/usage', {
     operationId: 'getTotalUsage',
-    summary: 'Usage of all accounts, or of one user',
+    summary: 'Usage of all accounts or of one user, in sum or by group and time',
     tag: 'Admin',
     access: 'admin',
     query: adminUsageQuery,
-    ok: detailedUsage,
+    ok: z.union([detailedUsage, usageTable]),
+    textType: 'text/csv',
     errors: [400, 401, 404, 429, 500, 503],
-    handler: async ({ query }) => {
-      const since = query.since ?? null
-      if (query.user === undefined) return toDetailedUsageBody(await usageReports.total(since))
-      const { userId } = await accounts.findUser(query.user)
-      return toDetailedUsageBody(await usageReports.ofAccount(userId, since))
+    handler: async ({ query, context }, reply) => {
+      requireSpan(query)
+      const accountId = query.user === undefined ? null : (await deps.accounts.findUser(query.user)).userId
+      const isCsv =
+        query.format === 'csv' || (query.format === undefined && prefersCsv(context.request.headers))
+      if (!isCsv && !isTable(query)) return toDetailedUsageBody(await summarize(deps, query, accountId))
+      const { table, next } = await readTable(deps, query, accountId)
+      if (!isCsv) return { ...toUsageTableBody(table), ...toListing(query, { nextCursor: next }) }
+      reply.type(CSV_TYPE).header('content-disposition', 'attachment; filename="usage.csv"')
+      if (next !== null) reply.header('x-next-cursor', next)
+      return reply.serializer(String).send(toUsageCsv(table))
     },
   })
 }
+
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
+
+/** Rows of an answer without `limit`. */
+const MAX_ROWS = 10_000
+
+type AdminUsageQuery = z.output<typeof adminUsageQuery>
+
+/** With any of these an answer is made of rows. */
+function isTable({ group_by: groupBy, bucket, limit, cursor }: AdminUsageQuery): boolean {
+  return [groupBy, bucket, limit, cursor].some((given) => given !== undefined)
+}
+
+function prefersCsv({ accept = '' }: { readonly accept?: string | undefined }): boolean {
+  return /^\s*text\/csv\b/i.test(accept)
+}
+
+function summarize(
+  { usageReports }: UsageDeps,
+  { since: given, until }: AdminUsageQuery,
+  accountId: string | null,
+): Promise<DetailedUsage> {
+  const since = given ?? null
+  if (until !== undefined) return usageReports.between({ since, until, accountId })
+  return accountId === null ? usageReports.total(since) : usageReports.ofAccount(accountId, since)
+}
+
+async function readTable(
+  { usageReports, findGroupNames }: UsageDeps,
+  query: AdminUsageQuery,
+  accountId: string | null,
+): Promise<{ table: UsageTable; next: string | null }> {
+  const { group_by: groupBy = null, bucket = null } = query
+  const { limit, cursor } = toPage(query)
+  const { groups, next } = await usageReports.groups({
+    groupBy,
+    bucket,
+    sinceUnixSeconds: query.since ?? null,
+    untilUnixSeconds: query.until ?? null,
+    accountId,
+    limit: limit ?? MAX_ROWS,
+    after: cursor === null ? null : toPosition(parseCursor(cursor)),
+  })
+  const ids = [...new Set(groups.map(({ group }) => group))]
+  const names = groupBy === null ? null : await findGroupNames(groupBy, ids)
+  const table = createUsageTable({ groupBy, bucket, groups, names })
+  return { table, next: next === null ? null : formatCursor(fromPosition(next)) }
+}
+
+const toPosition = ({ createdAtUnixSeconds, id }: RowPosition) => ({
+  bucketStart: createdAtUnixSeconds,
+  group: id,
+})
+
+const fromPosition = ({ bucketStart, group }: GroupPosition) => ({
+  createdAtUnixSeconds: bucketStart,
+  id: group,
+})

@@ -3,6 +3,7 @@
  * one, so that `since=` and `since=yesterday` are not taken for zero. Absent means the default.
  */
 import { z } from 'zod'
+import { ServiceError } from '../../core/errors.ts'
 import { must, storedText } from './fields.ts'
 
 interface Bounds {
@@ -43,13 +44,27 @@ export function queryChoice<const Choices extends readonly [string, ...string[]]
 /** Later than any clock will show, and still a number that every database holds exactly. */
 const MAX_UNIX_SECONDS = 253_402_300_799
 
-export const since = () =>
+const moment = () =>
   numberBetween(
     { min: 0, max: MAX_UNIX_SECONDS },
     { isWhole: false, rule: `a Unix time in seconds between 0 and ${MAX_UNIX_SECONDS}` },
-  )
-    .optional()
-    .describe('Unix seconds, inclusive; all there is when left out.')
+  ).optional()
+
+export const since = () => moment().describe('Unix seconds, inclusive; all there is when left out.')
+
+export const until = () => moment().describe('Unix seconds, exclusive; now when left out.')
+
+interface Span {
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+}
+
+/** @throws ServiceError `invalid_request` for a span that ends before it begins */
+export function requireSpan({ since: from = 0, until: to = Infinity }: Span): void {
+  if (to > from) return
+  const message = `until must be later than since, which is ${from}, but was ${to}.`
+  throw new ServiceError('invalid_request', { message }, { param: 'until' })
+}
 
 /** Of a listing or a sum for the admin. */
 export const userFilter = () =>

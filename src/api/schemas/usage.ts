@@ -1,7 +1,9 @@
 /** What was used, by account, by key and in all. */
 import { z } from 'zod'
+import { USAGE_BUCKETS, USAGE_GROUPS } from '../../core/usage-groups.ts'
 import type { DetailedUsage, UsageSummary } from '../../usage/usage-reports.ts'
-import { since, userFilter } from './query.ts'
+import type { UsageTable } from '../../usage/usage-table.ts'
+import { nextCursor, pageQuery, queryChoice, since, until, userFilter } from './query.ts'
 
 const summaryFields = {
   requests: z.int(),
@@ -12,7 +14,20 @@ const summaryFields = {
 
 export const usageQuery = z.object({ since: since() })
 
-export const adminUsageQuery = usageQuery.extend({ user: userFilter() })
+export const adminUsageQuery = usageQuery.extend({
+  until: until(),
+  user: userFilter(),
+  group_by: queryChoice(USAGE_GROUPS)
+    .optional()
+    .describe(
+      'One row for each; `user` is the account: a user, a key that is one of its own, or `operator`.',
+    ),
+  bucket: queryChoice(USAGE_BUCKETS).optional().describe('One row for each hour or day of UTC.'),
+  format: queryChoice(['json', 'csv'])
+    .optional()
+    .describe('`csv` also with `Accept: text/csv`; when left out JSON.'),
+  ...pageQuery.shape,
+})
 
 export const usageSummary = z.object(summaryFields).meta({ id: 'UsageSummary' })
 
@@ -24,6 +39,44 @@ export const detailedUsage = z
       .describe('By the path of the endpoint.'),
   })
   .meta({ id: 'DetailedUsage' })
+
+const groupId = () => z.string().nullable().optional()
+
+const usageRow = z
+  .object({
+    bucket_start: z.number().optional().describe('Unix seconds, with `bucket`.'),
+    key: groupId().describe('Its id. This or one of the next four, with `group_by`.'),
+    user: groupId().describe('Id of the account.'),
+    team: groupId().describe('Its id; null for what no team used.'),
+    model: groupId().describe('Its id; null in records of before models were recorded.'),
+    endpoint: groupId().describe('The path of the route.'),
+    name: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Of the key or team, or the e-mail address; null for a deleted one.'),
+    ...summaryFields,
+  })
+  .meta({ id: 'UsageRow' })
+
+export const usageTable = z
+  .object({
+    group_by: z.enum(USAGE_GROUPS).nullable(),
+    bucket: z.enum(USAGE_BUCKETS).nullable(),
+    data: z.array(usageRow).describe('By bucket, then by group; none for what was not used.'),
+    next_cursor: nextCursor(),
+  })
+  .meta({ id: 'UsageTable' })
+
+export function toUsageTableBody({ groupBy, bucket, hasNames, rows }: UsageTable) {
+  const data = rows.map(({ bucketStart, group, name, ...usage }) => ({
+    ...(bucketStart !== null && { bucket_start: bucketStart }),
+    ...(groupBy !== null && { [groupBy]: group }),
+    ...(hasNames && { name }),
+    ...toUsageBody(usage),
+  }))
+  return { group_by: groupBy, bucket, data }
+}
 
 export function toUsageBody({ requests, tokensIn, tokensOut, avgResponseMs }: UsageSummary) {
   return { requests, tokens_in: tokensIn, tokens_out: tokensOut, avg_response_ms: avgResponseMs }

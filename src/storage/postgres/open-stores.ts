@@ -7,11 +7,12 @@ import { errorCode } from '../../core/system-error.ts'
 import type { ApiDatabase } from '../api-database.ts'
 import type { CredentialStore } from '../credential-store.ts'
 import { acquireServerLock, describeHolder } from '../sqlite/server-lock.ts'
-import type { UsageStore } from '../usage-store.ts'
+import type { UsageReader, UsageStore } from '../usage-store.ts'
 import { CredentialNotices } from './credential-listener.ts'
 import { openPostgresApiDatabase } from './postgres-api-database.ts'
 import { PostgresCredentialStore } from './postgres-credential-store.ts'
 import { openPostgresUsageDatabase } from './postgres-usage-database.ts'
+import { PostgresUsageReader } from './postgres-usage-reader.ts'
 import { PostgresUsageStore } from './postgres-usage-store.ts'
 import { UsageFile } from './usage-file.ts'
 
@@ -57,6 +58,15 @@ export async function openPostgresUsage({
     release()
     throw error
   }
+}
+
+/** Without a file of waiting usage. @throws StartError */
+export async function openPostgresUsageReader({ url, log }: Omit<OpenOptions, 'clock'>): Promise<{
+  readonly reader: UsageReader
+  readonly close: () => Promise<void>
+}> {
+  const database = await openPostgresUsageDatabase({ url, log })
+  return { reader: new PostgresUsageReader(database), close: () => database.destroy() }
 }
 
 async function openWaitingUsage(dataDir: string): Promise<{ file: UsageFile; release: () => void }> {

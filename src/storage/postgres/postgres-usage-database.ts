@@ -18,7 +18,11 @@ export interface PostgresUsageSchema extends UsageSchema {
   readonly usage_batches: UsageBatchRow
 }
 
-const COMMON = usageMigrations({ rowId: 'bigserial', totalsEnd: sql`` })
+const COMMON = usageMigrations({
+  rowId: 'bigserial',
+  totalsEnd: sql``,
+  createdAtSecond: sql<number>`floor(created_at)::bigint`,
+})
 
 /** Within the first migration of all databases, as one that only this database had would stand in the order of those to come. */
 const rowsTotalsAndBatches: Migration = {
@@ -40,7 +44,7 @@ const rowsTotalsAndBatches: Migration = {
 const POSTGRES_USAGE_DATABASE: PostgresKind<PostgresUsageSchema> = {
   holds: USAGE_DATABASE.holds,
   option: USAGE_DATABASE.option,
-  tables: ['usage_rows', 'usage_totals', 'usage_batches'],
+  tables: ['usage_rows', 'usage_totals', 'usage_groups', 'usage_batches'],
   // Each statement of the store is a transaction of its own.
   lockedTables: [],
   migrations: { ...COMMON, '0001-rows-and-totals': rowsTotalsAndBatches },

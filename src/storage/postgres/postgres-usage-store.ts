@@ -8,12 +8,12 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
-import type { UsageScope } from '../usage-database.ts'
-import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
+import type { GroupSums, HourSpan, UsageSlice } from '../usage-groups.ts'
 import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
 import type { PostgresUsageSchema } from './postgres-usage-database.ts'
 import { isUnavailable, type PostgresPool } from './postgres-pool.ts'
+import { PostgresUsageReader } from './postgres-usage-reader.ts'
 import type { UsageBatch, UsageFile } from './usage-file.ts'
 import { batchValues, DELETE_BEFORE_SQL, INSERT_BATCHES_SQL } from './usage-statements.ts'
 
@@ -28,17 +28,13 @@ export interface PostgresUsageStoreDeps {
 export class PostgresUsageStore implements UsageStore {
   readonly #deps: PostgresUsageStoreDeps
   readonly #pool: PostgresPool
-  readonly #sumSql: Readonly<Record<UsageScope, string>>
+  readonly #reader: PostgresUsageReader
 
   /** Writes what waits since an earlier run. */
   constructor(deps: PostgresUsageStoreDeps) {
     this.#deps = deps
     this.#pool = deps.database.pool
-    this.#sumSql = {
-      key: compileSumByPath(deps.database, 'key').sql,
-      account: compileSumByPath(deps.database, 'account').sql,
-      all: compileSumByPath(deps.database, 'all').sql,
-    }
+    this.#reader = new PostgresUsageReader(deps.database)
     this.#pool.onReturn(() => void this.#writeWaiting())
     void this.#writeWaiting()
   }
@@ -60,12 +56,18 @@ export class PostgresUsageStore implements UsageStore {
     subject: UsageSubject,
     sinceUnixSeconds: number | null,
   ): Promise<ReadonlyMap<string, UsageSums>> {
-    await this.#deps.waiting.empty((batches) => this.#write(batches))
-    // Later than any bucket, and still a `bigint`.
-    const since = Math.min(sinceUnixSeconds ?? 0, Number.MAX_SAFE_INTEGER)
-    const values = sumValues(subject, since)
-    const rows = await this.#pool.queryTwice<PathSumRow>(this.#sumSql[subject.scope], values)
-    return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+    await this.#writeAllWaiting()
+    return await this.#reader.sumByPath(subject, sinceUnixSeconds)
+  }
+
+  async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
+    await this.#writeAllWaiting()
+    return await this.#reader.sumByGroup(slice)
+  }
+
+  async hourSpan(): Promise<HourSpan> {
+    await this.#writeAllWaiting()
+    return await this.#reader.hourSpan()
   }
 
   async deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
@@ -88,12 +90,16 @@ export class PostgresUsageStore implements UsageStore {
     await this.#pool.queryTwice(INSERT_BATCHES_SQL, batchValues(batches))
   }
 
+  async #writeAllWaiting(): Promise<void> {
+    await this.#deps.waiting.empty((batches) => this.#write(batches))
+  }
+
   /** What could not be written waits for the next return of the database. */
   async #writeWaiting(): Promise<void> {
     const { waiting, log } = this.#deps
     if (waiting.isEmpty) return
     try {
-      await waiting.empty((batches) => this.#write(batches))
+      await this.#writeAllWaiting()
     } catch (error) {
       if (!isUnavailable(error))
         log.error({ err: error }, 'usage that waits in its file could not be written')

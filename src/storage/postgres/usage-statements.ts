@@ -1,19 +1,30 @@
 /**
  * The writing statements of the usage store, each a transaction of its own and one round trip. Rows and sums come from one
  * source within the statement, so they always agree. Sums are locked in the order of their key, so that instances that write at
- * once wait for each other and never in a circle.
+ * once wait for each other and never in a circle; both tables of sums follow each other in the one order of the statement.
  */
-import { USAGE_BUCKET_SECONDS, USAGE_TOTAL_KEY } from '../usage-database.ts'
+import {
+  GROUP_BUCKET_SECONDS,
+  USAGE_BUCKET_SECONDS,
+  USAGE_GROUP_KEY,
+  USAGE_TOTAL_KEY,
+} from '../usage-database.ts'
 import { toMicroseconds } from '../usage-queries.ts'
 import type { UsageEntry } from '../usage-store.ts'
 import type { UsageBatch } from './usage-file.ts'
 
 const KEY = USAGE_TOTAL_KEY.join(', ')
-const BUCKETS = `(values ${USAGE_BUCKET_SECONDS.map((seconds) => `(${seconds})`).join(', ')})`
+const GROUP_KEY = USAGE_GROUP_KEY.join(', ')
+const toValues = (sizes: readonly number[]) => `(values ${sizes.map((seconds) => `(${seconds})`).join(', ')})`
+const BUCKETS = toValues(USAGE_BUCKET_SECONDS)
+
+/** The groups that count a row `r`, as `b`. */
+const GROUPS_OF_ROW = `cross join ${toValues(GROUP_BUCKET_SECONDS)} as b(bucket_seconds)`
 
 /** The sums that count a row `r`, as `s` and `b`. */
 const SUBJECTS_OF_ROW = `
-  cross join lateral (values ('key', r.key_id), ('account', r.account_id), ('all', '')) as s(scope, subject_id)
+  join lateral (values ('key', r.key_id), ('account', r.account_id), ('team', r.team_id), ('all', ''))
+    as s(scope, subject_id) on s.scope <> 'team' or s.subject_id <> ''
   cross join ${BUCKETS} as b(bucket_seconds)`
 
 const BUCKET_START = '(floor(r.created_at)::bigint / b.bucket_seconds) * b.bucket_seconds'
@@ -26,13 +37,31 @@ with fresh as (
   on conflict (id) do nothing
   returning id, created_at
 ), written as (
-  insert into usage_rows (key_id, account_id, path, status, tokens_in, tokens_out, response_us, created_at)
-  select e.key_id, e.account_id, e.path, e.status, e.tokens_in, e.tokens_out, e.response_us, fresh.created_at
-  from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::integer[], $9::integer[], $10::bigint[])
-    with ordinality as e(batch_id, key_id, account_id, path, status, tokens_in, tokens_out, response_us, position)
+  insert into usage_rows
+    (key_id, account_id, team_id, model, path, status, tokens_in, tokens_out, response_us, created_at)
+  select e.key_id, e.account_id, e.team_id, e.model, e.path, e.status, e.tokens_in, e.tokens_out, e.response_us,
+    fresh.created_at
+  from unnest(
+      $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+      $9::integer[], $10::integer[], $11::integer[], $12::bigint[]
+    ) with ordinality as e(
+      batch_id, key_id, account_id, team_id, model, path, status, tokens_in, tokens_out, response_us, position
+    )
   join fresh on fresh.id = e.batch_id
   order by e.position
   returning *
+), grouped as (
+  insert into usage_groups (${GROUP_KEY}, requests, tokens_in, tokens_out, response_us)
+  select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path,
+    count(*), sum(r.tokens_in), sum(r.tokens_out), sum(r.response_us)
+  from written as r ${GROUPS_OF_ROW}
+  group by 1, 2, 3, 4, 5, 6, 7
+  order by 1, 2, 3, 4, 5, 6, 7
+  on conflict (${GROUP_KEY}) do update set
+    requests = usage_groups.requests + excluded.requests,
+    tokens_in = usage_groups.tokens_in + excluded.tokens_in,
+    tokens_out = usage_groups.tokens_out + excluded.tokens_out,
+    response_us = usage_groups.response_us + excluded.response_us
 )
 insert into usage_totals (${KEY}, requests, tokens_in, tokens_out, response_us)
 select s.scope, s.subject_id, b.bucket_seconds, ${BUCKET_START}, r.path,
@@ -55,6 +84,9 @@ export function batchValues(batches: readonly UsageBatch[]): readonly unknown[] 
     column(({ id }) => id),
     column(({ keyId }) => keyId),
     column(({ accountId }) => accountId),
+    // A batch may wait since before these were recorded.
+    column(({ teamId }: Partial<UsageEntry>) => teamId ?? ''),
+    column(({ model }: Partial<UsageEntry>) => model ?? ''),
     column(({ path }) => path),
     column(({ status }) => status),
     column(({ tokensIn }) => tokensIn),
@@ -76,10 +108,15 @@ with oldest as materialized (
   where created_at < $1 and (select pg_try_advisory_xact_lock(${PRUNING_LOCK}))
   order by created_at limit $2
 ), r as (
-  delete from usage_rows where id in (select id from oldest) returning key_id, account_id, path, created_at
+  delete from usage_rows where id in (select id from oldest)
+  returning key_id, account_id, team_id, model, path, created_at
 ), totals as (
   delete from usage_totals where (${KEY}) in (
     select s.scope, s.subject_id, b.bucket_seconds, ${BUCKET_START}, r.path from r ${SUBJECTS_OF_ROW}
+  )
+), groups as (
+  delete from usage_groups where (${GROUP_KEY}) in (
+    select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path from r ${GROUPS_OF_ROW}
   )
 ), batches as (
   delete from usage_batches where created_at < $1

@@ -6,6 +6,15 @@ import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
 import {
+  compileDeleteGroup,
+  compileHourSpan,
+  compileSumByGroup,
+  groupKeys,
+  type GroupSums,
+  type HourSpan,
+  type UsageSlice,
+} from '../usage-groups.ts'
+import {
   bucketStart,
   compileSumByPath,
   type PathSumRow,
@@ -23,6 +32,7 @@ export class SqliteUsageStore implements UsageStore {
   readonly #sumSql: Readonly<Record<UsageScope, string>>
   readonly #deleteRowsSql: string
   readonly #deleteTotalSql: string
+  readonly #deleteGroupSql: string
 
   constructor(database: SqliteKysely<UsageSchema>, clock: Clock) {
     this.#database = database
@@ -31,10 +41,12 @@ export class SqliteUsageStore implements UsageStore {
     this.#sumSql = {
       key: compileSumByPath(database, 'key').sql,
       account: compileSumByPath(database, 'account').sql,
+      team: compileSumByPath(database, 'team').sql,
       all: compileSumByPath(database, 'all').sql,
     }
     this.#deleteRowsSql = deleteOldestRows(database)
     this.#deleteTotalSql = deleteTotal(database)
+    this.#deleteGroupSql = compileDeleteGroup(database)
   }
 
   insert(entries: readonly UsageEntry[]): Promise<void> {
@@ -49,18 +61,32 @@ export class SqliteUsageStore implements UsageStore {
     subject: UsageSubject,
     sinceUnixSeconds: number | null,
   ): Promise<ReadonlyMap<string, UsageSums>> {
-    // The open file still has its rows, but none of them outlives the process.
-    const lost = this.whyLost()
-    if (lost !== null) throw lost
+    this.#requireFile()
     const [sql, values] = [this.#sumSql[subject.scope], sumValues(subject, sinceUnixSeconds ?? 0)]
     const { rows } = await this.#database.driver.run((connection) => connection.run<PathSumRow>(sql, values))
     return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
+    this.#requireFile()
+    const { sql, parameters } = compileSumByGroup(this.#database, slice)
+    const { rows } = await this.#database.driver.run((connection) =>
+      connection.run<GroupSums>(sql, parameters),
+    )
+    return rows
+  }
+
+  async hourSpan(): Promise<HourSpan> {
+    this.#requireFile()
+    const { rows } = await this.#database.executeQuery(compileHourSpan(this.#database))
+    return rows[0] ?? { first: null, last: null }
   }
 
   deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
     return this.#database.driver.transact('write', (connection) => {
       const { rows } = connection.run<DeletedRow>(this.#deleteRowsSql, [dayStartUnixSeconds, maxRows])
       for (const key of totalKeysOf(rows)) connection.run(this.#deleteTotalSql, key)
+      for (const key of groupKeysOf(rows)) connection.run(this.#deleteGroupSql, key)
       return rows.length
     })
   }
@@ -72,6 +98,12 @@ export class SqliteUsageStore implements UsageStore {
   close(): Promise<void> {
     return this.#database.destroy()
   }
+
+  /** The open file of a database that was removed still has its rows, but none of them outlives the process. */
+  #requireFile(): void {
+    const lost = this.whyLost()
+    if (lost !== null) throw lost
+  }
 }
 
 /** Values: the time before which rows are deleted, and how many at most. */
@@ -81,7 +113,8 @@ function deleteOldestRows(database: SqliteKysely<UsageSchema>): string {
     .where('id', 'in', (eb) =>
       eb.selectFrom('usage_rows').select('id').where('created_at', '<', 0).orderBy('created_at').limit(0),
     )
-    .returning(['key_id as keyId', 'account_id as accountId', 'path', 'created_at as createdAt'])
+    .returning(['key_id as keyId', 'account_id as accountId', 'team_id as teamId', 'model', 'path'])
+    .returning('created_at as createdAt')
     .compile().sql
 }
 
@@ -100,15 +133,28 @@ function deleteTotal(database: SqliteKysely<UsageSchema>): string {
 interface DeletedRow {
   readonly keyId: string
   readonly accountId: string
+  /** Empty outside of any team. */
+  readonly teamId: string
+  readonly model: string
   readonly path: string
   readonly createdAt: number
+}
+
+/** The keys of all groups that count one of these rows, each once, as values of `USAGE_GROUP_KEY`. */
+function groupKeysOf(rows: readonly DeletedRow[]): Iterable<readonly unknown[]> {
+  const keys = new Map<string, readonly unknown[]>()
+  for (const row of rows) {
+    for (const key of groupKeys(row, (seconds) => bucketStart(row.createdAt, seconds)))
+      keys.set(JSON.stringify(key), key)
+  }
+  return keys.values()
 }
 
 /** The keys of all buckets that count one of these rows, each once, as values of `USAGE_TOTAL_KEY`. */
 function totalKeysOf(rows: readonly DeletedRow[]): Iterable<readonly unknown[]> {
   const keys = new Map<string, readonly unknown[]>()
   for (const row of rows) {
-    for (const { scope, id } of subjectsOf(row)) {
+    for (const { scope, id } of subjectsOf({ ...row, teamId: row.teamId === '' ? null : row.teamId })) {
       for (const bucketSeconds of USAGE_BUCKET_SECONDS) {
         const key = [scope, id, bucketSeconds, bucketStart(row.createdAt, bucketSeconds), row.path]
         keys.set(JSON.stringify(key), key)

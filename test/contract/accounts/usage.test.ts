@@ -39,6 +39,8 @@ describe.each(REQUESTS)('POST %s %j', (path, body, tokens) => {
       {
         keyId: expect.stringMatching(/^static-/),
         accountId: 'operator',
+        teamId: null,
+        model: 'default',
         path,
         status: 200,
         tokensIn: tokens,

@@ -210,7 +210,9 @@ describe('GET /openapi.json', () => {
       'TokenizeResponse',
       'UnregisteredModel',
       'Usage',
+      'UsageRow',
       'UsageSummary',
+      'UsageTable',
       'User',
       'UserList',
     ])

@@ -131,7 +131,7 @@ describe('choices', () => {
       [3, 'c'],
     ])
     expect(answer.usage).toEqual({ prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 })
-    expect(app.usage).toMatchObject([{ path: URL, status: 200, tokensIn: 3, tokensOut: 6 }])
+    expect(app.usage).toMatchObject([{ path: URL, model: 'default', status: 200, tokensIn: 3, tokensOut: 6 }])
   })
 
   it('are at most 64 in all', async () => {

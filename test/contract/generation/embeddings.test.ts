@@ -145,7 +145,7 @@ describe('embeddings', () => {
 
     await post(URL, { input: ['ab', 'abc'] })
 
-    expect(usage).toMatchObject([{ path: URL, status: 200, tokensIn: 5, tokensOut: 0 }])
+    expect(usage).toMatchObject([{ path: URL, model: 'default', status: 200, tokensIn: 5, tokensOut: 0 }])
     expect(await metrics.render()).toMatch(/sluice_prompt_tokens_total\{model="default"\} 5/)
     expect(logLines.at(-1)).toMatchObject({ model: 'default', promptTokens: 5, completionTokens: 0 })
   })

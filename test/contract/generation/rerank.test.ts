@@ -29,7 +29,7 @@ describe('POST /v1/rerank', () => {
       usage: { prompt_tokens: 13, total_tokens: 13 },
     })
     expect(engine.embedded[0]?.prompts[1]).toEqual({ pieces: ['<', 'q', '|', 'bc'], addSpecial: true })
-    expect(usage).toMatchObject([{ path: URL, status: 200, tokensIn: 13, tokensOut: 0 }])
+    expect(usage).toMatchObject([{ path: URL, model: 'default', status: 200, tokensIn: 13, tokensOut: 0 }])
   })
 
   it('gives the best ones alone, with their text, where it is asked to', async () => {

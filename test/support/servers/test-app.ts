@@ -89,6 +89,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     promptGuard: null,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
+    findGroupNames: () => Promise.reject(new Error('This test opened no database.')),
     corsOrigins: [],
     ownHosts: null,
     storageWatch: { lost: null },

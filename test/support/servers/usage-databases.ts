@@ -60,6 +60,8 @@ export function usageEntry(changes: Partial<UsageEntry> = {}): UsageEntry {
   return {
     keyId: 'key',
     accountId: 'account',
+    teamId: null,
+    model: 'model',
     path: '/v1/generate',
     status: 200,
     tokensIn: 3,

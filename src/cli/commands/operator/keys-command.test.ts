@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DAY_MS, SQL_INJECTIONS } from '../../../test/support/servers/account-services.ts'
-import { createOperatorScene, type OperatorScene } from '../../../test/support/servers/operator-scene.ts'
-import { adminCreatedKey, adminKey } from '../../api/schemas/keys.ts'
+import { DAY_MS, SQL_INJECTIONS } from '../../../../test/support/servers/account-services.ts'
+import { createOperatorScene, type OperatorScene } from '../../../../test/support/servers/operator-scene.ts'
+import { adminCreatedKey, adminKey } from '../../../api/schemas/keys.ts'
 
 interface PrintedKey {
   readonly key: string

@@ -1,10 +1,10 @@
 /** `sluice users`: manages registered users without HTTP, by the rules of the accounts service. */
 import { randomBytes } from 'node:crypto'
-import type { User } from '../../accounts/account-service.ts'
-import { StartError } from '../../core/errors.ts'
-import { listAllPages, type Services } from '../open-services.ts'
-import { renderFacts, renderTable, toIsoDay } from '../terminal/table.ts'
-import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
+import type { User } from '../../../accounts/account-service.ts'
+import { StartError } from '../../../core/errors.ts'
+import { listAllPages, type Services } from '../../open-services.ts'
+import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
+import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
 import type { UserCreation, UsersCommand, UserTierChange } from './users-command-line.ts'
 
 /** 24 characters of 64. */
@@ -46,7 +46,7 @@ async function createUser(
 ): Promise<string> {
   const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
   // The rules of the API, whose library takes its time to load.
-  const { createUserRequest } = await import('../../api/schemas/accounts.ts')
+  const { createUserRequest } = await import('../../../api/schemas/accounts.ts')
   const request = createUserRequest.safeParse({ email, password, tier })
   if (!request.success) {
     const [issue] = request.error.issues

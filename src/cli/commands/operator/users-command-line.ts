@@ -1,10 +1,10 @@
 /** The command lines of `sluice users ...`, parsed. `users-command.ts` runs them and is loaded only then. */
 import type { Command } from 'commander'
-import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
-import { passwordText } from '../../config/secret-kinds.ts'
-import { textLike, toggle } from '../../config/value-kinds.ts'
-import type { Tier } from '../../core/tiers.ts'
-import { addCommandArgument, addCommandOption } from '../command-options.ts'
+import { MAX_EMAIL_LENGTH } from '../../../accounts/email.ts'
+import { passwordText } from '../../../config/secret-kinds.ts'
+import { textLike, toggle } from '../../../config/value-kinds.ts'
+import type { Tier } from '../../../core/tiers.ts'
+import { addCommandArgument, addCommandOption } from '../../command-options.ts'
 import { finishFamily, JSON_OPTION, type OnCommand, tierName, userId } from './operator-command-line.ts'
 
 export interface UserCreation {

@@ -2,10 +2,14 @@
  * Parses the command lines of `sluice keys ...` and `sluice users ...`. `operator-commands.ts` runs the result and is
  * loaded only then.
  */
-import { MAX_EXPIRY_DAYS, MAX_KEY_NAME_LENGTH, MAX_RATE_LIMIT_RPM } from '../../accounts/keys/key-bounds.ts'
+import {
+  MAX_EXPIRY_DAYS,
+  MAX_KEY_NAME_LENGTH,
+  MAX_RATE_LIMIT_RPM,
+} from '../../../accounts/keys/key-bounds.ts'
 import type { Command } from 'commander'
-import { isKeySecret } from '../../accounts/keys/key-secret.ts'
-import type { OptionName } from '../../config/options.ts'
+import { isKeySecret } from '../../../accounts/keys/key-secret.ts'
+import type { OptionName } from '../../../config/options.ts'
 import {
   choice,
   textLike,
@@ -13,10 +17,10 @@ import {
   type ValueKind,
   ValueProblem,
   wholeNumber,
-} from '../../config/value-kinds.ts'
-import { StartError } from '../../core/errors.ts'
-import { type Tier, TIERS } from '../../core/tiers.ts'
-import { addCommandArgument, addCommandOption, addConfigOption } from '../command-options.ts'
+} from '../../../config/value-kinds.ts'
+import { StartError } from '../../../core/errors.ts'
+import { type Tier, TIERS } from '../../../core/tiers.ts'
+import { addCommandArgument, addCommandOption, addConfigOption } from '../../command-options.ts'
 
 export interface KeyCreation {
   readonly action: 'create'

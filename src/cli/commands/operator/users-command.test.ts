@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SQL_INJECTIONS } from '../../../test/support/servers/account-services.ts'
-import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
-import { userList } from '../../api/schemas/accounts.ts'
+import { SQL_INJECTIONS } from '../../../../test/support/servers/account-services.ts'
+import { createOperatorScene } from '../../../../test/support/servers/operator-scene.ts'
+import { userList } from '../../../api/schemas/accounts.ts'
 
 describe('sluice users list', () => {
   it('shows the registered users', async () => {

@@ -1,15 +1,15 @@
 /** `sluice keys` and `sluice users`: manage keys and registered users without HTTP, through the same services. */
-import type { CreatedKey, KeyService } from '../../accounts/keys/key-service.ts'
-import type { KeyRecord } from '../../accounts/keys/key-record.ts'
-import type { AdminKeyBody } from '../../api/schemas/keys.ts'
-import { ServiceError, StartError } from '../../core/errors.ts'
-import type { CommandLine } from '../command-line.ts'
-import { listAllPages, type Services, withServices } from '../open-services.ts'
+import type { CreatedKey, KeyService } from '../../../accounts/keys/key-service.ts'
+import type { KeyRecord } from '../../../accounts/keys/key-record.ts'
+import type { AdminKeyBody } from '../../../api/schemas/keys.ts'
+import { ServiceError, StartError } from '../../../core/errors.ts'
+import type { CommandLine } from '../../command-line.ts'
+import { listAllPages, type Services, withServices } from '../../open-services.ts'
 import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
 import { answerUsers } from './users-command.ts'
-import { renderFacts, renderTable, toIsoDay } from '../terminal/table.ts'
-import type { CommandContext } from '../terminal/terminal.ts'
-import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
+import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
+import type { CommandContext } from '../../terminal/terminal.ts'
+import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
 
 type OperatorCommand = Extract<CommandLine, { kind: 'keys' | 'users' }>
 

@@ -1,0 +1,53 @@
+/**
+ * Reads usage in PostgreSQL: all that is in the database, and nothing of what waits on an instance. Used by the usage store, and
+ * by the command line, which has no file of waiting usage.
+ */
+import type { UsageScope } from '../usage-database.ts'
+import {
+  compileHourSpan,
+  compileSumByGroup,
+  type GroupSums,
+  type HourSpan,
+  type UsageSlice,
+} from '../usage-groups.ts'
+import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
+import type { UsageReader, UsageSubject, UsageSums } from '../usage-store.ts'
+import type { PostgresDatabase } from './open-postgres.ts'
+import type { PostgresUsageSchema } from './postgres-usage-database.ts'
+
+export class PostgresUsageReader implements UsageReader {
+  readonly #database: PostgresDatabase<PostgresUsageSchema>
+  readonly #sumSql: Readonly<Record<UsageScope, string>>
+
+  constructor(database: PostgresDatabase<PostgresUsageSchema>) {
+    this.#database = database
+    this.#sumSql = {
+      key: compileSumByPath(database, 'key').sql,
+      account: compileSumByPath(database, 'account').sql,
+      team: compileSumByPath(database, 'team').sql,
+      all: compileSumByPath(database, 'all').sql,
+    }
+  }
+
+  async sumByPath(
+    subject: UsageSubject,
+    sinceUnixSeconds: number | null,
+  ): Promise<ReadonlyMap<string, UsageSums>> {
+    // Later than any bucket, and still a `bigint`.
+    const since = Math.min(sinceUnixSeconds ?? 0, Number.MAX_SAFE_INTEGER)
+    const values = sumValues(subject, since)
+    const rows = await this.#database.pool.queryTwice<PathSumRow>(this.#sumSql[subject.scope], values)
+    return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
+    const { sql, parameters } = compileSumByGroup(this.#database, slice)
+    return await this.#database.pool.queryTwice<GroupSums>(sql, parameters)
+  }
+
+  async hourSpan(): Promise<HourSpan> {
+    const { sql, parameters } = compileHourSpan(this.#database)
+    const [span] = await this.#database.pool.queryTwice<HourSpan>(sql, parameters)
+    return span ?? { first: null, last: null }
+  }
+}

@@ -36,6 +36,7 @@ export async function makeKeys(file, count) {
         ...{ tier: /** @type {const} */ ('enterprise'), customRateLimitRpm: RATE_LIMIT_RPM },
         ...{ createdAtUnixSeconds: nowUnixSeconds - (count - index), expiresAtUnixSeconds: null },
         revokedAtUnixSeconds: null,
+        lastUsedAtUnixSeconds: null,
       }
       await insertKey(transaction, stored, hashSecret(secret))
       keys.push({ id, secret, accountId })

@@ -1,6 +1,6 @@
 /** What the groups of a usage report are called. Called by the report's route and the command line. */
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
-import type { UsageGroup } from '../core/usage-groups.ts'
+import type { UsageGroup } from '../storage/usage-store.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { findEmails, findKeyNames } from '../storage/names-repository.ts'
 

@@ -14,6 +14,7 @@ import {
 } from '../accounts/authenticator.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
+import { KeyUses, recordUses } from '../accounts/keys/key-uses.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import { findServedTiers } from '../accounts/account-tier.ts'
@@ -90,6 +91,7 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
         storageWatch.close()
         await parts.pruner?.close()
         await parts.usageRecorder.close()
+        await parts.keyUses.close()
         await closeAll()
       },
     }
@@ -115,13 +117,16 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   })
   const { usageRetentionDays: retentionDays } = config
   const adminKeys = new AdminKeys(listSecrets(config.adminKey), throttle)
+  const keyUses = new KeyUses({ database, clock, log })
   const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
     ...authentication,
+    authenticator: recordUses(authentication.authenticator, keyUses),
+    keyUses,
     adminCheck: adminKeys.check,
     adminKeys,
     accounts,
-    keys: new KeyService({ database, requests: shared.requests, clock }),
+    keys: new KeyService({ database, requests: shared.requests, clock, uses: keyUses }),
     limiter: new RequestLimiter(shared.requests),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),

@@ -34,6 +34,8 @@ export interface ApiKeyRow {
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
+  /** Null when it was never used; some seconds late. */
+  readonly last_used_at: number | null
 }
 
 /** @public Named in the types of queries. */
@@ -129,6 +131,12 @@ const tiersInUse: Migration = {
   },
 }
 
+const lastUses: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema.alterTable('api_keys').addColumn('last_used_at', 'double precision').execute()
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -138,7 +146,11 @@ export const API_DATABASE: DatabaseKind = {
   holds: 'accounts and keys',
   option: '--api-db',
   applicationId: 0x534c4331,
-  migrations: { '0001-accounts-and-keys': accountsAndKeys, '0002-tiers-in-use': tiersInUse },
+  migrations: {
+    '0001-accounts-and-keys': accountsAndKeys,
+    '0002-tiers-in-use': tiersInUse,
+    '0003-last-uses': lastUses,
+  },
 }
 
 /** @throws StartError */

@@ -2,6 +2,7 @@
  * API keys. Every function takes the database or a transaction. A key is active while it is neither revoked nor
  * expired. A row is deleted only with its user, so a revoked key stays listed.
  */
+import { sql } from 'kysely'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
 import { listPage, type Page, type PageRequest } from './pages.ts'
@@ -19,6 +20,8 @@ export interface StoredKey {
   /** Null never expires. */
   readonly expiresAtUnixSeconds: number | null
   readonly revokedAtUnixSeconds: number | null
+  /** Null when it was never used; some seconds late. */
+  readonly lastUsedAtUnixSeconds: number | null
 }
 
 type ChangedField = 'name' | 'tier' | 'customRateLimitRpm' | 'expiresAtUnixSeconds'
@@ -35,6 +38,7 @@ const COLUMNS = [
   'created_at as createdAtUnixSeconds',
   'expires_at as expiresAtUnixSeconds',
   'revoked_at as revokedAtUnixSeconds',
+  'last_used_at as lastUsedAtUnixSeconds',
 ] as const
 
 export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: string): Promise<void> {
@@ -52,6 +56,7 @@ export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: str
       created_at: key.createdAtUnixSeconds,
       expires_at: key.expiresAtUnixSeconds,
       revoked_at: key.revokedAtUnixSeconds,
+      last_used_at: key.lastUsedAtUnixSeconds,
     })
     .execute()
 }
@@ -120,6 +125,23 @@ export async function updateTierOfKeys(db: ApiDatabase, accountId: string, tier:
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
     .execute()
+}
+
+const USES_PER_STATEMENT = 100
+
+/** Ids of keys with Unix seconds; an earlier time than the stored one changes nothing. */
+export async function updateLastUses(
+  db: ApiDatabase,
+  uses: readonly (readonly [id: string, unixSeconds: number])[],
+): Promise<void> {
+  for (let start = 0; start < uses.length; start += USES_PER_STATEMENT) {
+    const rows = uses
+      .slice(start, start + USES_PER_STATEMENT)
+      .map(([id, at]) => sql`select cast(${id} as text) as id, cast(${at} as double precision) as used_at`)
+    await sql`
+      update api_keys set last_used_at = used.used_at from (${sql.join(rows, sql` union all `)}) as used
+      where api_keys.id = used.id and (last_used_at is null or last_used_at < used.used_at)`.execute(db)
+  }
 }
 
 /**

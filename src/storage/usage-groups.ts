@@ -4,7 +4,6 @@
  * slices, and the rows themselves where a span begins or ends within an hour.
  */
 import { type CompiledQuery, sql } from 'kysely'
-import type { UsageGroup } from '../core/usage-groups.ts'
 import {
   GROUP_BUCKET_SECONDS,
   SECONDS_PER_DAY,
@@ -12,7 +11,7 @@ import {
   USAGE_GROUP_KEY,
   type UsageDatabase,
 } from './usage-database.ts'
-import type { UsageEntry, UsageSums } from './usage-store.ts'
+import type { GroupSums, HourSpan, UsageEntry, UsageGroup, UsageSlice } from './usage-store.ts'
 
 const COLUMNS = {
   key: 'key_id',
@@ -21,25 +20,6 @@ const COLUMNS = {
   model: 'model',
   endpoint: 'path',
 } as const satisfies Record<UsageGroup, string>
-
-/** A span of time as one statement reads it. */
-export interface UsageSlice {
-  readonly source: 'rows' | 'hours' | 'days'
-  readonly fromUnixSeconds: number
-  /** Exclusive. */
-  readonly untilUnixSeconds: number
-  /** Null makes one group of all. */
-  readonly groupBy: UsageGroup | null
-  /** Null takes all. */
-  readonly accountId: string | null
-}
-
-export interface GroupSums extends UsageSums {
-  /** Of the hour or the day; of rows the beginning of the slice. */
-  readonly bucketStart: number
-  /** Empty where the rows have none. */
-  readonly group: string
-}
 
 /** Each item is added to a bucket of each size. */
 export function compileAddGroups(database: UsageDatabase, count: number): string {
@@ -85,12 +65,6 @@ export function compileDeleteGroup(database: UsageDatabase): string {
     .where('model', '=', '')
     .where('path', '=', '')
     .compile().sql
-}
-
-/** The hours in which rows lie; null where there are none. */
-export interface HourSpan {
-  readonly first: number | null
-  readonly last: number | null
 }
 
 export function compileHourSpan(database: UsageDatabase): CompiledQuery<HourSpan> {

@@ -6,7 +6,6 @@
  */
 import type { ServiceError } from '../core/errors.ts'
 import type { UsageScope } from './usage-database.ts'
-import type { GroupSums, HourSpan, UsageSlice } from './usage-groups.ts'
 
 /** One generation request that reached an engine. */
 export interface UsageEntry {
@@ -39,6 +38,42 @@ export interface UsageSums {
   readonly responseUs: number
 }
 
+export const USAGE_GROUPS = ['key', 'user', 'team', 'model', 'endpoint'] as const
+
+/** A user is an account, which may be a key of its own or the operator; an endpoint is the route's path. */
+export type UsageGroup = (typeof USAGE_GROUPS)[number]
+
+/** Of UTC. */
+export const USAGE_BUCKETS = ['hour', 'day'] as const
+
+export type UsageBucket = (typeof USAGE_BUCKETS)[number]
+
+/** A span of time as one statement reads it. */
+export interface UsageSlice {
+  readonly source: 'rows' | 'hours' | 'days'
+  readonly fromUnixSeconds: number
+  /** Exclusive. */
+  readonly untilUnixSeconds: number
+  /** Null makes one group of all. */
+  readonly groupBy: UsageGroup | null
+  /** Null takes all. */
+  readonly accountId: string | null
+}
+
+export interface GroupSums extends UsageSums {
+  /** Of the hour or the day; of rows the beginning of the slice. */
+  readonly bucketStart: number
+  /** Empty where the rows have none. */
+  readonly group: string
+}
+
+/** The hours in which rows lie; null where there are none. */
+export interface HourSpan {
+  readonly first: number | null
+  readonly last: number | null
+}
+
+/** What reports are made of. */
 export interface UsageReader {
   /** Sums of the rows written at `sinceUnixSeconds` or later, by path; null takes all. */
   sumByPath(subject: UsageSubject, sinceUnixSeconds: number | null): Promise<ReadonlyMap<string, UsageSums>>

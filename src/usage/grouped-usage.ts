@@ -4,10 +4,15 @@
  * are Unix seconds; hours and days are those of UTC. Called by `usage-reports.ts`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { UsageBucket, UsageGroup } from '../core/usage-groups.ts'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
-import type { GroupSums, UsageSlice } from '../storage/usage-groups.ts'
-import type { UsageReader, UsageSums } from '../storage/usage-store.ts'
+import type {
+  GroupSums,
+  UsageBucket,
+  UsageGroup,
+  UsageReader,
+  UsageSlice,
+  UsageSums,
+} from '../storage/usage-store.ts'
 
 const BUCKET_SECONDS: Readonly<Record<UsageBucket, number>> = { hour: SECONDS_PER_HOUR, day: SECONDS_PER_DAY }
 

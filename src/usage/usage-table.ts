@@ -1,10 +1,10 @@
 /** A report of usage as rows with the names of their groups, and as CSV. Called by the report's route and the command line. */
 import { type CsvCell, renderCsv } from '../core/text/csv.ts'
-import type { UsageBucket, UsageGroup } from '../core/usage-groups.ts'
+import type { UsageBucket, UsageGroup } from '../storage/usage-store.ts'
 import type { GroupUsage } from './grouped-usage.ts'
 import { averageMs } from './usage-reports.ts'
 
-export interface UsageTableRow {
+interface UsageTableRow {
   /** Unix seconds; null without buckets. */
   readonly bucketStart: number | null
   /** Null in all rows without groups, and in the row of what belongs to none. */

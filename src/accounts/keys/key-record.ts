@@ -55,6 +55,7 @@ export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOp
     createdAtUnixSeconds: unixSeconds,
     expiresAtUnixSeconds: expiryAfter(expiresInDays, unixSeconds),
     revokedAtUnixSeconds: null,
+    lastUsedAtUnixSeconds: null,
   }
   return { key, keySecret, secretHash: hashSecret(keySecret) }
 }

@@ -43,6 +43,7 @@ describe('KeyService.create', () => {
       isActive: true,
       createdAtUnixSeconds: 1_700_000_000.25,
       expiresAtUnixSeconds: 1_700_000_000.25 + 365 * 86_400,
+      lastUsedAtUnixSeconds: null,
       userId,
       accountId: userId,
       rateLimitRpm: 60,

@@ -20,12 +20,15 @@ import {
 import type { Page, PageRequest } from '../../storage/pages.ts'
 import { findUser } from '../../storage/users-repository.ts'
 import { highestTier, readLiveAccount, readUserAccount, requireBelowKeyLimit } from '../account-tier.ts'
+import type { KeyUses } from './key-uses.ts'
 import { expiryAfter, type KeyRecord, keyState, issueKey, toKeyRecord } from './key-record.ts'
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
   readonly requests: Pick<RequestLimits, 'openWindow' | 'revokeWindow'>
   readonly clock: Clock
+  /** @default none: a process that answers no requests */
+  readonly uses?: Pick<KeyUses, 'latest'>
 }
 
 export interface CreatedKey {
@@ -120,7 +123,7 @@ export class KeyService {
 
   /** @throws ServiceError `key_not_found` */
   async get(keyId: string): Promise<KeyRecord> {
-    return toKeyRecord(await requireKey(this.#deps.database, keyId), this.#deps.clock.unixSeconds())
+    return this.#toRecord(await requireKey(this.#deps.database, keyId), this.#deps.clock.unixSeconds())
   }
 
   /** @throws ServiceError `key_not_found` for one that is revoked already, too. */
@@ -146,7 +149,7 @@ export class KeyService {
         customRateLimitRpm: rateLimitRpm,
         expiresAtUnixSeconds: expiryAfter(expiresInDays ?? null, unixSeconds) ?? undefined,
       })
-      return toKeyRecord(await requireKey(transaction, keyId), unixSeconds)
+      return this.#toRecord(await requireKey(transaction, keyId), unixSeconds)
     })
   }
 
@@ -172,7 +175,14 @@ export class KeyService {
 
   #toRecords({ items, ...page }: Page<StoredKey>): Page<KeyRecord> {
     const unixSeconds = this.#deps.clock.unixSeconds()
-    return { ...page, items: items.map((key) => toKeyRecord(key, unixSeconds)) }
+    return { ...page, items: items.map((key) => this.#toRecord(key, unixSeconds)) }
+  }
+
+  #toRecord(key: StoredKey, unixSeconds: number): KeyRecord {
+    const { uses } = this.#deps
+    const stored = key.lastUsedAtUnixSeconds
+    const lastUsedAtUnixSeconds = uses === undefined ? stored : uses.latest(key.id, stored)
+    return toKeyRecord({ ...key, lastUsedAtUnixSeconds }, unixSeconds)
   }
 }
 

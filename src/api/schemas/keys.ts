@@ -26,8 +26,13 @@ const keyFields = {
 
 const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
 
+const lastUsed = { last_used: z.number().nullable().describe('Unix seconds; null is never.') }
+
 export const keyList = z
-  .object({ keys: z.array(z.object(keyFields).meta({ id: 'ApiKey' })), next_cursor: nextCursor() })
+  .object({
+    keys: z.array(z.object({ ...keyFields, ...lastUsed }).meta({ id: 'ApiKey' })),
+    next_cursor: nextCursor(),
+  })
   .meta({ id: 'ApiKeyList' })
 
 export const createKeyRequest = z
@@ -52,7 +57,7 @@ export const revokedKey = z
 
 const ownerField = { user_id: z.string().nullable().describe('Null for a key that no user owns.') }
 
-export const adminKey = z.object({ ...keyFields, ...ownerField }).meta({ id: 'AdminApiKey' })
+export const adminKey = z.object({ ...keyFields, ...lastUsed, ...ownerField }).meta({ id: 'AdminApiKey' })
 
 export type AdminKeyBody = z.output<typeof adminKey>
 
@@ -116,6 +121,7 @@ export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][n
     created_at: record.createdAtUnixSeconds,
     expires_at: record.expiresAtUnixSeconds,
     rate_limit_rpm: record.rateLimitRpm,
+    last_used: record.lastUsedAtUnixSeconds,
   }
 }
 
@@ -124,6 +130,6 @@ export function toAdminKeyBody(record: KeyRecord): AdminKeyBody {
 }
 
 export function toCreatedKeyBody(keySecret: string, record: KeyRecord): z.output<typeof createdKey> {
-  const { key_prefix: _prefix, rate_limit_rpm: _rpm, ...fields } = toKeyBody(record)
+  const { key_prefix: _prefix, rate_limit_rpm: _rpm, last_used: _used, ...fields } = toKeyBody(record)
   return { key: keySecret, ...fields }
 }

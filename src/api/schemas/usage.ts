@@ -1,6 +1,6 @@
 /** What was used, by account, by key and in all. */
 import { z } from 'zod'
-import { USAGE_BUCKETS, USAGE_GROUPS } from '../../core/usage-groups.ts'
+import { USAGE_BUCKETS, USAGE_GROUPS } from '../../storage/usage-store.ts'
 import type { DetailedUsage, UsageSummary } from '../../usage/usage-reports.ts'
 import type { UsageTable } from '../../usage/usage-table.ts'
 import { nextCursor, pageQuery, queryChoice, since, until, userFilter } from './query.ts'

@@ -3,15 +3,9 @@
  * by the command line, which has no file of waiting usage.
  */
 import type { UsageScope } from '../usage-database.ts'
-import {
-  compileHourSpan,
-  compileSumByGroup,
-  type GroupSums,
-  type HourSpan,
-  type UsageSlice,
-} from '../usage-groups.ts'
+import { compileHourSpan, compileSumByGroup } from '../usage-groups.ts'
 import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
-import type { UsageReader, UsageSubject, UsageSums } from '../usage-store.ts'
+import type { GroupSums, HourSpan, UsageReader, UsageSlice, UsageSubject, UsageSums } from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
 import type { PostgresUsageSchema } from './postgres-usage-database.ts'
 

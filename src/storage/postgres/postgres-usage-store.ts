@@ -8,8 +8,15 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
-import type { GroupSums, HourSpan, UsageSlice } from '../usage-groups.ts'
-import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
+import type {
+  GroupSums,
+  HourSpan,
+  UsageEntry,
+  UsageSlice,
+  UsageStore,
+  UsageSubject,
+  UsageSums,
+} from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
 import type { PostgresUsageSchema } from './postgres-usage-database.ts'
 import { isUnavailable, type PostgresPool } from './postgres-pool.ts'

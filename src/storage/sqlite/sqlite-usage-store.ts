@@ -5,15 +5,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
-import {
-  compileDeleteGroup,
-  compileHourSpan,
-  compileSumByGroup,
-  groupKeys,
-  type GroupSums,
-  type HourSpan,
-  type UsageSlice,
-} from '../usage-groups.ts'
+import { compileDeleteGroup, compileHourSpan, compileSumByGroup, groupKeys } from '../usage-groups.ts'
 import {
   bucketStart,
   compileSumByPath,
@@ -22,7 +14,15 @@ import {
   sumValues,
   UsageInsert,
 } from '../usage-queries.ts'
-import type { UsageEntry, UsageStore, UsageSubject, UsageSums } from '../usage-store.ts'
+import type {
+  GroupSums,
+  HourSpan,
+  UsageEntry,
+  UsageSlice,
+  UsageStore,
+  UsageSubject,
+  UsageSums,
+} from '../usage-store.ts'
 import type { SqliteKysely } from './sqlite-driver.ts'
 
 export class SqliteUsageStore implements UsageStore {

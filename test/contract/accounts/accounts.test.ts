@@ -35,6 +35,7 @@ describe('POST /v1/auth/register', () => {
           created_at: expect.any(Number),
           expires_at: null,
           rate_limit_rpm: 60,
+          last_used: expect.any(Number),
         },
       ],
     })

@@ -333,3 +333,22 @@ describe('without an admin key', () => {
     expect((await app.inject('/v1/admin/keys')).statusCode).toBe(401)
   })
 })
+
+it('a key says when it was last used, by whatever request', async () => {
+  const { admin, as, clock, register } = await createAccountsApp()
+  const { key } = await register()
+  const { id } = (await admin('POST', '/v1/admin/keys')).json<{ id: string }>()
+  await as(key, 'GET', '/v1/models')
+  const usedAt = clock.unixSeconds()
+  clock.advance(5000)
+
+  const keys: { id: string; last_used: number | null }[] = (await admin('GET', '/v1/admin/keys')).json().keys
+  expect(new Map(keys.map((one) => [one.id === id, one.last_used]))).toEqual(
+    new Map([
+      [true, null],
+      [false, usedAt],
+    ]),
+  )
+  expect((await admin('GET', `/v1/admin/keys/${id}`)).json()).toMatchObject({ last_used: null })
+  expect((await as(key, 'GET', '/v1/keys')).json().keys).toMatchObject([{ last_used: usedAt + 5 }])
+})

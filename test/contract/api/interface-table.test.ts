@@ -58,6 +58,8 @@ const LISTED_KEY = {
   created_at: NUMBER,
   expires_at: null,
   rate_limit_rpm: 60,
+  // Beyond the interface.
+  last_used: NUMBER,
 }
 const CREATED_KEY = {
   key: SECRET,

@@ -15,6 +15,7 @@ interface PrintedKey {
   readonly created_at: number
   readonly expires_at: number | null
   readonly rate_limit_rpm: number
+  readonly last_used: number | null
   readonly user_id: string | null
   readonly email: string | null
 }
@@ -38,7 +39,15 @@ describe('sluice keys', () => {
     const scene = createOperatorScene()
     const { output } = scene
     const { id, key_prefix: prefix } = await createKey(scene, '--name', 'CI', '--expires-in-days', '30')
-    const row = { id, prefix, name: 'CI', owner: '-', created: '2023-11-14', expires: '2023-12-14' }
+    const row = {
+      id,
+      prefix,
+      name: 'CI',
+      owner: '-',
+      'last used': 'never',
+      created: '2023-11-14',
+      expires: '2023-12-14',
+    }
     expect(readRow(await output('keys', 'list'), 0)).toEqual({
       ...row,
       tier: 'free',
@@ -114,7 +123,8 @@ describe('sluice keys create', () => {
     const scene = createOperatorScene()
     const { userId } = await (await scene.openServer()).registered('Ada@Example.org')
     const key = await createKey(scene, '--user', 'ada@example.ORG', '--expires-in-days', '3650')
-    const { key_prefix: _, email, ...fields } = key
+    const { key_prefix: _, email, last_used: lastUse, ...fields } = key
+    expect(lastUse).toBeNull()
     expect(adminCreatedKey.strict().parse(fields)).toEqual(fields)
     expect(email).toBe('Ada@Example.org')
     expect(key.user_id).toBe(userId)

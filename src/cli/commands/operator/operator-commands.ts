@@ -83,7 +83,18 @@ function describeCreatedKey({ record, keySecret }: CreatedKey, email: string | n
   ].join('\n')
 }
 
-const KEY_COLUMNS = ['id', 'prefix', 'name', 'tier', 'active', 'rpm', 'owner', 'created', 'expires']
+const KEY_COLUMNS = [
+  'id',
+  'prefix',
+  'name',
+  'tier',
+  'active',
+  'rpm',
+  'owner',
+  'created',
+  'expires',
+  'last used',
+]
 
 async function listKeys({ user, printsJson }: KeyListing, services: Services): Promise<string> {
   const { accounts, keys: service } = services
@@ -105,7 +116,8 @@ async function listKeys({ user, printsJson }: KeyListing, services: Services): P
 }
 
 function toKeyRow(record: KeyRecord, email: string | null): readonly string[] {
-  const { id, keyPrefix, name, tier, isActive, rateLimitRpm, expiresAtUnixSeconds: expiry } = record
+  const { id, keyPrefix, name, tier, isActive, rateLimitRpm } = record
+  const { expiresAtUnixSeconds: expiry, lastUsedAtUnixSeconds: lastUse } = record
   return [
     id,
     keyPrefix,
@@ -116,6 +128,7 @@ function toKeyRow(record: KeyRecord, email: string | null): readonly string[] {
     email ?? '',
     toIsoDay(record.createdAtUnixSeconds),
     expiry === null ? 'never' : toIsoDay(expiry),
+    lastUse === null ? 'never' : toIsoDay(lastUse),
   ]
 }
 
@@ -130,6 +143,7 @@ function toKeyJson(record: KeyRecord, email: string | null): AdminKeyBody & { em
     created_at: record.createdAtUnixSeconds,
     expires_at: record.expiresAtUnixSeconds,
     rate_limit_rpm: record.rateLimitRpm,
+    last_used: record.lastUsedAtUnixSeconds,
     user_id: record.userId,
     email,
   }

@@ -3,7 +3,12 @@ import type { Command } from 'commander'
 import type { OptionName } from '../../../config/options.ts'
 import { choice, toggle, type ValueKind, ValueProblem } from '../../../config/value-kinds.ts'
 import { StartError } from '../../../core/errors.ts'
-import { USAGE_BUCKETS, type UsageBucket, USAGE_GROUPS, type UsageGroup } from '../../../core/usage-groups.ts'
+import {
+  USAGE_BUCKETS,
+  type UsageBucket,
+  USAGE_GROUPS,
+  type UsageGroup,
+} from '../../../storage/usage-store.ts'
 import { addCommandOption, addConfigOption } from '../../command-options.ts'
 import { JSON_OPTION, type OnCommand, userId } from './operator-command-line.ts'
 
@@ -24,7 +29,7 @@ const EXPECTED_MOMENT = 'a day such as 2026-11-23, a time such as 2026-11-23T14:
 const ISO = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
 /** Days begin at midnight in UTC. */
-export const moment: ValueKind<number> = {
+const moment: ValueKind<number> = {
   placeholder: 'time',
   expected: EXPECTED_MOMENT,
   parse: (given) => {

@@ -12,6 +12,7 @@ function findProgram(name) {
 }
 
 export const NGINX = findProgram('nginx')
+export const HAPROXY = findProgram('haproxy')
 export const REDIS_SERVER = findProgram('redis-server')
 export const SYSTEMD_ANALYZE = findProgram('systemd-analyze')
 
@@ -33,6 +34,9 @@ export function describeLeftOut() {
   return [
     ...(NGINX === null
       ? ['not run: the tests behind nginx, which is not installed (Debian package nginx)']
+      : []),
+    ...(HAPROXY === null
+      ? ['not run: the tests behind HAProxy, which is not installed (Debian package haproxy)']
       : []),
     ...(SYSTEMD_ANALYZE === null ? ['not run: the check of the systemd unit (Debian package systemd)'] : []),
     ...(POSTGRES_BIN === null

@@ -32,7 +32,10 @@ const FLAGS_OF_OTHERS = new Set([
   '--no-save',
   '--omit',
   '--platform',
+  '--maxmemory',
+  '--maxmemory-policy',
   '--retries',
+  '--save',
   '--start-period',
   '--timeout',
 ])

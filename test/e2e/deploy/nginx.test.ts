@@ -1,71 +1,15 @@
 /** deploy/nginx.conf as it is, but for its ports and files, in front of the built program. */
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { NGINX } from '../../../tools/optional-programs.mjs'
-import { freePorts } from '../../support/net/free-ports.ts'
 import { secureFetch } from '../../support/net/tls-client.ts'
-import { pairOf } from '../../support/net/tls-files.ts'
-import { enginePids, KEY, startDemoServer, temporaryFolder } from '../../support/servers/server-process.ts'
-import { whenUnused } from '../../support/shared.ts'
-import { until } from '../../support/until.ts'
+import { startNginx } from '../../support/servers/balancers.ts'
+import { enginePids, KEY, startDemoServer } from '../../support/servers/server-process.ts'
 
-const CONFIG = path.resolve(import.meta.dirname, '../../../deploy/nginx.conf')
 const ADMIN_KEY = 'an-admin-key-of-the-test'
-
-/** Each replacement must fit, or the test would try something else than the file. */
-function adapt(text: string, replacements: readonly (readonly [string | RegExp, string])[]): string {
-  return replacements.reduce((adapted, [from, to]) => {
-    const next = adapted.replaceAll(from, to)
-    if (next === adapted) throw new Error(`deploy/nginx.conf has no ${from}`)
-    return next
-  }, text)
-}
 
 async function startBehindNginx() {
   const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--trusted-proxies', '127.0.0.1'])
-  const folder = temporaryFolder()
-  const [port = 0, plainPort = 0] = await freePorts(2)
-  const { certfile, keyfile } = pairOf('first')
-  const config = path.join(folder, 'nginx.conf')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
-    .join('\n')
-  writeFileSync(
-    config,
-    adapt(readFileSync(CONFIG, 'utf8'), [
-      // Its workers write below the folder of the test, which is this user's.
-      [/^user .*$/gm, `user ${userInfo().username};\ndaemon off;`],
-      ['/run/nginx.pid', path.join(folder, 'nginx.pid')],
-      ['/var/log/nginx', folder],
-      [/listen \[::\].*;/g, ''],
-      ['listen 443 ', `listen 127.0.0.1:${port} `],
-      ['listen 80 ', `listen 127.0.0.1:${plainPort} `],
-      ['/etc/sluice/tls/fullchain.pem', certfile],
-      ['/etc/sluice/tls/privkey.pem', keyfile],
-      ['server 127.0.0.1:8080;', `server ${new URL(server.address).host};`],
-      ['server_tokens off;', `server_tokens off;\n${temporary}`],
-      ['worker_processes auto', 'worker_processes 1'],
-      [/^worker_rlimit_nofile .*$/gm, ''],
-      ['worker_connections 16384', 'worker_connections 256'],
-    ]),
-  )
-  const words = ['-p', folder, '-c', config, '-e', path.join(folder, 'error.log')]
-  execFileSync(NGINX ?? '', [...words, '-t'], { stdio: 'ignore' })
-  const nginx = spawn(NGINX ?? '', words, { stdio: 'ignore' })
-  const ended = once(nginx, 'exit')
-  whenUnused(async () => {
-    nginx.kill('SIGTERM')
-    await ended
-  })
-  await until('nginx answers', async () => {
-    const answer = await secureFetch({ port, path: '/v1/health' }).catch(() => null)
-    return answer?.status === 200
-  })
-  return { server, port, plainPort }
+  return { server, ...(await startNginx([server.address])) }
 }
 
 const admin = { secret: ADMIN_KEY }

@@ -1,4 +1,4 @@
-/** Instances of the built program on one PostgreSQL: started at once, cut off from it, killed, and told of revocations. */
+/** Instances of the built program on one PostgreSQL: cut off from it, killed, and told of revocations. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -50,21 +50,6 @@ async function countRequests(server: RunningServerProcess): Promise<unknown> {
 const waitingBytes = (dataDir: string) => statSync(path.join(dataDir, 'waiting-usage.jsonl')).size
 
 describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
-  it('start at once on an empty database, and have keys and usage in common', async () => {
-    const { start } = await createScene()
-    const servers = await Promise.all([start(), start(), start()])
-    const [first] = servers
-    if (first === undefined) throw new Error('None was started.')
-    const { key } = await createKey(first)
-
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => generate(servers[index % 3] ?? first, key)),
-    )
-
-    expect(answers).toEqual(Array.from({ length: 60 }, () => 200))
-    expect(await Promise.all(servers.map(countRequests))).toEqual([60, 60, 60])
-  })
-
   it('hear within a second that a key was revoked, by another instance or past all of them', async () => {
     const { start, url } = await createScene()
     const [one, other] = await Promise.all([start(), start()])

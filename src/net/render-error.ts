@@ -98,7 +98,7 @@ export function renderError(error: ServiceError, request: FailedRequest): Render
       'x-request-id': request.requestId,
       ...(request.shape === 'anthropic' && { [ANTHROPIC_REQUEST_ID]: request.requestId }),
       'x-error-code': error.code,
-      ...statusHeaders(error),
+      ...statusHeaders(error, request.shape),
     },
     body: text,
   }
@@ -117,10 +117,11 @@ function bodyOf(error: ServiceError, { requestId, shape }: FailedRequest): objec
   }
 }
 
-function statusHeaders(error: ServiceError): Record<string, string> {
+function statusHeaders(error: ServiceError, shape: ErrorShape): Record<string, string> {
   switch (error.status) {
     case 401:
-      return { 'www-authenticate': 'Bearer' }
+      // Claude Code retries a 401 for minutes unless this header forbids it.
+      return { 'www-authenticate': 'Bearer', ...(shape === 'anthropic' && { 'x-should-retry': 'false' }) }
     case 403:
       // A ban ends; what a guard refused for its shape stays refused.
       return error.retryAfterSeconds === null ? {} : { 'retry-after': String(error.retryAfterSeconds) }

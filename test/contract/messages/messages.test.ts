@@ -24,6 +24,7 @@ describe('POST /v1/messages', () => {
     }
     const refused = await app.inject({ method: 'POST', url: URL, payload: BODY })
     expect(refused.statusCode).toBe(401)
+    expect(refused.headers['x-should-retry']).toBe('false')
     expect(refused.json()).toEqual({
       type: 'error',
       error: {

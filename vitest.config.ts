@@ -27,7 +27,8 @@ export default defineConfig(({ mode }) => {
   }
   const unit = ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts']
   // The suites of what is stored, once more: `inject('database')` says on what.
-  const stored = ['src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
+  const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
+  const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
   // They send a request as soon as another's permit is released, and do not wait for a database.
   const notStored = ['test/contract/accounts/concurrency.test.ts']
   const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
@@ -39,7 +40,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofRedis] } },
+        { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofPostgres, ofRedis] } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },
         { test: { ...ofAll, name: 'model', include: ['test/model/**/*.test.ts'], setupFiles } },
         ...(POSTGRES_BIN === null

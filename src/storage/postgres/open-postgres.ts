@@ -34,6 +34,8 @@ export interface PostgresKind<Schema> {
    * written. In the order in which a single statement that cascades locks them.
    */
   readonly lockedTables: readonly (keyof Schema & string)[]
+  /** Connections that no transaction uses. @default none */
+  readonly queryConnections?: number
   /** By name; run in the order of their names. */
   readonly migrations: Readonly<Record<string, Migration>>
 }
@@ -85,7 +87,8 @@ export async function openPostgres<Schema>(
   { url, log }: OpenPostgresOptions,
 ): Promise<PostgresDatabase<Schema>> {
   await refuseWhenUnusable(kind, url, () => migrate(kind, url))
-  const pool = new PostgresPool({ url, holds: kind.holds, log })
+  const { holds, queryConnections = 0 } = kind
+  const pool = new PostgresPool({ url, holds, log, queryConnections })
   return new PostgresDatabase<Schema>(pool, kind.lockedTables)
 }
 

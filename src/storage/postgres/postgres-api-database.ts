@@ -55,6 +55,8 @@ const POSTGRES_API_DATABASE: PostgresKind<ApiSchema> = {
   tables: ['users', 'api_keys', 'sessions', 'settings'],
   // Users first: deleting one deletes its sessions and keys.
   lockedTables: ['users', 'sessions', 'api_keys'],
+  // Of the credential store: a key is looked up while logins fill the others.
+  queryConnections: 2,
   migrations: withNotices(API_DATABASE.migrations),
 }
 

@@ -19,6 +19,8 @@ export interface PostgresPoolOptions {
   /** Its contents, for messages: `accounts and keys`. */
   readonly holds: string
   readonly log: Pick<LogWriter, 'error' | 'info'>
+  /** Connections for `query` alone, which then waits for no transaction. @default 0: `query` has none of its own */
+  readonly queryConnections?: number
 }
 
 const MAX_CONNECTIONS = 8
@@ -37,6 +39,8 @@ const PROBE_EVERY_MS = 250
 export class PostgresPool implements KyselyPool {
   readonly #options: PostgresPoolOptions
   readonly #pool: pg.Pool
+  /** Of `query`. */
+  readonly #queries: pg.Pool
   readonly #onReturn: (() => void)[] = []
   readonly #onWrite: (() => void)[] = []
   readonly #onEnd: (() => Promise<void>)[] = []
@@ -46,10 +50,9 @@ export class PostgresPool implements KyselyPool {
 
   constructor(options: PostgresPoolOptions) {
     this.#options = options
-    this.#pool = new pg.Pool({ ...connectionConfig(options.url), max: MAX_CONNECTIONS })
-    // A connection was cut: whoever waits for its answer is rejected, and the pool opens another when one is needed.
-    this.#pool.on('error', () => {})
-    this.#pool.on('connect', (client) => void client.on('error', () => {}))
+    const { url, queryConnections = 0 } = options
+    this.#pool = createPool(url, MAX_CONNECTIONS)
+    this.#queries = queryConnections === 0 ? this.#pool : createPool(url, queryConnections)
   }
 
   get isAway(): boolean {
@@ -72,11 +75,15 @@ export class PostgresPool implements KyselyPool {
   }
 
   /** @throws ServiceError `database_unavailable` */
-  async connect(): Promise<PostgresPoolClient> {
+  connect(): Promise<PostgresPoolClient> {
+    return this.#connect(this.#pool)
+  }
+
+  async #connect(pool: pg.Pool): Promise<PostgresPoolClient> {
     await this.#firstProbe
     if (this.isAway) throw this.unavailable()
     try {
-      return new PooledClient(await this.#pool.connect(), {
+      return new PooledClient(await pool.connect(), {
         onDone: (sql) => this.#noteStatement(sql),
         toError: (error) => this.#noteFailure(error),
       })
@@ -87,7 +94,7 @@ export class PostgresPool implements KyselyPool {
 
   /** One statement, in a transaction of its own. @throws ServiceError `database_unavailable` */
   async query<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const client = await this.connect()
+    const client = await this.#connect(this.#queries)
     try {
       return (await client.query<Row>(sql, values)).rows
     } finally {
@@ -114,7 +121,7 @@ export class PostgresPool implements KyselyPool {
     if (this.#ending.signal.aborted) return
     for (const end of this.#onEnd) await end()
     this.#ending.abort()
-    await this.#pool.end()
+    await Promise.all([...new Set([this.#pool, this.#queries])].map((pool) => pool.end()))
   }
 
   #noteStatement(sql: string): void {
@@ -178,6 +185,14 @@ export class PostgresPool implements KyselyPool {
       await client.end().catch(() => {})
     }
   }
+}
+
+function createPool(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...connectionConfig(url), max })
+  // A connection was cut: what waits for its answer is rejected, and the pool opens another when one is needed.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => void client.on('error', () => {}))
+  return pool
 }
 
 export function isUnavailable(error: unknown): boolean {

@@ -36,8 +36,17 @@ const TROUBLES: Readonly<Record<string, string>> = {
 
 /** The reason why the database cannot be used, as the end of a sentence. */
 export function postgresTrouble(error: unknown): string {
+  const file = unreadFile(error)
+  if (file !== null) return file
   const known = TROUBLES[errorCode(error) ?? '']
   if (known !== undefined) return known
   const message = error instanceof Error ? error.message : String(error)
   return message === '' ? 'the connection failed' : message
+}
+
+/** A certificate or key that the URL names. */
+function unreadFile(error: unknown): string | null {
+  if (!(error instanceof Error && 'syscall' in error && 'path' in error) || error.syscall !== 'open')
+    return null
+  return `its file '${String(error.path)}' cannot be read (${errorCode(error)})`
 }

@@ -212,12 +212,17 @@ export function connectionConfig(url: string): pg.ClientConfig {
 /** For a connection whose statements may take their time: migrations. */
 export function unboundedConfig(url: string): pg.ClientConfig {
   return {
-    connectionString: url,
+    connectionString: withKnownMode(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'sluice',
     types: { getTypeParser },
   }
+}
+
+/** The client takes these modes for `verify-full`, and warns that it will not for ever; here they stay that. */
+function withKnownMode(url: string): string {
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }
 
 /** Counts and sums: `bigint`, and `numeric` for the sum of those, all below 2^53. */

@@ -4,13 +4,14 @@
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { onTestFinished } from 'vitest'
+import { whenUnused } from '../shared.ts'
 import { POSTGRES_BIN } from '../../../tools/optional-programs.mjs'
+import type { CertificateFiles } from '../../../src/net/tls/certificate.ts'
 import { type KeptProcess, startKept } from './kept-process.ts'
 
 export interface PostgresServer {
@@ -33,10 +34,10 @@ export async function createPostgresDatabase(): Promise<string> {
   return await (await ofProcess).createDatabase()
 }
 
-/** A server of the test's own, which it may kill; it ends with the test. */
-export async function startOwnPostgres(): Promise<PostgresServer> {
-  const server = await startPostgres()
-  onTestFinished(() => server.kill())
+/** A server of the test's own, which it may kill; it ends with the test. @param tls shown to clients, which may do without */
+export async function startOwnPostgres(tls: CertificateFiles | null = null): Promise<PostgresServer> {
+  const server = await startPostgres(tls)
+  whenUnused(() => server.kill())
   return server
 }
 
@@ -44,7 +45,7 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
 const NOBODY = 65_534
 const unprivileged = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-async function startPostgres(): Promise<PostgresServer> {
+async function startPostgres(tls: CertificateFiles | null = null): Promise<PostgresServer> {
   if (POSTGRES_BIN === null) throw new Error('PostgreSQL is not installed.')
   const bin = POSTGRES_BIN
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pg-'))
@@ -55,7 +56,8 @@ async function startPostgres(): Promise<PostgresServer> {
   const port = await freePort()
   const settings = [`port=${port}`, `listen_addresses=127.0.0.1`, `unix_socket_directories=${folder}`]
   const quick = ['fsync=off', 'max_connections=200', 'autovacuum=off', 'shared_buffers=16MB']
-  const options = [...settings, ...quick].flatMap((setting) => ['-c', setting])
+  const secured = tls === null ? [] : installCertificate(tls, folder)
+  const options = [...settings, ...quick, ...secured].flatMap((setting) => ['-c', setting])
   const url = (database: string) => `postgres://sluice@127.0.0.1:${port}/${database}`
   let running: KeptProcess | null = null
   let databases = 0
@@ -88,6 +90,16 @@ async function startPostgres(): Promise<PostgresServer> {
       return url(name)
     },
   }
+}
+
+/** Its key must be the server's own. Gives the settings. */
+function installCertificate({ certfile, keyfile }: CertificateFiles, folder: string): readonly string[] {
+  const files = { cert: path.join(folder, 'server.crt'), key: path.join(folder, 'server.key') }
+  copyFileSync(certfile, files.cert)
+  copyFileSync(keyfile, files.key)
+  chmodSync(files.key, 0o600)
+  if (unprivileged.uid !== undefined) for (const file of Object.values(files)) chownSync(file, NOBODY, NOBODY)
+  return ['ssl=on', `ssl_cert_file=${files.cert}`, `ssl_key_file=${files.key}`]
 }
 
 /** Of a server that runs in this folder. */

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { CredentialMemory, type KnownCredential } from './credential-memory.ts'
+
+const FRESH_MS = 500
+const KNOWN_MS = 15 * 60 * 1000
+
+const key = (id: string, userId: string | null = null): KnownCredential => ({
+  kind: 'key',
+  found: { id, userId, accountId: userId ?? id, tier: 'free', customRateLimitRpm: null },
+  expiresAtUnixSeconds: null,
+})
+
+const session = (id: string, userId: string): KnownCredential => ({
+  kind: 'session',
+  found: { id, userId, tiers: ['free'] },
+  expiresAtUnixSeconds: 1,
+})
+
+function remembering(credentials: Readonly<Record<string, KnownCredential>>, nowMs = 0): CredentialMemory {
+  const memory = new CredentialMemory()
+  for (const [hash, credential] of Object.entries(credentials)) {
+    memory.remember(hash, credential, { reading: memory.reading, nowMs })
+  }
+  return memory
+}
+
+describe('CredentialMemory', () => {
+  it('has a credential fresh for half a second and known for fifteen minutes', () => {
+    const one = key('one')
+    const memory = remembering({ a: one }, 1000)
+
+    expect(memory.findFresh('a', 1000 + FRESH_MS - 1)).toBe(one)
+    expect(memory.findFresh('a', 1000 + FRESH_MS)).toBeNull()
+    expect(memory.findKnown('a', 1000 + KNOWN_MS - 1)).toBe(one)
+    expect(memory.findKnown('a', 1000 + KNOWN_MS)).toBeNull()
+    expect([memory.findFresh('b', 1000), memory.findKnown('b', 1000)]).toEqual([null, null])
+  })
+
+  it('has nothing fresh after a change, and all of it known', () => {
+    const one = key('one')
+    const memory = remembering({ a: one })
+    memory.markStale()
+
+    expect([memory.findFresh('a', 0), memory.findKnown('a', 0)]).toEqual([null, one])
+    memory.remember('a', one, { reading: memory.reading, nowMs: 0 })
+    expect(memory.findFresh('a', 0)).toBe(one)
+  })
+
+  it('keeps nothing of a reading that a change has overtaken', () => {
+    const memory = new CredentialMemory()
+    const { reading } = memory
+    memory.forgetNamed({ table: 'api_keys', id: 'one' })
+    memory.remember('a', key('one'), { reading, nowMs: 0 })
+
+    expect(memory.findKnown('a', 0)).toBeNull()
+    expect(memory.hashes).toEqual([])
+  })
+
+  it.each([
+    ['a key by its id', { table: 'api_keys', id: 'one' }, ['b', 'c', 'd']],
+    ['a session by its id', { table: 'sessions', id: 'one' }, ['a', 'b', 'd']],
+    ['all of a user', { table: 'users', id: 'ann' }, ['a', 'd']],
+  ] as const)('forgets %s', (_, notice, left) => {
+    const memory = remembering({
+      a: key('one'),
+      b: key('two', 'ann'),
+      c: session('one', 'ann'),
+      d: session('three', 'bob'),
+    })
+    memory.forgetNamed(notice)
+
+    expect(memory.hashes).toEqual(left)
+    // What is left may have changed as well.
+    expect(left.map((hash) => memory.findFresh(hash, 0))).toEqual(left.map(() => null))
+  })
+
+  it('holds 50,000 credentials, those that were confirmed last', () => {
+    const memory = new CredentialMemory()
+    const remember = (hash: string) => memory.remember(hash, key(hash), { reading: memory.reading, nowMs: 0 })
+    remember('first')
+    remember('second')
+    for (let count = 0; count < 49_998; count++) remember(String(count))
+    remember('first')
+    remember('one more')
+
+    expect(memory.hashes).toHaveLength(50_000)
+    expect([memory.findKnown('first', 0)?.found.id, memory.findKnown('second', 0)]).toEqual(['first', null])
+    memory.forget('first')
+    expect(memory.findKnown('first', 0)).toBeNull()
+  })
+})

@@ -1,0 +1,107 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { usageEntry } from '../../../test/support/servers/usage-databases.ts'
+import { whenUnused } from '../../../test/support/shared.ts'
+import { type UsageBatch, UsageFile } from './usage-file.ts'
+
+function newLocation(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-usage-file-'))
+  whenUnused(() => rmSync(folder, { recursive: true, force: true }))
+  return path.join(folder, 'waiting.jsonl')
+}
+
+async function openFile(location = newLocation(), maxBytes?: number): Promise<UsageFile> {
+  const file = await UsageFile.open(location, maxBytes)
+  whenUnused(() => file.close())
+  return file
+}
+
+const batch = (id: string): UsageBatch => ({
+  id,
+  createdAtUnixSeconds: 1_700_000_000.25,
+  entries: [usageEntry({ keyId: id })],
+})
+
+/** Empties the file; gives what was written, in groups of ids. */
+async function writtenFrom(file: UsageFile): Promise<readonly (readonly string[])[]> {
+  const groups: string[][] = []
+  await file.empty(async (batches) => void groups.push(batches.map(({ id }) => id)))
+  return groups
+}
+
+describe('UsageFile', () => {
+  it('gives back what it was given, once, also in the next run', async () => {
+    const location = newLocation()
+    const first = await UsageFile.open(location)
+    expect(await Promise.all([first.append(batch('a')), first.append(batch('b'))])).toEqual([true, true])
+    await first.close()
+    expect(statSync(location).mode & 0o777).toBe(0o600)
+
+    const second = await openFile(location)
+    const written: UsageBatch[] = []
+    await second.empty(async (batches) => void written.push(...batches))
+    expect(written).toEqual([batch('a'), batch('b')])
+    expect(second.isEmpty).toBe(true)
+    expect(await writtenFrom(second)).toEqual([])
+    expect(readFileSync(location, 'utf8')).toBe('')
+  })
+
+  it('keeps everything when the writing fails, and what comes after it', async () => {
+    const file = await openFile()
+    await file.append(batch('a'))
+    await expect(file.empty(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+    await file.append(batch('b'))
+
+    expect(file.isEmpty).toBe(false)
+    expect(await writtenFrom(file)).toEqual([['a', 'b']])
+  })
+
+  it('loses nothing that comes while it is emptied', async () => {
+    const file = await openFile()
+    await file.append(batch('a'))
+    const appending: Promise<boolean>[] = []
+    await file.empty(async () => void appending.push(file.append(batch('b'))))
+    await Promise.all(appending)
+
+    expect(await writtenFrom(file)).toEqual([['b']])
+  })
+
+  it('leaves out a line that a crash cut off, and no other', async () => {
+    const location = newLocation()
+    const first = await UsageFile.open(location)
+    await first.append(batch('a'))
+    await first.close()
+    appendFileSync(location, JSON.stringify(batch('cut off')).slice(0, 40))
+    const second = await openFile(location)
+    await second.append(batch('b'))
+
+    expect(await writtenFrom(second)).toEqual([['a', 'b']])
+  })
+
+  it('takes no more than its bytes, and is full until it was emptied', async () => {
+    const location = newLocation()
+    const lineBytes = JSON.stringify(batch('a')).length + 2
+    const file = await openFile(location, 2 * lineBytes)
+
+    expect([await file.append(batch('a')), await file.append(batch('b'))]).toEqual([true, true])
+    expect(file.isFull).toBe(false)
+    expect(await file.append(batch('c'))).toBe(false)
+    expect(file.isFull).toBe(true)
+    expect(statSync(location).size).toBe(2 * lineBytes)
+    expect(await writtenFrom(file)).toEqual([['a', 'b']])
+    expect(file.isFull).toBe(false)
+    expect(await file.append(batch('c'))).toBe(true)
+  })
+
+  it('writes many batches in groups, in their order', async () => {
+    const file = await openFile()
+    const ids = Array.from({ length: 450 }, (_, index) => String(index))
+    for (const id of ids) await file.append(batch(id))
+
+    const groups = await writtenFrom(file)
+    expect(groups.map(({ length }) => length)).toEqual([200, 200, 50])
+    expect(groups.flat()).toEqual(ids)
+  })
+})

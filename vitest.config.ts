@@ -29,8 +29,8 @@ export default defineConfig(({ mode }) => {
   // The suites of what is stored, once more: `inject('database')` says on what.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
   const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
-  // They send a request as soon as another's permit is released, and do not wait for a database.
-  const notStored = ['test/contract/accounts/concurrency.test.ts']
+  // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.
+  const notStored = ['test/contract/accounts/{attempts,concurrency,distant-state}.test.ts']
   const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
   // The suites of the shared state, once more, and those of Redis alone: `inject('sharedState')` says on what.
   const ofRedis = 'src/limits/redis/**/*.test.ts'

@@ -29,12 +29,37 @@ async function transactionSizes(database: UsageDatabase): Promise<readonly numbe
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Leaves the file no room, or gives it room again. */
-async function limitPages(database: UsageDatabase, hasRoom: boolean): Promise<void> {
-  await sql.raw(`pragma max_page_count = ${hasRoom ? 1_000_000 : 1}`).execute(database)
+/** Leaves no room for a row with a long path, or gives room again. */
+async function limitPaths(database: UsageDatabase, hasRoom: boolean): Promise<void> {
+  const inPostgres = hasRoom
+    ? 'drop constraint short_path'
+    : 'add constraint short_path check (length(path) < 1000)'
+  const inSqlite = `pragma max_page_count = ${hasRoom ? 1_000_000 : 1}`
+  await sql.raw(isPostgres() ? `alter table usage_rows ${inPostgres}` : inSqlite).execute(database)
 }
 
-/** Too long for the pages there are. */
+/** What an entry that finds no room is rejected with. */
+const noRoom = () => (isPostgres() ? /violates check constraint "short_path"/ : /^database or disk is full$/)
+
+/** No other process writes until the function that this gives is called. */
+async function holdDatabase(database: UsageDatabase): Promise<() => Promise<void>> {
+  let end = (): void => {}
+  const ending = new Promise<void>((resolve) => (end = resolve))
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const holding = database.transaction().execute(async (transaction) => {
+    if (isPostgres()) await sql`lock table usage_rows in exclusive mode`.execute(transaction)
+    begin()
+    await ending
+  })
+  await begun
+  return async () => {
+    end()
+    await holding
+  }
+}
+
+/** Too long for the room there is. */
 const LONG_PATH = '/'.repeat(100_000)
 
 describe('UsageRecorder', () => {
@@ -89,31 +114,28 @@ describe('UsageRecorder', () => {
     expect(await reports.ofKey('key-36', null)).toMatchObject({ requests: 2 })
   })
 
-  it.skipIf(isPostgres())(
-    'rejects all of a turn that could not be committed, keeps nothing of it, and goes on',
-    async () => {
-      const { database, store } = await databases.openFile()
-      const recorder = new UsageRecorder(store)
-      await recorder.record(usageEntry({ keyId: 'before' }))
-
-      await limitPages(database, false)
-      const turn = [recorder.record(usageEntry()), recorder.record(usageEntry({ path: LONG_PATH }))]
-      const outcomes = await Promise.allSettled(turn)
-      await limitPages(database, true)
-
-      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-      expect(outcomes[0]).toMatchObject({ reason: { message: 'database or disk is full' } })
-      await recorder.record(usageEntry({ keyId: 'after' }))
-      const keys = await database.selectFrom('usage_rows').select('key_id').orderBy('id').execute()
-      expect(keys).toEqual([{ key_id: 'before' }, { key_id: 'after' }])
-      expect((await new UsageReports(store).total(null)).requests).toBe(2)
-    },
-  )
-
-  it.skipIf(isPostgres())('rejects nothing of the turns before and after one that fails', async () => {
+  it('rejects all of a turn that could not be committed, keeps nothing of it, and goes on', async () => {
     const { database, store } = await databases.openFile()
     const recorder = new UsageRecorder(store)
-    await limitPages(database, false)
+    await recorder.record(usageEntry({ keyId: 'before' }))
+
+    await limitPaths(database, false)
+    const turn = [recorder.record(usageEntry()), recorder.record(usageEntry({ path: LONG_PATH }))]
+    const outcomes = await Promise.allSettled(turn)
+    await limitPaths(database, true)
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(outcomes[0]).toMatchObject({ reason: { message: expect.stringMatching(noRoom()) } })
+    await recorder.record(usageEntry({ keyId: 'after' }))
+    const keys = await database.selectFrom('usage_rows').select('key_id').orderBy('id').execute()
+    expect(keys).toEqual([{ key_id: 'before' }, { key_id: 'after' }])
+    expect((await new UsageReports(store).total(null)).requests).toBe(2)
+  })
+
+  it('rejects nothing of the turns before and after one that fails', async () => {
+    const { database, store } = await databases.openFile()
+    const recorder = new UsageRecorder(store)
+    await limitPaths(database, false)
 
     const outcomes: PromiseSettledResult<void>[] = []
     for (const path of ['/short', LONG_PATH, '/short']) {
@@ -124,23 +146,16 @@ describe('UsageRecorder', () => {
     expect(await countRows(database)).toBe(2)
   })
 
-  it.skipIf(isPostgres())('takes entries while others are being written', async () => {
+  it('takes entries while others are being written', async () => {
     const { database, store } = await databases.openInMemory(new LookCountingClock())
     const recorder = new UsageRecorder(store)
-    let endTransaction = (): void => {}
-    const holding = database.transaction().execute(
-      () =>
-        new Promise<void>((resolve) => {
-          endTransaction = resolve
-        }),
-    )
+    const release = await holdDatabase(database)
 
     const first = recorder.record(usageEntry())
     await nextTurn()
     await nextTurn()
     const later = [recorder.record(usageEntry()), recorder.record(usageEntry())]
-    endTransaction()
-    await Promise.all([holding, first, ...later])
+    await Promise.all([release(), first, ...later])
 
     expect(await transactionSizes(database)).toEqual([1, 2])
   })

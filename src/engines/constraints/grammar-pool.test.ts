@@ -1,4 +1,6 @@
 /** The pool of grammar threads: caching, refusals, bounds, and that hostile constraints cost nothing but themselves. */
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type * as Pools from './grammar-pool.ts'
@@ -30,6 +32,8 @@ const ENDLESS: Constraint = {
     ),
   ].join('\n'),
 }
+/** Takes a fraction of a second. */
+const costly = (index: number): Constraint => ({ kind: 'regex', pattern: `(${index}|[a-z]{1,400}x){1,4}` })
 let pool: Pools.GrammarPool | null = null
 
 afterEach(() => pool?.close())
@@ -132,6 +136,34 @@ describe('a compilation', () => {
     await expect(own.prepare(ENDLESS, 1).compiled).rejects.toMatchObject({ code: 'constraint_too_costly' })
     expect(running.reader.wait()).toBe('open')
     expect((await start(own, { kind: 'choice', choices: ['x'] })).reader.wait()).toBe('open')
+  })
+
+  it('may take longer than its time where other work keeps the cores', async () => {
+    const own = await openPool()
+    await start(own, YES_NO)
+    const startedMs = performance.now()
+    await own.prepare(costly(0), 1).compiled
+    const aloneMs = performance.now() - startedMs
+    own.close()
+    const program = 'Atomics.wait(new Int32Array(workerData), 0, 0); for (;;);'
+    const gate = new SharedArrayBuffer(4)
+    const busy = Array.from(
+      { length: 2 * availableParallelism() },
+      () =>
+        new Worker(`const { workerData } = require('worker_threads'); ${program}`, {
+          eval: true,
+          workerData: gate,
+        }),
+    )
+    const beside = await openPool({ compileMs: 3 * aloneMs + 100 })
+    await start(beside, YES_NO)
+
+    Atomics.store(new Int32Array(gate), 0, 1)
+    Atomics.notify(new Int32Array(gate), 0)
+    const { compiled } = beside.prepare(costly(1), 1)
+
+    await expect(compiled).resolves.toBeUndefined()
+    await Promise.all(busy.map((worker) => worker.terminate()))
   })
 
   it('that takes too much memory is given up', async () => {

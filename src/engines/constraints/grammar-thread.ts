@@ -10,8 +10,19 @@ import type {
   GrammarThreadData,
   ConstraintProblem,
 } from './grammar-messages.ts'
-import { createBell, createLane, MaskReader, ring } from './mask-lane.ts'
+import { createBell, createLane, MaskReader, ring, threadOf } from './mask-lane.ts'
+import { threadCpuMs } from './thread-cpu-time.ts'
 import type { GrammarVocabulary } from './token-texts.ts'
+
+/** Times its limit that a compilation may last on the wall, where other work keeps the cores. */
+const LONGEST_WAIT = 6
+const SHORTEST_LOOK_MS = 20
+
+interface Compilation {
+  readonly limitMs: number
+  readonly startedMs: number
+  readonly startedCpuMs: number
+}
 
 export interface GrammarThreadOptions {
   readonly vocabulary: GrammarVocabulary
@@ -55,15 +66,28 @@ export class GrammarThread {
     return this.#readers.size
   }
 
-  /** @param limitMs after which the thread is given up */
+  /** @param limitMs of a core, after which the thread is given up */
   compile(key: string, constraint: Constraint, limitMs: number): void {
     this.compiling = key
-    const giveUp = (): void => {
+    this.#giveUpAfter(limitMs, { limitMs, startedMs: performance.now(), startedCpuMs: this.#cpuMs() ?? 0 })
+    this.#post({ type: 'compile', key, constraint })
+  }
+
+  #giveUpAfter(waitMs: number, compilation: Compilation): void {
+    const { limitMs, startedMs, startedCpuMs } = compilation
+    const look = (): void => {
+      const cpuMs = this.#cpuMs()
+      const leftMs = cpuMs === null ? 0 : limitMs - (cpuMs - startedCpuMs)
+      if (leftMs > 0 && performance.now() - startedMs < LONGEST_WAIT * limitMs)
+        return this.#giveUpAfter(leftMs, compilation)
       this.isTooSlow = true
       this.terminate(new Error('a constraint takes too long to compile'))
     }
-    this.#timer = setTimeout(giveUp, limitMs).unref()
-    this.#post({ type: 'compile', key, constraint })
+    this.#timer = setTimeout(look, Math.max(waitMs, SHORTEST_LOOK_MS)).unref()
+  }
+
+  #cpuMs(): number | null {
+    return threadCpuMs(threadOf(this.#bell))
   }
 
   forget(key: string): void {

@@ -17,8 +17,9 @@ import type {
 } from './grammar-messages.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
-import { ringsOf, MaskWriter, sleep } from './mask-lane.ts'
+import { answerBell, MaskWriter, ringsOf, sleep } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
+import { ownThreadId } from './thread-cpu-time.ts'
 import { byteLevelTexts } from './token-texts.ts'
 import { ValidUtf8 } from './valid-utf8.ts'
 import { boundMemory, captureErrors, loadXGrammar, type XGrammar } from './xgrammar.ts'
@@ -49,6 +50,7 @@ const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
 const validUtf8 = new ValidUtf8(vocabulary)
 
+answerBell(bell, ownThreadId())
 memory.limit = MAX_GRAMMAR_BYTES
 await compilerFor(NONE_SHOWN)
 await serve()

@@ -33,7 +33,8 @@ const LONGEST_REST_MS = 20_000
 const RUNG = 0
 const WORKED_US = 1
 const IS_WORKING = 2
-const BELL_WORDS = 3
+const THREAD_ID = 3
+const BELL_WORDS = 4
 
 /** The doorbell of a thread, and what readers see of its work. */
 export function createBell(): Int32Array {
@@ -44,6 +45,16 @@ export function createBell(): Int32Array {
 export function ring(bell: Int32Array): void {
   Atomics.add(bell, RUNG, 1)
   Atomics.notify(bell, RUNG)
+}
+
+/** Says which thread hears it; see `ownThreadId`. */
+export function answerBell(bell: Int32Array, threadId: number): void {
+  Atomics.store(bell, THREAD_ID, threadId)
+}
+
+/** The thread that hears it; 0 before it has said so. */
+export function threadOf(bell: Int32Array): number {
+  return Atomics.load(bell, THREAD_ID)
 }
 
 /** How often it was rung, for `sleep`. */

@@ -37,6 +37,7 @@ export async function makeKeys(file, count) {
         ...{ createdAtUnixSeconds: nowUnixSeconds - (count - index), expiresAtUnixSeconds: null },
         revokedAtUnixSeconds: null,
         lastUsedAtUnixSeconds: null,
+        ...{ teamId: null, dailyTokenBudget: null, monthlyTokenBudget: null, budgetKeyId: null },
       }
       await insertKey(transaction, stored, hashSecret(secret))
       keys.push({ id, secret, accountId })

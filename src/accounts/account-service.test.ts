@@ -44,6 +44,9 @@ describe('AccountService.register', () => {
         tier: 'free',
         isDisabled: false,
         createdAtUnixSeconds: 1_700_000_000.25,
+        teamId: null,
+        dailyTokenBudget: null,
+        monthlyTokenBudget: null,
       },
     ])
   })

@@ -36,6 +36,7 @@ import { emailKey } from './email.ts'
 import { issueKey } from './keys/key-record.ts'
 import { hashSecret, newKeySecret } from './keys/key-secret.ts'
 import type { PasswordHasher } from './password-hasher.ts'
+import { requireTeam } from './team-service.ts'
 
 export interface AccountServiceDeps {
   readonly database: ApiDatabase
@@ -81,6 +82,9 @@ export interface User {
   readonly tier: Tier
   readonly isDisabled: boolean
   readonly createdAtUnixSeconds: number
+  readonly teamId: string | null
+  readonly dailyTokenBudget: number | null
+  readonly monthlyTokenBudget: number | null
 }
 
 export interface UserChangeRequest {
@@ -89,6 +93,11 @@ export interface UserChangeRequest {
   readonly disabled?: boolean | undefined
   /** Ends all sessions. */
   readonly password?: string | undefined
+  /** Null takes the user out of the team. */
+  readonly teamId?: string | null | undefined
+  /** Null takes the bound away. */
+  readonly dailyTokenBudget?: number | null | undefined
+  readonly monthlyTokenBudget?: number | null | undefined
   /** Whether the tier becomes that of the user's keys too. @default false */
   readonly changesKeys?: boolean
 }
@@ -197,6 +206,9 @@ export class AccountService {
       tier,
       createdAtUnixSeconds: this.#deps.clock.unixSeconds(),
       disabledAtUnixSeconds: null,
+      teamId: null,
+      dailyTokenBudget: null,
+      monthlyTokenBudget: null,
     }
     try {
       return { userId: user.id, email, tier, keySecret: await this.#insertWithKey(user) }
@@ -207,17 +219,19 @@ export class AccountService {
 
   /**
    * Returns the user after the change.
-   * @throws ServiceError `user_not_found`
+   * @throws ServiceError `user_not_found`, `team_not_found`
    */
   async changeUser(userId: string, change: UserChangeRequest): Promise<User> {
-    const { tier, disabled, password, changesKeys = false } = change
+    const { disabled, password, changesKeys = false, ...changes } = change
+    const { tier } = changes
     await requireUser(this.#deps.database, userId)
     const passwordHash =
       password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
+      await requireTeam(transaction, changes.teamId ?? null)
       await updateUser(transaction, userId, {
-        tier,
+        ...changes,
         passwordHash,
         disabledAtUnixSeconds: this.#disabledAt(disabled, disabledAtUnixSeconds),
       })
@@ -299,8 +313,18 @@ async function requireUser(db: ApiDatabase, userId: string): Promise<StoredUser>
   return user
 }
 
-function toUser({ id, email, tier, disabledAtUnixSeconds, createdAtUnixSeconds }: StoredUser): User {
-  return { userId: id, email, tier, isDisabled: disabledAtUnixSeconds !== null, createdAtUnixSeconds }
+function toUser(stored: StoredUser): User {
+  const { id, email, tier, disabledAtUnixSeconds, createdAtUnixSeconds } = stored
+  const { teamId, dailyTokenBudget, monthlyTokenBudget } = stored
+  const spending = { teamId, dailyTokenBudget, monthlyTokenBudget }
+  return {
+    userId: id,
+    email,
+    tier,
+    isDisabled: disabledAtUnixSeconds !== null,
+    createdAtUnixSeconds,
+    ...spending,
+  }
 }
 
 function wrongPassword(): ServiceError {

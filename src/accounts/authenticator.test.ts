@@ -28,6 +28,8 @@ describe('createKeyAuthenticator', () => {
       tier: 'pro',
       customRateLimitRpm: 7,
       limitId: record.id,
+      teamId: null,
+      budgets: [],
     })
   })
 
@@ -48,6 +50,8 @@ describe('createKeyAuthenticator', () => {
       tier: 'free',
       customRateLimitRpm: null,
       limitId: record.id,
+      teamId: null,
+      budgets: [],
     })
   })
 
@@ -83,6 +87,8 @@ describe('createKeyAuthenticator', () => {
       tier: 'free',
       customRateLimitRpm: null,
       limitId: `account:${userId}`,
+      teamId: null,
+      budgets: [],
     })
     expect(two).toEqual({ ...one, keyId: two.keyId })
     expect(two.keyId).not.toBe(one.keyId)

@@ -51,11 +51,11 @@ export function createKeyAuthenticator({
   }
 }
 
-function toKeyCredential({ id, accountId, userId, tier, customRateLimitRpm }: ValidKey): Credential {
-  return { keyId: id, accountId, userId, kind: 'key', tier, customRateLimitRpm, limitId: id }
+function toKeyCredential({ id, ...found }: ValidKey): Credential {
+  return { ...found, keyId: id, kind: 'key', limitId: id }
 }
 
-function toSessionCredential({ id, userId, tiers }: ValidSession): Credential {
+function toSessionCredential({ id, userId, tiers, teamId, budgets }: ValidSession): Credential {
   return {
     keyId: id,
     accountId: userId,
@@ -64,6 +64,8 @@ function toSessionCredential({ id, userId, tiers }: ValidSession): Credential {
     tier: highestTier(tiers),
     customRateLimitRpm: null,
     limitId: `account:${userId}`,
+    teamId,
+    budgets,
   }
 }
 
@@ -101,5 +103,7 @@ function operatorCredential(keyId: string, kind: 'static' | 'open'): Credential 
     tier: 'enterprise',
     customRateLimitRpm: null,
     limitId: keyId,
+    teamId: null,
+    budgets: [],
   })
 }

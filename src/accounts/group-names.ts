@@ -2,7 +2,7 @@
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { UsageGroup } from '../storage/usage-store.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
-import { findEmails, findKeyNames } from '../storage/names-repository.ts'
+import { findEmails, findKeyNames, findTeamNames } from '../storage/names-repository.ts'
 
 /** By id; those that are deleted, or configuration, are left out. Null where ids are names already. */
 export type FindGroupNames = (
@@ -23,7 +23,7 @@ export function createGroupNames(database: ApiDatabase): FindGroupNames {
         return new Map([[OPERATOR_ACCOUNT_ID, OPERATOR_ACCOUNT_ID], ...keys, ...emails])
       }
       case 'team':
-        return new Map()
+        return await findTeamNames(database, ids)
       case 'model':
       case 'endpoint':
         return null

@@ -22,6 +22,7 @@ import { clientAddressOf } from './pipeline/request-context.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
+import { registerAdminTeamRoutes } from './routes/admin-teams.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
@@ -99,6 +100,7 @@ function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerUsageRoutes(app, deps)
   registerAdminKeyRoutes(app, deps)
   registerAdminUserRoutes(app, deps)
+  registerAdminTeamRoutes(app, deps)
   registerAdminModelRoutes(app, deps)
   registerAdminBanRoutes(app, deps)
 }

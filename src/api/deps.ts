@@ -7,6 +7,7 @@ import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
 import type { FindGroupNames } from '../accounts/group-names.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
+import type { TeamService } from '../accounts/team-service.ts'
 import type { Clock } from '../core/clock.ts'
 import type { ServiceError } from '../core/errors.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
@@ -17,6 +18,7 @@ import type { HttpBounds } from '../net/http-bounds.ts'
 import type { OwnHosts } from '../net/own-hosts.ts'
 import type { AddressLimiter } from '../limits/address-limiter.ts'
 import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
+import type { TokenBudgets } from '../limits/token-budgets.ts'
 import type { RequestLimiter } from '../limits/request-limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../models/registry.ts'
@@ -51,6 +53,8 @@ export interface AppDeps {
   readonly outputGuard: OutputGuard | null
   /** Null where prompts are not scanned. */
   readonly promptGuard: PromptGuard | null
+  readonly tokenBudgets: Pick<TokenBudgets, 'spend'>
+  readonly teams: TeamService
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames

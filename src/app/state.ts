@@ -16,6 +16,7 @@ import { createGroupNames, type FindGroupNames } from '../accounts/group-names.t
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { KeyUses, recordUses } from '../accounts/keys/key-uses.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
+import { TeamService } from '../accounts/team-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import { findServedTiers } from '../accounts/account-tier.ts'
 import { listSecrets } from '../config/secret-kinds.ts'
@@ -24,7 +25,10 @@ import type { Clock } from '../core/clock.ts'
 import type { SharedState } from '../core/shared-state.ts'
 import type { Tier } from '../core/tiers.ts'
 import { AttemptThrottle } from '../limits/attempt-throttle.ts'
+import { type ReadSpent, TokenBudgets } from '../limits/token-budgets.ts'
 import { RequestLimiter } from '../limits/request-limiter.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
+import { findBudgetKeyIds } from '../storage/keys-repository.ts'
 import { ensureSetting } from '../storage/settings-repository.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -52,6 +56,8 @@ export interface ServerState {
   readonly accounts: AccountService
   readonly keys: KeyService
   readonly limiter: RequestLimiter
+  readonly tokenBudgets: TokenBudgets
+  readonly teams: TeamService
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames
@@ -117,6 +123,11 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   })
   const { usageRetentionDays: retentionDays } = config
   const adminKeys = new AdminKeys(listSecrets(config.adminKey), throttle)
+  const tokenBudgets = new TokenBudgets({
+    limits: shared.requests,
+    clock,
+    readSpent: createSpentReading(database, usage),
+  })
   const keyUses = new KeyUses({ database, clock, log })
   const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
@@ -127,7 +138,9 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     adminKeys,
     accounts,
     keys: new KeyService({ database, requests: shared.requests, clock, uses: keyUses }),
-    limiter: new RequestLimiter(shared.requests),
+    limiter: new RequestLimiter(shared.requests, tokenBudgets),
+    tokenBudgets,
+    teams: new TeamService({ database, clock }),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
     findGroupNames: createGroupNames(database),
@@ -136,6 +149,16 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
       return hasOperatorCredential(authentication) ? [...new Set([...tiers, OPERATOR_TIER])] : tiers
     },
     pruner: retentionDays === null ? null : new UsagePruner({ store: usage, clock, log, retentionDays }),
+  }
+}
+
+/** The tokens of a key are those of the keys, too, that count under its budgets. */
+function createSpentReading(database: ApiDatabase, usage: UsageStore): ReadSpent {
+  return async ({ scope, id }, sinceUnixSeconds) => {
+    const ids = scope === 'key' ? await findBudgetKeyIds(database, id) : [id]
+    const sums = await Promise.all(ids.map((one) => usage.sumByPath({ scope, id: one }, sinceUnixSeconds)))
+    const paths = sums.flatMap((byPath) => [...byPath.values()])
+    return paths.reduce((total, { tokensIn, tokensOut }) => total + tokensIn + tokensOut, 0)
   }
 }
 

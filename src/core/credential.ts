@@ -17,6 +17,18 @@ export interface Credential {
   readonly customRateLimitRpm: number | null
   /** The identity that limits count by: sessions of one account share it, each key has its own. */
   readonly limitId: string
+  /** The key's own team, else its user's; null outside of any. */
+  readonly teamId: string | null
+  /** All that its tokens count under. */
+  readonly budgets: readonly TokenBudget[]
+}
+
+/** Tokens, in and out, that may be spent in each day or calendar month of UTC. */
+export interface TokenBudget {
+  readonly scope: 'key' | 'account' | 'team'
+  readonly id: string
+  readonly period: 'day' | 'month'
+  readonly maxTokens: number
 }
 
 /**

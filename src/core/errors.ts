@@ -107,6 +107,7 @@ export const ERRORS = {
   response_not_found: row(404, "Response '{responseId}' does not exist: this server stores no responses."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),
   user_not_found: row(404, "User '{userId}' does not exist."),
+  team_not_found: row(404, "Team '{teamId}' does not exist."),
   key_not_found: row(404, "Key '{keyId}' was not found."),
   ban_not_found: row(404, "Address '{address}' is not banned."),
   firewall_disabled: row(
@@ -115,6 +116,7 @@ export const ERRORS = {
   ),
   // 409
   email_taken: row(409, 'The e-mail address {email} is registered already.'),
+  team_exists: row(409, "There is a team '{name}' already."),
   key_limit_reached: row(
     409,
     "An account of tier '{tier}' may have at most {max} active keys, and this one has {given}; revoke one first.",
@@ -141,6 +143,10 @@ export const ERRORS = {
   concurrency_limit_exceeded: row(
     429,
     'The limit of concurrent requests is {limit}, and the number running is {running}; try again when one has ended.',
+  ),
+  budget_exceeded: row(
+    429,
+    'The {field} of {whose} is {max} tokens, and {spent} are spent; it begins again at {resetsAt}.',
   ),
   address_rate_limit_exceeded: row(
     429,

@@ -4,7 +4,9 @@
  * Invariant: what went to an engine leaves at most one row, committed before the caller goes on. Only what the engine refused
  * before any sequence started leaves none.
  */
+import type { Credential } from '../core/credential.ts'
 import { toServiceError } from '../core/errors.ts'
+import type { TokenBudgets } from '../limits/token-budgets.ts'
 import { CLIENT_GONE_STATUS } from '../net/connections/client-presence.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { RequestTimeline } from '../telemetry/request-timeline.ts'
@@ -12,13 +14,14 @@ import type { UsageEntry, UsageRecorder } from '../usage/usage-recorder.ts'
 
 export interface BillingDeps {
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
+  readonly tokenBudgets: Pick<TokenBudgets, 'spend'>
   readonly log: Pick<Log, 'error'>
 }
 
 /** The request that is billed. */
 export interface BilledContext {
   readonly requestId: string
-  readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path' | 'teamId'>
+  readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path' | 'teamId'> & Pick<Credential, 'budgets'>
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
   /** Counts tokens and times; began when the request was received. */
@@ -54,20 +57,23 @@ async function billFailure(deps: BillingDeps, context: BilledContext, thrown: un
   }
 }
 
-function recordUsage(
-  { usageRecorder }: BillingDeps,
+async function recordUsage(
+  { usageRecorder, tokenBudgets }: BillingDeps,
   { caller, timeline }: BilledContext,
   status: number,
 ): Promise<void> {
-  return usageRecorder.record({
+  const { promptTokens: tokensIn, completionTokens: tokensOut } = timeline
+  await usageRecorder.record({
     keyId: caller.keyId,
     accountId: caller.accountId,
     teamId: caller.teamId,
     model: timeline.modelId ?? '',
     path: caller.path,
     status,
-    tokensIn: timeline.promptTokens,
-    tokensOut: timeline.completionTokens,
+    tokensIn,
+    tokensOut,
     responseMs: timeline.elapsedMs(),
   })
+  // Not before: what is not on record is read as not spent.
+  tokenBudgets.spend(caller.budgets, tokensIn + tokensOut)
 }

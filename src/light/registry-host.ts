@@ -14,6 +14,7 @@ const UNBILLED = {
   promptGuard: null,
   outputGuard: null,
   usageRecorder: { record: async () => {} },
+  tokenBudgets: { spend: () => {} },
   metrics: { countGuardHit: () => {} },
   log: { error: () => {}, info: () => {} },
 } as const satisfies Partial<GenerationDeps>
@@ -23,6 +24,7 @@ const CALLER = {
   keyId: '',
   accountId: OPERATOR_ACCOUNT_ID,
   teamId: null,
+  budgets: [],
   path: '/v1/generate',
   limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
 } as const

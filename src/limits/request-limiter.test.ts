@@ -16,6 +16,8 @@ function createCredential(overrides: Partial<Credential> = {}): Credential {
     tier: 'free',
     customRateLimitRpm: null,
     limitId: 'key',
+    teamId: null,
+    budgets: [],
     ...overrides,
   }
 }

@@ -130,6 +130,9 @@ function statusHeaders(error: ServiceError, shape: ErrorShape): Record<string, s
       return { 'x-should-retry': 'false' }
     case 429:
     case 503:
+      // A client that retries by itself would do so for days.
+      if (error.code === 'budget_exceeded')
+        return { 'retry-after': String(error.retryAfterSeconds ?? 1), 'x-should-retry': 'false' }
       return { 'retry-after': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
     default:
       return {}

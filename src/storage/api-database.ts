@@ -16,6 +16,18 @@ export interface UserRow {
   readonly tier: Tier
   readonly created_at: number
   readonly disabled_at: number | null
+  readonly team_id: string | null
+  readonly daily_token_budget: number | null
+  readonly monthly_token_budget: number | null
+}
+
+/** @public Named in the types of queries. */
+export interface TeamRow {
+  readonly id: string
+  readonly name: string
+  readonly daily_token_budget: number | null
+  readonly monthly_token_budget: number | null
+  readonly created_at: number
 }
 
 /** @public Named in the types of queries. */
@@ -36,6 +48,12 @@ export interface ApiKeyRow {
   readonly revoked_at: number | null
   /** Null when it was never used; some seconds late. */
   readonly last_used_at: number | null
+  /** In place of the user's. */
+  readonly team_id: string | null
+  readonly daily_token_budget: number | null
+  readonly monthly_token_budget: number | null
+  /** The key under whose budgets this one counts too: the one that made it, or that one's. */
+  readonly budget_key_id: string | null
 }
 
 /** @public Named in the types of queries. */
@@ -55,6 +73,7 @@ export interface SettingRow {
 
 export interface ApiSchema {
   readonly users: UserRow
+  readonly teams: TeamRow
   readonly api_keys: ApiKeyRow
   readonly sessions: SessionRow
   readonly settings: SettingRow
@@ -137,6 +156,31 @@ const lastUses: Migration = {
   },
 }
 
+const teamsAndBudgets: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('teams')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull().unique())
+      .addColumn('daily_token_budget', 'bigint')
+      .addColumn('monthly_token_budget', 'bigint')
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .execute()
+    await createIndex(db, 'teams', ['created_at', 'id'])
+    for (const table of ['users', 'api_keys']) {
+      const alter = () => db.schema.alterTable(table)
+      await alter()
+        .addColumn('team_id', 'text', (column) => column.references('teams.id').onDelete('set null'))
+        .execute()
+      await alter().addColumn('daily_token_budget', 'bigint').execute()
+      await alter().addColumn('monthly_token_budget', 'bigint').execute()
+      await createIndex(db, table, ['team_id'])
+    }
+    await db.schema.alterTable('api_keys').addColumn('budget_key_id', 'text').execute()
+    await createIndex(db, 'api_keys', ['budget_key_id'])
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -150,6 +194,7 @@ export const API_DATABASE: DatabaseKind = {
     '0001-accounts-and-keys': accountsAndKeys,
     '0002-tiers-in-use': tiersInUse,
     '0003-last-uses': lastUses,
+    '0004-teams-and-budgets': teamsAndBudgets,
   },
 }
 

@@ -4,6 +4,7 @@
  * through this process holds from the next request on; what an implementation keeps of an answer is its own matter.
  */
 import { type CompiledQuery, type Expression, expressionBuilder, type SqlBool } from 'kysely'
+import type { TokenBudget } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase, ApiSchema } from './api-database.ts'
 
@@ -13,11 +14,15 @@ export interface ValidKey {
   readonly userId: string | null
   readonly tier: Tier
   readonly customRateLimitRpm: number | null
+  readonly teamId: string | null
+  readonly budgets: readonly TokenBudget[]
 }
 
 export interface ValidSession {
   readonly id: string
   readonly userId: string
+  readonly teamId: string | null
+  readonly budgets: readonly TokenBudget[]
   /** The user's own and those of its active keys; never empty. */
   readonly tiers: readonly Tier[]
 }
@@ -28,10 +33,70 @@ export interface CredentialStore {
   findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null>
 }
 
+/** What a credential's tokens count under; null where there is no bound, or no such subject. */
+interface BudgetColumns {
+  readonly teamId: string | null
+  readonly userDaily: number | null
+  readonly userMonthly: number | null
+  readonly teamDaily: number | null
+  readonly teamMonthly: number | null
+}
+
+export interface KeyRow extends Omit<ValidKey, 'budgets'>, BudgetColumns {
+  readonly keyDaily: number | null
+  readonly keyMonthly: number | null
+  /** The key under whose budgets this one counts too. */
+  readonly budgetKeyId: string | null
+  readonly makerDaily: number | null
+  readonly makerMonthly: number | null
+}
+
 /** Values: hash, time. */
-export function compileKeyQuery(db: ApiDatabase): CompiledQuery<ValidKey> {
+export function compileKeyQuery(db: ApiDatabase): CompiledQuery<KeyRow> {
   const isKey = expressionBuilder<ApiSchema, 'api_keys'>()('api_keys.secret_hash', '=', '')
   return selectValidKeys(db, isKey, 0).compile()
+}
+
+const SHARED_BUDGETS = [
+  'teams.id as teamId',
+  'users.daily_token_budget as userDaily',
+  'users.monthly_token_budget as userMonthly',
+  'teams.daily_token_budget as teamDaily',
+  'teams.monthly_token_budget as teamMonthly',
+] as const
+
+export function toValidKey(row: KeyRow): ValidKey {
+  const { id, accountId, userId, tier, customRateLimitRpm, teamId, budgetKeyId } = row
+  const budgets = [
+    ...budgetsOf({ scope: 'key', id }, row.keyDaily, row.keyMonthly),
+    ...budgetsOf({ scope: 'key', id: budgetKeyId }, row.makerDaily, row.makerMonthly),
+    ...sharedBudgets(row, userId),
+  ]
+  return { id, accountId, userId, tier, customRateLimitRpm, teamId, budgets }
+}
+
+function sharedBudgets(row: BudgetColumns, userId: string | null): readonly TokenBudget[] {
+  return [
+    ...budgetsOf({ scope: 'account', id: userId }, row.userDaily, row.userMonthly),
+    ...budgetsOf({ scope: 'team', id: row.teamId }, row.teamDaily, row.teamMonthly),
+  ]
+}
+
+interface BudgetSubject {
+  readonly scope: TokenBudget['scope']
+  readonly id: string | null
+}
+
+function budgetsOf(
+  { scope, id }: BudgetSubject,
+  daily: number | null,
+  monthly: number | null,
+): readonly TokenBudget[] {
+  if (id === null) return []
+  return [
+    ...(daily === null ? [] : [{ scope, id, period: 'day', maxTokens: daily } as const]),
+    ...(monthly === null ? [] : [{ scope, id, period: 'month', maxTokens: monthly } as const]),
+  ]
 }
 
 /** The valid ones among the keys for which a condition holds. */
@@ -40,12 +105,22 @@ export function selectValidKeys(db: ApiDatabase, condition: Expression<SqlBool>,
     db
       .selectFrom('api_keys')
       .leftJoin('users', 'users.id', 'api_keys.user_id')
+      .leftJoin('teams', (join) =>
+        join.on((eb) => eb('teams.id', '=', eb.fn.coalesce('api_keys.team_id', 'users.team_id'))),
+      )
+      .leftJoin('api_keys as makers', 'makers.id', 'api_keys.budget_key_id')
       .select([
         'api_keys.id',
         'api_keys.account_id as accountId',
         'api_keys.user_id as userId',
         'api_keys.tier',
         'api_keys.custom_rate_limit_rpm as customRateLimitRpm',
+        'api_keys.daily_token_budget as keyDaily',
+        'api_keys.monthly_token_budget as keyMonthly',
+        'api_keys.budget_key_id as budgetKeyId',
+        'makers.daily_token_budget as makerDaily',
+        'makers.monthly_token_budget as makerMonthly',
+        ...SHARED_BUDGETS,
       ])
       .where(condition)
       .where('api_keys.revoked_at', 'is', null)
@@ -58,7 +133,7 @@ export function selectValidKeys(db: ApiDatabase, condition: Expression<SqlBool>,
 }
 
 /** One for each tier among the user's active keys, or one without. */
-export interface SessionTierRow {
+export interface SessionTierRow extends BudgetColumns {
   readonly id: string
   readonly userId: string
   readonly userTier: Tier
@@ -76,6 +151,7 @@ export function selectValidSessions(db: ApiDatabase, condition: Expression<SqlBo
   return db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
+    .leftJoin('teams', 'teams.id', 'users.team_id')
     .leftJoin('api_keys', (join) =>
       join
         .onRef('api_keys.account_id', '=', 'users.id')
@@ -89,6 +165,7 @@ export function selectValidSessions(db: ApiDatabase, condition: Expression<SqlBo
       'sessions.user_id as userId',
       'users.tier as userTier',
       'api_keys.tier as keyTier',
+      ...SHARED_BUDGETS,
     ])
     .distinct()
     .where(condition)
@@ -101,5 +178,6 @@ export function toValidSession(rows: readonly SessionTierRow[]): ValidSession | 
   const [session] = rows
   if (session === undefined) return null
   const keyTiers = rows.flatMap(({ keyTier }) => (keyTier === null ? [] : [keyTier]))
-  return { id: session.id, userId: session.userId, tiers: [session.userTier, ...keyTiers] }
+  const { id, userId, teamId, userTier } = session
+  return { id, userId, teamId, budgets: sharedBudgets(session, userId), tiers: [userTier, ...keyTiers] }
 }

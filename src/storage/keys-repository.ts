@@ -22,9 +22,22 @@ export interface StoredKey {
   readonly revokedAtUnixSeconds: number | null
   /** Null when it was never used; some seconds late. */
   readonly lastUsedAtUnixSeconds: number | null
+  /** In place of the user's. */
+  readonly teamId: string | null
+  readonly dailyTokenBudget: number | null
+  readonly monthlyTokenBudget: number | null
+  /** The key under whose budgets this one counts too; null for none. */
+  readonly budgetKeyId: string | null
 }
 
-type ChangedField = 'name' | 'tier' | 'customRateLimitRpm' | 'expiresAtUnixSeconds'
+type ChangedField =
+  | 'name'
+  | 'tier'
+  | 'customRateLimitRpm'
+  | 'expiresAtUnixSeconds'
+  | 'teamId'
+  | 'dailyTokenBudget'
+  | 'monthlyTokenBudget'
 type KeyChanges = { readonly [Field in ChangedField]?: StoredKey[Field] | undefined }
 
 const COLUMNS = [
@@ -39,6 +52,10 @@ const COLUMNS = [
   'expires_at as expiresAtUnixSeconds',
   'revoked_at as revokedAtUnixSeconds',
   'last_used_at as lastUsedAtUnixSeconds',
+  'team_id as teamId',
+  'daily_token_budget as dailyTokenBudget',
+  'monthly_token_budget as monthlyTokenBudget',
+  'budget_key_id as budgetKeyId',
 ] as const
 
 export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: string): Promise<void> {
@@ -57,6 +74,10 @@ export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: str
       expires_at: key.expiresAtUnixSeconds,
       revoked_at: key.revokedAtUnixSeconds,
       last_used_at: key.lastUsedAtUnixSeconds,
+      team_id: key.teamId,
+      daily_token_budget: key.dailyTokenBudget,
+      monthly_token_budget: key.monthlyTokenBudget,
+      budget_key_id: key.budgetKeyId,
     })
     .execute()
 }
@@ -112,9 +133,18 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
     tier: changes.tier,
     custom_rate_limit_rpm: changes.customRateLimitRpm,
     expires_at: changes.expiresAtUnixSeconds,
+    team_id: changes.teamId,
+    daily_token_budget: changes.dailyTokenBudget,
+    monthly_token_budget: changes.monthlyTokenBudget,
   }
   if (Object.values(values).every((value) => value === undefined)) return
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
+}
+
+/** The key, and those that count under its budgets. */
+export async function findBudgetKeyIds(db: ApiDatabase, keyId: string): Promise<readonly string[]> {
+  const keys = db.selectFrom('api_keys').select('id').where('budget_key_id', '=', keyId)
+  return [keyId, ...(await keys.execute()).map(({ id }) => id)]
 }
 
 /** Of all keys of an account but the revoked ones. */

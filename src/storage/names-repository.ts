@@ -1,4 +1,4 @@
-/** What users and keys are called, for reports that know their ids. */
+/** What users, keys and teams are called, for reports that know their ids. */
 import type { ApiDatabase } from './api-database.ts'
 
 /** Each id is a value of a statement, and there may be only so many. */
@@ -23,6 +23,12 @@ export async function findKeyNames(db: ApiDatabase, ids: readonly string[]): Pro
     const rows = await keys.where('id', 'in', chunk).execute()
     return rows.map(({ id, name, prefix }) => ({ id, name: name === '' ? prefix : name }))
   })
+}
+
+export async function findTeamNames(db: ApiDatabase, ids: readonly string[]): Promise<Map<string, string>> {
+  return await findInChunks(ids, (chunk) =>
+    db.selectFrom('teams').select(['id', 'name']).where('id', 'in', chunk).execute(),
+  )
 }
 
 async function findInChunks(

@@ -12,9 +12,18 @@ export interface StoredUser {
   readonly tier: Tier
   readonly createdAtUnixSeconds: number
   readonly disabledAtUnixSeconds: number | null
+  readonly teamId: string | null
+  readonly dailyTokenBudget: number | null
+  readonly monthlyTokenBudget: number | null
 }
 
-type ChangedField = 'tier' | 'passwordHash' | 'disabledAtUnixSeconds'
+type ChangedField =
+  | 'tier'
+  | 'passwordHash'
+  | 'disabledAtUnixSeconds'
+  | 'teamId'
+  | 'dailyTokenBudget'
+  | 'monthlyTokenBudget'
 type UserChanges = { readonly [Field in ChangedField]?: StoredUser[Field] | undefined }
 
 const COLUMNS = [
@@ -25,6 +34,9 @@ const COLUMNS = [
   'tier',
   'created_at as createdAtUnixSeconds',
   'disabled_at as disabledAtUnixSeconds',
+  'team_id as teamId',
+  'daily_token_budget as dailyTokenBudget',
+  'monthly_token_budget as monthlyTokenBudget',
 ] as const
 
 /** @throws the database's unique violation when the e-mail is taken. */
@@ -39,6 +51,9 @@ export async function insertUser(db: ApiDatabase, user: StoredUser): Promise<voi
       tier: user.tier,
       created_at: user.createdAtUnixSeconds,
       disabled_at: user.disabledAtUnixSeconds,
+      team_id: user.teamId,
+      daily_token_budget: user.dailyTokenBudget,
+      monthly_token_budget: user.monthlyTokenBudget,
     })
     .execute()
 }
@@ -67,6 +82,9 @@ export async function updateUser(db: ApiDatabase, id: string, changes: UserChang
     tier: changes.tier,
     password_hash: changes.passwordHash,
     disabled_at: changes.disabledAtUnixSeconds,
+    team_id: changes.teamId,
+    daily_token_budget: changes.dailyTokenBudget,
+    monthly_token_budget: changes.monthlyTokenBudget,
   }
   if (Object.values(values).every((value) => value === undefined)) return
   await db.updateTable('users').set(values).where('id', '=', id).execute()

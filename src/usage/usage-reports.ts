@@ -38,6 +38,10 @@ export class UsageReports {
     return this.#summarize({ scope: 'key', id: keyId }, since)
   }
 
+  ofTeam(teamId: string, since: number | null): Promise<DetailedUsage> {
+    return this.#summarize({ scope: 'team', id: teamId }, since)
+  }
+
   total(since: number | null): Promise<DetailedUsage> {
     return this.#summarize({ scope: 'all', id: '' }, since)
   }

@@ -6,7 +6,10 @@ import type { StoredKey } from '../../storage/keys-repository.ts'
 import { hashSecret, newKeySecret, shownPrefix } from './key-secret.ts'
 
 /** A key as it is shown. */
-export interface KeyRecord extends Omit<StoredKey, 'customRateLimitRpm' | 'revokedAtUnixSeconds'> {
+export interface KeyRecord extends Omit<
+  StoredKey,
+  'customRateLimitRpm' | 'revokedAtUnixSeconds' | 'budgetKeyId'
+> {
   /** Neither revoked nor expired. */
   readonly isActive: boolean
   /** The number that applies: the admin's, else the tier's. */
@@ -14,7 +17,7 @@ export interface KeyRecord extends Omit<StoredKey, 'customRateLimitRpm' | 'revok
 }
 
 export function toKeyRecord(key: StoredKey, unixSeconds: number): KeyRecord {
-  const { customRateLimitRpm: _rpm, revokedAtUnixSeconds: _revokedAt, ...shown } = key
+  const { customRateLimitRpm: _rpm, revokedAtUnixSeconds: _revokedAt, budgetKeyId: _maker, ...shown } = key
   return { ...shown, isActive: keyState(key, unixSeconds) === 'active', rateLimitRpm: effectiveRpm(key) }
 }
 
@@ -41,10 +44,25 @@ export interface IssueOptions {
   /** `own` opens an account with this key. */
   readonly owner: { readonly accountId: string; readonly userId: string | null } | 'own'
   readonly unixSeconds: number
+  /** @default no team, no bound */
+  readonly spending?: Partial<KeySpending>
+}
+
+/** What a key spends from. */
+export type KeySpending = Pick<
+  StoredKey,
+  'teamId' | 'dailyTokenBudget' | 'monthlyTokenBudget' | 'budgetKeyId'
+>
+
+const NO_SPENDING: KeySpending = {
+  teamId: null,
+  dailyTokenBudget: null,
+  monthlyTokenBudget: null,
+  budgetKeyId: null,
 }
 
 /** A new key with its secret, which is shown once: in the answer to the request for the key. */
-export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOptions) {
+export function issueKey({ owner, unixSeconds, expiresInDays, spending, ...rest }: IssueOptions) {
   const id = randomUUID()
   const keySecret = newKeySecret()
   const key: StoredKey = {
@@ -56,6 +74,8 @@ export function issueKey({ owner, unixSeconds, expiresInDays, ...rest }: IssueOp
     expiresAtUnixSeconds: expiryAfter(expiresInDays, unixSeconds),
     revokedAtUnixSeconds: null,
     lastUsedAtUnixSeconds: null,
+    ...NO_SPENDING,
+    ...spending,
   }
   return { key, keySecret, secretHash: hashSecret(keySecret) }
 }

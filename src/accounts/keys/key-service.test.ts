@@ -47,6 +47,9 @@ describe('KeyService.create', () => {
       userId,
       accountId: userId,
       rateLimitRpm: 60,
+      teamId: null,
+      dailyTokenBudget: null,
+      monthlyTokenBudget: null,
     })
     expect(await services.credentialOf(keySecret)).toMatchObject({ keyId: record.id })
     expect(await services.keys.get(record.id)).toEqual(record)

@@ -19,9 +19,17 @@ import {
 } from '../../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../../storage/pages.ts'
 import { findUser } from '../../storage/users-repository.ts'
+import { requireTeam } from '../team-service.ts'
 import { highestTier, readLiveAccount, readUserAccount, requireBelowKeyLimit } from '../account-tier.ts'
 import type { KeyUses } from './key-uses.ts'
-import { expiryAfter, type KeyRecord, keyState, issueKey, toKeyRecord } from './key-record.ts'
+import {
+  expiryAfter,
+  type KeyRecord,
+  type KeySpending,
+  keyState,
+  issueKey,
+  toKeyRecord,
+} from './key-record.ts'
 
 export interface KeyServiceDeps {
   readonly database: ApiDatabase
@@ -49,6 +57,8 @@ export interface AdminKeyRequest extends KeyRequest {
   readonly userId: string | null
   /** @default the tier's */
   readonly customRateLimitRpm?: number | null
+  /** @default no team, no bound */
+  readonly spending?: Partial<KeySpending>
 }
 
 export interface KeyChangeRequest {
@@ -58,6 +68,11 @@ export interface KeyChangeRequest {
   readonly rateLimitRpm?: number | undefined
   /** From now on. */
   readonly expiresInDays?: number | undefined
+  /** Null takes the key out of its own team, and back into its user's. */
+  readonly teamId?: string | null | undefined
+  /** Null takes the bound away. */
+  readonly dailyTokenBudget?: number | null | undefined
+  readonly monthlyTokenBudget?: number | null | undefined
 }
 
 export class KeyService {
@@ -68,7 +83,8 @@ export class KeyService {
   }
 
   /**
-   * A key of the caller's account, with the tier, the custom limit and the rate window of the caller's credential.
+   * A key of the caller's account, with the tier, the custom limit, the rate window and the team of the caller's credential. What
+   * it spends counts under the budgets of the key that makes it.
    * @throws ServiceError `key_limit_reached`
    */
   async create(credential: Credential, { name, expiresInDays }: KeyRequest): Promise<CreatedKey> {
@@ -76,10 +92,12 @@ export class KeyService {
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
     const unixSeconds = this.#deps.clock.unixSeconds()
     const owner = { accountId, userId }
-    const made = issueKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds })
-    await this.#deps.database.transaction().execute(async (transaction) => {
+    const made = await this.#deps.database.transaction().execute(async (transaction) => {
       requireBelowKeyLimit(await readLiveAccount(transaction, credential, unixSeconds))
-      await insertKey(transaction, made.key, made.secretHash)
+      const spending = await inheritedSpending(transaction, credential)
+      const issued = issueKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds, spending })
+      await insertKey(transaction, issued.key, issued.secretHash)
+      return issued
     })
     await this.#openWindow(made.key, limitId)
     return toCreatedKey(made)
@@ -103,7 +121,7 @@ export class KeyService {
 
   /**
    * A key for a user, whose maximum binds the admin as well, or for an account of its own.
-   * @throws ServiceError `user_not_found`, `key_limit_reached`
+   * @throws ServiceError `user_not_found`, `team_not_found`, `key_limit_reached`
    */
   async createFor({ userId, ...request }: AdminKeyRequest): Promise<CreatedKey> {
     const unixSeconds = this.#deps.clock.unixSeconds()
@@ -116,6 +134,7 @@ export class KeyService {
         const account = await readUserAccount(transaction, user, unixSeconds)
         requireBelowKeyLimit({ ...account, tier: highestTier([account.tier, request.tier]) })
       }
+      await requireTeam(transaction, made.key.teamId)
       await insertKey(transaction, made.key, made.secretHash)
     })
     return toCreatedKey(made)
@@ -133,19 +152,19 @@ export class KeyService {
 
   /**
    * Returns the key after the change.
-   * @throws ServiceError `key_not_found`; `key_not_active` for a new expiry that would revive it.
+   * @throws ServiceError `key_not_found`, `team_not_found`; `key_not_active` for a new expiry that would revive it.
    */
   async change(keyId: string, request: KeyChangeRequest): Promise<KeyRecord> {
-    const { name, tier, rateLimitRpm, expiresInDays } = request
+    const { rateLimitRpm, expiresInDays, ...changes } = request
     const unixSeconds = this.#deps.clock.unixSeconds()
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const state = keyState(await requireKey(transaction, keyId), unixSeconds)
       if (expiresInDays !== undefined && state !== 'active') {
         throw new ServiceError('key_not_active', { keyId, state }, { param: 'expires_in_days' })
       }
+      await requireTeam(transaction, changes.teamId ?? null)
       await updateKey(transaction, keyId, {
-        name,
-        tier,
+        ...changes,
         customRateLimitRpm: rateLimitRpm,
         expiresAtUnixSeconds: expiryAfter(expiresInDays ?? null, unixSeconds) ?? undefined,
       })
@@ -189,6 +208,18 @@ export class KeyService {
 /** Without authentication every caller, a web page in a browser included, could create keys that outlive this run. */
 function refuseOpen({ kind }: Credential): void {
   if (kind === 'open') throw new ServiceError('keys_need_authentication')
+}
+
+/** Otherwise a key could get around its budget, and out of its team, by making others. */
+async function inheritedSpending(
+  db: ApiDatabase,
+  { kind, keyId }: Credential,
+): Promise<Partial<KeySpending>> {
+  const maker = kind === 'key' ? await findKey(db, keyId) : null
+  if (maker === null) return {}
+  const { id, teamId, dailyTokenBudget, monthlyTokenBudget, budgetKeyId } = maker
+  const hasBudget = dailyTokenBudget !== null || monthlyTokenBudget !== null
+  return { teamId, budgetKeyId: hasBudget ? id : (budgetKeyId ?? id) }
 }
 
 async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {

@@ -18,6 +18,7 @@ const EXPOSED_HEADERS = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',
+  'x-budget-warning',
   'retry-after',
 ].join(', ')
 

@@ -4,7 +4,7 @@
  *
  *   received → address rules → firewall: not banned, no rule broken → proper HTTP → own host
  *   → browser's origin → proper query → address limit → credential → not shutting down → databases in their place
- *   → rate and concurrency → body parsed → handler
+ *   → budgets, rate and concurrency → body parsed → handler
  */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
@@ -230,7 +230,7 @@ function recordWork(handler: RouteHandlerMethod): RouteHandlerMethod {
 }
 
 /**
- * Decides rate and concurrency in one. The permit is held to the last byte, or until the client leaves, and in both cases
+ * Decides budgets, rate and concurrency in one. The permit is held to the last byte, or until the client leaves, and in both cases
  * until the engine has ended what it does for the request: a client that aborts gains no more than one that waits.
  */
 function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void> {
@@ -240,6 +240,7 @@ function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void>
   return afterAnswer(limiter.admit(optionalCredential, { countsAsConcurrent }), (admission) => {
     if (admission.rate !== null) reply.headers(toRateHeaders(admission.rate))
     if (admission.outcome === 'refused') throw admission.error
+    if (admission.budgetWarning !== null) reply.header('x-budget-warning', admission.budgetWarning)
     if (!countsAsConcurrent) return
     onExchangeEnd(request.raw, reply.raw, () => {
       void Promise.allSettled([context.work]).then(() => admission.release())

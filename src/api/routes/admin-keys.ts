@@ -20,6 +20,7 @@ import {
   toCreatedKeyBody,
 } from '../schemas/keys.ts'
 import { toListing, toPage } from '../schemas/query.ts'
+import { toSpending } from '../schemas/spending.ts'
 import { detailedUsage, toDetailedUsageBody, usageQuery } from '../schemas/usage.ts'
 
 const CHANGED_FIELDS = Object.keys(adminChangeKeyRequest.shape)
@@ -63,6 +64,11 @@ function registerAllKeys(app: FastifyInstance, { accounts, keys }: Pick<AppDeps,
         expiresInDays: query.expires_in_days ?? null,
         userId: query.user_id ?? null,
         customRateLimitRpm: query.rate_limit_rpm ?? null,
+        spending: {
+          teamId: query.team_id ?? null,
+          dailyTokenBudget: query.daily_token_budget ?? null,
+          monthlyTokenBudget: query.monthly_token_budget ?? null,
+        },
       })
       context.adminTarget = record.id
       const owner = { user_id: record.userId, rate_limit_rpm: record.rateLimitRpm }
@@ -110,7 +116,7 @@ function registerOneKey(
     handler: async ({ params, query, body }) => {
       const merged = mergeChange(query, body, CHANGED_FIELDS)
       const { name, tier, rate_limit_rpm: rateLimitRpm, expires_in_days: expiresInDays } = merged
-      const change = { name, tier, rateLimitRpm, expiresInDays }
+      const change = { name, tier, rateLimitRpm, expiresInDays, ...toSpending(merged) }
       return toAdminKeyBody(await keys.change(params.key_id, change))
     },
   })

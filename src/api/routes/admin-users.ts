@@ -16,6 +16,7 @@ import {
 } from '../schemas/accounts.ts'
 import { mergeChange } from '../schemas/change.ts'
 import { toListing, toPage } from '../schemas/query.ts'
+import { toSpending } from '../schemas/spending.ts'
 
 const CHANGED_FIELDS = Object.keys(changeUserRequest.shape)
 
@@ -55,7 +56,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
 
   addRoute(app, 'PATCH /v1/admin/users/:user_id', {
     operationId: 'changeUser',
-    summary: 'Change the tier or the password of a user, disable or enable it',
+    summary: 'Change the tier, the password, the team or the budgets of a user, disable or enable it',
     ...ADMIN,
     params: userParams,
     query: changeUserQuery,
@@ -63,7 +64,9 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ok: user,
     errors: [400, 401, 404, 429, 500],
     handler: async ({ params, query, body }) => {
-      const change = mergeChange(query, body, CHANGED_FIELDS)
+      const merged = mergeChange(query, body, CHANGED_FIELDS)
+      const { tier, disabled, password } = merged
+      const change = { tier, disabled, password, ...toSpending(merged) }
       return toUserBody(await accounts.changeUser(params.user_id, change))
     },
   })

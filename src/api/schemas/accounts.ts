@@ -6,6 +6,7 @@ import { TIERS } from '../../core/tiers.ts'
 import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields.ts'
 import { boolean, must, text } from './fields.ts'
 import { nextCursor, pageQuery, queryChoice, userFilter } from './query.ts'
+import { budgetChanges, budgetFields, teamChange, teamField, toBudgetBody } from './spending.ts'
 
 /** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
@@ -105,6 +106,8 @@ export const user = z
     tier: z.enum(TIERS).describe("The account's own; a key's may be higher."),
     disabled: z.boolean(),
     created_at: z.number().describe('Unix seconds.'),
+    ...teamField,
+    ...budgetFields,
   })
   .meta({ id: 'User' })
 
@@ -139,6 +142,8 @@ export const changeUserRequest = z
       tier: tier().nullish(),
       disabled: boolean().nullish().describe(DISABLED_ENDS),
       password: password().nullish().describe('Ends all sessions of the user.'),
+      ...teamChange(),
+      ...budgetChanges(),
     },
     object,
   )
@@ -159,5 +164,7 @@ export function toUserBody(record: User): z.output<typeof user> {
     tier: record.tier,
     disabled: record.isDisabled,
     created_at: record.createdAtUnixSeconds,
+    team_id: record.teamId,
+    ...toBudgetBody(record),
   }
 }

@@ -4,10 +4,21 @@
  */
 import { ServiceError } from '../../core/errors.ts'
 
-type Change<Fields> = { readonly [Name in keyof Fields]: Exclude<Fields[Name], null> | undefined }
+/** Null takes these away (RFC 7396); of all other fields null is as good as nothing. */
+const CLEARED_BY_NULL = ['team_id', 'daily_token_budget', 'monthly_token_budget'] as const
+
+type Cleared = (typeof CLEARED_BY_NULL)[number]
+
+type Change<Fields> = {
+  readonly [Name in keyof Fields]: Name extends Cleared
+    ? Fields[Name]
+    : Exclude<Fields[Name], null> | undefined
+}
+
+const isCleared = (name: string) => CLEARED_BY_NULL.some((one) => one === name)
 
 /**
- * Absent and null leave a field as it is.
+ * Absent and null leave a field as it is, but for those that null takes away.
  * @param names of all fields
  * @throws ServiceError `invalid_request` for no field at all, and for one with two values
  */
@@ -18,7 +29,7 @@ export function mergeChange<Fields extends object>(
 ): Change<Fields> {
   const merged: Record<string, unknown> = { ...query }
   for (const [name, value] of Object.entries(body)) {
-    if (value === null || value === undefined) continue
+    if (value === undefined || (value === null && !isCleared(name))) continue
     const other = merged[name]
     if (other !== undefined && other !== value) throw twoValues(name)
     merged[name] = value

@@ -10,6 +10,14 @@ import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { integer, must, nullableWithDefault, storedText } from './fields.ts'
 import { nextCursor, pageQuery, queryChoice, queryInteger, userFilter } from './query.ts'
+import {
+  budgetChanges,
+  budgetFields,
+  spendingQuery,
+  teamChange,
+  teamField,
+  toBudgetBody,
+} from './spending.ts'
 
 const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
 
@@ -57,7 +65,9 @@ export const revokedKey = z
 
 const ownerField = { user_id: z.string().nullable().describe('Null for a key that no user owns.') }
 
-export const adminKey = z.object({ ...keyFields, ...lastUsed, ...ownerField }).meta({ id: 'AdminApiKey' })
+export const adminKey = z
+  .object({ ...keyFields, ...lastUsed, ...ownerField, ...teamField, ...budgetFields })
+  .meta({ id: 'AdminApiKey' })
 
 export type AdminKeyBody = z.output<typeof adminKey>
 
@@ -83,6 +93,7 @@ export const adminCreateKeyQuery = z.object({
   expires_in_days: adminExpiry(),
   user_id: storedText(1, 200).optional().describe('The owner; without one the key is an account of its own.'),
   rate_limit_rpm: rateLimitRpm(),
+  ...spendingQuery(),
 })
 
 export const adminCreatedKey = z
@@ -104,6 +115,8 @@ export const adminChangeKeyRequest = z
       tier: z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) }).nullish(),
       rate_limit_rpm: integer(1, MAX_RATE_LIMIT_RPM).nullish().describe(RATE_LIMIT_STAYS),
       expires_in_days: integer(1, MAX_EXPIRY_DAYS).nullish().describe(DAYS_FROM_NOW),
+      ...teamChange(),
+      ...budgetChanges(),
     },
     { error: must('a JSON object') },
   )
@@ -126,7 +139,7 @@ export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][n
 }
 
 export function toAdminKeyBody(record: KeyRecord): AdminKeyBody {
-  return { ...toKeyBody(record), user_id: record.userId }
+  return { ...toKeyBody(record), user_id: record.userId, team_id: record.teamId, ...toBudgetBody(record) }
 }
 
 export function toCreatedKeyBody(keySecret: string, record: KeyRecord): z.output<typeof createdKey> {

@@ -81,6 +81,6 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** `<table> <id>`; null for what another program sent on this channel. */
 function parseNotice(payload: string): CredentialNotice | null {
   const [table, id] = payload.split(' ')
-  if (table !== 'api_keys' && table !== 'sessions' && table !== 'users') return null
+  if (table !== 'api_keys' && table !== 'sessions' && table !== 'users' && table !== 'teams') return null
   return id === undefined ? null : { table, id }
 }

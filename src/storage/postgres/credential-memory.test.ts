@@ -6,13 +6,21 @@ const KNOWN_MS = 15 * 60 * 1000
 
 const key = (id: string, userId: string | null = null): KnownCredential => ({
   kind: 'key',
-  found: { id, userId, accountId: userId ?? id, tier: 'free', customRateLimitRpm: null },
+  found: {
+    id,
+    userId,
+    accountId: userId ?? id,
+    tier: 'free',
+    customRateLimitRpm: null,
+    teamId: null,
+    budgets: [],
+  },
   expiresAtUnixSeconds: null,
 })
 
 const session = (id: string, userId: string): KnownCredential => ({
   kind: 'session',
-  found: { id, userId, tiers: ['free'] },
+  found: { id, userId, teamId: null, budgets: [], tiers: ['free'] },
   expiresAtUnixSeconds: 1,
 })
 

@@ -25,7 +25,7 @@ interface Entry {
 
 /** The row that a change is of, as the database names it. */
 export interface CredentialNotice {
-  readonly table: 'api_keys' | 'sessions' | 'users'
+  readonly table: 'api_keys' | 'sessions' | 'users' | 'teams'
   readonly id: string
 }
 
@@ -92,5 +92,7 @@ function isNamed({ kind, found }: KnownCredential, { table, id }: CredentialNoti
       return kind === 'session' && found.id === id
     case 'users':
       return found.userId === id
+    case 'teams':
+      return found.teamId === id
   }
 }

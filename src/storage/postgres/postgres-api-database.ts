@@ -9,22 +9,37 @@ import {
   type PostgresKind,
 } from './open-postgres.ts'
 
+type Noticed = readonly (readonly [table: string, events: string])[]
+
 /** What makes a credential invalid, or changes what it may do. */
-const NOTICED = [
+const NOTICED_FIRST: Noticed = [
   ['api_keys', 'delete or update of revoked_at, expires_at, tier, custom_rate_limit_rpm'],
   ['sessions', 'delete'],
   ['users', 'delete or update of disabled_at, tier'],
-] as const
+]
+
+const BUDGETS = 'daily_token_budget, monthly_token_budget'
+
+/** Since there are teams and budgets. */
+const NOTICED: Noticed = [
+  [
+    'api_keys',
+    `delete or update of revoked_at, expires_at, tier, custom_rate_limit_rpm, team_id, ${BUDGETS}`,
+  ],
+  ['users', `delete or update of disabled_at, tier, team_id, ${BUDGETS}`],
+  ['teams', `delete or update of ${BUDGETS}`],
+]
 
 /** In the database, so that a change by any program is told. */
-async function createNotices(db: Kysely<unknown>): Promise<void> {
+async function createNotices(db: Kysely<unknown>, noticed: Noticed): Promise<void> {
   await sql
     .raw(
-      `create function sluice_tell_credential() returns trigger language plpgsql as $$
+      `create or replace function sluice_tell_credential() returns trigger language plpgsql as $$
        begin perform pg_notify('${NOTICE_CHANNEL}', tg_table_name || ' ' || old.id); return null; end $$`,
     )
     .execute(db)
-  for (const [table, events] of NOTICED) {
+  for (const [table, events] of noticed) {
+    await sql.raw(`drop trigger if exists ${table}_told on ${table}`).execute(db)
     await sql
       .raw(
         `create trigger ${table}_told after ${events} on ${table}
@@ -34,15 +49,19 @@ async function createNotices(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A first migration of its own, because one that only this database had would stand in the order of those to come. */
+/** Within the common migrations, because ones that only this database had would stand in the order of those to come. */
 function withNotices(migrations: Readonly<Record<string, Migration>>): Readonly<Record<string, Migration>> {
-  const [first] = Object.keys(migrations).sort()
+  const noticedAfter: Readonly<Record<string, Noticed>> = {
+    '0001-accounts-and-keys': NOTICED_FIRST,
+    '0004-teams-and-budgets': NOTICED,
+  }
   return Object.fromEntries(
     Object.entries(migrations).map(([name, migration]) => {
-      if (name !== first) return [name, migration]
+      const noticed = noticedAfter[name]
+      if (noticed === undefined) return [name, migration]
       const up = async (db: Kysely<unknown>) => {
         await migration.up(db)
-        await createNotices(db)
+        await createNotices(db, noticed)
       }
       return [name, { up }]
     }),
@@ -52,11 +71,11 @@ function withNotices(migrations: Readonly<Record<string, Migration>>): Readonly<
 const POSTGRES_API_DATABASE: PostgresKind<ApiSchema> = {
   holds: API_DATABASE.holds,
   option: API_DATABASE.option,
-  tables: ['users', 'api_keys', 'sessions', 'settings'],
-  // Users first: deleting one deletes its sessions and keys.
-  lockedTables: ['users', 'sessions', 'api_keys'],
   // Of the credential store: a key is looked up while logins fill the others.
   queryConnections: 2,
+  tables: ['users', 'teams', 'api_keys', 'sessions', 'settings'],
+  // Teams and users first: deleting one changes or deletes what names it.
+  lockedTables: ['teams', 'users', 'sessions', 'api_keys'],
   migrations: withNotices(API_DATABASE.migrations),
 }
 

@@ -14,6 +14,7 @@ import {
   selectValidKeys,
   selectValidSessions,
   type SessionTierRow,
+  toValidKey,
   toValidSession,
   type ValidKey,
   type ValidSession,
@@ -117,9 +118,9 @@ export class PostgresCredentialStore implements CredentialStore {
     ])
     const rows = await this.#run(query)
     return new Map(
-      rows.map(({ secretHash, expiresAtUnixSeconds, ...found }) => [
+      rows.map(({ secretHash, expiresAtUnixSeconds, ...row }) => [
         secretHash,
-        { kind: 'key', found, expiresAtUnixSeconds },
+        { kind: 'key', found: toValidKey(row), expiresAtUnixSeconds },
       ]),
     )
   }

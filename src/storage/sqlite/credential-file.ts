@@ -206,6 +206,6 @@ function openReadOnlyDatabase(
 /** An empty file and one of an older version lack them: only the full server creates and migrates tables. */
 function requireTables(sqlite: SqliteDatabase, refuse: (trouble: string) => StartError): void {
   const table = sqlite.prepare("select name from sqlite_master where type = 'table' and name = ?")
-  const missing = ['api_keys', 'users', 'sessions'].find((name) => table.get(name) === undefined)
+  const missing = ['api_keys', 'users', 'sessions', 'teams'].find((name) => table.get(name) === undefined)
   if (missing !== undefined) throw refuse(`it has no table '${missing}'; start the full server on it once`)
 }

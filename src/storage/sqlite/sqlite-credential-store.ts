@@ -9,7 +9,9 @@ import {
   compileKeyQuery,
   compileSessionQuery,
   type CredentialStore,
+  type KeyRow,
   type SessionTierRow,
+  toValidKey,
   toValidSession,
   type ValidKey,
   type ValidSession,
@@ -61,8 +63,8 @@ export class SqliteCredentialStore implements CredentialStore {
   ): ReadonlyMap<string, ValidKey> {
     const keys = new Map<string, ValidKey>()
     for (const values of pending) {
-      const [key] = connection.run<ValidKey>(this.#keySql, values).rows
-      if (key !== undefined) keys.set(values[0], key)
+      const [key] = connection.run<KeyRow>(this.#keySql, values).rows
+      if (key !== undefined) keys.set(values[0], toValidKey(key))
     }
     return keys
   }

@@ -192,7 +192,7 @@ describe('PATCH /v1/admin/keys/{key_id}', () => {
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().detail).toBe(
-      'The query string or the request body must hold at least one of name, tier, rate_limit_rpm, expires_in_days.',
+      'The query string or the request body must hold at least one of name, tier, rate_limit_rpm, expires_in_days, team_id, daily_token_budget, monthly_token_budget.',
     )
   })
 

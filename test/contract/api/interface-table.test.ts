@@ -61,6 +61,8 @@ const LISTED_KEY = {
   // Beyond the interface.
   last_used: NUMBER,
 }
+/** Beyond the interface. */
+const SPENDING = { team_id: null, daily_token_budget: null, monthly_token_budget: null }
 const CREATED_KEY = {
   key: SECRET,
   id: UUID,
@@ -175,7 +177,10 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'GET /v1/admin/keys | Admin | none | {keys: [API key with user_id], count}',
-    output: ({ userId, keyId }) => ({ keys: [{ ...LISTED_KEY, id: keyId, user_id: userId }], count: 1 }),
+    output: ({ userId, keyId }) => ({
+      keys: [{ ...LISTED_KEY, ...SPENDING, id: keyId, user_id: userId }],
+      count: 1,
+    }),
   },
   {
     name: 'POST /v1/admin/keys | Admin | query name, tier, expires_in_days, user_id | as POST /v1/keys, and user_id, rate_limit_rpm',
@@ -185,7 +190,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'GET /v1/admin/keys/{key_id} | Admin | path key_id | the row of the listing',
     ...ofKey(),
-    output: ({ userId, keyId }) => ({ ...LISTED_KEY, id: keyId, user_id: userId }),
+    output: ({ userId, keyId }) => ({ ...LISTED_KEY, ...SPENDING, id: keyId, user_id: userId }),
   },
   {
     name: 'DELETE /v1/admin/keys/{key_id} | Admin | path key_id | {status: revoked, key_id}',
@@ -197,6 +202,7 @@ const ROWS: readonly Row[] = [
     ...ofKey('?name=ci&tier=pro&rate_limit_rpm=7&expires_in_days=2'),
     output: ({ userId, clock }) => ({
       ...LISTED_KEY,
+      ...SPENDING,
       user_id: userId,
       name: 'ci',
       tier: 'pro',

@@ -90,6 +90,8 @@ export const OPERATOR: Credential = {
   kind: 'static',
   tier: 'enterprise',
   customRateLimitRpm: null,
+  teamId: null,
+  budgets: [],
   limitId: 'static-1',
 }
 

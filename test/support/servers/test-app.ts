@@ -87,6 +87,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     addressLimiter: null,
     outputGuard: null,
     promptGuard: null,
+    tokenBudgets: { spend: () => {} },
+    teams: withoutDatabase(),
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
     findGroupNames: () => Promise.reject(new Error('This test opened no database.')),
@@ -133,6 +135,8 @@ export function createTierAuthenticator(tier: Tier): Authenticator {
     tier,
     customRateLimitRpm: null,
     limitId: 'k',
+    teamId: null,
+    budgets: [],
   }
   return { authenticate: async (secret) => (secret === null ? null : credential) }
 }

@@ -16,6 +16,9 @@ interface PrintedKey {
   readonly expires_at: number | null
   readonly rate_limit_rpm: number
   readonly last_used: number | null
+  readonly team_id: string | null
+  readonly daily_token_budget: number | null
+  readonly monthly_token_budget: number | null
   readonly user_id: string | null
   readonly email: string | null
 }
@@ -123,8 +126,16 @@ describe('sluice keys create', () => {
     const scene = createOperatorScene()
     const { userId } = await (await scene.openServer()).registered('Ada@Example.org')
     const key = await createKey(scene, '--user', 'ada@example.ORG', '--expires-in-days', '3650')
-    const { key_prefix: _, email, last_used: lastUse, ...fields } = key
-    expect(lastUse).toBeNull()
+    const {
+      key_prefix: _,
+      email,
+      last_used,
+      team_id,
+      daily_token_budget,
+      monthly_token_budget,
+      ...fields
+    } = key
+    expect([last_used, team_id, daily_token_budget, monthly_token_budget]).toEqual([null, null, null, null])
     expect(adminCreatedKey.strict().parse(fields)).toEqual(fields)
     expect(email).toBe('Ada@Example.org')
     expect(key.user_id).toBe(userId)

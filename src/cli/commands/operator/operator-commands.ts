@@ -145,6 +145,9 @@ function toKeyJson(record: KeyRecord, email: string | null): AdminKeyBody & { em
     rate_limit_rpm: record.rateLimitRpm,
     last_used: record.lastUsedAtUnixSeconds,
     user_id: record.userId,
+    team_id: record.teamId,
+    daily_token_budget: record.dailyTokenBudget,
+    monthly_token_budget: record.monthlyTokenBudget,
     email,
   }
 }

@@ -109,12 +109,15 @@ function toUserRow({ userId, email, tier, isDisabled, createdAtUnixSeconds }: Us
 }
 
 /** The row of the admin API's listing. */
-function toUserJson({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User) {
+function toUserJson(user: User) {
   return {
-    user_id: userId,
-    email,
-    tier,
-    disabled: isDisabled,
-    created_at: createdAtUnixSeconds,
+    user_id: user.userId,
+    email: user.email,
+    tier: user.tier,
+    disabled: user.isDisabled,
+    created_at: user.createdAtUnixSeconds,
+    team_id: user.teamId,
+    daily_token_budget: user.dailyTokenBudget,
+    monthly_token_budget: user.monthlyTokenBudget,
   }
 }

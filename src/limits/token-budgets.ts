@@ -1,0 +1,139 @@
+/**
+ * Token budgets of keys, accounts and teams: which counters a credential spends from now, what is read into them, the refusal
+ * and the warning. Days and calendar months are those of UTC. The counts are in the shared state, the whole truth in the usage
+ * database, which is asked through `readSpent`. Called by the limiter at admission and by billing when a request has ended, so
+ * requests that are running when a budget is used up go on and may exceed it by what they spend.
+ */
+import type { Clock } from '../core/clock.ts'
+import type { TokenBudget } from '../core/credential.ts'
+import { InvariantError, ServiceError } from '../core/errors.ts'
+import type { BudgetBound, RequestLimits } from '../core/shared-state.ts'
+
+/** A budget in the period that runs. */
+export interface OpenBudget extends BudgetBound, TokenBudget {
+  readonly startsAtUnixSeconds: number
+  readonly endsAtUnixSeconds: number
+}
+
+/** Tokens that the usage database has for a subject since a moment. @throws ServiceError */
+export type ReadSpent = (
+  subject: Pick<TokenBudget, 'scope' | 'id'>,
+  sinceUnixSeconds: number,
+) => Promise<number>
+
+export interface TokenBudgetsDeps {
+  readonly limits: Pick<RequestLimits, 'restoreSpent' | 'spend'>
+  readonly clock: Clock
+  readonly readSpent: ReadSpent
+}
+
+/** From this share on an answer carries the warning. */
+const WARNING_SHARE = 0.8
+
+/** Counters whose last reading is remembered, for a database that is away. */
+const MAX_REMEMBERED = 10_000
+
+export class TokenBudgets {
+  readonly #deps: TokenBudgetsDeps
+  readonly #lastSpent = new Map<string, number>()
+
+  constructor(deps: TokenBudgetsDeps) {
+    this.#deps = deps
+  }
+
+  /** In their periods at this moment. */
+  open(budgets: readonly TokenBudget[]): readonly OpenBudget[] {
+    if (budgets.length === 0) return []
+    const date = new Date(this.#deps.clock.unixSeconds() * 1000)
+    const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+    return budgets.map((budget) => {
+      const isDay = budget.period === 'day'
+      const startsAt = Date.UTC(year, month, isDay ? day : 1)
+      const endsAt = isDay ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)
+      return {
+        ...budget,
+        counterId: `${budget.scope}:${budget.id}:${budget.period}:${startsAt / 1000}`,
+        startsAtUnixSeconds: startsAt / 1000,
+        endsAtUnixSeconds: endsAt / 1000,
+      }
+    })
+  }
+
+  /** Reads the counters that the shared state does not know. */
+  async restore(budgets: readonly OpenBudget[], counterIds: readonly string[]): Promise<void> {
+    const unknown = budgets.filter(({ counterId }) => counterIds.includes(counterId))
+    const counters = await Promise.all(
+      unknown.map(async (budget) => ({ counterId: budget.counterId, tokens: await this.#read(budget) })),
+    )
+    await this.#deps.limits.restoreSpent(counters)
+  }
+
+  /** Of a request that has ended, after its usage is on record. */
+  spend(budgets: readonly TokenBudget[], tokens: number): void {
+    if (budgets.length === 0 || tokens === 0) return
+    const counterIds = this.open(budgets).map(({ counterId }) => counterId)
+    this.#deps.limits.spend(counterIds, tokens)
+  }
+
+  /** Names the one that begins again last, as trying earlier is of no use. */
+  refusal(budgets: readonly OpenBudget[], spentTokens: readonly number[]): ServiceError {
+    const exceeded = withSpent(budgets, spentTokens).filter(({ maxTokens, spent }) => spent >= maxTokens)
+    const [last] = exceeded.sort((one, other) => other.endsAtUnixSeconds - one.endsAtUnixSeconds)
+    if (last === undefined) throw new InvariantError('No budget is exceeded.')
+    const { scope, maxTokens: max, spent, endsAtUnixSeconds } = last
+    const field = fieldOf(last)
+    const resetsAt = new Date(endsAtUnixSeconds * 1000).toISOString().replace('.000Z', 'Z')
+    const retryAfterSeconds = Math.max(1, Math.ceil(endsAtUnixSeconds - this.#deps.clock.unixSeconds()))
+    const params = { field, whose: WHOSE[scope], max, spent, resetsAt }
+    return new ServiceError('budget_exceeded', params, { retryAfterSeconds, param: field })
+  }
+
+  /** Null below the share; else a structured field (RFC 8941), the fullest budget first. */
+  warning(budgets: readonly OpenBudget[], spentTokens: readonly number[]): string | null {
+    for (const [index, { counterId }] of budgets.entries()) this.#remember(counterId, spentTokens[index] ?? 0)
+    const near = withSpent(budgets, spentTokens).filter(
+      ({ maxTokens, spent }) => spent >= maxTokens * WARNING_SHARE,
+    )
+    if (near.length === 0) return null
+    return near
+      .sort((one, other) => other.spent / other.maxTokens - one.spent / one.maxTokens)
+      .map(
+        ({ spent, ...budget }) =>
+          `${fieldOf(budget)};scope=${budget.scope};limit=${budget.maxTokens};spent=${spent};reset=${budget.endsAtUnixSeconds}`,
+      )
+      .join(', ')
+  }
+
+  /** While the database is away, known keys go on, and so do their budgets from what was known last. */
+  async #read(budget: OpenBudget): Promise<number> {
+    try {
+      const tokens = await this.#deps.readSpent(budget, budget.startsAtUnixSeconds)
+      this.#remember(budget.counterId, tokens)
+      return tokens
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'database_unavailable') throw error
+      return this.#lastSpent.get(budget.counterId) ?? 0
+    }
+  }
+
+  #remember(counterId: string, tokens: number): void {
+    this.#lastSpent.delete(counterId)
+    this.#lastSpent.set(counterId, tokens)
+    const [oldest] = this.#lastSpent.keys()
+    if (this.#lastSpent.size > MAX_REMEMBERED && oldest !== undefined) this.#lastSpent.delete(oldest)
+  }
+}
+
+const WHOSE: Readonly<Record<TokenBudget['scope'], string>> = {
+  key: 'this key',
+  account: 'this account',
+  team: 'this team',
+}
+
+function fieldOf({ period }: Pick<TokenBudget, 'period'>): string {
+  return period === 'day' ? 'daily_token_budget' : 'monthly_token_budget'
+}
+
+function withSpent(budgets: readonly OpenBudget[], spentTokens: readonly number[]) {
+  return budgets.map((budget, index) => ({ ...budget, spent: spentTokens[index] ?? 0 }))
+}

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { QUIET_LOG } from '../../../test/support/databases/injected-database.ts'
 import { sharedRedis, startOwnRedis } from '../../../test/support/databases/throw-away-redis.ts'
+import { lengthOf } from '../../../test/support/length-of.ts'
 import { openCutLine } from '../../../test/support/net/cut-line.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -30,6 +31,9 @@ async function openInstances(count: number): Promise<readonly [RedisState, Redis
   const states = await Promise.all(Array.from({ length: count }, () => openState(url, { prefix })))
   return states as unknown as readonly [RedisState, RedisState, ...RedisState[]]
 }
+
+/** The promise is of an idle machine, on which the soak runs. */
+const RECOVERED_MS = lengthOf({ test: 30_000, soak: 3000 })
 
 const UNAVAILABLE = { code: 'limits_unavailable', status: 503, retryAfterSeconds: 1 }
 
@@ -129,7 +133,7 @@ describe('instances on one Redis', () => {
     await line.cut()
     const startMs = performance.now()
     await expect.poll(() => outcomeOf(other, 'key', 1), { interval: 50 }).toBe('admitted')
-    expect(performance.now() - startMs).toBeLessThan(3000)
+    expect(performance.now() - startMs).toBeLessThan(RECOVERED_MS)
     await line.mend()
     await expect.poll(() => cutOff.isAway).toBe(false)
     expect(await other.requests.admit(request('key', 3))).toMatchObject({ outcome: 'admitted' })
@@ -203,7 +207,7 @@ describe('without Redis', () => {
     redis.signal('SIGSTOP')
     const startMs = performance.now()
     await expect(state.requests.admit(request('key', 1))).rejects.toMatchObject(UNAVAILABLE)
-    expect(performance.now() - startMs).toBeLessThan(3000)
+    expect(performance.now() - startMs).toBeLessThan(RECOVERED_MS)
     await expect(state.requests.admit(request('key', 1))).rejects.toMatchObject(UNAVAILABLE)
     redis.signal('SIGCONT')
 

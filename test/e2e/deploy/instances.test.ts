@@ -35,7 +35,7 @@ async function startThree() {
   const databases = ['--api-db', url, '--usage-db', url, '--redis', redis.url]
   const words = [...databases, '--admin-key', ADMIN_KEY, '--trusted-proxies', '127.0.0.1']
   const [one, two, three] = await Promise.all([startServer(words), startServer(words), startServer(words)])
-  return { one, two, three }
+  return { one, two, three, redis }
 }
 
 interface Key {
@@ -53,10 +53,16 @@ async function countUsage(server: RunningServerProcess, { id }: Key): Promise<nu
   return ((await answer.json()) as { requests: number }).requests
 }
 
-/** A request that holds a permit: its body never ends. */
-async function holdPermit({ address }: RunningServerProcess, { key }: Key): Promise<void> {
-  const socket = await openSocket(Number(new URL(address).port))
-  socket.write(postBytes('/v1/generate', { prompt: 'a'.repeat(100) }, key).slice(0, -50))
+const statusOf = async (server: RunningServerProcess, route: string) => (await call(server, route)).status
+
+/** A request that holds a permit, as its body never ends; once more where another took the permit first. */
+async function holdPermit(server: RunningServerProcess, key: Key): Promise<void> {
+  const socket = await openSocket(Number(new URL(server.address).port))
+  socket.once('data', () => {
+    socket.destroy()
+    void holdPermit(server, key)
+  })
+  socket.write(postBytes('/v1/generate', { prompt: 'a'.repeat(100) }, key.key).slice(0, -50))
 }
 
 interface Sent {
@@ -106,7 +112,7 @@ describe.skipIf(isLeftOut)('three instances', () => {
   it.each(isLeftOut ? PROXIES : tried)(
     'behind $name keep limits and usage exact while one is killed',
     async ({ start }) => {
-      const { one, two, three } = await startThree()
+      const { one, two, three, redis } = await startThree()
       const { port } = await start([one.address, two.address, three.address])
       const limited = await createKey(one, `tier=enterprise&rate_limit_rpm=${LIMIT}`)
       const free = await createKey(two, 'tier=enterprise')
@@ -150,6 +156,18 @@ describe.skipIf(isLeftOut)('three instances', () => {
       const answered = count(sent, limited, (status) => status === 200)
       expect(answered).toBeLessThanOrEqual(LIMIT)
       expect(count(sent, limited, (status) => status !== 429)).toBeGreaterThanOrEqual(LIMIT)
+
+      await redis.kill()
+      const refused = await call(two, 'POST /v1/generate', { secret: free.key, body: PROMPT })
+      expect([refused.status, refused.headers.get('x-error-code')]).toEqual([503, 'limits_unavailable'])
+      expect(await statusOf(two, 'GET /v1/ready')).toBe(503)
+      expect(await statusOf(two, 'GET /v1/health')).toBe(200)
+      // The operator gets in, and sees it.
+      expect(await (await call(two, 'GET /metrics', { secret: ADMIN_KEY })).text()).toContain(
+        'sluice_redis_up 0',
+      )
+      await redis.start()
+      await expect.poll(() => statusOf(two, 'GET /v1/ready')).toBe(200)
     },
   )
 })

@@ -42,6 +42,7 @@ const app = buildApp({
   usageReports: none,
   findGroupNames: none,
   teams: none,
+  auditLog: none,
   tokenBudgets: { spend: () => {} },
   corsOrigins: [],
   ownHosts: null,

@@ -15,10 +15,12 @@ import { limitAddressConnections } from '../net/connections/limit-address-connec
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
+import { auditActions } from './pipeline/audit.ts'
 import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
 import { registerPipeline } from './pipeline/gates.ts'
 import { clientAddressOf } from './pipeline/request-context.ts'
+import { registerAdminAuditRoutes } from './routes/admin-audit.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
 import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
@@ -77,6 +79,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   requireDeclaredAccess(app)
   registerErrorHandlers(app, deps.log)
   registerPipeline(app, deps)
+  auditActions(app, deps.auditLog)
   registerBodyParsers(app, firewall?.bodyLimit ?? null)
   if (firewall !== null) installFirewallHooks(app, firewall, deps.clock)
   registerDocsRoutes(app)
@@ -101,6 +104,7 @@ function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerAdminKeyRoutes(app, deps)
   registerAdminUserRoutes(app, deps)
   registerAdminTeamRoutes(app, deps)
+  registerAdminAuditRoutes(app, deps)
   registerAdminModelRoutes(app, deps)
   registerAdminBanRoutes(app, deps)
 }

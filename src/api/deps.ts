@@ -5,6 +5,7 @@
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
+import type { AuditLog } from '../accounts/audit-log.ts'
 import type { FindGroupNames } from '../accounts/group-names.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { TeamService } from '../accounts/team-service.ts'
@@ -55,6 +56,7 @@ export interface AppDeps {
   readonly promptGuard: PromptGuard | null
   readonly tokenBudgets: Pick<TokenBudgets, 'spend'>
   readonly teams: TeamService
+  readonly auditLog: AuditLog
   readonly usageRecorder: Pick<UsageRecorder, 'record'>
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames

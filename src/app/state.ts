@@ -12,6 +12,7 @@ import {
   createOpenAuthenticator,
   createStaticKeyAuthenticator,
 } from '../accounts/authenticator.ts'
+import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { KeyUses, recordUses } from '../accounts/keys/key-uses.ts'
@@ -58,6 +59,7 @@ export interface ServerState {
   readonly limiter: RequestLimiter
   readonly tokenBudgets: TokenBudgets
   readonly teams: TeamService
+  readonly auditLog: AuditLog
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames
@@ -141,6 +143,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     limiter: new RequestLimiter(shared.requests, tokenBudgets),
     tokenBudgets,
     teams: new TeamService({ database, clock }),
+    auditLog: new AuditLog({ database, clock }),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
     findGroupNames: createGroupNames(database),

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
+import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
@@ -22,6 +23,7 @@ import type { CommandContext } from './terminal/terminal.ts'
 export interface Services {
   readonly keys: KeyService
   readonly accounts: AccountService
+  readonly auditLog: AuditLog
   readonly findGroupNames: FindGroupNames
 }
 
@@ -70,6 +72,7 @@ function createServices(database: ApiDatabase, clock: Clock): Services {
   const { requests, attempts } = new MemoryState(clock)
   return {
     findGroupNames: createGroupNames(database),
+    auditLog: new AuditLog({ database, clock }),
     keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,

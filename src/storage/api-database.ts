@@ -66,6 +66,23 @@ export interface SessionRow {
 }
 
 /** @public Named in the types of queries. */
+export interface AuditRow {
+  readonly id: string
+  readonly created_at: number
+  /** `admin`, or `command-line:` and the name of the system's user. */
+  readonly actor: string
+  /** Such as `key.revoke`. */
+  readonly action: string
+  /** The id that it is about; null where there was none. */
+  readonly target: string | null
+  /** What was asked for, as JSON, without secrets. */
+  readonly details: string
+  /** The status of its answer; null of one that was cut off. */
+  readonly status: number | null
+  readonly request_id: string | null
+}
+
+/** @public Named in the types of queries. */
 export interface SettingRow {
   readonly name: string
   readonly value: string
@@ -77,6 +94,7 @@ export interface ApiSchema {
   readonly api_keys: ApiKeyRow
   readonly sessions: SessionRow
   readonly settings: SettingRow
+  readonly audit_log: AuditRow
 }
 
 export type ApiDatabase = Kysely<ApiSchema>
@@ -181,6 +199,23 @@ const teamsAndBudgets: Migration = {
   },
 }
 
+const auditLog: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('audit_log')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('actor', 'text', (column) => column.notNull())
+      .addColumn('action', 'text', (column) => column.notNull())
+      .addColumn('target', 'text')
+      .addColumn('details', 'text', (column) => column.notNull())
+      .addColumn('status', 'integer')
+      .addColumn('request_id', 'text')
+      .execute()
+    await createIndex(db, 'audit_log', ['created_at', 'id'])
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -195,6 +230,7 @@ export const API_DATABASE: DatabaseKind = {
     '0002-tiers-in-use': tiersInUse,
     '0003-last-uses': lastUses,
     '0004-teams-and-budgets': teamsAndBudgets,
+    '0005-audit-log': auditLog,
   },
 }
 

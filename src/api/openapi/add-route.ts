@@ -81,6 +81,8 @@ interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefi
   readonly summary: string
   readonly tag: (typeof ROUTE_TAGS)[number]
   readonly access: AccessClass
+  /** The name of the action in the audit log: of a route of the admin that changes something. */
+  readonly audit?: string
   /** Runs a model: refused while the server shuts down, and counted as concurrent. @default false */
   readonly generates?: boolean
   /** Reports only the state of the server: asked by machines, and not counted per address. @default false */
@@ -133,7 +135,7 @@ export function addRoute<
   app.route({
     method,
     url,
-    config: { access, generates, isProbe, errorShape, maxBodyBytes },
+    config: { access, audit: route.audit, generates, isProbe, errorShape, maxBodyBytes },
     schema: {
       operationId: route.operationId,
       summary: route.summary,

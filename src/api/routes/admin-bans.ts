@@ -41,6 +41,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
 
   addRoute(app, 'DELETE /v1/admin/bans/:address', {
     operationId: 'liftBan',
+    audit: 'ban.lift',
     summary: 'Let an address in again and forget its bans',
     ...ADMIN,
     params: banParams,

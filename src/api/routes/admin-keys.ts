@@ -52,6 +52,7 @@ function registerAllKeys(app: FastifyInstance, { accounts, keys }: Pick<AppDeps,
 
   addRoute(app, 'POST /v1/admin/keys', {
     operationId: 'createAnyKey',
+    audit: 'key.create',
     summary: 'Make a key for a user, or one that is an account of its own',
     ...ADMIN,
     query: adminCreateKeyQuery,
@@ -93,6 +94,7 @@ function registerOneKey(
 
   addRoute(app, 'DELETE /v1/admin/keys/:key_id', {
     operationId: 'revokeAnyKey',
+    audit: 'key.revoke',
     summary: 'Revoke any key',
     ...ADMIN,
     params: keyParams,
@@ -106,6 +108,7 @@ function registerOneKey(
 
   addRoute(app, 'PATCH /v1/admin/keys/:key_id', {
     operationId: 'changeKey',
+    audit: 'key.change',
     summary: 'Change a key',
     ...ADMIN,
     params: keyParams,

@@ -30,6 +30,7 @@ export function registerAdminModelRoutes(
 ): void {
   addRoute(app, 'POST /v1/admin/models', {
     operationId: 'registerModel',
+    audit: 'model.register',
     summary: 'Load a model and serve it, in place of the one with this id where there is one',
     ...ADMIN,
     body: registerModelRequest,
@@ -55,6 +56,7 @@ export function registerAdminModelRoutes(
 
   addRoute(app, 'DELETE /v1/admin/models/*', {
     operationId: 'unregisterModel',
+    audit: 'model.unregister',
     summary: 'Stop serving a model; its running requests finish',
     ...ADMIN,
     params: modelParams,

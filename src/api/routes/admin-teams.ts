@@ -44,6 +44,7 @@ function registerAllTeams(app: FastifyInstance, { teams }: TeamDeps): void {
 
   addRoute(app, 'POST /v1/admin/teams', {
     operationId: 'createTeam',
+    audit: 'team.create',
     summary: 'Make a team, with budgets or without',
     ...ADMIN,
     body: createTeamRequest,
@@ -71,6 +72,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
 
   addRoute(app, 'PATCH /v1/admin/teams/:team_id', {
     operationId: 'changeTeam',
+    audit: 'team.change',
     summary: 'Change the name or the budgets of a team',
     ...ADMIN,
     params: teamParams,
@@ -86,6 +88,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
 
   addRoute(app, 'DELETE /v1/admin/teams/:team_id', {
     operationId: 'deleteTeam',
+    audit: 'team.delete',
     summary: 'Delete a team; its users and keys stay, and what they used stays counted',
     ...ADMIN,
     params: teamParams,

@@ -42,6 +42,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
 
   addRoute(app, 'POST /v1/admin/users', {
     operationId: 'createUser',
+    audit: 'user.create',
     summary: 'Make an account and its first key, also where registration is closed',
     ...ADMIN,
     body: createUserRequest,
@@ -56,6 +57,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
 
   addRoute(app, 'PATCH /v1/admin/users/:user_id', {
     operationId: 'changeUser',
+    audit: 'user.change',
     summary: 'Change the tier, the password, the team or the budgets of a user, disable or enable it',
     ...ADMIN,
     params: userParams,
@@ -73,6 +75,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
 
   addRoute(app, 'DELETE /v1/admin/users/:user_id', {
     operationId: 'deleteUser',
+    audit: 'user.delete',
     summary: 'Delete a user with all keys and sessions; what they used stays counted',
     ...ADMIN,
     params: userParams,

@@ -53,6 +53,7 @@ export function registerModelRoutes(
 
   addRoute(app, 'POST /v1/models/quantize', {
     operationId: 'quantizeModel',
+    audit: 'model.quantize',
     summary: 'Quantize a model from its full-precision source and serve the result under the same id',
     tag: 'Models',
     access: modelAdmin,

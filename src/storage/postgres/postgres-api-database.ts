@@ -73,7 +73,7 @@ const POSTGRES_API_DATABASE: PostgresKind<ApiSchema> = {
   option: API_DATABASE.option,
   // Of the credential store: a key is looked up while logins fill the others.
   queryConnections: 2,
-  tables: ['users', 'teams', 'api_keys', 'sessions', 'settings'],
+  tables: ['users', 'teams', 'api_keys', 'sessions', 'settings', 'audit_log'],
   // Teams and users first: deleting one changes or deletes what names it.
   lockedTables: ['teams', 'users', 'sessions', 'api_keys'],
   migrations: withNotices(API_DATABASE.migrations),

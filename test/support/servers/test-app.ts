@@ -1,6 +1,7 @@
 /** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { AuditLog } from '../../../src/accounts/audit-log.ts'
 import { AdminKeys } from '../../../src/accounts/admin-secret.ts'
 import { type Authenticator, createStaticKeyAuthenticator } from '../../../src/accounts/authenticator.ts'
 import { buildApp } from '../../../src/api/app.ts'
@@ -89,6 +90,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     promptGuard: null,
     tokenBudgets: { spend: () => {} },
     teams: withoutDatabase(),
+    // Only what it is called with is done.
+    auditLog: { record: async (_, act) => await act() } as AuditLog,
     usageRecorder: { record: async (entry) => void usage.push(entry) },
     usageReports: withoutDatabase(),
     findGroupNames: () => Promise.reject(new Error('This test opened no database.')),

@@ -1,4 +1,5 @@
 /** `sluice keys` and `sluice users`: manage keys and registered users without HTTP, through the same services. */
+import { userInfo } from 'node:os'
 import type { CreatedKey, KeyService } from '../../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../../accounts/keys/key-record.ts'
 import type { AdminKeyBody } from '../../../api/schemas/keys.ts'
@@ -21,16 +22,39 @@ export async function runOperatorCommand(
   // A user who will own the key exists already, so the database does.
   const createsDatabase = command.action === 'create' && (!('user' in command) || command.user === null)
   await withServices(context, { createsDatabase }, async (services) => {
-    const answer = kind === 'keys' ? answerKeys(command, services) : answerUsers(command, services)
-    context.terminal.print(await answer)
+    const answer = (onMade: OnMade) =>
+      kind === 'keys' ? answerKeys(command, services, onMade) : answerUsers(command, services, onMade)
+    context.terminal.print(await audited({ kind, command } as OperatorCommand, services, answer))
   })
   return 0
 }
 
-async function answerKeys(command: KeysCommand, services: Services): Promise<string> {
+/** Called with the id of what a command makes. */
+type OnMade = (id: string) => void
+
+/** What only lists is not in the audit log. */
+function audited(
+  { kind, command }: OperatorCommand,
+  { auditLog }: Services,
+  act: (onMade: OnMade) => Promise<string>,
+): Promise<string> {
+  const { action, ...details } = command
+  let target: string | null = null
+  const onMade = (id: string) => void (target = id)
+  if (action === 'list') return act(onMade)
+  if ('key' in command) target = command.key
+  else if ('user' in command) target = command.user
+  const name = `${kind === 'keys' ? 'key' : 'user'}.${action}`
+  const actor = `command-line:${userInfo().username}`
+  return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
+    act(onMade),
+  )
+}
+
+async function answerKeys(command: KeysCommand, services: Services, onMade: OnMade): Promise<string> {
   switch (command.action) {
     case 'create':
-      return await createKey(command, services)
+      return await createKey(command, services, onMade)
     case 'list':
       return await listKeys(command, services)
     case 'revoke':
@@ -48,7 +72,11 @@ async function answerKeys(command: KeysCommand, services: Services): Promise<str
   }
 }
 
-async function createKey(command: KeyCreation, { accounts, keys }: Services): Promise<string> {
+async function createKey(
+  command: KeyCreation,
+  { accounts, keys }: Services,
+  onMade: OnMade,
+): Promise<string> {
   const { name, tier, expiresInDays, rateLimitRpm, printsJson } = command
   const user = command.user === null ? null : await accounts.findUser(command.user)
   const made = await keys.createFor({
@@ -58,6 +86,7 @@ async function createKey(command: KeyCreation, { accounts, keys }: Services): Pr
     userId: user?.userId ?? null,
     customRateLimitRpm: rateLimitRpm,
   })
+  onMade(made.record.id)
   const email = user?.email ?? null
   return printsJson
     ? toJsonLine({ key: made.keySecret, ...toKeyJson(made.record, email) })

@@ -223,3 +223,21 @@ describe('sluice users disable, enable, delete', () => {
     })
   })
 })
+
+it('what the command line changes is in the audit log, without a password', async () => {
+  const { output, sluice, openServer } = createOperatorScene()
+  await output('users', 'create', 'ada@example.org', '--password', 'correct horse')
+  await output('users', 'list')
+  await output('users', 'disable', 'ada@example.org')
+  await sluice('keys', 'revoke', 'none')
+  const { database } = await openServer()
+
+  const rows = await database.selectFrom('audit_log').selectAll().orderBy('created_at').execute()
+  const [user] = await database.selectFrom('users').select('id').execute()
+  const shown = rows.map(({ action, target, status }) => [action, target, status])
+  expect(new Set(shown.map(String))).toEqual(
+    new Set([`user.create,${user?.id ?? ''},200`, 'user.disable,ada@example.org,200', 'key.revoke,none,404']),
+  )
+  expect(JSON.stringify(rows)).not.toContain('correct horse')
+  for (const { actor } of rows) expect(actor).toMatch(/^command-line:./)
+})

@@ -10,11 +10,16 @@ import type { UserCreation, UsersCommand, UserTierChange } from './users-command
 /** 24 characters of 64. */
 const PASSWORD_BYTES = 18
 
-export async function answerUsers(command: UsersCommand, services: Services): Promise<string> {
+/** @param onMade is called with the id of a user that is made */
+export async function answerUsers(
+  command: UsersCommand,
+  services: Services,
+  onMade: (userId: string) => void,
+): Promise<string> {
   const { accounts } = services
   switch (command.action) {
     case 'create':
-      return await createUser(command, services)
+      return await createUser(command, services, onMade)
     case 'list': {
       const items = await listAllPages((page) => accounts.listUsers(page))
       if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
@@ -43,6 +48,7 @@ export async function answerUsers(command: UsersCommand, services: Services): Pr
 async function createUser(
   { email, tier, password: given, printsJson }: UserCreation,
   { accounts }: Services,
+  onMade: (userId: string) => void,
 ): Promise<string> {
   const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
   // The rules of the API, whose library takes its time to load.
@@ -53,6 +59,7 @@ async function createUser(
     throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
   }
   const made = await accounts.createUser(request.data)
+  onMade(made.userId)
   if (printsJson) {
     const madePassword = given === null ? { password } : {}
     return toJsonLine({

@@ -1,0 +1,71 @@
+/**
+ * Who did what as the admin, through the admin API or on the command line. The row is written before the action, so that none
+ * is done without one, and gets its outcome afterwards; one without an outcome was cut off. No secret is in it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import { toServiceError } from '../core/errors.ts'
+import type { ApiDatabase } from '../storage/api-database.ts'
+import {
+  type AuditFilter,
+  type AuditRecord,
+  insertAuditRecord,
+  listAuditRecords,
+  setAuditOutcome,
+} from '../storage/audit-repository.ts'
+import type { Page, PageRequest } from '../storage/pages.ts'
+
+export interface AuditedAction {
+  readonly actor: string
+  /** Such as `key.revoke`. */
+  readonly action: string
+  /** What was asked for. */
+  readonly details: object
+  readonly requestId: string | null
+  /** Asked before the action and after it, when what it made has its id. */
+  readonly target: () => string | null
+}
+
+/** Their values never leave the request. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'api_key'])
+
+export class AuditLog {
+  readonly #database: ApiDatabase
+  readonly #clock: Clock
+
+  constructor({ database, clock }: { readonly database: ApiDatabase; readonly clock: Clock }) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** Does `act` and answers as it does. @throws also what the database throws, and then nothing was done */
+  async record<Result>(
+    { actor, action, details, requestId, target }: AuditedAction,
+    act: () => Promise<Result> | Result,
+  ): Promise<Result> {
+    const id = randomUUID()
+    await insertAuditRecord(this.#database, {
+      ...{ id, actor, action, requestId, target: target(), status: null },
+      createdAtUnixSeconds: this.#clock.unixSeconds(),
+      details: JSON.stringify(details, hideSecrets),
+    })
+    const end = (status: number) => setAuditOutcome(this.#database, id, { target: target(), status })
+    try {
+      const result = await act()
+      await end(200)
+      return result
+    } catch (error) {
+      await end(toServiceError(error, requestId ?? '').status)
+      throw error
+    }
+  }
+
+  /** Oldest first. */
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
+    return listAuditRecords(this.#database, filter, page)
+  }
+}
+
+function hideSecrets(name: string, value: unknown): unknown {
+  return SECRET_FIELDS.has(name) && value !== null && value !== undefined ? '[hidden]' : value
+}

@@ -11,7 +11,7 @@ import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { DEFAULT_MODEL_ID, ModelRegistry } from '../models/registry.ts'
-import type { Engine } from '../protocol/engine.ts'
+import type { Engine, ModelInfo } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
@@ -61,9 +61,9 @@ export async function createServer(
     openService(config, { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }),
   )
   const load = async (model: OutlinedModel) => {
-    const { id } = model
+    const { id, source, policy } = model
     try {
-      await registry.register(id, model.source, 'outline' in model ? { outline: model.outline } : {})
+      await registry.register(id, source, { policy, ...('outline' in model && { outline: model.outline }) })
     } catch (error) {
       // Unregistered before it was loaded, which is not a failed start.
       if (error instanceof ServiceError && error.code === 'model_not_found') return
@@ -137,6 +137,11 @@ function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers
   return { registry, quantizeJobs }
 }
 
+/** An upstream does not say how many it runs at once. */
+function readSlots({ engine, maxBatchSize }: ModelInfo): number | null {
+  return engine === 'openai' ? null : maxBatchSize
+}
+
 function readAliases({ aliases }: ServerConfig): ReadonlyMap<string, string> {
   return new Map(
     aliases.map((alias) => [alias.slice(0, alias.indexOf('=')), alias.slice(alias.indexOf('=') + 1)]),
@@ -158,6 +163,6 @@ function logServing(
   const info = registry.list().find((record) => record.id === id)?.info
   if (!info) return
   const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
-  const numbers = { parameters, quantization, maxSeqLen, slots: info.maxBatchSize, threads, memoryBytes }
+  const numbers = { parameters, quantization, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
   log.info({ address, model: id, engine, architecture, ...numbers }, 'serving')
 }

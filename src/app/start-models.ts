@@ -7,15 +7,18 @@ import type { ConfiguredModel } from '../config/model-kinds.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
 import { SecretText } from '../core/text/secret-text.ts'
+import { type ModelPolicy, OPEN_POLICY, toModelPolicy } from '../protocol/model-policy.ts'
 import { type LocalModelSource, type RemoteModelSource, toLocalSource } from '../protocol/model-source.ts'
 
 interface LocalModel {
   readonly id: string
+  readonly policy: ModelPolicy
   readonly source: LocalModelSource
 }
 
 interface RemoteModel {
   readonly id: string
+  readonly policy: ModelPolicy
   readonly source: RemoteModelSource
 }
 
@@ -46,10 +49,10 @@ export async function localModels(
 }
 
 async function downloaded(
-  { id, source }: LocalModel,
+  { source, ...model }: LocalModel,
   options: Parameters<typeof localCheckpoint>[1],
 ): Promise<LocalModel> {
-  return { id, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } }
+  return { ...model, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } }
 }
 
 function isLocal(model: StartModel): model is LocalModel {
@@ -72,22 +75,24 @@ function firstModel(config: ServerConfig): StartModel | null {
   const { upstream: endpoints, upstreamKey, upstreamModel: model } = config
   if (checkpoint !== null) {
     const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
-    return { id: modelId ?? checkpointName(checkpoint), source }
+    return { id: modelId ?? checkpointName(checkpoint), source, policy: OPEN_POLICY }
   }
   if (endpoints.length === 0) return null
   return {
     id: modelId ?? model ?? 'upstream',
     source: { kind: 'openai', endpoints, apiKey: toSecret(upstreamKey), model },
+    policy: OPEN_POLICY,
   }
 }
 
 function toStartModel(configured: ConfiguredModel): StartModel {
+  const policy = toModelPolicy(configured)
   if (configured.engine !== 'openai') {
-    const { id, engine: _none, ...source } = configured
-    return { id, source: toLocalSource(source) }
+    const { id, engine: _none, fallback: _fallback, tiers: _tiers, keys: _keys, ...source } = configured
+    return { id, policy, source: toLocalSource(source) }
   }
   const { id, endpoints, apiKey, model = null } = configured
-  return { id, source: { kind: 'openai', endpoints, apiKey: toSecret(apiKey), model } }
+  return { id, policy, source: { kind: 'openai', endpoints, apiKey: toSecret(apiKey), model } }
 }
 
 function toSecret(text: string | null | undefined): SecretText | null {
@@ -107,7 +112,7 @@ export async function outlineAll(
     }
     const { id, source } = given
     try {
-      outlined.push({ id, source, outline: await outlineCheckpoint(source, { maxSeqLen }) })
+      outlined.push({ ...given, outline: await outlineCheckpoint(source, { maxSeqLen }) })
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)
       if (!isListed || !(error instanceof StartError)) throw error

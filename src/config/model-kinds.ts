@@ -1,5 +1,6 @@
 /** How the list of models in a configuration file, or from code, is read. */
 import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
+import { type Tier, TIERS } from '../core/tiers.ts'
 import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
 import { choice, list, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
@@ -22,17 +23,32 @@ const endpoints: ValueKind<readonly string[]> = {
   },
 }
 
-const LOCAL_FIELDS = ['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const
-const REMOTE_FIELDS = ['id', 'engine', 'endpoints', 'apiKey', 'model'] as const
+const COMMON_FIELDS = ['id', 'fallback', 'tiers', 'keys'] as const
+const LOCAL_FIELDS = [
+  ...COMMON_FIELDS,
+  ...(['checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const),
+] as const
+const REMOTE_FIELDS = [...COMMON_FIELDS, 'engine', 'endpoints', 'apiKey', 'model'] as const
+
+export const keyIdKind = textLike('key id', 'the id of a key', (text) => /^[\w-]{1,100}$/.test(text))
 
 type FieldName = (typeof LOCAL_FIELDS)[number] | (typeof REMOTE_FIELDS)[number]
 
 /** A model of the list; null is absence. Reading the list fills in the defaults. */
 export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel
 
-/** A model that other servers serve over OpenAI's API. */
-interface ConfiguredRemoteModel {
+interface ConfiguredPolicy {
   readonly id: string
+  /** The model that answers while this one cannot be reached. @default none */
+  readonly fallback?: string | null
+  /** Whose callers may use it, beside the holders of `keys`. @default all, where `keys` is not given either */
+  readonly tiers?: readonly Tier[] | null
+  /** Ids of keys that may use it. */
+  readonly keys?: readonly string[] | null
+}
+
+/** A model that other servers serve over OpenAI's API. */
+interface ConfiguredRemoteModel extends ConfiguredPolicy {
   readonly engine: 'openai'
   /** As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name. */
   readonly endpoints: readonly string[]
@@ -42,8 +58,7 @@ interface ConfiguredRemoteModel {
   readonly model?: string | null
 }
 
-interface ConfiguredLocalModel {
-  readonly id: string
+interface ConfiguredLocalModel extends ConfiguredPolicy {
   readonly engine?: undefined
   /** A path, or `hf:org/repo[:file.gguf]`. */
   readonly checkpoint: string
@@ -98,9 +113,15 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
   }
   const readOptional = <Value>(name: FieldName, kind: ValueKind<Value>): Value | null =>
     values[name] === undefined || values[name] === null ? null : read(name, kind)
+  const common = {
+    id: read('id', modelIdKind),
+    fallback: readOptional('fallback', modelIdKind),
+    tiers: readOptional('tiers', list(choice(TIERS))),
+    keys: readOptional('keys', list(keyIdKind)),
+  }
   if (isRemote) {
     return Object.freeze({
-      id: read('id', modelIdKind),
+      ...common,
       engine: 'openai',
       endpoints: read('endpoints', endpoints),
       apiKey: readOptional('apiKey', upstreamSecret),
@@ -108,7 +129,7 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     })
   }
   return Object.freeze({
-    id: read('id', modelIdKind),
+    ...common,
     checkpoint: read('checkpoint', path()),
     modelConfig: readOptional('modelConfig', path()),
     tokenizer: readOptional('tokenizer', path()),

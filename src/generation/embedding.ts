@@ -3,13 +3,14 @@
  * input; knows neither HTTP nor a dialect. No guard looks at the inputs: nothing is generated from them.
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
-import type { ModelLease, ModelRegistry } from '../models/registry.ts'
+import type { ModelLease } from '../models/registry.ts'
 import type { AnswerEvent, EmbeddingRequest, Prompt } from '../protocol/engine.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
+import { leaseModel, type LeasingRegistry } from './lease-model.ts'
 
 export interface EmbeddingDeps extends BillingDeps {
-  readonly registry: Pick<ModelRegistry, 'acquire'>
+  readonly registry: LeasingRegistry
 }
 
 export interface EmbeddingContext extends BilledContext {
@@ -52,7 +53,7 @@ export async function embed(
 ): Promise<Embedded> {
   const { caller, signal, timeline, requestId } = context
   const place = { priorityClass: caller.limits.priorityClass, priority: 0, accountId: caller.accountId }
-  using lease = await deps.registry.acquire(modelId, signal, place)
+  using lease = await leaseModel(deps.registry, { modelId, caller, signal })
   const inputs = prepare(lease)
   checkTokenIds(inputs, lease)
   timeline.recordModel(lease.modelId)

@@ -2,13 +2,15 @@
  * What an engine is asked for: a request's options within the bounds of the caller's tier, and its place in the queue. Called
  * by `generation.ts`.
  */
-import type { TierLimits } from '../core/tiers.ts'
+import type { Tier, TierLimits } from '../core/tiers.ts'
 import type { AnswerPlan } from '../models/chat/answer-plan.ts'
 import type { EngineRequest } from '../protocol/engine.ts'
 import { choicesOf, type GenerationRequest } from './generation-request.ts'
 
 export interface Requester {
   readonly accountId: string
+  readonly keyId: string
+  readonly tier: Tier
   readonly limits: Pick<TierLimits, 'maxTokensPerRequest' | 'priorityClass'>
 }
 

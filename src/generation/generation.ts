@@ -14,7 +14,7 @@ import { InvariantError, ServiceError, toServiceError } from '../core/errors.ts'
 import { type OutputFilter, removeControls } from '../guards/output/output-filter.ts'
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AnswerPlan } from '../models/chat/answer-plan.ts'
-import type { ModelLease, ModelRegistry } from '../models/registry.ts'
+import type { ModelLease } from '../models/registry.ts'
 import {
   type AnswerEvent,
   countSequences,
@@ -32,6 +32,7 @@ import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
 import { chatFieldName, type GenerationRequest, withChatFieldName } from './generation-request.ts'
 import { JoinedAnswers } from './joined-answers.ts'
+import { fallbacksOf, isUnreachable, leaseModel, type LeasingRegistry } from './lease-model.ts'
 import {
   type OversizedPrompt,
   type PreparedPrompt,
@@ -43,11 +44,11 @@ import { textsOf } from './prompt-inputs.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
-  readonly registry: Pick<ModelRegistry, 'acquire'>
+  readonly registry: LeasingRegistry
   /** Null where answers are not checked. */
   readonly outputGuard: OutputGuard | null
   readonly clock: Clock
-  readonly log: Pick<Log, 'error' | 'info'>
+  readonly log: Pick<Log, 'error' | 'info' | 'warn'>
 }
 
 /** The request that a generation answers. */
@@ -86,6 +87,8 @@ export class Generation implements Disposable {
   readonly createdUnixSeconds: number
   readonly #opened: OpenedGeneration
   readonly #counter: EventCounter
+  /** Set where the engine's first events were waited for already. */
+  #begun: BegunAnswer | null = null
 
   private constructor(opened: OpenedGeneration) {
     this.modelId = opened.lease.modelId
@@ -99,7 +102,8 @@ export class Generation implements Disposable {
   }
 
   /**
-   * Waits for the model where it is being loaded. The caller disposes the generation.
+   * Waits for the model where it is being loaded, and of one that has a fallback for the first events, so that another model can
+   * answer. The caller disposes the generation.
    * @throws ServiceError when there is no such model, when it cannot do what is asked for, when the guard refuses the input
    */
   static async open(
@@ -108,10 +112,50 @@ export class Generation implements Disposable {
     context: GenerationContext,
   ): Promise<Generation> {
     checkMinTokens(request)
-    const { input } = request
-    const { signal, timeline } = context
+    const { caller, requestId, signal } = context
+    let modelId = request.modelId
+    for (const next of fallbacksOf(deps.registry, modelId, caller)) {
+      try {
+        return await Generation.#openWithFallback(deps, { ...request, modelId }, context)
+      } catch (error) {
+        if (signal.aborted || !isUnreachable(error)) throw error
+        deps.log.warn({ requestId, model: modelId, fallback: next }, 'a model cannot be reached: its fallback answers')
+        modelId = next
+      }
+    }
+    return await Generation.#open(deps, { ...request, modelId }, context)
+  }
+
+  /** @throws also when nothing of the model can be reached; of a batch, whose prompts fail one by one, that is known by its state */
+  static async #openWithFallback(
+    deps: GenerationDeps,
+    request: GenerationRequest,
+    context: GenerationContext,
+  ): Promise<Generation> {
+    const { input, modelId } = request
+    const isBatch = input.kind === 'prompts' && input.batch !== null
+    if (isBatch && deps.registry.get(modelId).state !== 'ready')
+      throw new ServiceError('engine_unavailable', { message: 'it is not ready.' })
+    const generation = await Generation.#open(deps, request, context)
+    if (isBatch) return generation
+    try {
+      await generation.#begin()
+      return generation
+    } catch (error) {
+      generation[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  static async #open(
+    deps: GenerationDeps,
+    request: GenerationRequest,
+    context: GenerationContext,
+  ): Promise<Generation> {
+    const { input, modelId, priority } = request
+    const { signal, timeline, caller } = context
     const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
-    const lease = await deps.registry.acquire(request.modelId, signal, engineOptions.place)
+    const lease = await leaseModel(deps.registry, { modelId, caller, signal, priority })
     try {
       checkRequest(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
@@ -153,21 +197,21 @@ export class Generation implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    // Left before it was run; of one that has run, nothing is left.
+    this.#begun?.events.return?.().catch(() => {})
     this.#opened.lease[Symbol.dispose]()
   }
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
-    const { engineOptions, context, constraintField } = this.#opened
+    const { engineOptions, context } = this.#opened
     const { signal } = context
     const request = { ...engineOptions, prompts }
     const count = countSequences(request)
     const filter = this.#openFilter(count)
     const toAnswer = this.#openReader(filter, count)
-    const engineEvents = this.#engineEvents(request)
-    const named =
-      constraintField === undefined ? engineEvents : withConstraintField(engineEvents, constraintField)
-    for await (const events of named) {
+    const engineEvents = this.#begun === null ? this.#engineEvents(request) : resume(this.#begun)
+    for await (const events of engineEvents) {
       for (const event of events) {
         this.#counter.record(event)
         for (const read of toAnswer(event)) {
@@ -202,11 +246,21 @@ export class Generation implements Disposable {
     }
   }
 
+  async #begin(): Promise<void> {
+    const { engineOptions, prompts } = this.#opened
+    const request = { ...engineOptions, prompts: prompts.filter(isAccepted) }
+    const events = this.#engineEvents(request)[Symbol.asyncIterator]()
+    this.#begun = { events, first: await events.next() }
+  }
+
   #engineEvents(request: EngineRequest): AsyncIterable<readonly AnswerEvent[]> {
-    const { lease, context, relaxedConstraint: relaxed } = this.#opened
+    const { lease, context, relaxedConstraint: relaxed, constraintField } = this.#opened
     const { signal } = context
-    if (relaxed === null) return lease.engine.generate(request, signal)
-    return generateRelaxed(lease.engine, request, { relaxed, signal })
+    const events =
+      relaxed === null
+        ? lease.engine.generate(request, signal)
+        : generateRelaxed(lease.engine, request, { relaxed, signal })
+    return constraintField === undefined ? events : withConstraintField(events, constraintField)
   }
 
   /** @throws ServiceError for a failure, except in a batch, where it is the result of its prompt */
@@ -280,6 +334,19 @@ export class Generation implements Disposable {
       deps.log.info({ requestId, rule, hits }, 'the output guard took something out of an answer')
     }
     return deps.outputGuard.open(count, { systemMessages: systemMessages(input), onHit })
+  }
+}
+
+interface BegunAnswer {
+  readonly events: AsyncIterator<readonly AnswerEvent[]>
+  readonly first: IteratorResult<readonly AnswerEvent[]>
+}
+
+async function* resume({ events, first }: BegunAnswer): AsyncGenerator<readonly AnswerEvent[], void, void> {
+  try {
+    for (let next = first; next.done !== true; next = await events.next()) yield next.value
+  } finally {
+    await events.return?.()
   }
 }
 

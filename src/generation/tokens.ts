@@ -4,14 +4,15 @@
  * prompts of generations wait.
  */
 import { ServiceError } from '../core/errors.ts'
-import type { ModelLease, ModelRegistry } from '../models/registry.ts'
+import type { ModelLease } from '../models/registry.ts'
 import type { Chat } from '../protocol/chat.ts'
 import type { TextPrompt, TokenizedText } from '../protocol/engine.ts'
 import type { Requester } from './engine-request.ts'
+import { leaseModel, type LeasingRegistry } from './lease-model.ts'
 import { checkPromptTokens } from './prompt-inputs.ts'
 
 export interface TokensDeps {
-  readonly registry: Pick<ModelRegistry, 'acquire'>
+  readonly registry: LeasingRegistry
 }
 
 export interface TokensContext {
@@ -65,9 +66,7 @@ async function acquire(
   { caller, signal }: TokensContext,
   modelId: string | null,
 ): Promise<ModelLease> {
-  const { accountId, limits } = caller
-  const place = { accountId, priorityClass: limits.priorityClass, priority: 0 }
-  const lease = await registry.acquire(modelId, signal, place)
+  const lease = await leaseModel(registry, { modelId, caller, signal })
   if (lease.info.embedding === undefined) return lease
   lease[Symbol.dispose]()
   const message = `model must generate text, but '${lease.modelId}' does not.`

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
 import type { ModelRecord } from '../models/model-record.ts'
+import { OPEN_POLICY } from '../protocol/model-policy.ts'
 import { Endpoints } from './endpoints.ts'
 
 const FAILED: ModelRecord = {
@@ -14,6 +15,7 @@ const FAILED: ModelRecord = {
   replicas: { all: 2, ready: 1 },
   engineDeaths: 0,
   quantization: 'none',
+  policy: OPEN_POLICY,
 }
 
 it('shows of a model that failed neither the folders of its files nor less than the full server does', () => {

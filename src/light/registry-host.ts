@@ -16,7 +16,7 @@ const UNBILLED = {
   usageRecorder: { record: async () => {} },
   tokenBudgets: { spend: () => {} },
   metrics: { countGuardHit: () => {} },
-  log: { error: () => {}, info: () => {} },
+  log: { error: () => {}, info: () => {}, warn: () => {} },
 } as const satisfies Partial<GenerationDeps>
 
 /** All callers of a light server are equal. */
@@ -25,6 +25,7 @@ const CALLER = {
   accountId: OPERATOR_ACCOUNT_ID,
   teamId: null,
   budgets: [],
+  tier: 'enterprise',
   path: '/v1/generate',
   limits: { maxTokensPerRequest: Number.POSITIVE_INFINITY, priorityClass: 0 },
 } as const

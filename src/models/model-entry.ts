@@ -2,6 +2,7 @@
 import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
+import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadedModel } from './loaded-model.ts'
 
@@ -17,6 +18,8 @@ export interface ModelEntry {
   current: LoadedModel | null
   /** What `current` was loaded from; null for the fallback and before the first load has finished. */
   source: ModelSource | null
+  /** Of what serves, or of what is loaded first. */
+  policy: ModelPolicy
   /** Held by the load under way; later loads wait in order of arrival. */
   readonly loads: Mutex
   /** Whether it stays, as `failed`, when its first load fails. */
@@ -35,6 +38,7 @@ export function createEntry(id: string, unixSeconds: number): ModelEntry {
     isDraining: false,
     current: null,
     source: null,
+    policy: OPEN_POLICY,
     loads: new Mutex(),
     isKept: false,
     removed: new AbortController(),

@@ -3,6 +3,7 @@ import { ServiceError } from '../core/errors.ts'
 import { withoutFolders } from '../core/text/file-paths.ts'
 import type { Quantization } from '../core/quant-mode.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
+import type { ModelPolicy } from '../protocol/model-policy.ts'
 import type { ModelEntry } from './model-entry.ts'
 
 export const BYTES_PER_MB = 1_000_000
@@ -36,6 +37,7 @@ export interface ModelRecord {
   readonly engineDeaths: number
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
+  readonly policy: ModelPolicy
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {
@@ -52,6 +54,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     replicas: entry.current?.engine.status().replicas ?? null,
     engineDeaths: entry.current?.engine.status().deaths ?? 0,
     quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
+    policy: entry.policy,
   }
 }
 

@@ -13,6 +13,7 @@ import type { Clock } from '../core/clock.ts'
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelOutline, QueuePlace } from '../protocol/engine.ts'
+import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
 import type { ModelLease } from './loaded-model.ts'
 import {
@@ -58,6 +59,8 @@ export interface RegisterOptions {
   readonly outline?: ModelOutline
   /** Whether an id that is new stays, as `failed`, when its load fails. @default true */
   readonly keepsFailed?: boolean
+  /** Holds as soon as the model serves. @default no fallback, open to all */
+  readonly policy?: ModelPolicy
 }
 
 export class ModelRegistry {
@@ -98,9 +101,14 @@ export class ModelRegistry {
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
+    const { policy = OPEN_POLICY } = options
+    if (entry.current === null) entry.policy = policy
     this.#wasGivenModel ||= entry.isKept
     try {
-      await entry.loads.run(() => this.#loader.load(entry, source, options.outline ?? null))
+      await entry.loads.run(async () => {
+        await this.#loader.load(entry, source, options.outline ?? null)
+        entry.policy = policy
+      })
       this.#wasGivenModel = true
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
@@ -164,10 +172,14 @@ export class ModelRegistry {
     return toRecord(this.#resolve(modelId))
   }
 
-  /** Why the default model cannot take work now; null while it can. */
+  /** Why the default model cannot take work now; null while it, or its fallback, can. */
   whyNotReady(): ServiceError | null {
     const entry = this.#findDefault()
-    return entry === null ? noModel() : notReady(entry)
+    if (entry === null) return noModel()
+    const why = notReady(entry)
+    const { fallback } = entry.policy
+    const other = why === null || fallback === null ? null : this.#find(fallback)
+    return other === null || notReady(other) !== null ? why : null
   }
 
   /** Sequences of a priority class that wait for a slot or a first load. */
@@ -232,10 +244,14 @@ export class ModelRegistry {
 
   #resolve(modelId: string | null): ModelEntry {
     const id = modelId ?? DEFAULT_MODEL_ID
-    const named = this.#entries.get(id) ?? this.#entries.get(this.#options.aliases?.get(id) ?? '')
-    const entry = named ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
+    const entry = this.#find(id)
     if (entry === null) throw modelNotFound(id)
     return entry
+  }
+
+  #find(id: string): ModelEntry | null {
+    const named = this.#entries.get(id) ?? this.#entries.get(this.#options.aliases?.get(id) ?? '')
+    return named ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
   }
 
   /** The one registered first: the server registers its `--checkpoint` before anything else. */

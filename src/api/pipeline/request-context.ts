@@ -74,7 +74,7 @@ export class RequestContext implements GenerationContext {
 
   get caller(): Caller {
     const { keyId, accountId, teamId, budgets, tier } = this.credential
-    return { keyId, accountId, teamId, budgets, path: this.routePath ?? '', limits: TIER_LIMITS[tier] }
+    return { keyId, accountId, tier, teamId, budgets, path: this.routePath ?? '', limits: TIER_LIMITS[tier] }
   }
 
   /** Aborts when the client leaves; it is watched from the first call on. */

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
+import { toModelPolicy } from '../../protocol/model-policy.ts'
 import type { ModelSource } from '../../protocol/model-source.ts'
 import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
@@ -43,7 +44,7 @@ export function registerAdminModelRoutes(
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
       const source = toSource(body)
-      const registered = registry.register(id, source, { keepsFailed: !waits }).catch((error: unknown) => {
+      const registered = registry.register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body) }).catch((error: unknown) => {
         log.warn({ model: id, err: error }, 'a model was not registered')
         throw toRefusal(id, error)
       })

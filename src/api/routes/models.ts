@@ -5,6 +5,8 @@
 import type { FastifyInstance } from 'fastify'
 import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { refuseHidden } from '../../generation/lease-model.ts'
+import { mayUse } from '../../protocol/model-policy.ts'
 import type { AppDeps } from '../deps.ts'
 import { modelPageQuery, modelQuery, toModelFor, toModelList } from '../dialects/anthropic-messages/models.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -35,7 +37,10 @@ export function registerModelRoutes(
     ok: modelList,
     errors: [401, 429, 500],
     errorShape: 'openai',
-    handler: ({ query, context }) => toModelList(registry.list(), query, context.request.headers),
+    handler: ({ query, context }) => {
+      const models = registry.list().filter(({ policy }) => mayUse(policy, context.credential))
+      return toModelList(models, query, context.request.headers)
+    },
   })
 
   addRoute(app, 'GET /v1/models/*', {
@@ -48,7 +53,11 @@ export function registerModelRoutes(
     ok: model,
     errors: [401, 404, 429, 500],
     errorShape: 'openai',
-    handler: ({ params, context }) => toModelFor(context.request.headers, registry.get(params['*'])),
+    handler: ({ params, context }) => {
+      const modelId = params['*']
+      refuseHidden(registry, { modelId, caller: context.credential })
+      return toModelFor(context.request.headers, registry.get(modelId))
+    },
   })
 
   addRoute(app, 'POST /v1/models/quantize', {
@@ -65,6 +74,7 @@ export function registerModelRoutes(
       const { optionalCredential: caller } = context
       // Without a credential it is the admin.
       const isOperator = caller === null || caller.accountId === OPERATOR_ACCOUNT_ID
+      if (caller !== null) refuseHidden(registry, { modelId: id, caller, param: 'model_id' })
       try {
         return toQuantizeBody(await quantizeJobs.quantize(id, mode, { isOperator }))
       } catch (error) {

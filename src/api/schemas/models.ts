@@ -1,6 +1,8 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
+import { keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
+import { TIERS } from '../../core/tiers.ts'
 import { TOOL_FORMATS } from '../../core/tool-format.ts'
 import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
@@ -106,6 +108,22 @@ const readBy = <Value>(kind: ValueKind<Value>) =>
   })
 
 const MAX_ENDPOINTS = 256
+const MAX_KEYS = 1000
+
+/** Who may use it, and what answers in its place. */
+const policyFields = {
+  fallback: readBy(modelIdKind)
+    .nullish()
+    .describe('The id of the model that answers generations while this one cannot be reached.'),
+  tiers: arrayOf(z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) }), {
+    ...{ min: 0, max: TIERS.length, of: 'tiers' },
+  })
+    .nullish()
+    .describe('The tiers that may use it, beside `keys`; all where neither is given.'),
+  keys: arrayOf(readBy(keyIdKind), { min: 0, max: MAX_KEYS, of: 'ids of keys' })
+    .nullish()
+    .describe('The ids of keys that may use it, beside `tiers`.'),
+}
 
 const remoteModelRequest = z
   .object({
@@ -118,6 +136,7 @@ const remoteModelRequest = z
       .nullish()
       .describe('Sent to the endpoints: text, `env:NAME` or `@FILE` of the server. Never shown.'),
     model: readBy(modelName).nullish().describe('Its id there; by default the first that they list.'),
+    ...policyFields,
   })
   .meta({ id: 'RegisterRemoteModelRequest' })
 
@@ -133,6 +152,7 @@ const localModelRequest = z
       tokenizer: besideCheckpoint(),
       quantization: nullableWithDefault(quantization(), 'none'),
       tool_format: nullableWithDefault(toolFormat(), 'auto').describe('How the model writes tool calls.'),
+      ...policyFields,
     },
     { error: 'must be a JSON object' },
   )

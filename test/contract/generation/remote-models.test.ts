@@ -1,0 +1,204 @@
+/** Remote models over HTTP: an app in front of upstreams on real sockets. */
+import { describe, expect, it } from 'vitest'
+import { createOpener } from '../../../src/app/open-remote.ts'
+import type { RegisterOptions } from '../../../src/models/registry.ts'
+import { toModelPolicy } from '../../../src/protocol/model-policy.ts'
+import { createRegistry, createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
+import { whenUnused } from '../../support/shared.ts'
+import { chatEnd, chatEvent, FaultyUpstream, openStream, sayPieces } from '../../support/upstream/faulty-upstream.ts'
+
+const openEngine = createOpener({
+  openLocal: () => Promise.reject(new Error('there are no local models here')),
+  log: { info: () => {}, warn: () => {} },
+})
+
+/** A port that nothing listens on: it belongs to a server that has been closed. */
+async function closedUrl(): Promise<string> {
+  await using upstream = await FaultyUpstream.start(sayPieces('x'))
+  return upstream.url
+}
+
+async function serve(
+  models: Readonly<Record<string, { readonly url: string } & Parameters<typeof toModelPolicy>[0]>>,
+  options: Parameters<typeof createTestApp>[0] = {},
+) {
+  const registry = createRegistry({ openEngine })
+  whenUnused(() => registry.close())
+  for (const [id, { url, ...policy }] of Object.entries(models)) {
+    const more: RegisterOptions = { policy: toModelPolicy(policy) }
+    const source = { kind: 'openai', endpoints: [url], apiKey: null, model: 'up' } as const
+    await registry.register(id, source, more)
+  }
+  return createTestApp({ registry, ...options })
+}
+
+const ask = (model: string, more: object = {}) => ({ model, messages: [{ role: 'user', content: 'hi' }], ...more })
+
+describe('a remote model', () => {
+  it('answers chats, plain and streamed, and bills what the upstream tells', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
+    const { post, usage } = await serve({ m: upstream })
+
+    const plain = (await post('/v1/chat/completions', ask('m'))).json()
+    const streamed = (await post('/v1/chat/completions', ask('m', { stream: true }))).body
+
+    expect(plain).toMatchObject({ model: 'm', choices: [{ message: { content: 'ab' }, finish_reason: 'stop' }] })
+    expect(plain.usage).toMatchObject({ prompt_tokens: 7, completion_tokens: 5 })
+    expect(streamed).toContain('"content":"a"')
+    expect(streamed).toMatch(/data: \[DONE\]\n\n$/)
+    expect(usage).toMatchObject([
+      { status: 200, tokensIn: 7, tokensOut: 5 },
+      { status: 200, tokensIn: 7, tokensOut: 5 },
+    ])
+  })
+
+  it.each(['/v1/responses', '/v1/messages'])('answers %s as a chat of the upstream', async (path) => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
+    const { post } = await serve({ m: upstream })
+    const body = path === '/v1/responses' ? { model: 'm', input: 'hi' } : ask('m', { max_tokens: 8 })
+
+    const answer = await post(path, body)
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toContain('ab')
+    expect(upstream.calls[0]?.path).toBe('/v1/chat/completions')
+  })
+
+  it.each([
+    [400, {}, 400, 'upstream_refused'],
+    [401, {}, 503, 'engine_unavailable'],
+    [429, { 'retry-after': '7' }, 429, 'upstream_busy'],
+    [500, {}, 503, 'engine_unavailable'],
+  ] as const)('answers a %i of its upstream', async (status, headers, expected, code) => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(status, headers).end('{"error":{"message":"its own sentence"}}')
+    })
+    const { post } = await serve({ m: upstream })
+
+    const answer = await post('/v1/chat/completions', ask('m'))
+
+    expect(answer.statusCode).toBe(expected)
+    expect(answer.json().error).toMatchObject({ code })
+    if (status === 429) expect(answer.headers['retry-after']).toBe('7')
+    if (status === 400) expect(answer.json().error.message).toContain('its own sentence')
+  })
+
+  it('ends a stream whose upstream dies with an error event', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.write(chatEvent({ content: 'a' }), () => response.destroy())
+    })
+    const { post, usage } = await serve({ m: upstream })
+
+    const { statusCode, body } = await post('/v1/chat/completions', ask('m', { stream: true }))
+
+    expect(statusCode).toBe(200)
+    expect(body).toContain('"code":"engine_failed"')
+    expect(usage).toMatchObject([{ status: 500 }])
+  })
+})
+
+describe('the fallback of a model', () => {
+  it('answers, under its own id, while the model cannot be reached', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
+    const { post, usage } = await serve({ m: { url: await closedUrl(), fallback: 'other' }, other: upstream })
+
+    const plain = (await post('/v1/chat/completions', ask('m'))).json()
+    const streamed = (await post('/v1/chat/completions', ask('m', { stream: true }))).body
+    const batch = (await post('/v1/generate/batch', { model: 'm', prompts: ['x'] })).json()
+
+    expect(plain).toMatchObject({ model: 'other', choices: [{ message: { content: 'ab' } }] })
+    expect(streamed).toContain('"model":"other"')
+    expect(batch.results ?? batch).toMatchObject([{ model: 'other' }])
+    expect(usage.map(({ model }) => model)).toEqual(['other', 'other', 'other'])
+  })
+
+  it('answers what no endpoint has begun to answer, and nothing after that', async () => {
+    let answered = 0
+    await using failing = await FaultyUpstream.start((response) => {
+      answered++
+      if (answered > 1) {
+        openStream(response)
+        response.write(chatEvent({ content: 'a' }), () => response.destroy())
+      } else response.writeHead(503).end()
+    })
+    await using upstream = await FaultyUpstream.start(sayPieces('b'))
+    const { post } = await serve({ m: { url: failing.url, fallback: 'other' }, other: upstream })
+
+    expect((await post('/v1/chat/completions', ask('m'))).json()).toMatchObject({ model: 'other' })
+    expect((await post('/v1/chat/completions', ask('m'))).json().error).toMatchObject({ code: 'engine_failed' })
+    expect(upstream.calls).toHaveLength(1)
+  })
+
+  it('is asked by no refusal, and fails as the last of a chain, also of a circle', async () => {
+    await using refusing = await FaultyUpstream.start((response) => void response.writeHead(400).end('{}'))
+    const down = await closedUrl()
+    const { post } = await serve({
+      refused: { url: refusing.url, fallback: 'a' },
+      a: { url: down, fallback: 'b' },
+      b: { url: down, fallback: 'a' },
+      c: { url: down, fallback: 'nothing-of-this-id' },
+    })
+
+    expect((await post('/v1/chat/completions', ask('refused'))).json().error.code).toBe('upstream_refused')
+    for (const model of ['a', 'b', 'c'])
+      expect((await post('/v1/chat/completions', ask(model))).json().error.code).toBe('engine_unavailable')
+  })
+
+  it('sends no embedding to another model', async () => {
+    await using upstream = await FaultyUpstream.start((response) => void response.writeHead(500).end())
+    const { post } = await serve({ m: { url: await closedUrl(), fallback: 'other' }, other: upstream })
+
+    expect((await post('/v1/embeddings', { model: 'm', input: 'x' })).statusCode).toBe(503)
+    expect(upstream.calls).toHaveLength(0)
+  })
+})
+
+describe('a model of some tiers or keys', () => {
+  const FREE = { authenticator: createTierAuthenticator('free') }
+
+  it('does not exist for other callers', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.end(chatEvent({ content: 'a' }) + chatEnd())
+    })
+    const { call, post } = await serve({ open: upstream, m: { url: upstream.url, tiers: ['pro'], keys: ['x'] } }, FREE)
+
+    expect((await call('/v1/models')).json().data.map(({ id }: { id: string }) => id)).toEqual(['open'])
+    for (const answer of [
+      await call('/v1/models/m'),
+      await post('/v1/chat/completions', ask('m')),
+      await post('/v1/generate', { model: 'm', prompt: 'x' }),
+      await post('/v1/embeddings', { model: 'm', input: 'x' }),
+      await post('/v1/rerank', { model: 'm', query: 'x', documents: ['y'] }),
+      await post('/tokenize', { model: 'm', prompt: 'x' }),
+      await post('/v1/models/quantize?model_id=m', {}),
+    ]) {
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json().detail).toBe("Model 'm' does not exist.")
+    }
+    expect(upstream.calls).toHaveLength(0)
+  })
+
+  it('serves callers of its tiers, holders of its keys and the operator', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a'))
+    const m = { url: upstream.url, tiers: ['pro'], keys: [] } as const
+    const pro = await serve({ m }, { authenticator: createTierAuthenticator('pro') })
+    const keyed = await serve({ m: { url: upstream.url, keys: ['k'] } }, FREE)
+    const operator = await serve({ m })
+
+    for (const { call, post } of [pro, keyed, operator]) {
+      expect((await post('/v1/chat/completions', ask('m'))).statusCode).toBe(200)
+      expect((await call('/v1/models')).json().data).toHaveLength(1)
+    }
+  })
+
+  it('is no fallback for other callers', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a'))
+    const m = { url: await closedUrl(), fallback: 'other' }
+    const { post } = await serve({ m, other: { url: upstream.url, tiers: ['pro'] } }, FREE)
+
+    expect((await post('/v1/chat/completions', ask('m'))).statusCode).toBe(503)
+    expect(upstream.calls).toHaveLength(0)
+  })
+})

@@ -15,7 +15,9 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '1' },
   },
 })
-const [port, tokens, pauseMs] = [values.port, values.tokens, values['pause-ms']].map(Number)
+const port = Number(values.port)
+const tokens = Number(values.tokens)
+const pauseMs = Number(values['pause-ms'])
 
 if (cluster.isPrimary && Number(values.processes) > 1)
   for (let at = 0; at < Number(values.processes); at++) cluster.fork()
@@ -30,7 +32,10 @@ function serve() {
   const usage = { prompt_tokens: 10, completion_tokens: tokens, total_tokens: 10 + tokens }
   const end = `${chunk({}, 'stop')}data: ${JSON.stringify({ ...head, choices: [], usage })}\n\ndata: [DONE]\n\n`
   const whole = Buffer.from(chunk({ role: 'assistant', content: '' }, null) + pieces.join('') + end)
-  const models = JSON.stringify({ object: 'list', data: [{ id: 'fast', object: 'model', max_model_len: 8192 }] })
+  const models = JSON.stringify({
+    object: 'list',
+    data: [{ id: 'fast', object: 'model', max_model_len: 8192 }],
+  })
   createServer((request, response) => {
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' })

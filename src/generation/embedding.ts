@@ -7,7 +7,7 @@ import type { ModelLease } from '../models/registry.ts'
 import type { AnswerEvent, EmbeddingRequest, Prompt } from '../protocol/engine.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
-import { leaseModel, type LeasingRegistry } from './lease-model.ts'
+import { leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
 
 export interface EmbeddingDeps extends BillingDeps {
   readonly registry: LeasingRegistry

@@ -39,7 +39,11 @@ async function openGeneration(
   { texts = ['x'], batch = null, info = {}, overrides = {}, record }: WorldOptions = {},
 ) {
   const usage: UsageEntry[] = []
-  const log = { error: vi.fn<(...args: unknown[]) => void>(), warn: vi.fn<(...args: unknown[]) => void>(), info: vi.fn<(...args: unknown[]) => void>() }
+  const log = {
+    error: vi.fn<(...args: unknown[]) => void>(),
+    warn: vi.fn<(...args: unknown[]) => void>(),
+    info: vi.fn<(...args: unknown[]) => void>(),
+  }
   const client = new AbortController()
   const clock = new VirtualClock()
   const onTokensCapped = vi.fn<(count: number) => void>()

@@ -32,7 +32,7 @@ import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
 import { chatFieldName, type GenerationRequest, withChatFieldName } from './generation-request.ts'
 import { JoinedAnswers } from './joined-answers.ts'
-import { fallbacksOf, isUnreachable, leaseModel, type LeasingRegistry } from './lease-model.ts'
+import { fallbacksOf, isUnreachable, leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
 import {
   type OversizedPrompt,
   type PreparedPrompt,
@@ -119,7 +119,10 @@ export class Generation implements Disposable {
         return await Generation.#openWithFallback(deps, { ...request, modelId }, context)
       } catch (error) {
         if (signal.aborted || !isUnreachable(error)) throw error
-        deps.log.warn({ requestId, model: modelId, fallback: next }, 'a model cannot be reached: its fallback answers')
+        deps.log.warn(
+          { requestId, model: modelId, fallback: next },
+          'a model cannot be reached: its fallback answers',
+        )
         modelId = next
       }
     }

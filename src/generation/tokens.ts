@@ -8,7 +8,7 @@ import type { ModelLease } from '../models/registry.ts'
 import type { Chat } from '../protocol/chat.ts'
 import type { TextPrompt, TokenizedText } from '../protocol/engine.ts'
 import type { Requester } from './engine-request.ts'
-import { leaseModel, type LeasingRegistry } from './lease-model.ts'
+import { leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
 import { checkPromptTokens } from './prompt-inputs.ts'
 
 export interface TokensDeps {

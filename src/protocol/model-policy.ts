@@ -1,6 +1,6 @@
 /**
  * Who may use a model, and which model answers while it cannot be reached. Data, and the one rule over it; the registry stores it,
- * `generation/lease-model.ts` and the list of models apply it.
+ * `models/lease-model.ts` and the list of models apply it.
  */
 import { type Credential, OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
@@ -13,7 +13,7 @@ export interface ModelPolicy {
 }
 
 /** A caller of one of the tiers or with one of the keys. */
-export interface ModelAccess {
+interface ModelAccess {
   readonly tiers: readonly Tier[]
   /** Ids of keys. */
   readonly keys: readonly string[]

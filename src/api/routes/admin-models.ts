@@ -44,10 +44,12 @@ export function registerAdminModelRoutes(
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
       const source = toSource(body)
-      const registered = registry.register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body) }).catch((error: unknown) => {
-        log.warn({ model: id, err: error }, 'a model was not registered')
-        throw toRefusal(id, error)
-      })
+      const registered = registry
+        .register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body) })
+        .catch((error: unknown) => {
+          log.warn({ model: id, err: error }, 'a model was not registered')
+          throw toRefusal(id, error)
+        })
       const served = registered.then(() => log.info({ model: id, ...source }, 'a model was registered'))
       if (waits) await served
       else served.catch(() => {})

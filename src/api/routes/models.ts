@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { refuseHidden } from '../../generation/lease-model.ts'
+import { refuseHidden } from '../../models/lease-model.ts'
 import { mayUse } from '../../protocol/model-policy.ts'
 import type { AppDeps } from '../deps.ts'
 import { modelPageQuery, modelQuery, toModelFor, toModelList } from '../dialects/anthropic-messages/models.ts'

@@ -1,7 +1,6 @@
 /** The passthrough model, which serves when no checkpoint is given: one id, always ready, on worker threads. */
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
-import { OPEN_POLICY } from '../../protocol/model-policy.ts'
 import type { ModelHost } from '../endpoints.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
@@ -29,7 +28,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     replicas: null,
     engineDeaths: 0,
     quantization: 'none',
-    policy: OPEN_POLICY,
+    policy: { fallback: null, access: null },
   }
   const get = (modelId: string | null): ModelRecord => {
     if (modelId === null || modelId === MODEL_ID) return record

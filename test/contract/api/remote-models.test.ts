@@ -5,7 +5,13 @@ import type { RegisterOptions } from '../../../src/models/registry.ts'
 import { toModelPolicy } from '../../../src/protocol/model-policy.ts'
 import { createRegistry, createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
 import { whenUnused } from '../../support/shared.ts'
-import { chatEnd, chatEvent, FaultyUpstream, openStream, sayPieces } from '../../support/upstream/faulty-upstream.ts'
+import {
+  chatEnd,
+  chatEvent,
+  FaultyUpstream,
+  openStream,
+  sayPieces,
+} from '../../support/upstream/faulty-upstream.ts'
 
 const openEngine = createOpener({
   openLocal: () => Promise.reject(new Error('there are no local models here')),
@@ -32,7 +38,11 @@ async function serve(
   return createTestApp({ registry, ...options })
 }
 
-const ask = (model: string, more: object = {}) => ({ model, messages: [{ role: 'user', content: 'hi' }], ...more })
+const ask = (model: string, more: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'hi' }],
+  ...more,
+})
 
 describe('a remote model', () => {
   it('answers chats, plain and streamed, and bills what the upstream tells', async () => {
@@ -42,7 +52,10 @@ describe('a remote model', () => {
     const plain = (await post('/v1/chat/completions', ask('m'))).json()
     const streamed = (await post('/v1/chat/completions', ask('m', { stream: true }))).body
 
-    expect(plain).toMatchObject({ model: 'm', choices: [{ message: { content: 'ab' }, finish_reason: 'stop' }] })
+    expect(plain).toMatchObject({
+      model: 'm',
+      choices: [{ message: { content: 'ab' }, finish_reason: 'stop' }],
+    })
     expect(plain.usage).toMatchObject({ prompt_tokens: 7, completion_tokens: 5 })
     expect(streamed).toContain('"content":"a"')
     expect(streamed).toMatch(/data: \[DONE\]\n\n$/)
@@ -126,7 +139,9 @@ describe('the fallback of a model', () => {
     const { post } = await serve({ m: { url: failing.url, fallback: 'other' }, other: upstream })
 
     expect((await post('/v1/chat/completions', ask('m'))).json()).toMatchObject({ model: 'other' })
-    expect((await post('/v1/chat/completions', ask('m'))).json().error).toMatchObject({ code: 'engine_failed' })
+    expect((await post('/v1/chat/completions', ask('m'))).json().error).toMatchObject({
+      code: 'engine_failed',
+    })
     expect(upstream.calls).toHaveLength(1)
   })
 
@@ -162,7 +177,10 @@ describe('a model of some tiers or keys', () => {
       openStream(response)
       response.end(chatEvent({ content: 'a' }) + chatEnd())
     })
-    const { call, post } = await serve({ open: upstream, m: { url: upstream.url, tiers: ['pro'], keys: ['x'] } }, FREE)
+    const { call, post } = await serve(
+      { open: upstream, m: { url: upstream.url, tiers: ['pro'], keys: ['x'] } },
+      FREE,
+    )
 
     expect((await call('/v1/models')).json().data.map(({ id }: { id: string }) => id)).toEqual(['open'])
     for (const answer of [

@@ -3,16 +3,16 @@
  * generations, embeddings and token counts. A model that a caller may not use does not exist for that caller.
  */
 import { ServiceError } from '../core/errors.ts'
-import type { ModelLease, ModelRecord, ModelRegistry } from '../models/registry.ts'
+import type { TierLimits } from '../core/tiers.ts'
 import { mayUse, type ModelCaller } from '../protocol/model-policy.ts'
-import type { Requester } from './engine-request.ts'
+import type { ModelLease, ModelRecord, ModelRegistry } from './registry.ts'
 
 export type LeasingRegistry = Pick<ModelRegistry, 'acquire' | 'get'>
 
 export interface LeaseRequest {
   /** Null is the default model. */
   readonly modelId: string | null
-  readonly caller: Requester
+  readonly caller: ModelCaller & { readonly limits: Pick<TierLimits, 'priorityClass'> }
   readonly signal: AbortSignal
   /** @default 0 */
   readonly priority?: number

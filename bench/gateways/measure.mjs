@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a layer in front of an upstream costs: `node bench/gateways.mjs FOLDER`. The upstream answers at once; the same requests go to
+ * What a layer in front of an upstream costs: `node bench/gateways/measure.mjs FOLDER`. The upstream answers at once; the same requests go to
  * it bare and through each layer, in turns within one run. Prints latency at a fixed rate, requests a second of CPU under full
  * load, and the memory of many open streams. FOLDER/venv may hold litellm and vllm-router (PyPI).
  */
@@ -10,13 +10,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GATEWAYS, KEY, startGateway } from './gateways/contenders.mjs'
-import { readProcesses } from './servers/processes.mjs'
+import { GATEWAYS, KEY, startGateway } from './contenders.mjs'
+import { readProcesses } from '../servers/processes.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    only: { type: 'string', default: GATEWAYS.join(',') },
+    only: { type: 'string', default: /** @type {string} */ (GATEWAYS.join(',')) },
     rounds: { type: 'string', default: '3' },
     rate: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '6' },
@@ -25,9 +25,11 @@ const { values, positionals } = parseArgs({
   },
 })
 const folder = path.resolve(positionals[0] ?? '/tmp/gateways')
-const [rounds, rate, seconds, clients, streams] = [
-  ...[values.rounds, values.rate, values.seconds, values.clients, values.streams],
-].map(Number)
+const rounds = Number(values.rounds)
+const rate = Number(values.rate)
+const seconds = Number(values.seconds)
+const clients = Number(values.clients)
+const streams = Number(values.streams)
 const FAST = 'http://127.0.0.1:9100'
 const SLOW = 'http://127.0.0.1:9101'
 const BODY = JSON.stringify({
@@ -39,7 +41,7 @@ const BODY = JSON.stringify({
 const agents = {}
 const upstreams = [startUpstream('9100', '0'), startUpstream('9101', '1000')]
 await sleep(1500)
-/** @type {import('./gateways/contenders.mjs').Gateway[]} */
+/** @type {import('./contenders.mjs').Gateway[]} */
 const gateways = [{ name: 'bare', url: FAST, pid: upstreams[0]?.pid ?? 0, stop: async () => {} }]
 for (const [at, name] of values.only.split(',').entries()) {
   const gateway = await startGateway(name, { upstream: FAST, folder, port: 9110 + at })
@@ -47,7 +49,9 @@ for (const [at, name] of values.only.split(',').entries()) {
   else gateways.push(gateway)
 }
 try {
-  console.log(`${os.cpus()[0]?.model}, ${os.availableParallelism()} cores, Node ${process.version}, load ${os.loadavg()[0]?.toFixed(1)}`)
+  console.log(
+    `${os.cpus()[0]?.model}, ${os.availableParallelism()} cores, Node ${process.version}, load ${os.loadavg()[0]?.toFixed(1)}`,
+  )
   for (const gateway of gateways) await closedLoop(gateway, 3)
   await measureLatency()
   await measureLoad()
@@ -60,7 +64,7 @@ process.exit(0)
 
 /** @param {string} port @param {string} pauseMs */
 function startUpstream(port, pauseMs) {
-  const file = path.join(import.meta.dirname, 'gateways/fast-upstream.mjs')
+  const file = path.join(import.meta.dirname, 'fast-upstream.mjs')
   const child = spawn(process.execPath, [file, '--port', port, '--pause-ms', pauseMs], { stdio: 'inherit' })
   return { child, pid: child.pid ?? 0 }
 }
@@ -84,7 +88,9 @@ async function measureLatency() {
       }
     }
   }
-  console.log(`\nlatency at ${rate} requests/s, ms\n| | first byte p50 | p99 | whole answer p50 | p99 | added p50 | p99 |\n|---|---|---|---|---|---|---|`)
+  console.log(
+    `\nlatency at ${rate} requests/s, ms\n| | first byte p50 | p99 | whole answer p50 | p99 | added p50 | p99 |\n|---|---|---|---|---|---|---|`,
+  )
   const bare = all.get('bare')?.wholeMs ?? []
   for (const [name, { firstMs, wholeMs }] of all) {
     const figures = [
@@ -97,7 +103,9 @@ async function measureLatency() {
 
 /** Closed loop: requests a second, and requests for a second of its CPU. */
 async function measureLoad() {
-  console.log(`\n${clients} clients, each asks again at once\n| | requests/s | CPU ms a request | requests/s per core | p50 ms | p99 ms |\n|---|---|---|---|---|---|`)
+  console.log(
+    `\n${clients} clients, each asks again at once\n| | requests/s | CPU ms a request | requests/s per core | p50 ms | p99 ms |\n|---|---|---|---|---|---|`,
+  )
   for (const gateway of gateways) {
     const results = []
     for (let round = 0; round < rounds; round++) results.push(await closedLoop(gateway, seconds))
@@ -110,7 +118,7 @@ async function measureLoad() {
   }
 }
 
-/** @param {import('./gateways/contenders.mjs').Gateway} gateway @param {number} forSeconds */
+/** @param {import('./contenders.mjs').Gateway} gateway @param {number} forSeconds */
 async function closedLoop({ url, pid }, forSeconds) {
   const before = cpuOf(pid)
   const beganMs = performance.now()
@@ -126,7 +134,9 @@ async function closedLoop({ url, pid }, forSeconds) {
 
 /** Memory with so many streams open, a token each second in each. */
 async function measureStreams() {
-  console.log(`\n${streams} open streams, one token a second in each\n| | MB before | MB | kB a stream | CPU cores |\n|---|---|---|---|---|`)
+  console.log(
+    `\n${streams} open streams, one token a second in each\n| | MB before | MB | kB a stream | CPU cores |\n|---|---|---|---|---|`,
+  )
   for (const [at, name] of values.only.split(',').entries()) {
     const gateway = await startGateway(name, { upstream: SLOW, folder, port: 9130 + at })
     if (gateway === null) continue
@@ -139,7 +149,9 @@ async function measureStreams() {
     const memory = memoryOf(gateway.pid)
     const note = answered === undefined ? ' (not all streams had begun)' : ''
     const each = (1000 * (memory - before)) / streams
-    console.log(`| ${name}${note} | ${before.toFixed(0)} | ${memory.toFixed(0)} | ${each.toFixed(0)} | ${cores.toFixed(2)} |`)
+    console.log(
+      `| ${name}${note} | ${before.toFixed(0)} | ${memory.toFixed(0)} | ${each.toFixed(0)} | ${cores.toFixed(2)} |`,
+    )
     for (const { stop } of open) stop()
     await gateway.stop()
   }
@@ -173,7 +185,8 @@ function ask(url) {
         length += piece.length
       })
       response.once('end', () => {
-        if (response.statusCode === 200 && length > 1000) resolve({ firstMs, wholeMs: performance.now() - beganMs })
+        if (response.statusCode === 200 && length > 1000)
+          resolve({ firstMs, wholeMs: performance.now() - beganMs })
         else reject(new Error(`${url} answered ${response.statusCode} with ${length} bytes`))
       })
     })

@@ -16,7 +16,7 @@ import { readProcesses } from '../servers/processes.mjs'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    only: { type: 'string', default: /** @type {string} */ (GATEWAYS.join(',')) },
+    only: { type: 'string', default: GATEWAYS.join(',') },
     rounds: { type: 'string', default: '3' },
     rate: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '6' },

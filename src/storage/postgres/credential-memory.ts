@@ -76,6 +76,16 @@ export class CredentialMemory {
     this.#entries.delete(secretHash)
   }
 
+  /** Whatever has one of these for its id or its user's; the rest may have changed as well. */
+  forgetAny(ids: readonly unknown[]): void {
+    this.markStale()
+    if (ids.length === 0) return
+    for (const [secretHash, { credential }] of this.#entries) {
+      if (ids.includes(credential.found.id) || ids.includes(credential.found.userId ?? ''))
+        this.#entries.delete(secretHash)
+    }
+  }
+
   forgetNamed(notice: CredentialNotice): void {
     this.markStale()
     for (const [secretHash, { credential }] of this.#entries) {

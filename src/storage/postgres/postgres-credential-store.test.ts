@@ -1,19 +1,48 @@
 /** The credential store over a PostgreSQL of its own. Instances of the program on one are in `test/e2e/storage/postgres.test.ts`. */
 import { describe, expect, it } from 'vitest'
-import { createPostgresDatabase } from '../../../test/support/databases/throw-away-postgres.ts'
+import {
+  createPostgresDatabase,
+  startOwnPostgres,
+} from '../../../test/support/databases/throw-away-postgres.ts'
 import { QUIET_LOG } from '../../../test/support/databases/injected-database.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { systemClock } from '../../core/clock.ts'
 import { openPostgresAccounts } from './open-stores.ts'
 
-async function openAccounts() {
-  const url = await createPostgresDatabase()
+async function openAccounts(url?: string) {
+  url ??= await createPostgresDatabase()
   const opened = await openPostgresAccounts({ url, clock: systemClock, log: QUIET_LOG })
   whenUnused(() => opened.database.destroy())
   return opened
 }
 
+const KEY_ROW = {
+  key_prefix: 'sk',
+  name: '',
+  tier: 'free',
+  custom_rate_limit_rpm: null,
+  user_id: null,
+  created_at: 1,
+  expires_at: null,
+  revoked_at: null,
+} as const
+
 describe('PostgresCredentialStore', () => {
+  it('knows nothing of a key that it has revoked, even where the database is away before it tells so', async () => {
+    const postgres = await startOwnPostgres()
+    const { database, credentials } = await openAccounts(await postgres.createDatabase())
+    for (const id of ['kept', 'revoked']) {
+      const row = { ...KEY_ROW, id, secret_hash: id, account_id: id }
+      await database.insertInto('api_keys').values(row).execute()
+      expect(await credentials.findKey(id, 1)).toMatchObject({ id })
+    }
+    await database.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', 'revoked').execute()
+    await postgres.kill()
+
+    expect(await credentials.findKey('kept', 1)).toMatchObject({ id: 'kept' })
+    await expect(credentials.findKey('revoked', 1)).rejects.toMatchObject({ code: 'database_unavailable' })
+  })
+
   it('finds a key while transactions have every other connection', async () => {
     const { database, credentials } = await openAccounts()
     let end = (): void => {}

@@ -45,7 +45,7 @@ export class PostgresCredentialStore implements CredentialStore {
   constructor(database: PostgresDatabase<ApiSchema>, clock: Clock) {
     this.#database = database
     this.#clock = clock
-    database.pool.onWrite(() => this.#memory.markStale())
+    database.pool.onWrite((changed) => this.#memory.forgetAny(changed))
   }
 
   async findKey(secretHash: string, unixSeconds: number): Promise<ValidKey | null> {

@@ -42,7 +42,7 @@ export class PostgresPool implements KyselyPool {
   /** Of `query`. */
   readonly #queries: pg.Pool
   readonly #onReturn: (() => void)[] = []
-  readonly #onWrite: (() => void)[] = []
+  readonly #onWrite: ((changed: readonly unknown[]) => void)[] = []
   readonly #onEnd: (() => Promise<void>)[] = []
   /** The first probe of the outage; null while the database is reachable. */
   #firstProbe: Promise<void> | null = null
@@ -64,8 +64,11 @@ export class PostgresPool implements KyselyPool {
     this.#onReturn.push(listener)
   }
 
-  /** Called after each statement of this process that may have changed something, before its caller goes on. */
-  onWrite(listener: () => void): void {
+  /**
+   * Called after each statement of this process that may have changed something, before its caller goes on; with the values of
+   * those that changed credentials, up to then on the same connection.
+   */
+  onWrite(listener: (changed: readonly unknown[]) => void): void {
     this.#onWrite.push(listener)
   }
 
@@ -84,7 +87,7 @@ export class PostgresPool implements KyselyPool {
     if (this.isAway) throw this.unavailable()
     try {
       return new PooledClient(await pool.connect(), {
-        onDone: (sql) => this.#noteStatement(sql),
+        onDone: (sql, changed) => this.#noteStatement(sql, changed),
         toError: (error) => this.#noteFailure(error),
       })
     } catch (error) {
@@ -124,9 +127,9 @@ export class PostgresPool implements KyselyPool {
     await Promise.all([...new Set([this.#pool, this.#queries])].map((pool) => pool.end()))
   }
 
-  #noteStatement(sql: string): void {
+  #noteStatement(sql: string, changed: readonly unknown[]): void {
     if (!/^(?:insert|update|delete|commit)/i.test(sql)) return
-    for (const listener of this.#onWrite) listener()
+    for (const listener of this.#onWrite) listener(changed)
   }
 
   #noteFailure(error: unknown): unknown {
@@ -231,8 +234,11 @@ const NUMBER_TYPES: readonly number[] = [pg.types.builtins.INT8, pg.types.builti
 const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
   NUMBER_TYPES.includes(type) ? Number : pg.types.getTypeParser(type, format)
 
+/** What makes a credential invalid, or changes what it may do; that it was used does not. */
+const CREDENTIAL_CHANGE = /^(?:delete from|update) "?(?:api_keys|sessions|users)\b(?!.*\blast_used_at)/is
+
 interface ClientEvents {
-  readonly onDone: (sql: string) => void
+  readonly onDone: (sql: string, changed: readonly unknown[]) => void
   readonly toError: (error: unknown) => unknown
 }
 
@@ -240,6 +246,8 @@ interface ClientEvents {
 class PooledClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   readonly #events: ClientEvents
+  /** Until the connection is given back: a change is one when its transaction has ended. */
+  readonly #changed: unknown[] = []
   #isBroken = false
 
   constructor(client: pg.PoolClient, events: ClientEvents) {
@@ -253,7 +261,8 @@ class PooledClient implements PostgresPoolClient {
     if (typeof sql !== 'string') throw new TypeError('Cursors are not used.')
     try {
       const result = await this.#client.query(sql, parameters.map(toValue))
-      this.#events.onDone(sql)
+      if (CREDENTIAL_CHANGE.test(sql)) this.#changed.push(...parameters)
+      this.#events.onDone(sql, this.#changed)
       return result
     } catch (error) {
       this.#isBroken ||= isOutage(error)

@@ -45,7 +45,7 @@ describe('parseCommandLine', () => {
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
     [
       ['start'],
-      "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, usage, backup, help",
+      "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, usage, audit, backup, help",
     ],
     [['keys'], "'keys' needs one of its commands: create, list, revoke, rename, set-tier"],
     [['users', '--'], "'users' needs one of its commands: create, list, set-tier, disable, enable, delete"],

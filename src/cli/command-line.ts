@@ -12,7 +12,12 @@ import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import { addKeysCommands, type KeysCommand } from './commands/operator/operator-command-line.ts'
-import { addUsageCommand, type UsageCommand } from './commands/operator/report-command-line.ts'
+import {
+  addAuditCommand,
+  addUsageCommand,
+  type AuditCommand,
+  type UsageCommand,
+} from './commands/operator/report-command-line.ts'
 import { addUsersCommands, type UsersCommand } from './commands/operator/users-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
@@ -59,6 +64,7 @@ export type CommandLine =
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
   | { readonly kind: 'usage'; readonly command: UsageCommand; readonly flags: Flags }
+  | { readonly kind: 'audit'; readonly command: AuditCommand; readonly flags: Flags }
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
@@ -114,6 +120,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
   addUsageCommand(program, (command, flags) => onCommand({ kind: 'usage', command, flags }))
+  addAuditCommand(program, (command, flags) => onCommand({ kind: 'audit', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program

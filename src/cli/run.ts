@@ -55,6 +55,10 @@ export async function run(words: readonly string[], options: RunOptions): Promis
         const { runPullCommand } = await import('./commands/pull-command.ts')
         return await runPullCommand(commandLine.model, context)
       }
+      case 'audit': {
+        const { runAuditCommand } = await import('./commands/operator/audit-command.ts')
+        return await runAuditCommand(commandLine.command, context)
+      }
       case 'keys':
       case 'users': {
         const { runOperatorCommand } = await import('./commands/operator/operator-commands.ts')

@@ -33,6 +33,7 @@ export function renderCliDocs() {
       .join('\n'),
     quantize: named('quantize').map(renderCommand).join('\n'),
     usage: named('usage').map(renderCommand).join('\n'),
+    audit: named('audit').map(renderCommand).join('\n'),
     backup: named('backup').map(renderCommand).join('\n'),
     databaseFlags: listOf(DATABASE_FLAGS),
     operators: operatorCommands.map(renderCommand).join('\n'),

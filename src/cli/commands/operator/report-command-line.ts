@@ -1,7 +1,10 @@
-/** The command line of `sluice usage`, parsed. `usage-command.ts` runs it and is loaded only then. */
+/**
+ * The command lines of `sluice usage` and `sluice audit`, parsed. `usage-command.ts` and `audit-command.ts` run them and are
+ * loaded only then.
+ */
 import type { Command } from 'commander'
 import type { OptionName } from '../../../config/options.ts'
-import { choice, toggle, type ValueKind, ValueProblem } from '../../../config/value-kinds.ts'
+import { choice, textLike, toggle, type ValueKind, ValueProblem } from '../../../config/value-kinds.ts'
 import { StartError } from '../../../core/errors.ts'
 import {
   USAGE_BUCKETS,
@@ -10,7 +13,7 @@ import {
   type UsageGroup,
 } from '../../../storage/usage-store.ts'
 import { addCommandOption, addConfigOption } from '../../command-options.ts'
-import { JSON_OPTION, type OnCommand, userId } from './operator-command-line.ts'
+import { DATABASE_OPTIONS, JSON_OPTION, type OnCommand, userId } from './operator-command-line.ts'
 
 export interface UsageCommand {
   readonly groupBy: UsageGroup
@@ -22,6 +25,16 @@ export interface UsageCommand {
   /** Id or e-mail address. */
   readonly user: string | null
   readonly format: 'table' | 'json' | 'csv'
+}
+
+export interface AuditCommand {
+  /** Unix seconds. */
+  readonly since: number | null
+  /** Unix seconds, exclusive. */
+  readonly until: number | null
+  /** Null lists all. */
+  readonly only: string | null
+  readonly printsJson: boolean
 }
 
 const EXPECTED_MOMENT = 'a day such as 2026-11-23, a time such as 2026-11-23T14:00Z, or Unix seconds'
@@ -80,5 +93,32 @@ export function addUsageCommand(program: Command, onCommand: OnCommand<UsageComm
     if (until !== null && until <= (since ?? 0)) throw new StartError('--until must be later than --since', 2)
     const format = json === true ? 'json' : csv === true ? 'csv' : 'table'
     onCommand({ groupBy, bucket, since, until, user, format }, usage.opts())
+  })
+}
+
+const actionName = textLike('action', 'the name of an action', (text) => text !== '')
+
+export function addAuditCommand(program: Command, onCommand: OnCommand<AuditCommand>): void {
+  const audit = program
+    .command('audit')
+    .usage('[options]')
+    .description('what was done as the admin, on the API and on the command line, oldest first')
+  addCommandOption(audit, 'since', {
+    kind: moment,
+    defaultText: 'all there is',
+    help: 'beginning, inclusive',
+  })
+  addCommandOption(audit, 'until', { kind: moment, defaultText: 'now', help: 'end, exclusive' })
+  addCommandOption(audit, 'action', {
+    kind: actionName,
+    defaultText: 'all',
+    help: 'only these, such as key.revoke',
+  })
+  addCommandOption(audit, 'json', JSON_OPTION)
+  for (const name of DATABASE_OPTIONS) addConfigOption(audit, name, { heading: 'Database' })
+  audit.action((flags: { since?: number; until?: number; action?: string; json?: boolean }) => {
+    const { since = null, until = null, action: only = null, json: printsJson = false } = flags
+    if (until !== null && until <= (since ?? 0)) throw new StartError('--until must be later than --since', 2)
+    onCommand({ since, until, only, printsJson }, audit.opts())
   })
 }

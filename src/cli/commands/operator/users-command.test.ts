@@ -239,5 +239,9 @@ it('what the command line changes is in the audit log, without a password', asyn
     new Set([`user.create,${user?.id ?? ''},200`, 'user.disable,ada@example.org,200', 'key.revoke,none,404']),
   )
   expect(JSON.stringify(rows)).not.toContain('correct horse')
+  const listed = JSON.parse(await output('audit', '--action', 'user.create', '--json')) as object
+  expect(listed).toMatchObject({ count: 1, records: [{ target: user?.id, status: 200, request_id: null }] })
+  expect((await output('audit')).split('\n')).toHaveLength(4)
+  expect(await output('audit', '--since', '2100-01-01')).toBe('Nothing was done.')
   for (const { actor } of rows) expect(actor).toMatch(/^command-line:./)
 })

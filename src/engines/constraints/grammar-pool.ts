@@ -23,7 +23,7 @@ const MAX_COMPILING = 2
 const COMPILE_MS = 10_000
 /** Grammars that no text uses and that are kept for the next one, in each thread. */
 const MAX_IDLE_GRAMMARS = 32
-const IDLE_THREAD_MS = 60_000
+const IDLE_THREAD_MS = 5 * 60_000
 
 /** For messages, until the field that asked for it takes its place. */
 const FIELD = 'The constraint'

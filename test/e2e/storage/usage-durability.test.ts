@@ -27,7 +27,7 @@ const client = async () => {
   for (;;) {
     const number = next++
     const entry = { path: '/v1/generate', status: 200, tokensIn: number, tokensOut: 1, responseMs: 1 }
-    await recorder.record({ keyId, accountId: 'account', ...entry })
+    await recorder.record({ keyId, accountId: 'account', teamId: null, model: 'model', ...entry })
     writeSync(1, number + '\\n')
   }
 }

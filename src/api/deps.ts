@@ -22,7 +22,7 @@ import type { PromptGuard } from '../guards/prompt/prompt-guard.ts'
 import type { TokenBudgets } from '../limits/token-budgets.ts'
 import type { RequestLimiter } from '../limits/request-limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
-import type { ModelRegistry } from '../models/registry.ts'
+import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
@@ -30,7 +30,7 @@ import type { UsageReports } from '../usage/usage-reports.ts'
 import type { StartSilenceTimer } from './event-stream.ts'
 
 export interface AppDeps {
-  readonly registry: ModelRegistry
+  readonly registry: Models
   readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
   /** The access class of quantization: any key, or the admin key. */
   readonly modelAdmin: 'key' | 'admin'

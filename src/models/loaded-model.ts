@@ -10,9 +10,9 @@ import type { Engine, ModelInfo, TextPrompt } from '../protocol/engine.ts'
 import { type AnswerPlan, type AnswerRequest, planAnswer } from './chat/answer-plan.ts'
 import { ChatTemplate, type TemplateModel } from './chat/chat-template.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
+import type { EngineQueue } from './engine-queue.ts'
 import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'
-import type { QueueLimit } from './queue-limit.ts'
 
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
 export interface ModelLease extends Disposable {
@@ -30,7 +30,7 @@ export interface ModelLease extends Disposable {
 
 /** What all models share. */
 export interface LoadedModelDeps {
-  readonly queueLimit: QueueLimit
+  readonly createQueue: (engine: Engine) => EngineQueue
   readonly renderThread: RenderThread
 }
 
@@ -44,23 +44,26 @@ export interface LoadedModelOptions {
 export class LoadedModel {
   readonly modelId: string
   readonly engine: Engine
+  /** Its part of the waiting queue. */
+  readonly queue: EngineQueue
   readonly #queued: QueuedEngine
   readonly #promptBound: PromptBound
   readonly #renderThread: RenderThread
-  readonly #toolFormat: ToolFormat
+  readonly toolFormat: ToolFormat
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: Resolvers<void> | null = null
 
   constructor(
     { modelId, engine, toolFormat }: LoadedModelOptions,
-    { queueLimit, renderThread }: LoadedModelDeps,
+    { createQueue, renderThread }: LoadedModelDeps,
   ) {
     this.modelId = modelId
-    this.#toolFormat = toolFormat
+    this.toolFormat = toolFormat
     this.engine = engine
     this.#renderThread = renderThread
-    this.#queued = new QueuedEngine(engine, queueLimit)
+    this.queue = createQueue(engine)
+    this.#queued = new QueuedEngine(engine, this.queue)
     this.#promptBound = new PromptBound(engine.info())
   }
 
@@ -101,7 +104,7 @@ export class LoadedModel {
   #templateModel(): TemplateModel {
     const { bosText, chatTemplate, eosText, maxSeqLen, specialTexts } = this.engine.info()
     const model = { bosText, chatTemplate, eosText, maxSeqLen, specialTexts }
-    return { ...model, modelId: this.modelId, toolFormat: this.#toolFormat }
+    return { ...model, modelId: this.modelId, toolFormat: this.toolFormat }
   }
 
   #release(): void {

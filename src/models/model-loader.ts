@@ -31,11 +31,17 @@ export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks
 export class ModelLoader {
   readonly #openEngine: OpenEngine
   readonly #modelDeps: LoadedModelDeps
+  readonly #onChange: () => void
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
 
-  constructor(openEngine: OpenEngine, modelDeps: LoadedModelDeps) {
+  /** @param deps `onChange` is called when an entry has changed */
+  constructor(
+    openEngine: OpenEngine,
+    { onChange, ...modelDeps }: LoadedModelDeps & { readonly onChange: () => void },
+  ) {
     this.#openEngine = openEngine
+    this.#onChange = onChange
     this.#modelDeps = modelDeps
   }
 
@@ -55,6 +61,7 @@ export class ModelLoader {
       const replaced = entry.current
       entry.current = this.adopt(entry.id, engine, source.kind === 'local' ? source.toolFormat : 'auto')
       entry.source = source
+      this.#onChange()
       void this.retire(replaced)
     } catch (error) {
       if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
@@ -105,9 +112,11 @@ export class ModelLoader {
       signal,
       onProgress: (fraction) => {
         entry.loadFraction = fraction
+        this.#onChange()
       },
       onOutline: (read) => {
         entry.outline = read
+        this.#onChange()
       },
       loaded: Array.from(this.#open)
         .filter(({ engine }) => engine.status().state !== 'failed')

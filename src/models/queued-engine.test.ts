@@ -2,12 +2,14 @@ import { expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../test/support/engines/engine-requests.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
+import { createEngineQueue } from './engine-queue.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import { QueueLimit } from './queue-limit.ts'
 
 function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {
   const runner = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null })
-  return new QueuedEngine(new InProcessEngine({ runner }), new QueueLimit({ max: maxQueue }))
+  const engine = new InProcessEngine({ runner })
+  return new QueuedEngine(engine, createEngineQueue(engine, new QueueLimit({ max: maxQueue })))
 }
 
 it('counts each choice of a prompt', async () => {

@@ -13,23 +13,15 @@ import {
   type TokenizeRequest,
   type TokenPrompt,
 } from '../protocol/engine.ts'
-import type { QueueLimit } from './queue-limit.ts'
-import { QueueLine } from './queue-line.ts'
+import type { EngineQueue } from './engine-queue.ts'
 
 export class QueuedEngine {
   readonly #engine: Engine
-  readonly #limit: QueueLimit
-  readonly #slots: QueueLine
-  /** Null where beams change nothing. */
-  readonly #beams: QueueLine | null
+  readonly #queue: EngineQueue
 
-  constructor(engine: Engine, limit: QueueLimit) {
-    const { maxBatchSize, maxBeams } = engine.info()
-    const { replicas } = engine.status()
+  constructor(engine: Engine, queue: EngineQueue) {
     this.#engine = engine
-    this.#limit = limit
-    this.#slots = new QueueLine(limit, maxBatchSize)
-    this.#beams = maxBeams === undefined ? null : new QueueLine(limit, maxBeams * (replicas?.all ?? 1))
+    this.#queue = queue
   }
 
   /** As `generate`, of an engine of embeddings: however many its texts, a request waits as one sequence until the first starts. */
@@ -40,18 +32,20 @@ export class QueuedEngine {
     signal.throwIfAborted()
     const queued = { place: request.place }
     let hasBegun = false
-    this.#slots.enter(1, queued)
+    const { slots } = this.#queue
+    const entering = slots.enter(1, queued)
+    if (entering instanceof Promise) await entering
     try {
       for await (const events of this.#engine.generate(request, signal)) {
         if (!hasBegun && events.some(({ type }) => type === 'sequence-start')) {
-          this.#slots.begin(queued)
+          slots.begin(queued)
           hasBegun = true
         }
         yield events
       }
     } finally {
-      if (hasBegun) this.#slots.end(1, queued)
-      else this.#slots.leave(1, queued)
+      if (hasBegun) slots.end(1, queued)
+      else slots.leave(1, queued)
     }
   }
 
@@ -62,13 +56,14 @@ export class QueuedEngine {
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
     const { numBeams = 1 } = request.options
-    const [line, size] = numBeams === 1 || this.#beams === null ? [this.#slots, 1] : [this.#beams, numBeams]
+    const { slots, beams, servedClasses } = this.#queue
+    const [line, size] = numBeams === 1 || beams === null ? [slots, 1] : [beams, numBeams]
     const queued = { place: request.place, size }
-    const { servedClasses } = this.#limit
     const place = servedClasses.length === 0 ? request.place : { ...request.place, servedClasses }
     let waiting = countSequences(request)
     const running = new Set<number>()
-    line.enter(waiting, queued)
+    const entering = line.enter(waiting, queued)
+    if (entering instanceof Promise) await entering
     try {
       for await (const events of this.#engine.generate({ ...request, place }, signal)) {
         for (const event of events) {

@@ -15,7 +15,8 @@ import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelOutline, QueuePlace } from '../protocol/engine.ts'
 import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
 import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
-import type { ModelLease } from './loaded-model.ts'
+import type { Answer } from '../core/shared-state.ts'
+import type { LoadedModel, ModelLease } from './loaded-model.ts'
 import {
   createEntry,
   loadingFailed,
@@ -24,6 +25,7 @@ import {
   noModel,
   sourceOf,
 } from './model-entry.ts'
+import { createEngineQueue } from './engine-queue.ts'
 import { RenderThread } from './chat/render-thread.ts'
 import { ModelLoader, type OpenEngine } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
@@ -50,6 +52,8 @@ export interface RegistryOptions {
   /** Priority classes that have callers now; slots and queue are kept for the higher ones. @default none known */
   readonly servedClasses?: () => readonly number[]
   readonly clock: Clock
+  /** Called when what `serving` gives may have changed, except for what engines report of themselves. */
+  readonly onChange?: () => void
   /** Renders the long chats of all models. @default one of its own */
   readonly renderThread?: RenderThread
 }
@@ -62,6 +66,44 @@ export interface RegisterOptions {
   /** Holds as soon as the model serves. @default no fallback, open to all */
   readonly policy?: ModelPolicy
 }
+
+/** A model as `list` shows it, and what is behind it. */
+export interface ServingModel {
+  readonly record: ModelRecord
+  /** Whether it has its id; the fallback and what drains have not. */
+  readonly isRegistered: boolean
+  /** Whether a new request may be for it. */
+  readonly mayServe: boolean
+  /** Whether a request would wait for a load under way. */
+  readonly waitsForLoad: boolean
+  /** Null until the first load has finished. */
+  readonly model: LoadedModel | null
+  /** What `model` was loaded from; null for the fallback. */
+  readonly source: ModelSource | null
+}
+
+export interface ServingModels {
+  readonly rows: readonly ServingModel[]
+  /** Null where nothing serves. */
+  readonly defaultId: string | null
+  readonly whyNotReady: ServiceError | null
+  readonly servedClasses: readonly number[]
+}
+
+/** What the API needs of the registry; in a worker process another one, over the registry of the supervisor. */
+export type Models = Pick<
+  ModelRegistry,
+  | 'register'
+  | 'unregister'
+  | 'whenShared'
+  | 'list'
+  | 'has'
+  | 'get'
+  | 'whyNotReady'
+  | 'waitingOf'
+  | 'acquire'
+  | 'close'
+>
 
 export class ModelRegistry {
   readonly #options: RegistryOptions
@@ -83,8 +125,10 @@ export class ModelRegistry {
     this.#queueLimit = new QueueLimit({ max, ...(servedClasses && { servedClasses }) })
     this.#loadLine = new QueueLine(this.#queueLimit, 0)
     this.#renderThread = options.renderThread ?? new RenderThread()
-    const modelDeps = { queueLimit: this.#queueLimit, renderThread: this.#renderThread }
-    this.#loader = new ModelLoader(options.openEngine, modelDeps)
+    const createQueue = (engine: Engine) => createEngineQueue(engine, this.#queueLimit)
+    const modelDeps = { createQueue, renderThread: this.#renderThread }
+    const { onChange = () => {} } = options
+    this.#loader = new ModelLoader(options.openEngine, { ...modelDeps, onChange })
     this.#fallback = this.#createFallback()
   }
 
@@ -103,6 +147,7 @@ export class ModelRegistry {
     entry.isKept ||= options.keepsFailed ?? true
     const { policy = OPEN_POLICY } = options
     if (entry.current === null) entry.policy = policy
+    this.#options.onChange?.()
     this.#wasGivenModel ||= entry.isKept
     try {
       await entry.loads.run(async () => {
@@ -112,6 +157,7 @@ export class ModelRegistry {
       this.#wasGivenModel = true
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
+      this.#options.onChange?.()
       throw error
     }
   }
@@ -148,10 +194,31 @@ export class ModelRegistry {
     // Gone at once for new requests; the id may be registered again meanwhile.
     this.#draining.add(entry)
     this.#forget(entry)
+    this.#options.onChange?.()
     entry.removed.abort()
     await entry.loads.whenIdle()
     await this.#loader.retire(entry.current)
     this.#draining.delete(entry)
+    this.#options.onChange?.()
+  }
+
+  /** Resolves when every process of the service knows of the changes that were begun; here there is one. */
+  whenShared(): Answer<void> {}
+
+  /** What a process without a registry needs to serve these models. */
+  serving(): ServingModels {
+    const defaultId = this.#findDefault()?.id ?? null
+    const named = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
+    const draining = [...this.#draining].filter(({ id }) => !this.#entries.has(id))
+    const rows = [...named, ...draining].map((entry) => ({
+      record: toRecord(entry),
+      isRegistered: this.#entries.get(entry.id) === entry,
+      mayServe: !entry.isDraining,
+      waitsForLoad: !isServing(entry) && !entry.loads.isIdle,
+      model: entry.current,
+      source: entry.source,
+    }))
+    return { rows, defaultId, whyNotReady: this.whyNotReady(), servedClasses: this.#queueLimit.servedClasses }
   }
 
   /** One of each id: what drains is left out where its id was registered again. */

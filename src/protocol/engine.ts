@@ -325,6 +325,27 @@ export interface ReplicaCount {
   readonly ready: number
 }
 
+/** Where an engine's process takes clients, and what each of them must know. Only data. */
+export type EnginePlace = {
+  /** Of this process alone. */
+  readonly info: ModelInfo
+  /** Silence, while it has work, after which it is hung. */
+  readonly silenceMs: number
+} & (
+  | { readonly state: 'ready'; readonly pid: number; readonly socketPath: string }
+  | { readonly state: 'restarting' }
+  | { readonly state: 'failed'; readonly message: string; readonly retryAfterSeconds: number }
+)
+
+/** An engine process as its owner shares it with clients in other processes. */
+export interface SharedEngine {
+  place(): EnginePlace
+  /** A client has work there and has heard nothing for too long; no effect when another process serves by now. */
+  reportHung(pid: number): void
+  /** Whether a client has work there. */
+  reportBusy(client: object, isBusy: boolean): void
+}
+
 export interface TokenizeRequest {
   readonly prompt: TextPrompt
   /** The account whose turn it takes among texts that wait to be tokenized. */
@@ -365,6 +386,8 @@ export interface Engine {
   detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string>
   info(): ModelInfo
   status(): EngineStatus
+  /** Engine processes that take clients from other processes; absent where there are none. */
+  replicas?(): readonly SharedEngine[]
   /** Ends the engine; requests that are still open fail with `shutting_down`. */
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ import { ServiceError, StartError } from '../../core/errors.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { toModelPolicy } from '../../protocol/model-policy.ts'
 import type { ModelSource } from '../../protocol/model-source.ts'
-import { DEFAULT_MODEL_ID, type ModelRegistry } from '../../models/registry.ts'
+import { DEFAULT_MODEL_ID, type Models } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
@@ -52,7 +52,10 @@ export function registerAdminModelRoutes(
         })
       const served = registered.then(() => log.info({ model: id, ...source }, 'a model was registered'))
       if (waits) await served
-      else served.catch(() => {})
+      else {
+        served.catch(() => {})
+        await registry.whenShared()
+      }
       return toModel(registry.get(id))
     },
   })
@@ -65,7 +68,7 @@ export function registerAdminModelRoutes(
     params: modelParams,
     ok: unregisteredModel,
     errors: [401, 404, 429, 500],
-    handler: ({ params }) => {
+    handler: async ({ params }) => {
       const id = realId(registry, params['*'])
       if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
       // It ends with its last request, which may take minutes; the list of models shows it until then.
@@ -73,6 +76,7 @@ export function registerAdminModelRoutes(
         () => log.info({ model: id }, 'a model was unregistered'),
         (error: unknown) => log.error({ model: id, err: error }, 'a model was not taken down'),
       )
+      await registry.whenShared()
       return { status: 'unregistered', id } as const
     },
   })
@@ -89,7 +93,7 @@ function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
 }
 
 /** Where nothing is registered, `default` is an id like any other. */
-function realId(registry: ModelRegistry, id: string): string {
+function realId(registry: Pick<Models, 'get'>, id: string): string {
   return id === DEFAULT_MODEL_ID ? registry.get(id).id : id
 }
 

@@ -78,6 +78,7 @@ export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
     detokenize: (tokenIds, signal) => engine.detokenize(tokenIds, signal),
     info: () => engine.info(),
     status: () => engine.status(),
+    replicas: () => engine.replicas?.() ?? [],
     close: async () => {
       clearInterval(timer)
       await engine.close()

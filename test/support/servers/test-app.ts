@@ -32,6 +32,7 @@ export const KEY = 'test-key-0123456789'
 export const ADMIN_KEY = 'test-admin-key-0123456789'
 
 export interface TestAppOptions extends Partial<AppDeps> {
+  readonly registry?: ModelRegistry
   readonly engine?: Engine
   /** @default fails */
   readonly openEngine?: OpenEngine

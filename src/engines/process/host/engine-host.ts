@@ -18,18 +18,17 @@ import type {
   EmbeddingRequest,
   Engine,
   EngineEvent,
+  EnginePlace,
   EngineRequest,
   EngineStatus,
   ModelInfo,
+  SharedEngine,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
-import { EngineClient, type PendingRequest } from '../connection/engine-client.ts'
-import { type EngineWork, toTokenizedText, type WorkEvent } from '../connection/messages.ts'
+import { DurableClient } from '../connection/durable-client.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
-import { RequestStream } from '../step-loop/request-stream.ts'
-import type { RequestHandle } from '../step-loop/event-sink.ts'
 import {
   startEngineProcess,
   type EngineProcess,
@@ -40,8 +39,6 @@ import {
 /** An engine sends a message after every step, or at least once a second; a step of a large model takes longer. */
 const HANG_MS = 60_000
 const HANG_MS_PER_BILLION_PARAMETERS = 60_000
-
-const OVERLOAD_REPORT_MS = 60_000
 
 export interface EngineHostOptions {
   /** What is started, each time. */
@@ -62,27 +59,20 @@ export interface EngineHostHooks extends EngineProcessHooks {
   readonly onOverload: (message: string) => void
 }
 
-interface HostedRequest extends PendingRequest {
-  /** What aborts it in the engine process; null while it is parked. */
-  handle: RequestHandle | null
-}
-
-export class EngineHost implements Engine {
+export class EngineHost implements Engine, SharedEngine {
   readonly #options: EngineHostOptions
   readonly #clock: SleepingClock
   readonly #hooks: EngineHostHooks
   readonly #cores: CoreSharing
-  readonly #onShare: OnShare = (busyEngines) => this.#client?.share(busyEngines)
+  readonly #client: DurableClient
+  readonly #onShare: OnShare = (busyEngines) => this.#client.share(busyEngines)
+  /** Clients for which the process that serves now has work. */
+  readonly #busyClients = new Set<object>()
   readonly #supervisor: Supervisor
   #process: EngineProcess
-  /** Null while no process serves. */
-  #client: EngineClient<HostedRequest> | null = null
-  /** Requests that wait for the next process. */
-  #parked: HostedRequest[] = []
   #lastFailure = ''
   #deaths = 0
   #isHung = false
-  #overloadReportedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
   /** Until the process that ended last is gone. */
   #ending: Promise<void> = Promise.resolve()
@@ -92,6 +82,11 @@ export class EngineHost implements Engine {
     this.#clock = options.clock ?? systemClock
     this.#hooks = hooks
     this.#cores = options.cores ?? processCores
+    this.#client = new DurableClient({
+      clock: this.#clock,
+      whyRefused: () => this.#whyRefused(),
+      onOverload: (message) => hooks.onOverload(message),
+    })
     this.#supervisor = new Supervisor({
       clock: this.#clock,
       start: (signal) => this.#startAgain(signal),
@@ -115,44 +110,15 @@ export class EngineHost implements Engine {
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[], void, void> {
-    return this.#run<EngineEvent>({ type: 'generate', request }, signal)
+    return this.#client.generate(request, signal)
   }
 
-  async tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
-    const result = await this.#resultOf({ type: 'tokenize', request }, signal)
-    if (result?.type !== 'tokens') throw new ServiceError('engine_failed')
-    return toTokenizedText(result)
+  tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    return this.#client.tokenize(request, signal)
   }
 
-  async detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
-    const result = await this.#resultOf({ type: 'detokenize', tokenIds }, signal)
-    if (result?.type !== 'text') throw new ServiceError('engine_failed')
-    return result.text
-  }
-
-  /** The one event of such work. */
-  async #resultOf(work: EngineWork, signal: AbortSignal): Promise<WorkEvent | undefined> {
-    let result: WorkEvent | undefined
-    for await (const events of this.#run<WorkEvent>(work, signal)) result = events[0]
-    return result
-  }
-
-  async *#run<Event extends WorkEvent>(
-    work: EngineWork,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly Event[], void, void> {
-    signal.throwIfAborted()
-    this.#refuseIfUnavailable()
-    const onCancel = (): void => this.#cancel(hosted)
-    const stream = new RequestStream<Event>({ signal, onCancel })
-    const hosted: HostedRequest = { work, stream, handle: null }
-    this.#place(hosted)
-    try {
-      yield* stream
-    } catch (error) {
-      this.#reportOverload(error)
-      throw error
-    }
+  detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    return this.#client.detokenize(tokenIds, signal)
   }
 
   info(): ModelInfo {
@@ -161,7 +127,7 @@ export class EngineHost implements Engine {
 
   status(): EngineStatus {
     const deaths = this.#deaths
-    if (this.#client !== null) return { state: 'ready', deaths }
+    if (this.#client.isConnected) return { state: 'ready', deaths }
     if (!this.#supervisor.isUnavailable) return { state: 'restarting', deaths }
     return { state: 'failed', message: this.#describeFailure(), deaths }
   }
@@ -176,29 +142,44 @@ export class EngineHost implements Engine {
     return this.#process.socketPath
   }
 
+  replicas(): readonly SharedEngine[] {
+    return [this]
+  }
+
+  place(): EnginePlace {
+    const { pid, socketPath, info } = this.#process
+    const silenceMs = this.#silenceMs()
+    const known = { info, silenceMs }
+    if (this.#client.isConnected) return { ...known, state: 'ready', pid, socketPath }
+    if (!this.#supervisor.isUnavailable) return { ...known, state: 'restarting' }
+    const { retryAfterSeconds } = this.#supervisor
+    return { ...known, state: 'failed', message: this.#describeFailure(), retryAfterSeconds }
+  }
+
+  reportHung(pid: number): void {
+    if (pid === this.#process.pid && this.#client.isConnected) this.#killHung(this.#process)
+  }
+
+  reportBusy(client: object, isBusy: boolean): void {
+    if (isBusy) this.#busyClients.add(client)
+    else this.#busyClients.delete(client)
+    if (this.#busyClients.size > 0) this.#cores.enter(this.#onShare)
+    else this.#cores.leave(this.#onShare)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     const supervisorClosed = this.#supervisor.close()
-    for (const { stream } of this.#parked.splice(0)) stream.fail(new ServiceError('shutting_down'))
+    this.#client.refuseParked(new ServiceError('shutting_down'))
     this.#process.kill()
     await this.#process.exited
     await this.#ending
     await supervisorClosed
   }
 
-  /** Not for each request: the queue may refuse many. */
-  #reportOverload(error: unknown): void {
-    if (!(error instanceof ServiceError) || error.code !== 'tokenizing_queue_full') return
-    const nowMs = this.#clock.nowMs()
-    if (nowMs - this.#overloadReportedMs < OVERLOAD_REPORT_MS) return
-    this.#overloadReportedMs = nowMs
-    this.#hooks.onOverload(error.message)
-  }
-
-  #refuseIfUnavailable(): void {
-    if (this.#isClosed) throw new ServiceError('shutting_down')
-    if (this.#client !== null || !this.#supervisor.isUnavailable) return
-    throw this.#unavailable()
+  #whyRefused(): ServiceError | null {
+    if (this.#isClosed) return new ServiceError('shutting_down')
+    return this.#client.isConnected || !this.#supervisor.isUnavailable ? null : this.#unavailable()
   }
 
   #unavailable(): ServiceError {
@@ -213,35 +194,28 @@ export class EngineHost implements Engine {
     return `${reason}; ${seconds === 0 ? 'it is being started again' : `it is started again in ${seconds} s`}.`
   }
 
-  #place(hosted: HostedRequest): void {
-    if (this.#client === null) this.#parked.push(hosted)
-    else hosted.handle = this.#client.submit(hosted)
-  }
-
-  #cancel(hosted: HostedRequest): void {
-    if (hosted.handle !== null) return hosted.handle.abort()
-    this.#parked = this.#parked.filter((other) => other !== hosted)
-    hosted.stream.end()
-  }
-
   #serve(process: EngineProcess): void {
     this.#process = process
-    this.#client = new EngineClient(process.socket, {
-      onClose: (unfinished) => {
-        this.#client = null
-        const code = this.#isClosed ? 'shutting_down' : 'engine_failed'
-        for (const { stream } of unfinished) stream.fail(new ServiceError(code))
+    this.#client.connect(process.socket, {
+      onClose: () => {
+        this.#busyClients.clear()
+        this.#cores.leave(this.#onShare)
         this.#ending = this.#restart(process)
+        return new ServiceError(this.#isClosed ? 'shutting_down' : 'engine_failed')
       },
-      onBusy: (isBusy) => (isBusy ? this.#cores.enter(this.#onShare) : this.#cores.leave(this.#onShare)),
-      silenceMs: this.#options.hangMs ?? hangMsOf(process.info),
-      clock: this.#clock,
-      onSilence: () => {
-        this.#isHung = true
-        process.kill()
-      },
+      onBusy: (isBusy) => this.reportBusy(this, isBusy),
+      silenceMs: this.#silenceMs(),
+      onSilence: () => this.#killHung(process),
     })
-    for (const hosted of this.#parked.splice(0)) this.#place(hosted)
+  }
+
+  #silenceMs(): number {
+    return this.#options.hangMs ?? hangMsOf(this.#process.info)
+  }
+
+  #killHung(process: EngineProcess): void {
+    this.#isHung = true
+    process.kill()
   }
 
   async #restart(ended: EngineProcess): Promise<void> {
@@ -272,17 +246,13 @@ export class EngineHost implements Engine {
     const death = `died ${howOften} (the last one ${this.#lastFailure})`
     this.#lastFailure = `its process ${death}`
     this.#hooks.onCrash(`${death}; it is started again in ${pauseMs / 1000} s`)
-    this.#refuseParked()
+    this.#client.refuseParked(this.#unavailable())
   }
 
   #recordFailedStart(error: unknown): void {
     this.#lastFailure = error instanceof StartError ? error.message : 'its process could not be started.'
     this.#hooks.onCrash(`could not be started again: ${this.#lastFailure}`)
-    if (this.#supervisor.isUnavailable) this.#refuseParked()
-  }
-
-  #refuseParked(): void {
-    for (const { stream } of this.#parked.splice(0)) stream.fail(this.#unavailable())
+    if (this.#supervisor.isUnavailable) this.#client.refuseParked(this.#unavailable())
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   EngineRequest,
   EngineStatus,
   ModelInfo,
+  SharedEngine,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
@@ -101,6 +102,10 @@ export class ReplicatedEngine implements Engine {
     const ready = statuses.filter(({ state }) => state === 'ready').length
     const deaths = statuses.reduce((sum, status) => sum + (status.deaths ?? 0), 0)
     return { ...best, replicas: { all: statuses.length, ready }, deaths }
+  }
+
+  replicas(): readonly SharedEngine[] {
+    return this.#replicas.flatMap(({ engine }) => engine.replicas?.() ?? [])
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
+import { availableCores } from '../engines/llamacpp/cpu-cores.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
@@ -19,6 +20,8 @@ import { quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { createOpener } from './open-remote.ts'
+import { readAliases } from './read-aliases.ts'
+import { SocketEngine } from './workers/socket-engine.ts'
 import type { Service } from './open-service.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
@@ -38,6 +41,8 @@ export interface RunningServer extends Service {
   readonly registry: ModelRegistry
   /** Settles with the first loads; rejects with a StartError when the `checkpoint` or a model of `models` cannot be. */
   readonly loaded: Promise<void>
+  /** Replaces the worker processes one by one, without refusing a connection; null where there are none (`workers` 1). */
+  readonly replaceWorkers: (() => Promise<void>) | null
 }
 
 /**
@@ -56,10 +61,27 @@ export async function createServer(
   const outlining = outlineAll(models, config)
   const log = createLog({ level: config.logLevel })
   const servedTiers = new ServedTiers(systemClock)
-  const { registry, quantizeJobs } = createRegistry(config, { ...hooks, log, servedTiers })
-  const opening = import('./open-service.ts').then(({ openService }) =>
-    openService(config, { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }),
-  )
+  const workers = config.workers === 'auto' ? availableCores() : config.workers
+  let onChange = (): void => {}
+  const { registry, quantizeJobs } = createRegistry(config, {
+    ...hooks,
+    log,
+    servedTiers,
+    isSupervisor: workers > 1,
+    onChange: () => onChange(),
+  })
+  const deps = { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }
+  const openOne = async () => {
+    const { openService } = await import('./open-service.ts')
+    return { ...(await openService(config, deps)), replaceWorkers: null }
+  }
+  const openSeveral = async () => {
+    const { openWorkers } = await import('./workers/open-workers.ts')
+    const follow = (changed: () => void): void => void (onChange = changed)
+    return await openWorkers(config, { ...deps, count: workers, onChange: follow })
+  }
+  const opening: Promise<Omit<RunningServer, 'registry' | 'loaded'>> =
+    workers === 1 ? openOne() : openSeveral()
   const load = async (model: OutlinedModel) => {
     const { id, source, policy } = model
     try {
@@ -103,9 +125,14 @@ async function readTlsIdentity({
 interface RegistryDeps extends ServerHooks {
   readonly log: Log
   readonly servedTiers: ServedTiers
+  /** Whether other processes serve the requests. */
+  readonly isSupervisor: boolean
+  /** Called when models or their engines have changed. */
+  readonly onChange: () => void
 }
 
-function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers }: RegistryDeps) {
+function createRegistry(config: ServerConfig, deps: RegistryDeps) {
+  const { onLoadProgress, log, servedTiers, isSupervisor, onChange } = deps
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createOpener({
@@ -114,10 +141,14 @@ function createRegistry(config: ServerConfig, { onLoadProgress, log, servedTiers
         log,
         onLoadProgress,
         onQuantized: (source, size) => void quantized.set(source, size),
+        onEngineChange: onChange,
       }),
       log,
+      onEngineChange: onChange,
     }),
-    openFallback: () => createPassthroughEngine(config),
+    openFallback: () =>
+      isSupervisor ? createSocketEngine(config, onChange) : createPassthroughEngine(config),
+    onChange,
     aliases: readAliases(config),
     maxQueue: config.maxQueue,
     servedClasses: () => servedTiers.priorityClasses(),
@@ -142,16 +173,16 @@ function readSlots({ engine, maxBatchSize }: ModelInfo): number | null {
   return engine === 'openai' ? null : maxBatchSize
 }
 
-function readAliases({ aliases }: ServerConfig): ReadonlyMap<string, string> {
-  return new Map(
-    aliases.map((alias) => [alias.slice(0, alias.indexOf('=')), alias.slice(alias.indexOf('=') + 1)]),
-  )
-}
-
 function createPassthroughEngine(config: ServerConfig): Engine {
   const { maxBatchSize, maxSeqLen, schedulePolicy } = config
   const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
   return new InProcessEngine({ runner, schedulePolicy })
+}
+
+function createSocketEngine(config: ServerConfig, onListening: () => void): Engine {
+  const { maxBatchSize, maxSeqLen, schedulePolicy } = config
+  const runner = new PassthroughRunner({ maxBatchSize, maxSeqLen })
+  return new SocketEngine({ runner, schedulePolicy, onListening })
 }
 
 /** The start-up line of a model; nothing when the model was unregistered meanwhile. */

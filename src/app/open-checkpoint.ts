@@ -26,6 +26,8 @@ export interface CheckpointOpenerDeps {
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** Called before the quantized model is loaded, with the source as requested. */
   readonly onQuantized?: ((source: LocalModelSource, size: QuantizedSize) => void) | undefined
+  /** Called when an engine process has ended, or another has taken its place. */
+  readonly onEngineChange?: (() => void) | undefined
   /** @default the memory that the system and the container report */
   readonly availableMemoryBytes?: () => number
 }
@@ -50,7 +52,7 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
     if (prepared.quantized !== null) onQuantized?.(source, prepared.quantized)
     const onProgresses = progress.parallel(config.replicas)
     const engine = await startReplicas(onProgresses, (replicaHooks) =>
-      startReplica(config, prepared, { modelId, log, signal: hooks.signal, ...replicaHooks }),
+      startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
     )
     return touchWhileOpen(engine, prepared.model.path)
   }
@@ -77,13 +79,14 @@ async function startReplicas(
 interface ReplicaWork extends ReplicaHooks {
   readonly modelId: string
   readonly log: LogWriter
+  readonly onEngineChange?: (() => void) | undefined
   readonly signal: AbortSignal
 }
 
 function startReplica(
   config: ServerConfig,
   { model, overrides }: PreparedCheckpoint,
-  { modelId, log, signal, ...replicaHooks }: ReplicaWork,
+  { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers, schedulePolicy, speculation } =
     config
@@ -109,11 +112,17 @@ function startReplica(
       },
     },
     {
-      ...replicaHooks,
+      onProgress,
       onLogLine: (line) => log.debug({ model: modelId }, line),
-      onCrash: (how) => log.error({ model: modelId }, `the engine process ${how}`),
+      onCrash: (how) => {
+        log.error({ model: modelId }, `the engine process ${how}`)
+        onEngineChange()
+      },
       onOverload: (message) => log.warn({ model: modelId }, message),
-      onRestart: (pid) => log.info({ model: modelId, pid }, 'the engine process was started again'),
+      onRestart: (pid) => {
+        log.info({ model: modelId, pid }, 'the engine process was started again')
+        onEngineChange()
+      },
     },
     signal,
   )

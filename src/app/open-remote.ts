@@ -8,9 +8,11 @@ import type { OpenLocalEngine } from './open-checkpoint.ts'
 interface OpenerDeps {
   readonly openLocal: OpenLocalEngine
   readonly log: Pick<Log, 'info' | 'warn'>
+  /** Called when an endpoint takes work, or takes none. */
+  readonly onEngineChange?: () => void
 }
 
-export function createOpener({ openLocal, log }: OpenerDeps): OpenEngine {
+export function createOpener({ openLocal, log, onEngineChange = () => {} }: OpenerDeps): OpenEngine {
   return async (modelId, source, hooks) => {
     if (source.kind === 'local') return await openLocal(modelId, source, hooks)
     return await RemoteEngine.open({
@@ -20,6 +22,7 @@ export function createOpener({ openLocal, log }: OpenerDeps): OpenEngine {
       onHealth: (url, isHealthy) => {
         if (isHealthy) log.info({ model: modelId, endpoint: url }, 'an endpoint takes requests')
         else log.warn({ model: modelId, endpoint: url }, 'an endpoint does not answer its health probe')
+        onEngineChange()
       },
     })
   }

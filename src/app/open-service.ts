@@ -12,14 +12,15 @@ import { type Listener, openListener } from '../net/listener.ts'
 import { OwnHosts } from '../net/own-hosts.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
 import type { KnockSequence } from '../limits/memory/knocks.ts'
+import type { SharedState } from '../core/shared-state.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
-import type { ModelRegistry } from '../models/registry.ts'
+import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
-import { Metrics } from '../telemetry/metrics.ts'
+import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { createGuards, type Guards } from './guards.ts'
-import { openSharedState } from './open-shared-state.ts'
+import { openSharedState, type OpenedState } from './open-shared-state.ts'
 import { createAdminKeyReload } from './reload-admin-keys.ts'
-import { type NoOperatorKeyReason, openState } from './state.ts'
+import { type NoOperatorKeyReason, openState, type SupervisedState } from './state.ts'
 
 export interface Service {
   /** `http://127.0.0.1:8080`, or with `https:` */
@@ -40,25 +41,46 @@ export interface ServiceDeps {
   /** Null for plain HTTP. */
   readonly tls: TlsIdentity | null
   /** Closed with the service. */
-  readonly registry: ModelRegistry
-  readonly quantizeJobs: QuantizeJobs
-  readonly servedTiers: ServedTiers
+  readonly registry: Models
+  readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
+  /** Null where another process counts what waits. */
+  readonly servedTiers: ServedTiers | null
   readonly log: Log
   /** No database or port is opened until it resolves, nor when it rejects. */
   readonly checked: Promise<unknown>
+  /** What a worker process has of its supervisor. @default this process is the service */
+  readonly supervised?: SupervisedDeps
+}
+
+interface SupervisedDeps extends SupervisedState {
+  readonly shared: SharedState
+  /** The metrics of all processes. */
+  readonly renderService: () => Promise<string>
+}
+
+/** The service of this process, which may be one of several. */
+export interface ProcessService extends Service {
+  /** Resolves when it has no connection left; new ones are refused, the requests of open ones are served. */
+  leave(): Promise<void>
+  /** Of this process alone. */
+  metricValues(): Promise<MetricValues>
 }
 
 /** @throws what `checked` rejects with, StartError, or Node's own error when the address cannot be listened on */
 export async function openService(
   config: ServerConfig,
-  { tls, registry, quantizeJobs, servedTiers, log, checked }: ServiceDeps,
-): Promise<Service> {
+  { tls, registry, quantizeJobs, servedTiers, log, checked, supervised }: ServiceDeps,
+): Promise<ProcessService> {
   await checked
   const clock = systemClock
   const knock = knockSequence(config)
-  const opened = await openSharedState(config, { knockSequence: knock, clock, log })
+  const opened: OpenedState =
+    supervised === undefined
+      ? await openSharedState(config, { knockSequence: knock, clock, log })
+      : { ...OF_SUPERVISOR, shared: supervised.shared }
   const { shared } = opened
-  const state = await openState(config, { log, clock, shared }).catch(async (error: unknown) => {
+  const stateDeps = { log, clock, shared, ...(supervised && { supervised }) }
+  const state = await openState(config, stateDeps).catch(async (error: unknown) => {
     await opened.close()
     throw error
   })
@@ -66,7 +88,7 @@ export async function openService(
     await state.close()
     await opened.close()
   }
-  await servedTiers.open(state.findServedTiers).catch(async (error: unknown) => {
+  await servedTiers?.open(state.findServedTiers).catch(async (error: unknown) => {
     await closeState()
     throw error
   })
@@ -76,9 +98,11 @@ export async function openService(
       ? new ServiceError('shutting_down')
       : (state.storageWatch.look() ?? opened.whyUnavailable() ?? registry.whyNotReady())
   const metrics = new Metrics({
-    models: registry,
+    // Counted once, by the supervisor.
+    models: supervised === undefined ? registry : { list: () => [], waitingOf: () => 0 },
     isReady: () => whyNotReady() === null,
     isRedisUp: opened.isRedisUp,
+    ...(supervised && { renderService: supervised.renderService }),
   })
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
@@ -117,6 +141,11 @@ export async function openService(
     withoutOperatorKey: state.withoutOperatorKey,
     reloadCertificate: () => listener.reloadCertificate(),
     reloadAdminKeys: createAdminKeyReload(config, { ...state, guards, log }),
+    leave: async () => {
+      listener.leave()
+      await graceful.leave()
+    },
+    metricValues: () => metrics.values(),
     close: () => {
       isDraining = true
       const timeoutMs = config.shutdownTimeout * 1000
@@ -126,8 +155,11 @@ export async function openService(
   }
 }
 
+/** What a worker has of the shared state: whether it is up, its readiness included, is in the table of models. */
+const OF_SUPERVISOR = { whyUnavailable: () => null, isRedisUp: null, close: () => Promise.resolve() }
+
 /** Null when no port knock is configured. */
-function knockSequence({
+export function knockSequence({
   portKnock: ports,
   portKnockWindow,
   portKnockOpen,
@@ -139,7 +171,7 @@ interface ShutDownOptions {
   readonly app: ReturnType<typeof buildApp>
   readonly listener: Listener
   readonly graceful: GracefulClose
-  readonly registry: ModelRegistry
+  readonly registry: Pick<Models, 'close'>
   readonly guards: Guards
   readonly closeState: () => Promise<void>
   readonly log: Log

@@ -60,6 +60,8 @@ export interface ServerState {
   readonly tokenBudgets: TokenBudgets
   readonly teams: TeamService
   readonly auditLog: AuditLog
+  /** What is behind the next two. */
+  readonly usage: UsageStore
   readonly usageRecorder: UsageRecorder
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames
@@ -70,10 +72,21 @@ export interface ServerState {
   close(): Promise<void>
 }
 
+/** Who may call without a key of the database; decided once, when the service starts. */
+export type OperatorAccess = Pick<ServerState, 'operatorKey' | 'withoutOperatorKey'>
+
+/** What a worker process has of its supervisor. */
+export interface SupervisedState {
+  readonly usage: UsageStore
+  readonly operator: OperatorAccess
+}
+
 export interface StateDeps {
   readonly log: Log
   readonly clock: Clock
   readonly shared: Pick<SharedState, 'requests' | 'attempts'>
+  /** @default a process that has the databases for itself */
+  readonly supervised?: SupervisedState
   /** @default hashes with the parameters of production */
   readonly passwords?: PasswordHasher
 }
@@ -83,9 +96,10 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
   const open: (() => Promise<void>)[] = []
   const closeAll = async () => void (await Promise.all(open.map((close) => close())))
   try {
-    const accounts = await openAccounts(config, { ...deps, isServer: true })
+    const { supervised } = deps
+    const accounts = await openAccounts(config, { ...deps, isServer: supervised === undefined })
     open.push(() => accounts.database.destroy())
-    const usage = await openUsage(config, deps)
+    const usage = supervised?.usage ?? (await openUsage(config, deps))
     open.push(() => usage.close())
     const parts = await createParts(config, { ...deps, ...accounts, usage })
     const storageWatch = new StorageWatch({
@@ -94,6 +108,7 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
     })
     return {
       ...parts,
+      usage,
       storageWatch,
       close: async () => {
         storageWatch.close()
@@ -151,7 +166,10 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
       const tiers = await findServedTiers(database, clock.unixSeconds())
       return hasOperatorCredential(authentication) ? [...new Set([...tiers, OPERATOR_TIER])] : tiers
     },
-    pruner: retentionDays === null ? null : new UsagePruner({ store: usage, clock, log, retentionDays }),
+    pruner:
+      retentionDays === null || deps.supervised !== undefined
+        ? null
+        : new UsagePruner({ store: usage, clock, log, retentionDays }),
   }
 }
 
@@ -168,13 +186,13 @@ function createSpentReading(database: ApiDatabase, usage: UsageStore): ReadSpent
 /** Static keys first, then those of the database; where nobody could call or make a key, one key for this run. */
 async function createAuthenticator(
   config: ServerConfig,
-  { database, credentials, accounts, clock }: PartsDeps & { readonly accounts: AccountService },
+  { database, credentials, accounts, clock, supervised }: PartsDeps & { readonly accounts: AccountService },
 ): Promise<Pick<ServerState, 'authenticator' | 'operatorKey' | 'withoutOperatorKey'>> {
-  const withoutOperatorKey = await whyNoOperatorKey(config, accounts)
+  const { operatorKey, withoutOperatorKey } =
+    supervised?.operator ?? (await chooseOperatorAccess(config, accounts))
   if (withoutOperatorKey === 'open') {
     return { authenticator: createOpenAuthenticator(), operatorKey: null, withoutOperatorKey }
   }
-  const operatorKey = withoutOperatorKey === null ? newKeySecret() : null
   const staticKeys = operatorKey === null ? config.apiKeys : [operatorKey]
   const idSalt = await ensureSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
@@ -187,6 +205,11 @@ async function createAuthenticator(
 /** Whether a static key is valid in this run, or every caller is the operator. */
 function hasOperatorCredential({ withoutOperatorKey }: Pick<ServerState, 'withoutOperatorKey'>): boolean {
   return withoutOperatorKey !== 'admin-key' && withoutOperatorKey !== 'accounts'
+}
+
+async function chooseOperatorAccess(config: ServerConfig, accounts: AccountService): Promise<OperatorAccess> {
+  const withoutOperatorKey = await whyNoOperatorKey(config, accounts)
+  return { operatorKey: withoutOperatorKey === null ? newKeySecret() : null, withoutOperatorKey }
 }
 
 async function whyNoOperatorKey(

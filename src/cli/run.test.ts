@@ -45,6 +45,7 @@ function createScene({ env = {}, defaults = {}, createServer, loaded = Promise.r
     operatorKey: null,
     withoutOperatorKey: 'api-keys',
     loaded,
+    replaceWorkers: null,
     reloadCertificate: async () => void reloads++,
     reloadAdminKeys: (read) => void adminKeys.push(read()),
     close: () => closing.opened,
@@ -63,6 +64,7 @@ function createScene({ env = {}, defaults = {}, createServer, loaded = Promise.r
     onHangUp: (given) => {
       hangUpHandler = given
     },
+    onReplace: () => {},
     notifyReady: () => void notifications++,
     exit: (code) => void exits.push(code),
   }
@@ -156,6 +158,7 @@ describe('run', () => {
           operatorKey: 'sk-svc-made',
           withoutOperatorKey: null,
           loaded: Promise.resolve(),
+          replaceWorkers: null,
           reloadCertificate: () => Promise.resolve(),
           reloadAdminKeys: () => {},
           close: () => Promise.resolve(),
@@ -253,6 +256,7 @@ describe('run', () => {
           operatorKey: null,
           withoutOperatorKey: 'api-keys',
           loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
+          replaceWorkers: null,
           reloadCertificate: () => Promise.resolve(),
           reloadAdminKeys: () => {},
           close: () => {

@@ -59,10 +59,9 @@ const TABLE = {
       help: 'seconds running requests may take after SIGTERM',
     },
     workers: {
-      kind: wholeNumber({ min: 1, max: 256 }),
+      kind: wordOr('auto', wholeNumber({ min: 1, max: 256 })),
       default: 1,
-      help: 'HTTP processes',
-      notYet: { reason: 'more than one HTTP process is not built', neutral: [1] },
+      help: 'HTTP processes on the one port; auto: as many as there are cores',
     },
   }),
   ...inGroup('Access', {

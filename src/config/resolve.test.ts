@@ -29,7 +29,7 @@ const CASES: {
     'loud',
     "must be one of fatal, error, warn, info, debug, trace, silent, but was 'loud'",
   ],
-  workers: ['2', 2, '0', NUMBER('from 1 to 256', '0')],
+  workers: ['auto', 'auto', '0', "must be auto or a whole number from 1 to 256, but was '0'"],
   authMode: ['none', 'none', 'open', "must be one of api-key, none, but was 'open'"],
   apiKeys: [`${KEYS[0]}, ${KEYS[1]}`, KEYS, `${KEYS[0]},,${KEYS[1]}`, 'must not contain an empty secret'],
   adminKey: ['secret-of-the-admin', 'secret-of-the-admin', ' ', 'must not contain an empty secret'],
@@ -284,7 +284,6 @@ describe('completeConfig', () => {
     expect(messageOf(() => completeConfig(misspelt))).toBe(
       "The option 'maxBatchsize' does not exist; did you mean 'maxBatchSize'?",
     )
-    expect(messageOf(() => completeConfig({ workers: 2 }))).toContain('workers is not available yet')
   })
 })
 

@@ -28,10 +28,10 @@ export interface ConfigOptions {
   /** Seconds running requests may take after SIGTERM. Must be a whole number from 0 to 3600. @default 30 */
   readonly shutdownTimeout?: number
   /**
-   * HTTP processes. Must be a whole number from 1 to 256. Not available yet: more than one HTTP process is not built.
+   * HTTP processes on the one port; auto: as many as there are cores. Must be auto or a whole number from 1 to 256.
    * @default 1
    */
-  readonly workers?: number
+  readonly workers?: number | 'auto'
   /** none lets every caller in, on a loopback host only. Must be one of api-key, none. @default api-key */
   readonly authMode?: 'api-key' | 'none'
   /**

@@ -16,6 +16,8 @@ export interface Listener {
   readonly address: string
   /** Reads the TLS files again. */
   reloadCertificate(): Promise<void>
+  /** Takes no new connections at every port but the app's own; those that are open stay. */
+  leave(): void
   /** Closes every port but the app's own, which the app closes. */
   close(): Promise<void>
 }
@@ -45,6 +47,10 @@ export async function openListener(app: ListeningApp, options: ListenerOptions):
     return {
       address: addressUrl(port.address, tls === null ? 'http' : 'https'),
       reloadCertificate: async () => secure?.reloader.reload(),
+      leave: () => {
+        knockPorts?.close()
+        port.close()
+      },
       close: async () => {
         knockPorts?.close()
         port.close()

@@ -13,6 +13,8 @@ type LogLevel = Level | 'silent'
 export interface LogOptions {
   /** @default 'info' */
   readonly level?: LogLevel
+  /** Written in every line. @default none */
+  readonly fields?: Readonly<Record<string, number>>
   /** @default standard error, which leaves standard output to the command's own text */
   readonly destination?: DestinationStream
 }
@@ -36,7 +38,7 @@ export function createLog(options: LogOptions = {}): Log {
   return pino(
     {
       level: options.level ?? 'info',
-      base: null,
+      base: options.fields ?? null,
       timestamp,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },

@@ -5,6 +5,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import {
+  AggregatorRegistry,
   collectDefaultMetrics,
   Counter,
   Gauge,
@@ -43,6 +44,8 @@ export interface MetricsSources {
   readonly isReady: () => boolean
   /** Null or left out without Redis. */
   readonly isRedisUp?: (() => boolean) | null
+  /** The metrics of all processes of the service. @default this one is all */
+  readonly renderService?: () => Promise<string>
 }
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -74,9 +77,19 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ])
 
+/** Values of one process, for the sum over several. */
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** In the text format; a gauge of what the processes share is taken once. */
+export function renderSum(processes: readonly MetricValues[]): Promise<string> {
+  // Changed in place by the library.
+  return AggregatorRegistry.aggregate([...processes]).metrics()
+}
+
 export class Metrics {
   readonly #registry = new Registry()
   readonly #registers = [this.#registry]
+  readonly #render: () => Promise<string>
   #rendering: Promise<string> | null = null
 
   readonly #requests = new Counter({
@@ -125,7 +138,8 @@ export class Metrics {
     registers: this.#registers,
   })
 
-  constructor({ models, isReady, isRedisUp }: MetricsSources) {
+  constructor({ models, isReady, isRedisUp, renderService }: MetricsSources) {
+    this.#render = renderService ?? (() => this.#registry.metrics())
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
     if (process.platform === 'linux') {
@@ -141,6 +155,7 @@ export class Metrics {
     }
     this.#addGauge({
       name: 'sluice_model_state',
+      aggregator: 'max',
       help: '1 for the state that a model is in.',
       labelNames: ['model', 'state'],
       collect() {
@@ -173,6 +188,7 @@ export class Metrics {
     )
     this.#addGauge({
       name: 'sluice_queue_waiting',
+      aggregator: 'max',
       help: 'Sequences that wait for a slot or for a first load.',
       labelNames: ['tier'],
       collect() {
@@ -183,6 +199,7 @@ export class Metrics {
     })
     this.#addGauge({
       name: 'sluice_ready',
+      aggregator: 'max',
       help: '1 while the default model can take work.',
       collect() {
         this.set(isReady() ? 1 : 0)
@@ -228,10 +245,15 @@ export class Metrics {
     return this.#registry.contentType
   }
 
+  /** Of this process alone. */
+  values(): Promise<MetricValues> {
+    return this.#registry.getMetricsAsJSON()
+  }
+
   /** All metrics in the text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   render(): Promise<string> {
     // Reading the system's tables blocks the event loop for milliseconds: requests meanwhile get the same text.
-    this.#rendering ??= this.#registry.metrics().finally(() => (this.#rendering = null))
+    this.#rendering ??= this.#render().finally(() => (this.#rendering = null))
     return this.#rendering
   }
 

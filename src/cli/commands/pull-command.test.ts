@@ -25,6 +25,7 @@ async function createScene() {
       onSignal = handler
     },
     onHangUp: () => {},
+    onReplace: () => {},
     notifyReady: () => {},
     exit: () => {},
   }

@@ -7,7 +7,8 @@
  *   serving  ──signal──▶ draining ──closed──▶ exit 0
  *                        draining ──signal──▶ exit 130
  *
- * SIGHUP ends nothing: the server reads its admin keys again, and its certificate where it has one. A service manager that
+ * SIGHUP ends nothing: the server reads its admin keys again, and its certificate where it has one. SIGUSR2 replaces the worker
+ * processes, where there are any. A service manager that
  * waits for it (`Type=notify` of systemd) is notified once the models are loaded.
  */
 import { findWarning } from '../../config/rules.ts'
@@ -26,6 +27,7 @@ export type ServedServer = Pick<
   | 'loaded'
   | 'reloadCertificate'
   | 'reloadAdminKeys'
+  | 'replaceWorkers'
   | 'close'
 >
 
@@ -65,6 +67,8 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
       terminal.showProgress(`sluice: loading ${modelId} ${Math.round(fraction * 100)} %`),
   })
   serving = server
+  const { replaceWorkers } = server
+  if (replaceWorkers !== null) terminal.onReplace(() => void replaceWorkers())
   terminal.print(`sluice: listening on ${server.address}`)
   const warning = findWarning(config)
   if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)

@@ -16,6 +16,8 @@ export interface Terminal {
   onSignal(handler: () => void): void
   /** Calls back at each SIGHUP, which then does not end the process. */
   onHangUp(handler: () => void): void
+  /** Calls back at each SIGUSR2, which then does not end the process. */
+  onReplace(handler: () => void): void
   /** Says to the service manager that started the process, if one did, that it serves. */
   notifyReady(): void
   /** Ends the process, whatever runs, as soon as its output is written or a second later. */
@@ -62,6 +64,7 @@ export function createProcessTerminal(): Terminal {
       process.on('SIGTERM', handler)
     },
     onHangUp: (handler) => void process.on('SIGHUP', handler),
+    onReplace: (handler) => void process.on('SIGUSR2', handler),
     notifyReady: () =>
       notifyReady(process.env, (problem) => standardError.write(`sluice: warning: ${problem}\n`)),
     exit: (code) => void endProcess(code),

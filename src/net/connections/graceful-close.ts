@@ -4,7 +4,7 @@
  * that it writes on it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 
 /** Node keeps the response it is writing on the socket; there is no public way to ask for it. */
 interface HttpSocket extends Socket {
@@ -27,6 +27,19 @@ export class GracefulClose {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     })
+  }
+
+  /**
+   * Takes no new connections, and answers what comes on the open ones as the last request of each. Resolves when none is left:
+   * when the running requests have been answered, and idle connections have ended with their keep-alive time.
+   */
+  async leave(): Promise<void> {
+    this.#server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+      response.setHeader('connection', 'close')
+    })
+    // Not the HTTP server's own close: that would cut idle connections, on which a request may be under way.
+    await new Promise<void>((resolve) => void NetServer.prototype.close.call(this.#server, () => resolve()))
+    while (this.#sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))
   }
 
   /** Refuses new connections and waits for open requests, at most `timeoutMs`; true when all were answered. */

@@ -49,6 +49,7 @@ export function createOperatorScene({ env }: OperatorSceneOptions = {}): Operato
         showProgress: () => {},
         onSignal: () => {},
         onHangUp: () => {},
+        onReplace: () => {},
         notifyReady: () => {},
         exit: () => {},
       },

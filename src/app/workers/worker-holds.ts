@@ -1,0 +1,70 @@
+/**
+ * What one worker holds of the supervisor's models: a lease on each version that it may serve, its part of the waiting queue, and
+ * which engines have its work. All of it returns when the worker ends, however it ends.
+ */
+import type { ChannelHandler } from '../../core/channel/channel.ts'
+import type { LoadedModel, ModelLease } from '../../models/loaded-model.ts'
+import type { QueuedRequest } from '../../models/queue-line.ts'
+import type { SharedEngine } from '../../protocol/engine.ts'
+import { CountedLine } from './counted-line.ts'
+
+/** Which line of a version. */
+export type LineName = 'slots' | 'beams'
+
+interface HeldVersion {
+  readonly lease: ModelLease
+  readonly replicas: readonly SharedEngine[]
+  readonly lines: Readonly<Record<LineName, CountedLine | null>>
+}
+
+export class WorkerHolds {
+  readonly #versions = new Map<number, HeldVersion>()
+
+  /** Call before the worker is told of the versions. */
+  hold(models: ReadonlyMap<number, LoadedModel>): void {
+    for (const [version, model] of models) {
+      if (this.#versions.has(version)) continue
+      const { slots, beams } = model.queue
+      this.#versions.set(version, {
+        lease: model.acquire(),
+        replicas: model.engine.replicas?.() ?? [],
+        lines: { slots: new CountedLine(slots), beams: beams === null ? null : new CountedLine(beams) },
+      })
+    }
+  }
+
+  /** The engines of what is held, also of versions that serve their last requests. */
+  get replicas(): ReadonlyMap<number, readonly SharedEngine[]> {
+    return new Map(Array.from(this.#versions, ([version, { replicas }]) => [version, replicas]))
+  }
+
+  releaseAll(): void {
+    for (const version of [...this.#versions.keys()]) this.#release(version)
+  }
+
+  /** Of the worker's calls and casts. */
+  handlers(): Readonly<Record<string, ChannelHandler>> {
+    const line = (args: readonly unknown[]) => this.#versions.get(Number(args[0]))?.lines[args[1] as LineName]
+    const replica = (args: readonly unknown[]) =>
+      this.#versions.get(Number(args[0]))?.replicas[Number(args[1])]
+    return {
+      'queue.enter': (args) => line(args)?.enter(Number(args[2]), args[3] as QueuedRequest),
+      'queue.begin': (args) => line(args)?.begin(args[2] as QueuedRequest),
+      'queue.leave': (args) => line(args)?.leave(Number(args[2]), args[3] as QueuedRequest),
+      'queue.end': (args) => line(args)?.end(Number(args[2]), args[3] as QueuedRequest),
+      'engine.busy': (args) => replica(args)?.reportBusy(this, args[2] === true),
+      'engine.hung': (args) => replica(args)?.reportHung(Number(args[2])),
+      'models.released': ([version]) => this.#release(Number(version)),
+    }
+  }
+
+  #release(version: number): void {
+    const held = this.#versions.get(version)
+    if (held === undefined) return
+    this.#versions.delete(version)
+    held.lines.slots?.clear()
+    held.lines.beams?.clear()
+    for (const replica of held.replicas) replica.reportBusy(this, false)
+    held.lease[Symbol.dispose]()
+  }
+}

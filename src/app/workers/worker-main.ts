@@ -1,0 +1,95 @@
+/**
+ * A worker process: the whole HTTP side of the service, over shared state, models and usage that are the supervisor's. Started by
+ * the supervisor, and ends with it: its channel closes when either of them ends, and signals are the supervisor's affair.
+ */
+import { Socket } from 'node:net'
+import { Channel, type ChannelHandler } from '../../core/channel/channel.ts'
+import { systemClock } from '../../core/clock.ts'
+import { standardError } from '../../core/standard-error.ts'
+import { InvariantError } from '../../core/errors.ts'
+import { readAliases } from '../read-aliases.ts'
+import { RenderThread } from '../../models/chat/render-thread.ts'
+import { readCertificate, type TlsIdentity } from '../../net/tls/certificate.ts'
+import { createLog } from '../../telemetry/log.ts'
+import type { EnginePlace } from '../../protocol/engine.ts'
+import { openService, type ProcessService } from '../open-service.ts'
+import type { ModelsTable } from './models-table.ts'
+import { remoteSharedState } from './shared-state-calls.ts'
+import { remoteUsageStore } from './usage-calls.ts'
+import { createWorkerEngines } from './worker-engines.ts'
+import { CHANNEL_FD, needsV8, type WorkerStart } from './worker-messages.ts'
+import { WorkerModels } from './worker-models.ts'
+
+/** Time for the last lines of the log. */
+const FLUSH_MS = 1000
+
+interface Worker {
+  readonly service: ProcessService
+}
+
+// What a terminal or a service manager sends to all processes of the service is for the supervisor.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
+// Or a process that this one starts would take itself for a worker.
+delete process.env['NODE_UNIQUE_ID']
+
+let models: WorkerModels | null = null
+let worker: Worker | null = null
+
+const handlers: Readonly<Record<string, ChannelHandler>> = {
+  start: async ([start]) => await startWorker(start as WorkerStart),
+  'models.tell': async ([table, places]) =>
+    await models?.take(table as ModelsTable, places as ReadonlyMap<number, readonly EnginePlace[]>),
+  leave: async () => await serving().leave(),
+  close: async () => await serving().close(),
+  'metrics.values': async () => await worker?.service.metricValues(),
+  reloadAdminKeys: ([keys]) => serving().reloadAdminKeys(() => keys as readonly string[]),
+  reloadCertificate: async () => await serving().reloadCertificate(),
+}
+
+const channel = new Channel(new Socket({ fd: CHANNEL_FD, readable: true, writable: true }), {
+  handlers,
+  needsV8,
+  onClose: () => void standardError.flush(FLUSH_MS).then(() => process.exit(0)),
+})
+
+function serving(): ProcessService {
+  if (worker === null) throw new InvariantError('the worker has started')
+  return worker.service
+}
+
+/** Gives the address. */
+async function startWorker({ number, config, operator, tls }: WorkerStart): Promise<string> {
+  const log = createLog({ level: config.logLevel, fields: { worker: number } })
+  const registry = new WorkerModels({
+    channel,
+    renderThread: new RenderThread(),
+    aliases: readAliases(config),
+    openEngine: createWorkerEngines({ channel, log }),
+  })
+  models = registry
+  // The table is here when the answer is.
+  await channel.call('models.follow', [])
+  const service = await openService(config, {
+    tls: tls === null ? null : await currentIdentity(tls),
+    registry,
+    quantizeJobs: {
+      quantize: (modelId, mode, options) => channel.call('models.quantize', [modelId, mode, options]),
+    },
+    servedTiers: null,
+    log,
+    checked: Promise.resolve(),
+    supervised: {
+      shared: remoteSharedState(channel),
+      usage: remoteUsageStore(channel, () => registry.usageLost),
+      operator,
+      renderService: () => channel.call('metrics.render', []),
+    },
+  })
+  worker = { service }
+  return service.address
+}
+
+/** The files may have changed since the supervisor read them, also to what cannot be used. */
+async function currentIdentity({ files, certificate }: TlsIdentity): Promise<TlsIdentity> {
+  return { files, certificate: await readCertificate(files, systemClock).catch(() => certificate) }
+}

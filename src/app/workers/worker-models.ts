@@ -1,0 +1,186 @@
+/**
+ * The models as a worker process serves them: its own engines' clients and leases over what the supervisor has loaded. What is
+ * listed, and what a name stands for, comes from the supervisor's last table; what changes the models is a call to it.
+ * Invariant: a request keeps its version until its lease is disposed; the version is let go of after the last one.
+ */
+import type { Channel } from '../../core/channel/channel.ts'
+import { fromErrorData } from '../../core/channel/error-data.ts'
+import { Mutex } from '../../core/concurrency/semaphore.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { modelNotFound, noModel } from '../../models/model-entry.ts'
+import type { RenderThread } from '../../models/chat/render-thread.ts'
+import { LoadedModel, type ModelLease } from '../../models/loaded-model.ts'
+import type { ModelRecord, Models, RegisterOptions } from '../../models/registry.ts'
+import { DEFAULT_MODEL_ID } from '../../models/registry.ts'
+import type { EnginePlace, QueuePlace } from '../../protocol/engine.ts'
+import { type RegisteredSource, toModelSource } from '../../protocol/model-source.ts'
+import type { ModelRow, ModelsTable, VersionData } from './models-table.ts'
+import type { OpenedEngine } from './worker-engines.ts'
+import { workerQueue } from './worker-queue.ts'
+
+export interface WorkerModelsOptions {
+  readonly channel: Pick<Channel, 'call' | 'cast'>
+  readonly renderThread: RenderThread
+  /** Further names of models. */
+  readonly aliases: ReadonlyMap<string, string>
+  readonly openEngine: (data: VersionData) => Promise<OpenedEngine>
+}
+
+interface OpenVersion {
+  readonly model: LoadedModel
+  readonly engine: OpenedEngine
+}
+
+/** A model may be replaced again while this process waits. */
+const MAX_ASKED = 3
+
+const NO_MODELS: ModelsTable = {
+  rows: [],
+  versions: [],
+  defaultId: null,
+  whyNotReady: null,
+  servedClasses: [],
+  usageLost: null,
+}
+
+export class WorkerModels implements Models {
+  readonly #options: WorkerModelsOptions
+  #table = NO_MODELS
+  readonly #versions = new Map<number, OpenVersion>()
+  readonly #retiring = new Set<number>()
+  /** Held while a table is taken over: they are taken over in their order. */
+  readonly #taking = new Mutex()
+  #closed: Promise<void> | null = null
+
+  constructor(options: WorkerModelsOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when this process goes by the table. */
+  async take(table: ModelsTable, places: ReadonlyMap<number, readonly EnginePlace[]>): Promise<void> {
+    // At once: an engine that is back must not wait for an upstream that does not answer.
+    this.#update(places)
+    await this.#taking.run(async () => {
+      await this.#take(table)
+      // And what was opened meanwhile, by an older table.
+      this.#update(places)
+    })
+  }
+
+  /** Why usage cannot be recorded. */
+  get usageLost(): ServiceError | null {
+    return toServiceErrorOrNull(this.#table.usageLost)
+  }
+
+  async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
+    const source = toModelSource(given)
+    const apiKey = source.kind === 'openai' ? (source.apiKey?.reveal() ?? null) : null
+    await this.#options.channel.call('models.register', [id, source, apiKey, options])
+  }
+
+  async unregister(id: string): Promise<void> {
+    await this.#options.channel.call('models.unregister', [id])
+  }
+
+  whenShared(): Promise<void> {
+    return this.#options.channel.call('models.whenShared', [])
+  }
+
+  list(): readonly ModelRecord[] {
+    return this.#table.rows.map(({ record }) => record)
+  }
+
+  has(id: string): boolean {
+    return this.#table.rows.some(({ record, isRegistered }) => isRegistered && record.id === id)
+  }
+
+  get(modelId: string | null): ModelRecord {
+    return this.#resolve(modelId).record
+  }
+
+  whyNotReady(): ServiceError | null {
+    return toServiceErrorOrNull(this.#table.whyNotReady)
+  }
+
+  /** The supervisor counts what waits, for all workers. */
+  waitingOf(): number {
+    return 0
+  }
+
+  async acquire(modelId: string | null, signal: AbortSignal, place?: QueuePlace): Promise<ModelLease> {
+    for (let asked = 0; asked <= MAX_ASKED; asked++) {
+      if (this.#table.defaultId === null) throw noModel()
+      const row = this.#resolve(modelId)
+      const opened = row.version === null ? undefined : this.#versions.get(row.version)
+      if (opened !== undefined && (asked > 0 || !row.waitsForLoad)) return opened.model.acquire()
+      // Waits for a first load there, or says why there is nothing to wait for. The table is here before the answer.
+      await this.#options.channel.call('models.await', [modelId, place ?? null], signal)
+    }
+    const message = 'this process could not take it over.'
+    throw new ServiceError('engine_unavailable', { message }, { retryAfterSeconds: 1 })
+  }
+
+  /** Ends what still runs. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(Array.from(this.#versions.values(), ({ model }) => model.engine.close()))
+    await this.#options.renderThread.close()
+  }
+
+  #update(places: ReadonlyMap<number, readonly EnginePlace[]>): void {
+    for (const [version, own] of places) this.#versions.get(version)?.engine.update(own)
+  }
+
+  async #take(table: ModelsTable): Promise<void> {
+    const serving = new Set(table.rows.map(({ version }) => version))
+    for (const data of table.versions) {
+      if (!this.#versions.has(data.version)) this.#versions.set(data.version, await this.#open(data))
+    }
+    this.#table = table
+    for (const [version, { model }] of this.#versions) {
+      if (!serving.has(version)) void this.#retire(version, model)
+    }
+  }
+
+  async #open(data: VersionData): Promise<OpenVersion> {
+    const { channel, renderThread, openEngine } = this.#options
+    const { modelId, toolFormat } = data
+    const engine = await openEngine(data)
+    const queue = workerQueue(channel, { ...data, servedClasses: () => this.#table.servedClasses })
+    const deps = { createQueue: () => queue, renderThread }
+    return { engine, model: new LoadedModel({ modelId, engine: engine.engine, toolFormat }, deps) }
+  }
+
+  async #retire(version: number, model: LoadedModel): Promise<void> {
+    if (this.#retiring.has(version)) return
+    this.#retiring.add(version)
+    await model.retire()
+    this.#versions.delete(version)
+    this.#retiring.delete(version)
+    this.#options.channel.cast('models.released', [version])
+  }
+
+  #resolve(modelId: string | null): ModelRow {
+    const id = modelId ?? DEFAULT_MODEL_ID
+    const { rows, defaultId } = this.#table
+    const registered = (name: string | undefined): ModelRow | undefined =>
+      rows.find(({ record, isRegistered }) => isRegistered && record.id === name)
+    const named = registered(id) ?? registered(this.#options.aliases.get(id))
+    const row =
+      named ??
+      (id === DEFAULT_MODEL_ID
+        ? rows.find(({ record, mayServe }) => mayServe && record.id === defaultId)
+        : undefined)
+    if (row === undefined) throw modelNotFound(id)
+    return row
+  }
+}
+
+function toServiceErrorOrNull(data: ModelsTable['whyNotReady']): ServiceError | null {
+  const error = data === null ? null : fromErrorData(data)
+  return error instanceof ServiceError ? error : null
+}

@@ -1,0 +1,79 @@
+/** One worker process, from its start to its end: forks it, gives it its channel and its configuration, and waits until it listens. */
+import cluster from 'node:cluster'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { Channel, type ChannelHandler } from '../../core/channel/channel.ts'
+import { StartError } from '../../core/errors.ts'
+import { CHANNEL_FD, needsV8, type WorkerStart } from './worker-messages.ts'
+
+/** A worker loads its code and opens the database; more is one that hangs. */
+const START_MS = 60_000
+
+const ENTRY = fileURLToPath(new URL('worker-main.js', import.meta.url))
+
+export interface WorkerProcess {
+  readonly number: number
+  readonly pid: number
+  readonly channel: Channel
+  /** As the worker says it. */
+  readonly address: string
+  /** Resolves with one clause on how it ended. */
+  readonly exited: Promise<string>
+  kill(): void
+}
+
+export interface WorkerProcessOptions {
+  readonly start: WorkerStart
+  /** What the worker may call. */
+  readonly handlers: (channel: () => Channel) => Readonly<Record<string, ChannelHandler>>
+  /** It has ended, also while it starts; nothing of it comes any more. */
+  readonly onEnd: () => void
+}
+
+/** @throws what the worker's start throws; StartError when it ends or says nothing */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const { start, handlers, onEnd } = options
+  // Of this process as a whole, and the same for each.
+  cluster.setupPrimary({
+    exec: ENTRY,
+    args: [],
+    execArgv: process.execArgv,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+  })
+  const child = cluster.fork()
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code: number | null, signal: string | null) =>
+      resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+    )
+  })
+  // Node's own channel to it may break as it dies.
+  child.on('error', () => {})
+  const channel: Channel = new Channel(child.process.stdio[CHANNEL_FD] as Duplex, {
+    handlers: handlers(() => channel),
+    needsV8,
+    onClose: onEnd,
+  })
+  const kill = (): void => void child.process.kill('SIGKILL')
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StartError('A worker process did not start in time.', 1)), START_MS)
+  })
+  const ended = exited.then((how): never => {
+    throw new StartError(`A worker process ${how} while it started.`, 1)
+  })
+  try {
+    const address = await Promise.race([channel.call<string>('start', [start]), tooLate, ended])
+    return { number: start.number, pid: child.process.pid ?? 0, channel, address, exited, kill }
+  } catch (error) {
+    kill()
+    // The channel closes before the exit is known, which says more.
+    throw error instanceof Error && error.name === 'ChannelClosedError' ? await ended.catch(toThrown) : error
+  } finally {
+    clearTimeout(timer)
+    ended.catch(() => {})
+  }
+}
+
+function toThrown(error: unknown): unknown {
+  return error
+}

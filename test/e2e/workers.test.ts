@@ -1,0 +1,238 @@
+/** `--workers`: limits, keys, usage and models are one over all workers, and no process that dies takes more than its own work. */
+import { execFileSync } from 'node:child_process'
+import { describe, expect, inject, it } from 'vitest'
+import {
+  call,
+  DEMO_MODEL,
+  enginePids,
+  gone,
+  KEY,
+  listening,
+  logged,
+  post,
+  spawnServer,
+  streamChunks,
+  type RunningServerProcess,
+} from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+import { until } from '../support/until.ts'
+
+const ADMIN_KEY = 'admin-key-of-this-test'
+const ECHO = { prompt: 'Once upon a time', max_new_tokens: 4 }
+
+async function startWorkers(words: readonly string[] = []): Promise<RunningServerProcess> {
+  return listening(spawnServer(['--workers', '4', '--api-keys', KEY, '--admin-key', ADMIN_KEY, ...words]))
+}
+
+function workerPids({ child }: RunningServerProcess): number[] {
+  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  return listed
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((row) => row !== null && Number(row[2]) === child.pid && (row[3] ?? '').includes('worker-main'))
+    .map((row) => Number(row?.[1]))
+}
+
+interface NewKey {
+  readonly id: string
+  readonly key: string
+}
+
+async function createKey(server: RunningServerProcess, query = ''): Promise<NewKey> {
+  const answer = await call(server, `POST /v1/admin/keys${query}`, { secret: ADMIN_KEY })
+  return (await answer.json()) as NewKey
+}
+
+interface BurstOptions {
+  readonly route?: string
+  readonly secret?: string
+  readonly body?: object | null
+}
+
+/** Each on a connection of its own, so that they reach all workers. */
+const burst = (
+  server: RunningServerProcess,
+  count: number,
+  { route = 'POST /v1/generate', secret = KEY, body = ECHO }: BurstOptions = {},
+) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const answer = await call(server, route, { secret, ...(body !== null && { body }) })
+      await answer.text()
+      return answer.status
+    }),
+  )
+
+const count = (statuses: readonly number[], status: number): number =>
+  statuses.filter((one) => one === status).length
+
+async function requestsOf(server: RunningServerProcess): Promise<number> {
+  const usage = await call(server, 'GET /v1/admin/usage', { secret: ADMIN_KEY })
+  return ((await usage.json()) as { requests: number }).requests
+}
+
+describe('four workers', () => {
+  const server = shared(() => startWorkers())
+
+  it('all answer', async () => {
+    await burst(server(), 24, { route: 'GET /v1/health', body: null })
+    await until('each worker has answered', () => {
+      const lines = server().stderr.filter((line) => line.includes('/v1/health'))
+      const workers = lines.map((line) => (JSON.parse(line) as { worker?: number }).worker)
+      return new Set(workers).size === 4
+    })
+    const metrics = await (await call(server(), 'GET /metrics', { secret: ADMIN_KEY })).text()
+    const answered = /sluice_requests_total\{[^}]*health[^}]*\} (\d+)/.exec(metrics)?.[1]
+    expect(Number(answered)).toBe(24)
+    expect(metrics).toContain('sluice_model_state{model="default",state="ready"} 1\n')
+    expect(metrics).toContain('sluice_ready 1\n')
+  })
+
+  it('let exactly as many of a burst pass as the rate allows', async () => {
+    const { key: secret } = await createKey(server(), '?tier=enterprise&rate_limit_rpm=30')
+    const statuses = await burst(server(), 60, { secret })
+    expect([count(statuses, 200), count(statuses, 429)]).toEqual([30, 30])
+  })
+
+  it('know a key that is made, and one that is revoked, at once', async () => {
+    const { key: secret, id } = await createKey(server(), '?tier=enterprise')
+    expect(count(await burst(server(), 12, { secret }), 200)).toBe(12)
+    const revoked = await call(server(), `DELETE /v1/admin/keys/${id}`, { secret: ADMIN_KEY })
+    expect(revoked.status).toBe(200)
+    expect(count(await burst(server(), 12, { secret }), 401)).toBe(12)
+  })
+
+  it('count wrong admin keys together', async () => {
+    const options = { route: 'GET /v1/admin/keys', secret: 'not-the-admin-key-at-all', body: null }
+    const statuses = await burst(server(), 50, options)
+    expect([count(statuses, 401), count(statuses, 429)]).toEqual([30, 20])
+  })
+})
+
+/** Requests one after the other on each of some connections, until `stop`, which gives their statuses; 0 is a connection that broke. */
+function startLoad(server: RunningServerProcess, clients: number) {
+  const statuses: number[] = []
+  const stopping = new AbortController()
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      // A connection that was on its way to a worker as it died is not answered.
+      const signal = AbortSignal.timeout(10_000)
+      const status = await post(server, '/v1/generate', { body: ECHO, signal }).then(
+        async (answer) => (await answer.text(), answer.status),
+        () => 0,
+      )
+      statuses.push(status)
+    }
+  }
+  const running = Promise.all(Array.from({ length: clients }, run))
+  return {
+    statuses,
+    stop: async () => {
+      stopping.abort()
+      await running
+      return statuses
+    },
+  }
+}
+
+const PRO_CONCURRENCY = 5
+
+/** Reads a stream for a while; whether it has ended or was broken off by then. */
+async function endsWithin(chunks: ReturnType<typeof streamChunks>, limitMs: number): Promise<boolean> {
+  const endMs = performance.now() + limitMs
+  try {
+    while (performance.now() < endMs) if ((await chunks.next()).done === true) return true
+    return false
+  } catch {
+    return true
+  }
+}
+
+// Two dozen processes are started: too much for each run of the tests.
+describe.runIf(inject('isSoak'))('four workers under load', () => {
+  const server = shared(async () => {
+    const demo = await startWorkers(['--checkpoint', DEMO_MODEL, '--threads', '1', '--max-batch-size', '8'])
+    await logged(demo, 'serving')
+    return demo
+  })
+  it('lose the connections of one that dies and nothing else', async () => {
+    const load = startLoad(server(), 6)
+    await until('there is load', () => load.statuses.length > 10)
+    const [pid = 0] = workerPids(server())
+    const killedMs = performance.now()
+    process.kill(pid, 'SIGKILL')
+    await logged(server(), 'the worker was started again')
+    expect(performance.now() - killedMs).toBeLessThan(10_000)
+    const statuses = await load.stop()
+    expect(workerPids(server())).toHaveLength(4)
+    expect(statuses.filter((status) => status !== 200 && status !== 0)).toEqual([])
+    expect(count(statuses, 0)).toBeLessThanOrEqual(6)
+    // An answer that was cut off may have been recorded.
+    const requests = await requestsOf(server())
+    expect(requests).toBeGreaterThanOrEqual(count(statuses, 200))
+    expect(requests).toBeLessThanOrEqual(statuses.length)
+  })
+
+  it('get back the permits, the queue and the leases of one that dies', async () => {
+    const { key: secret } = await createKey(server(), '?tier=pro')
+    const body = { prompt: 'Once upon a time', max_new_tokens: 4000, temperature: 5, seed: 3 }
+    const open = async () => {
+      const answer = await call(server(), 'POST /v1/generate/stream', { secret, body })
+      return { status: answer.status, chunks: streamChunks(answer) }
+    }
+    const openMany = async () => {
+      const opened = await Promise.all(Array.from({ length: PRO_CONCURRENCY + 8 }, open))
+      return opened.filter(({ status }) => status === 200)
+    }
+    const running = await openMany()
+    // A stream that ends early makes room for another.
+    expect(running.length).toBeGreaterThanOrEqual(PRO_CONCURRENCY)
+    for (const pid of workerPids(server()).slice(1)) process.kill(pid, 'SIGKILL')
+    const ended = await Promise.all(running.map(({ chunks }) => endsWithin(chunks, 1000)))
+    const endedCount = ended.filter(Boolean).length
+    expect(endedCount).toBeGreaterThan(0)
+    // What the fourth worker runs goes on; the permits of the others are free as soon as they are dead.
+    const free = PRO_CONCURRENCY - (running.length - endedCount)
+    expect((await openMany()).length).toBeGreaterThanOrEqual(free)
+  })
+
+  it('go on when the engine dies', async () => {
+    const [engine = 0] = enginePids(server())
+    const running = post(server(), '/v1/generate/stream', {
+      body: { ...ECHO, max_new_tokens: 1000, temperature: 5, seed: 3 },
+    })
+    const chunks = streamChunks(await running)
+    await chunks.next()
+    process.kill(engine, 'SIGKILL')
+    let last = null
+    for await (const chunk of chunks) last = chunk
+    expect(last?.error?.code).toBe('engine_failed')
+    expect(await burst(server(), 8)).toEqual(Array.from({ length: 8 }, () => 200))
+  })
+
+  it('are replaced by SIGUSR2 one by one, and no request fails', async () => {
+    const old = workerPids(server())
+    const recorded = await requestsOf(server())
+    await until('all run', () => workerPids(server()).length === 4)
+    const load = startLoad(server(), 6)
+    await until('there is load', () => load.statuses.length > 10)
+    server().child.kill('SIGUSR2')
+    await logged(server(), 'the workers were replaced')
+    const soFar = load.statuses.length
+    await until('the new ones have answered', () => load.statuses.length > soFar + 20)
+    const statuses = await load.stop()
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
+    expect(workerPids(server()).filter((pid) => !old.includes(pid))).toHaveLength(4)
+    expect((await requestsOf(server())) - recorded).toBe(statuses.length)
+  })
+
+  it('end with the supervisor, and so does the engine', async () => {
+    const others = [...workerPids(server()), ...enginePids(server())]
+    expect(others.length).toBeGreaterThanOrEqual(5)
+    const load = startLoad(server(), 4)
+    await until('there is load', () => load.statuses.length > 10)
+    server().child.kill('SIGKILL')
+    await Promise.all(others.map(gone))
+    await load.stop()
+  })
+})

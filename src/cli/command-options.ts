@@ -29,9 +29,8 @@ export function addConfigOption(
   name: OptionName,
   { heading = OPTIONS[name].group, without = `default: ${defaultText(name)}` }: ConfigOptionTexts = {},
 ): void {
-  const { kind, help, notYet } = OPTIONS[name]
-  const notes = [without, envName(name), ...(notYet === undefined ? [] : ['not available yet'])]
-  const option = new Option(flagsOf(name, kind), `${help} (${notes.join('; ')})`)
+  const { kind, help } = OPTIONS[name]
+  const option = new Option(flagsOf(name, kind), `${help} (${without}; ${envName(name)})`)
   if (kind.placeholder !== null) option.argParser((text) => refuseFlagAsValue(text, option, command))
   command.addOption(option.helpGroup(`${heading}:`))
 }

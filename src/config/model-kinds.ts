@@ -23,12 +23,12 @@ const endpoints: ValueKind<readonly string[]> = {
   },
 }
 
-const COMMON_FIELDS = ['id', 'fallback', 'tiers', 'keys'] as const
+const POLICY_FIELDS = ['fallback', 'tiers', 'keys'] as const
 const LOCAL_FIELDS = [
-  ...COMMON_FIELDS,
-  ...(['checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const),
+  ...(['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const),
+  ...POLICY_FIELDS,
 ] as const
-const REMOTE_FIELDS = [...COMMON_FIELDS, 'engine', 'endpoints', 'apiKey', 'model'] as const
+const REMOTE_FIELDS = ['id', 'engine', 'endpoints', 'apiKey', 'model', ...POLICY_FIELDS] as const
 
 export const keyIdKind = textLike('key id', 'the id of a key', (text) => /^[\w-]{1,100}$/.test(text))
 

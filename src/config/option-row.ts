@@ -7,12 +7,6 @@ export const OPTION_GROUPS = ['Server', 'Access', 'Model', 'Engine', 'Network', 
 /** @public */
 export type OptionGroup = (typeof OPTION_GROUPS)[number]
 
-interface NotYet {
-  readonly reason: string
-  /** Values that ask for nothing and so may be given. */
-  readonly neutral: readonly unknown[]
-}
-
 export interface OptionRow<Value> {
   readonly group: OptionGroup
   readonly kind: ValueKind<Value>
@@ -21,8 +15,6 @@ export interface OptionRow<Value> {
   readonly defaultText?: string
   /** One line, lower case, without a full stop. */
   readonly help: string
-  /** Set while the work behind it is not built: the option is refused. */
-  readonly notYet?: NotYet
   /** Whether only a file or code can give it, because no one line of text could. */
   readonly isFileOnly?: boolean
 }

@@ -1,7 +1,7 @@
 /**
- * The one table of options: kind, default, help and whether the work behind it is built. The command line, the
+ * The one table of options: kind, default and help. The command line, the
  * environment names, the configuration file, `--help`, docs/cli.md and the comments of `ConfigOptions` are all made from
- * it. A row with `notYet` is refused with that reason, except for its neutral values, which ask for nothing.
+ * it.
  */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../core/errors.ts'
 import { envName, flagName } from './option-names.ts'
-import { OPTION_NAMES, OPTIONS } from './options.ts'
+import { OPTION_NAMES } from './options.ts'
 import { completeConfig, type GivenOptions, loadConfig, loadOptions, resolveConfig } from './resolve.ts'
 import type { ServerConfig } from './server-config.ts'
 
@@ -193,7 +193,7 @@ describe('resolveConfig', () => {
     expect(config).not.toHaveProperty('config')
   })
 
-  describe.each(NAMES.filter((name) => OPTIONS[name].notYet === undefined))('%s', (name) => {
+  describe.each(NAMES)('%s', (name) => {
     const [text, value] = CASES[name]
     const others = COMPANIONS[name] ?? {}
 
@@ -201,20 +201,6 @@ describe('resolveConfig', () => {
       expect(resolveConfig({ flags: { ...others, [name]: text } })[name]).toEqual(value)
       expect(resolveConfig({ flags: others, env: { [envName(name)]: text } })[name]).toEqual(value)
       expect(resolveConfig({ flags: others, file: file({ [name]: value }) })[name]).toEqual(value)
-    })
-  })
-
-  describe.each(NAMES.filter((name) => OPTIONS[name].notYet !== undefined))('%s', (name) => {
-    const [text, value] = CASES[name]
-
-    it('is refused as not available yet, wherever it comes from', () => {
-      expect(refusal({ flags: { [name]: text } })).toMatch(
-        new RegExp(`^${flagName(name)} is not available yet: .+\\.$`),
-      )
-      expect(refusal({ env: { [envName(name)]: text } })).toMatch(`${envName(name)} is not available yet`)
-      expect(refusal({ file: file({ [name]: value }) })).toMatch(
-        `${name} in sluice.yaml is not available yet`,
-      )
     })
   })
 
@@ -289,7 +275,9 @@ describe('completeConfig', () => {
 
 describe('models', () => {
   const entry = { id: 'org/a', checkpoint: 'a.gguf' }
-  const complete = { ...entry, modelConfig: null, tokenizer: null, quantization: 'none', toolFormat: 'auto' }
+  const forAll = { fallback: null, tiers: null, keys: null }
+  const own = { modelConfig: null, tokenizer: null, quantization: 'none', toolFormat: 'auto' }
+  const complete = { ...entry, ...own, ...forAll }
 
   it('is a list of objects in a file, or from code', () => {
     expect(resolveConfig({}).models).toEqual([])
@@ -301,10 +289,10 @@ describe('models', () => {
 
   it('holds remote models too', () => {
     const remote = { id: 'r', engine: 'openai', endpoints: ['http://a:1/v1'] }
-    const read = { ...remote, apiKey: null, model: null }
+    const read = { ...remote, ...forAll, apiKey: null, model: null }
     expect(resolveConfig({ file: file({ models: [remote] }) }).models).toEqual([read])
     const named = { ...remote, apiKey: 'k', model: 'org/m' }
-    expect(resolveConfig({ file: file({ models: [named] }) }).models).toEqual([named])
+    expect(resolveConfig({ file: file({ models: [named] }) }).models).toEqual([{ ...named, ...forAll }])
   })
 
   it('is given neither on the command line nor in the environment', () => {
@@ -322,7 +310,7 @@ describe('models', () => {
     ],
     [
       [{ ...entry, path: 'x' }],
-      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat",
+      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat, fallback, tiers, keys",
     ],
     [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' in model 1, or none"],
     [[{ id: 'r', engine: 'openai' }], "must have 'endpoints' in model 1"],

@@ -105,9 +105,6 @@ function pick<Name extends OptionName>(name: Name, sources: readonly Source[]) {
     if (given === undefined || given === null) continue
     const label = source.label(name)
     const value = readValue(row.kind, given, label)
-    if (row.notYet !== undefined && !row.notYet.neutral.includes(value)) {
-      throw new StartError(`${label} is not available yet: ${row.notYet.reason}.`, 2)
-    }
     return { value, label }
   }
   return { value: row.default, label: flagName(name) }

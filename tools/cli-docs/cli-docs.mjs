@@ -91,13 +91,12 @@ ${rows.join('\n')}
 
 /** @param {OptionName} name */
 function renderRow(name) {
-  const { kind, help, notYet } = OPTIONS[name]
+  const { kind, help } = OPTIONS[name]
   const flag = kind.placeholder === null ? flagName(name) : `${flagName(name)} ${kind.placeholder}`
-  const note = notYet === undefined ? '' : ` *Not available yet: ${notYet.reason}.*`
   const places = isFileOnly(name)
     ? [`\`${name}\` in the file`, defaultText(name), '']
     : [`\`${flag}\``, defaultText(name), `\`${envName(name)}\``]
-  return toTableRow([...places, `${help}.${note}`])
+  return toTableRow([...places, `${help}.`])
 }
 
 /** @param {readonly string[]} cells */

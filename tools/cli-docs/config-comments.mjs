@@ -34,9 +34,8 @@ function optionOf(field) {
 
 /** What the option does, its bounds, and its default. @param {OptionName} name @returns {string} */
 export function describeOption(name) {
-  const { kind, help, notYet } = OPTIONS[name]
+  const { kind, help } = OPTIONS[name]
   const sentences = [help, `must be ${kind.expected}`]
-  if (notYet !== undefined) sentences.push(`not available yet: ${notYet.reason}`)
   const values = kind.placeholder?.includes('|') === true ? kind.placeholder.split('|') : []
   return sentences.map((sentence) => `${upperFirst(toCodeTerms(sentence), values)}.`).join(' ')
 }

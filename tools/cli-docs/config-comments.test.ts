@@ -8,7 +8,6 @@ it('says what an option does, its bounds and its default, under the names that c
   )
   expect(describeDefault('maxBatchSize')).toBe('8')
   expect(describeOption('tlsKeyfile')).toBe('PEM key; needs `tlsCertfile`. Must be a path.')
-  expect(describeOption('workers')).toMatch(/Not available yet: more than one HTTP process is not built\.$/)
   expect(describeDefault('enableFirewall')).toBe('false')
 })
 

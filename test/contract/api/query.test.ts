@@ -13,6 +13,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/generate/batch': { prompts: ['a'] },
   '/v1/generate/continuous-batch': { prompts: ['a'] },
   '/v1/embeddings': { input: 'a' },
+  '/v1/admin/teams': { name: 'a' },
   '/v1/rerank': { query: 'a', documents: ['b'] },
   '/v1/completions': { prompt: 'a' },
   '/tokenize': { prompt: 'a' },

@@ -149,90 +149,91 @@ async function endsWithin(chunks: ReturnType<typeof streamChunks>, limitMs: numb
 }
 
 // Two dozen processes are started: too much for each run of the tests.
-describe.runIf(inject('isSoak'))('four workers under load', () => {
-  const server = shared(async () => {
-    const demo = await startWorkers(['--checkpoint', DEMO_MODEL, '--threads', '1', '--max-batch-size', '8'])
-    await logged(demo, 'serving')
-    return demo
-  })
-  it('lose the connections of one that dies and nothing else', async () => {
-    const load = startLoad(server(), 6)
-    await until('there is load', () => load.statuses.length > 10)
-    const [pid = 0] = workerPids(server())
-    const killedMs = performance.now()
-    process.kill(pid, 'SIGKILL')
-    await logged(server(), 'the worker was started again')
-    expect(performance.now() - killedMs).toBeLessThan(10_000)
-    const statuses = await load.stop()
-    expect(workerPids(server())).toHaveLength(4)
-    expect(statuses.filter((status) => status !== 200 && status !== 0)).toEqual([])
-    expect(count(statuses, 0)).toBeLessThanOrEqual(6)
-    // An answer that was cut off may have been recorded.
-    const requests = await requestsOf(server())
-    expect(requests).toBeGreaterThanOrEqual(count(statuses, 200))
-    expect(requests).toBeLessThanOrEqual(statuses.length)
-  })
-
-  it('get back the permits, the queue and the leases of one that dies', async () => {
-    const { key: secret } = await createKey(server(), '?tier=pro')
-    const body = { prompt: 'Once upon a time', max_new_tokens: 4000, temperature: 5, seed: 3 }
-    const open = async () => {
-      const answer = await call(server(), 'POST /v1/generate/stream', { secret, body })
-      return { status: answer.status, chunks: streamChunks(answer) }
-    }
-    const openMany = async () => {
-      const opened = await Promise.all(Array.from({ length: PRO_CONCURRENCY + 8 }, open))
-      return opened.filter(({ status }) => status === 200)
-    }
-    const running = await openMany()
-    // A stream that ends early makes room for another.
-    expect(running.length).toBeGreaterThanOrEqual(PRO_CONCURRENCY)
-    for (const pid of workerPids(server()).slice(1)) process.kill(pid, 'SIGKILL')
-    const ended = await Promise.all(running.map(({ chunks }) => endsWithin(chunks, 1000)))
-    const endedCount = ended.filter(Boolean).length
-    expect(endedCount).toBeGreaterThan(0)
-    // What the fourth worker runs goes on; the permits of the others are free as soon as they are dead.
-    const free = PRO_CONCURRENCY - (running.length - endedCount)
-    expect((await openMany()).length).toBeGreaterThanOrEqual(free)
-  })
-
-  it('go on when the engine dies', async () => {
-    const [engine = 0] = enginePids(server())
-    const running = post(server(), '/v1/generate/stream', {
-      body: { ...ECHO, max_new_tokens: 1000, temperature: 5, seed: 3 },
+if (inject('isSoak'))
+  describe('four workers under load', () => {
+    const server = shared(async () => {
+      const demo = await startWorkers(['--checkpoint', DEMO_MODEL, '--threads', '1', '--max-batch-size', '8'])
+      await logged(demo, 'serving')
+      return demo
     })
-    const chunks = streamChunks(await running)
-    await chunks.next()
-    process.kill(engine, 'SIGKILL')
-    let last = null
-    for await (const chunk of chunks) last = chunk
-    expect(last?.error?.code).toBe('engine_failed')
-    expect(await burst(server(), 8)).toEqual(Array.from({ length: 8 }, () => 200))
-  })
+    it('lose the connections of one that dies and nothing else', async () => {
+      const load = startLoad(server(), 6)
+      await until('there is load', () => load.statuses.length > 10)
+      const [pid = 0] = workerPids(server())
+      const killedMs = performance.now()
+      process.kill(pid, 'SIGKILL')
+      await logged(server(), 'the worker was started again')
+      expect(performance.now() - killedMs).toBeLessThan(10_000)
+      const statuses = await load.stop()
+      expect(workerPids(server())).toHaveLength(4)
+      expect(statuses.filter((status) => status !== 200 && status !== 0)).toEqual([])
+      expect(count(statuses, 0)).toBeLessThanOrEqual(6)
+      // An answer that was cut off may have been recorded.
+      const requests = await requestsOf(server())
+      expect(requests).toBeGreaterThanOrEqual(count(statuses, 200))
+      expect(requests).toBeLessThanOrEqual(statuses.length)
+    })
 
-  it('are replaced by SIGUSR2 one by one, and no request fails', async () => {
-    const old = workerPids(server())
-    const recorded = await requestsOf(server())
-    await until('all run', () => workerPids(server()).length === 4)
-    const load = startLoad(server(), 6)
-    await until('there is load', () => load.statuses.length > 10)
-    server().child.kill('SIGUSR2')
-    await logged(server(), 'the workers were replaced')
-    const soFar = load.statuses.length
-    await until('the new ones have answered', () => load.statuses.length > soFar + 20)
-    const statuses = await load.stop()
-    expect(statuses.filter((status) => status !== 200)).toEqual([])
-    expect(workerPids(server()).filter((pid) => !old.includes(pid))).toHaveLength(4)
-    expect((await requestsOf(server())) - recorded).toBe(statuses.length)
-  })
+    it('get back the permits, the queue and the leases of one that dies', async () => {
+      const { key: secret } = await createKey(server(), '?tier=pro')
+      const body = { prompt: 'Once upon a time', max_new_tokens: 4000, temperature: 5, seed: 3 }
+      const open = async () => {
+        const answer = await call(server(), 'POST /v1/generate/stream', { secret, body })
+        return { status: answer.status, chunks: streamChunks(answer) }
+      }
+      const openMany = async () => {
+        const opened = await Promise.all(Array.from({ length: PRO_CONCURRENCY + 8 }, open))
+        return opened.filter(({ status }) => status === 200)
+      }
+      const running = await openMany()
+      // A stream that ends early makes room for another.
+      expect(running.length).toBeGreaterThanOrEqual(PRO_CONCURRENCY)
+      for (const pid of workerPids(server()).slice(1)) process.kill(pid, 'SIGKILL')
+      const ended = await Promise.all(running.map(({ chunks }) => endsWithin(chunks, 1000)))
+      const endedCount = ended.filter(Boolean).length
+      expect(endedCount).toBeGreaterThan(0)
+      // What the fourth worker runs goes on; the permits of the others are free as soon as they are dead.
+      const free = PRO_CONCURRENCY - (running.length - endedCount)
+      expect((await openMany()).length).toBeGreaterThanOrEqual(free)
+    })
 
-  it('end with the supervisor, and so does the engine', async () => {
-    const others = [...workerPids(server()), ...enginePids(server())]
-    expect(others.length).toBeGreaterThanOrEqual(5)
-    const load = startLoad(server(), 4)
-    await until('there is load', () => load.statuses.length > 10)
-    server().child.kill('SIGKILL')
-    await Promise.all(others.map(gone))
-    await load.stop()
+    it('go on when the engine dies', async () => {
+      const [engine = 0] = enginePids(server())
+      const running = post(server(), '/v1/generate/stream', {
+        body: { ...ECHO, max_new_tokens: 1000, temperature: 5, seed: 3 },
+      })
+      const chunks = streamChunks(await running)
+      await chunks.next()
+      process.kill(engine, 'SIGKILL')
+      let last = null
+      for await (const chunk of chunks) last = chunk
+      expect(last?.error?.code).toBe('engine_failed')
+      expect(await burst(server(), 8)).toEqual(Array.from({ length: 8 }, () => 200))
+    })
+
+    it('are replaced by SIGUSR2 one by one, and no request fails', async () => {
+      const old = workerPids(server())
+      const recorded = await requestsOf(server())
+      await until('all run', () => workerPids(server()).length === 4)
+      const load = startLoad(server(), 6)
+      await until('there is load', () => load.statuses.length > 10)
+      server().child.kill('SIGUSR2')
+      await logged(server(), 'the workers were replaced')
+      const soFar = load.statuses.length
+      await until('the new ones have answered', () => load.statuses.length > soFar + 20)
+      const statuses = await load.stop()
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      expect(workerPids(server()).filter((pid) => !old.includes(pid))).toHaveLength(4)
+      expect((await requestsOf(server())) - recorded).toBe(statuses.length)
+    })
+
+    it('end with the supervisor, and so does the engine', async () => {
+      const others = [...workerPids(server()), ...enginePids(server())]
+      expect(others.length).toBeGreaterThanOrEqual(5)
+      const load = startLoad(server(), 4)
+      await until('there is load', () => load.statuses.length > 10)
+      server().child.kill('SIGKILL')
+      await Promise.all(others.map(gone))
+      await load.stop()
+    })
   })
-})

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 
-/** Ends the server when the pipe from this process ends. */
-const KEEPER = `signal=$1; shift; "$@" & pid=$!; trap 'kill -$signal $pid' TERM; read -r line; kill -$signal $pid; wait $pid`
+/** Ends the server when the pipe from this process ends, and removes its folder then. */
+const KEEPER = `signal=$1; folder=$2; shift 2; "$@" & pid=$!; trap 'kill -$signal $pid' TERM; read -r line; kill -$signal $pid
+  wait $pid; [ -z "$folder" ] || rm -rf "$folder"`
 
 export interface KeptProcess {
   /** Ends it, and waits until it has ended. */
@@ -16,11 +17,13 @@ export interface KeptProcessOptions {
   readonly gid?: number
   /** How it is ended. @default QUIT */
   readonly signal?: 'QUIT' | 'KILL'
+  /** Removed once it has ended. @default none */
+  readonly folder?: string
 }
 
 export function startKept(words: readonly string[], options: KeptProcessOptions = {}): KeptProcess {
-  const { signal = 'QUIT', ...user } = options
-  const keeper: ChildProcess = spawn('sh', ['-c', KEEPER, 'sh', signal, ...words], {
+  const { signal = 'QUIT', folder = '', ...user } = options
+  const keeper: ChildProcess = spawn('sh', ['-c', KEEPER, 'sh', signal, folder, ...words], {
     ...user,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',

@@ -13,6 +13,11 @@ import type { Model } from '../model.ts'
 
 /** `LLAMA_FLASH_ATTN_TYPE_AUTO` */
 const FLASH_ATTENTION_AUTO = -1
+/** On a CPU llama.cpp's flash attention computes batches of at least so many tokens in tiles, and smaller ones token by token. */
+const TILED_TOKENS = 64
+/** From here on a batch is computed faster with a text behind it that fills it up to `TILED_TOKENS`. */
+const FILLED_FROM_TOKENS = 40
+const FILLER_TOKEN_ID = 0
 
 export interface PooledContextOptions {
   readonly maxSeqLen: number
@@ -54,6 +59,11 @@ export class PooledContext {
       this.#threads = threads
     }
     const runs = texts.map((tokenIds, slotId) => ({ slotId, position: 0, tokenIds, wantsToken: true }))
+    const filler = this.#options.usesGpu ? 0 : fillerTokens(texts)
+    if (filler > 0) {
+      const tokenIds = new Int32Array(filler).fill(FILLER_TOKEN_ID)
+      runs.push({ slotId: texts.length, position: 0, tokenIds, wantsToken: true })
+    }
     const batch = this.#batch.fillPooled(runs)
     if (this.#memory !== null) this.#api.memoryClear(this.#memory, false)
     const compute = this.#memory === null ? this.#api.encode : this.#api.decode
@@ -73,6 +83,12 @@ export class PooledContext {
     if (address === null) throw new InvariantError('llama.cpp gave no vector.')
     return viewFloat32(address, this.#options.dimensions)
   }
+}
+
+/** Texts do not see each other, so that one more changes no vector. */
+function fillerTokens(texts: readonly Int32Array[]): number {
+  const tokens = texts.reduce((sum, { length }) => sum + length, 0)
+  return tokens >= FILLED_FROM_TOKENS && tokens < TILED_TOKENS ? TILED_TOKENS - tokens : 0
 }
 
 function createContext(api: Bindings, model: Model, options: PooledContextOptions): Pointer {

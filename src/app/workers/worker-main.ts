@@ -49,8 +49,14 @@ const handlers: Readonly<Record<string, ChannelHandler>> = {
 const channel = new Channel(new Socket({ fd: CHANNEL_FD, readable: true, writable: true }), {
   handlers,
   needsV8,
-  onClose: () => void standardError.flush(FLUSH_MS).then(() => process.exit(0)),
+  onClose: () => void endProcess(),
 })
+
+async function endProcess(): Promise<void> {
+  await standardError.flush(FLUSH_MS)
+  const { exitAtOnce } = await import('../../engines/child/exit-at-once.ts')
+  exitAtOnce(0)
+}
 
 function serving(): ProcessService {
   if (worker === null) throw new InvariantError('the worker has started')

@@ -38,17 +38,10 @@ const FLUSH_MS = 1000
 async function endProcess(code: number): Promise<void> {
   await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
   await standardError.flush(FLUSH_MS)
-  if (hasFileOperation()) {
-    // Where no file can be opened it cannot be loaded either.
-    const loaded = await import('../../engines/child/exit-at-once.ts').catch(() => null)
-    loaded?.exitAtOnce(code)
-  }
+  // Where no file can be opened it cannot be loaded.
+  const loaded = await import('../../engines/child/exit-at-once.ts').catch(() => null)
+  loaded?.exitAtOnce(code)
   process.exit(code)
-}
-
-/** Whether a file operation, which may never finish, is pending. */
-function hasFileOperation(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))
 }
 
 export function createProcessTerminal(): Terminal {

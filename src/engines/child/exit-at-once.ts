@@ -1,11 +1,15 @@
 /**
- * Ends the process though a file operation of it hangs, as one on a network disk may: `process.exit` waits for the thread
- * that hangs, the kernel does not. What is written to standard output must be out before.
+ * Ends the process without Node's shutdown, which waits for every thread (`process.exit` too): for one whose file operation
+ * hangs, as on a network disk, and for one of V8's that compiles and waits itself for a garbage collection of the main thread
+ * (https://github.com/nodejs/node/issues/54918; seen with Node 20.20). What is written to
+ * standard output must be out before.
  */
+import { standardError } from '../../core/standard-error.ts'
 import { koffi } from '../koffi.ts'
 
 export function exitAtOnce(code: number): never {
-  // On Windows there is no such function under this name, and nothing that would have to wait.
+  standardError.flushAtExit()
+  // On Windows there is no such function under this name.
   if (process.platform !== 'win32') koffi.load(null).func('_exit', 'void', ['int'])(code)
   process.exit(code)
 }

@@ -1,6 +1,7 @@
 /** The child's side of `child-program.ts`: a child process reports to its parent and ends with it. */
 import { writeSync } from 'node:fs'
 import { koffi } from '../koffi.ts'
+import { exitAtOnce } from './exit-at-once.ts'
 
 const PARENT_PIPE = 3
 const PR_SET_PDEATHSIG = 1
@@ -11,7 +12,7 @@ export function linkToParent(parentPid: number): void {
   // Ctrl-C, and the end of a terminal, reach the whole process group.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   dieWithParent(parentPid)
-  process.stdin.on('close', () => process.exit(0)).resume()
+  process.stdin.on('close', () => exitAtOnce(0)).resume()
 }
 
 /** Written at once, because native work may block the event loop next. */

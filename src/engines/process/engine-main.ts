@@ -5,6 +5,7 @@
 import { systemClock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
 import { wholePercents } from '../../core/text/whole-percents.ts'
+import { exitAtOnce } from '../child/exit-at-once.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
 import { openEmbeddingRunner } from '../llamacpp/embeddings/embedding-runner.ts'
 import { openLlamaRunner } from '../llamacpp/runner.ts'
@@ -27,7 +28,7 @@ async function main(options: EngineProcessOptions): Promise<void> {
     clock: systemClock,
     onBroken: ({ cause }) => {
       process.stderr.write(`${STEP_LOOP_FAILED}${cause instanceof Error ? cause.message : String(cause)}\n`)
-      process.exit(BROKEN_EXIT_CODE)
+      exitAtOnce(BROKEN_EXIT_CODE)
     },
   })
   await server.listen(options.socketPath)
@@ -39,5 +40,5 @@ try {
 } catch (error) {
   const message = error instanceof StartError ? error.message : `The engine could not start: ${String(error)}`
   tell({ type: 'failed', message })
-  process.exit(1)
+  exitAtOnce(1)
 }

@@ -193,6 +193,20 @@ describe('a call', () => {
     expect(reader.end()).toEqual([])
   })
 
+  it.each(['\n<to', '\n<tool_call>', '\n<tool_call>\n{"name": "ad'])(
+    'hides the beginning of one behind it that is cut off: %j',
+    (rest) => {
+      const text = `<tool_call>{"name": "f", "arguments": {}}</tool_call>${rest}`
+      expect(read(createReader(HERMES), [text])).toEqual(['call f: {}'])
+      expect(read(createReader(HERMES), text.split(''))).toEqual(['call f: {}'])
+    },
+  )
+
+  it('has text behind it that only looks like the beginning of one', () => {
+    const call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    expect(read(createReader(HERMES), [`${call}\n<b`])).toEqual(['call f: {}', '<b'])
+  })
+
   it('is the last one where no more may come', () => {
     const text = '<tool_call>{"name":"f"}</tool_call><tool_call>{"name":"add"}</tool_call> and'
     expect(read(createReader(HERMES, { maxCalls: 1 }), [text])).toEqual(['call f: {}'])

@@ -88,7 +88,8 @@ export class CallReader implements PartReader {
 
   end(): readonly AnswerPart[] {
     // What stands behind a call in its list is a part of its closer.
-    if (this.#state !== 'over' && this.#raw !== null) this.#giveText(this.#raw + this.#buffer)
+    if (this.#state !== 'over' && this.#raw !== null && !this.#isCutCall())
+      this.#giveText(this.#raw + this.#buffer)
     this.#buffer = ''
     this.#state = 'over'
     return this.#take()
@@ -243,6 +244,13 @@ export class CallReader implements PartReader {
     onArguments: (text: string): void => {
       if (text !== '') this.#parts.push({ type: 'arguments', text })
     },
+  }
+
+  /** Whether what an answer that ends has behind a call is the beginning of the next one. */
+  #isCutCall(): boolean {
+    if (!this.#isAfterCall) return false
+    const rest = this.#buffer.trimStart()
+    return this.#state !== 'text' || openMarkerLength(rest, this.#options.syntax.openers) === rest.length
   }
 
   /** Called while what is given stands at the beginning of what is not settled: `#raw`, then the buffer. */

@@ -6,7 +6,7 @@
 import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
 import type { LongPrompt, Runner, TokenizingJob } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
-import { availableCores, createIdleCoresMeter } from './cpu-cores.ts'
+import { availableCores, createSpareCoresMeter } from './cpu-cores.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import type { Model } from './model.ts'
 import { ThreadGovernor } from './thread-governor.ts'
@@ -33,7 +33,7 @@ export abstract class BaseRunner implements Runner {
     this.maxTokenBytes = this.vocabulary.maxTokenBytes
     this.governor = new ThreadGovernor({
       maxThreads,
-      idleCores: createIdleCoresMeter(),
+      spareCores: createSpareCoresMeter(),
       nowMs: () => performance.now(),
     })
     this.#tokenizerThread = new TokenizerThread({ gpu, vocabulary: this.vocabulary.data, maxSeqLen })

@@ -10,30 +10,43 @@ export function availableCores(): number {
   return Math.max(1, Math.floor(Math.min(os.availableParallelism(), quotaCores())))
 }
 
+/** Cores without urgent work. */
+export interface SpareCores {
+  readonly idle: number
+  /** Busy with what runs at a lower priority. */
+  readonly lowPriority: number
+}
+
 /**
- * A meter of cores that did nothing, or only what runs at a lower priority, since its last call. All cores of the machine
- * count, because nothing says which of them a container's quota will come from.
+ * A meter of what the cores did since its last call. All cores of the machine count, because nothing says which of them a
+ * container's quota will come from.
  */
-export function createIdleCoresMeter(): () => number {
+export function createSpareCoresMeter(): () => SpareCores {
   let last = coreTimes()
   return () => {
     const now = coreTimes()
     const totalMs = now.totalMs - last.totalMs
-    const idleMs = now.idleMs - last.idleMs
+    const perMs = totalMs === 0 ? 0 : now.cores / totalMs
+    const spare = {
+      idle: (now.idleMs - last.idleMs) * perMs,
+      lowPriority: (now.niceMs - last.niceMs) * perMs,
+    }
     last = now
-    return totalMs === 0 ? 0 : (idleMs / totalMs) * now.cores
+    return spare
   }
 }
 
-function coreTimes(): { readonly cores: number; readonly totalMs: number; readonly idleMs: number } {
+function coreTimes() {
   let totalMs = 0
   let idleMs = 0
+  let niceMs = 0
   const cores = os.cpus()
   for (const { times } of cores) {
     totalMs += times.user + times.nice + times.sys + times.idle + times.irq
-    idleMs += times.idle + times.nice
+    idleMs += times.idle
+    niceMs += times.nice
   }
-  return { cores: cores.length, totalMs, idleMs }
+  return { cores: cores.length, totalMs, idleMs, niceMs }
 }
 
 /** `cpu.max` of cgroup v2 is "QUOTA PERIOD" or "max PERIOD"; v1 has a file for each, and -1 for none. */

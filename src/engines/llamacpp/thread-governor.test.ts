@@ -5,10 +5,10 @@ const WORK = { rows: 1, contextTokens: 100 }
 
 /** A machine on which a step takes `stepMs(threads)`; its clock is the sum of the steps. */
 function createMachine(cores: number, stepMs: (threads: number) => number) {
-  const machine = { stepMs, idleCores: 0, nowMs: 0 }
+  const machine = { stepMs, idleCores: 0, lowPriorityCores: 0, nowMs: 0 }
   const governor = new ThreadGovernor({
     maxThreads: cores,
-    idleCores: () => machine.idleCores,
+    spareCores: () => ({ idle: machine.idleCores, lowPriority: machine.lowPriorityCores }),
     nowMs: () => machine.nowMs,
   })
   /** Runs for so long; returns how much of the time each number of threads had. */
@@ -61,6 +61,18 @@ describe('the thread governor', () => {
     machine.idleCores = 0.9
     run(1000)
     expect(run(60_000).get(2)).toBeGreaterThan(0.97)
+  })
+
+  it('takes more threads within a second of a neighbour at low priority leaving', () => {
+    const { machine, governor, run } = createMachine(2, NEIGHBOUR)
+    machine.lowPriorityCores = 1
+    run(60_000)
+    expect(governor.threads).toBe(1)
+    machine.stepMs = QUIET
+    machine.lowPriorityCores = 0
+    machine.idleCores = 0.9
+    run(1000)
+    expect(governor.threads).toBe(2)
   })
 
   it('ends a hopeless trial of more threads after one step', () => {

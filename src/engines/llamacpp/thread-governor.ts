@@ -7,6 +7,8 @@
  * Invariant: 1 <= threads <= limit <= maxThreads.
  */
 
+import type { SpareCores } from './cpu-cores.ts'
+
 /** What one step computed. Only steps of about the same work are compared. */
 export interface StepWork {
   /** Tokens computed at once. */
@@ -17,8 +19,8 @@ export interface StepWork {
 
 export interface ThreadGovernorOptions {
   readonly maxThreads: number
-  /** Cores without urgent work between the last call and this one. */
-  readonly idleCores: () => number
+  /** Between the last call and this one. */
+  readonly spareCores: () => SpareCores
   /** Milliseconds that only grow. */
   readonly nowMs: () => number
 }
@@ -95,6 +97,8 @@ interface Trial {
   /** The last span before it, which it has to beat. */
   readonly before: Span
   readonly span: Span
+  /** When it began. */
+  readonly idleCores: number
 }
 
 export class ThreadGovernor {
@@ -109,6 +113,9 @@ export class ThreadGovernor {
   /** The number of the last lost trial of fewer threads, below which the next one looks; null after any other. */
   #lostBelow: number | null = null
   readonly #pauses = { fewer: new Pause(), more: new Pause() }
+  #lookedMs = Number.NEGATIVE_INFINITY
+  /** At the last lost trial of more threads: where more are idle, a neighbour has left. */
+  #idleCoresAtLoss = Number.POSITIVE_INFINITY
 
   constructor(options: ThreadGovernorOptions) {
     this.#options = options
@@ -145,8 +152,8 @@ export class ThreadGovernor {
     if (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS) return
     this.#span = null
     const isSlow = this.#recordBest(span) > SLOW
-    const threads = this.#nextTrial(span.meanMs, isSlow)
-    if (threads !== null) this.#trial = { threads, before: span, span: new Span(kind) }
+    const next = this.#nextTrial(span.meanMs, isSlow)
+    if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind) }
   }
 
   /** Returns how many times the best span's time this one took. */
@@ -157,16 +164,24 @@ export class ThreadGovernor {
     return meanMs / bestMs
   }
 
-  #nextTrial(meanMs: number, isSlow: boolean): number | null {
+  #nextTrial(meanMs: number, isSlow: boolean): Pick<Trial, 'threads' | 'idleCores'> | null {
     const nowMs = this.#options.nowMs()
-    const { fewer, more } = this.#pauses
-    if (this.#chosen > 1 && fewer.isOver(nowMs, isSlow ? SLOW_PAUSE_MS : undefined)) {
-      return this.#fewerToTry(meanMs)
+    if (this.#chosen > 1 && this.#pauses.fewer.isOver(nowMs, isSlow ? SLOW_PAUSE_MS : undefined)) {
+      return { threads: this.#fewerToTry(meanMs), idleCores: 0 }
     }
-    if (this.#chosen >= this.#limit || !more.isOver(nowMs)) return null
+    return this.#chosen < this.#limit ? this.#moreToTry(nowMs) : null
+  }
+
+  #moreToTry(nowMs: number): Pick<Trial, 'threads' | 'idleCores'> | null {
+    if (nowMs - this.#lookedMs < SHORTEST_PAUSE_MS) return null
+    this.#lookedMs = nowMs
     const threads = Math.min(this.#limit, higherCount(this.#chosen))
-    if (this.#options.idleCores() >= (threads - this.#chosen) * IDLE_SHARE) return threads
-    more.restart(nowMs, 'reset')
+    const needed = (threads - this.#chosen) * IDLE_SHARE
+    const { idle, lowPriority } = this.#options.spareCores()
+    const { more } = this.#pauses
+    if (more.isOver(nowMs) ? idle + lowPriority >= needed : idle >= needed && this.#idleCoresAtLoss < needed)
+      return { threads, idleCores: idle }
+    if (more.isOver(nowMs)) more.restart(nowMs, 'reset')
     return null
   }
 
@@ -177,7 +192,7 @@ export class ThreadGovernor {
     return this.#lostBelow === 1 || isTooSlow ? lowerCount(this.#chosen) : lower
   }
 
-  #judge({ threads, before, span }: Trial, kind: number, ms: number): void {
+  #judge({ threads, before, span, idleCores }: Trial, kind: number, ms: number): void {
     span.add(kind, ms)
     if (span.isStale) return this.#choose(this.#chosen)
     const isLost = span.totalMs > WIN * before.totalMs || ms > HOPELESS * before.meanMs
@@ -186,6 +201,7 @@ export class ThreadGovernor {
     const nowMs = this.#options.nowMs()
     if (isLost) {
       const isFewer = threads < this.#chosen
+      if (!isFewer) this.#idleCoresAtLoss = idleCores
       this.#lostBelow = isFewer ? threads : null
       const pause = isFewer ? fewer : more
       pause.restart(nowMs, 'lengthen')
@@ -196,7 +212,7 @@ export class ThreadGovernor {
     fewer.restart(nowMs, 'reset')
     more.restart(nowMs, 'reset')
     // What was idle so far was so with the number before.
-    this.#options.idleCores()
+    this.#options.spareCores()
     this.#choose(threads)
   }
 

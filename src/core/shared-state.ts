@@ -39,8 +39,9 @@ export interface RequestLimits {
   /** Moves a revoked key's window and permits to its account, for the keys that are created after it. */
   revokeWindow(limitId: string, accountId: string): Answer<void>
   /**
-   * Sets counters that `admit` did not know to what the usage database has under them. What was spent since `admit` asked stands
-   * on top of it; a counter that is known by then stays as it is.
+   * Sets counters that `admit` did not know to what the usage database has under them; where that could not be read, to what they
+   * were when they were known last. What was spent since `admit` asked stands on top of it; a counter that is known by then
+   * stays as it is.
    */
   restoreSpent(counters: readonly SpentTokens[]): Answer<void>
   /** One-way. Counters that nobody has asked for are ignored: what they would count is read when they are. */
@@ -53,9 +54,13 @@ export interface RequestLimits {
  */
 export const SPENT_KNOWN_MS = 10_000
 
+/** For how long the last count of one that is not asked for is kept: known keys work as long without the database. */
+export const SPENT_KEPT_MS = 15 * 60 * 1000
+
 export interface SpentTokens {
   readonly counterId: string
-  readonly tokens: number
+  /** Null where the database could not be read. */
+  readonly tokens: number | null
 }
 
 /** Refuses once as many tokens were spent; a request that is admitted before may exceed it by what it spends. */

@@ -70,4 +70,32 @@ describe('budgets in the shared state', () => {
     await limits.restoreSpent([{ counterId: 'day', tokens: 7 }])
     expect(await admit([['day', 10]])).toMatchObject({ spentTokens: [8] })
   })
+
+  it('keeps what was spent where it cannot be read again, also by a process that never knew it', async () => {
+    const { clock, limits, admit } = await setUp()
+    const unread = [{ counterId: 'day', tokens: null }]
+    await limits.restoreSpent([{ counterId: 'day', tokens: 4 }])
+    limits.spend(['day'], 3)
+    for (const spent of [7, 9, 11]) {
+      clock.advance(SPENT_KNOWN_MS)
+      expect(await admit([['day', 20]])).toMatchObject({ outcome: 'budgets-unknown' })
+      await limits.restoreSpent(unread)
+      const admitted = await admit([['day', 20]])
+      expect(admitted).toMatchObject({ outcome: 'admitted', spentTokens: [spent] })
+      if (admitted.outcome === 'admitted' && admitted.permitId !== null) limits.release(admitted.permitId)
+      limits.spend(['day'], 2)
+    }
+
+    clock.advance(SPENT_KNOWN_MS)
+    await admit([['day', 20]])
+    await limits.restoreSpent([{ counterId: 'day', tokens: 5 }])
+    expect(await admit([['day', 20]])).toMatchObject({ spentTokens: [5] })
+  })
+
+  it('begins at nothing where nothing was ever read', async () => {
+    const { limits, admit } = await setUp()
+    await admit([['day', 20]])
+    await limits.restoreSpent([{ counterId: 'day', tokens: null }])
+    expect(await admit([['day', 20]])).toMatchObject({ outcome: 'admitted', spentTokens: [0] })
+  })
 })

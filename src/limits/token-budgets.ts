@@ -30,12 +30,8 @@ export interface TokenBudgetsDeps {
 /** From this share on an answer carries the warning. */
 const WARNING_SHARE = 0.8
 
-/** Counters whose last reading is remembered, for a database that is away. */
-const MAX_REMEMBERED = 10_000
-
 export class TokenBudgets {
   readonly #deps: TokenBudgetsDeps
-  readonly #lastSpent = new Map<string, number>()
 
   constructor(deps: TokenBudgetsDeps) {
     this.#deps = deps
@@ -90,7 +86,6 @@ export class TokenBudgets {
 
   /** Null below the share; else a structured field (RFC 8941), the fullest budget first. */
   warning(budgets: readonly OpenBudget[], spentTokens: readonly number[]): string | null {
-    for (const [index, { counterId }] of budgets.entries()) this.#remember(counterId, spentTokens[index] ?? 0)
     const near = withSpent(budgets, spentTokens).filter(
       ({ maxTokens, spent }) => spent >= maxTokens * WARNING_SHARE,
     )
@@ -104,23 +99,14 @@ export class TokenBudgets {
       .join(', ')
   }
 
-  /** While the database is away, known keys go on, and so do their budgets from what was known last. */
-  async #read(budget: OpenBudget): Promise<number> {
+  /** Null while the database is away: known keys go on, and so do their budgets from what was known last. */
+  async #read(budget: OpenBudget): Promise<number | null> {
     try {
-      const tokens = await this.#deps.readSpent(budget, budget.startsAtUnixSeconds)
-      this.#remember(budget.counterId, tokens)
-      return tokens
+      return await this.#deps.readSpent(budget, budget.startsAtUnixSeconds)
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'database_unavailable') throw error
-      return this.#lastSpent.get(budget.counterId) ?? 0
+      return null
     }
-  }
-
-  #remember(counterId: string, tokens: number): void {
-    this.#lastSpent.delete(counterId)
-    this.#lastSpent.set(counterId, tokens)
-    const [oldest] = this.#lastSpent.keys()
-    if (this.#lastSpent.size > MAX_REMEMBERED && oldest !== undefined) this.#lastSpent.delete(oldest)
   }
 }
 

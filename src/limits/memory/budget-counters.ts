@@ -1,15 +1,18 @@
 /**
  * Tokens spent under budgets, by counter. A counter is unknown until it was restored from the usage database, and again when it
  * has been known for `SPENT_KNOWN_MS`; from the first question on it counts what is spent, so that nothing of the time between
- * the reading and the restoring is lost. Used by `request-limits.ts`. Forgets what nobody asks for.
+ * the reading and the restoring is lost. Where the database cannot be read, the last count goes on. Used by `request-limits.ts`.
+ * Forgets what is not asked for.
  */
-import { type BudgetBound, SPENT_KNOWN_MS, type SpentTokens } from '../../core/shared-state.ts'
+import { type BudgetBound, SPENT_KEPT_MS, SPENT_KNOWN_MS, type SpentTokens } from '../../core/shared-state.ts'
 
 interface Counter {
   /** From the database; null while it is being read. */
   restoredTokens: number | null
   /** Since it was asked for. */
   addedTokens: number
+  /** When it was known before. */
+  readonly lastTokens: number
   untilMs: number
 }
 
@@ -30,7 +33,7 @@ export class BudgetCounters {
   spentUnder(budgets: readonly BudgetBound[]): readonly number[] {
     return budgets.map(({ counterId }) => {
       const counter = this.#counters.get(counterId)
-      return counter === undefined ? 0 : (counter.restoredTokens ?? 0) + counter.addedTokens
+      return counter === undefined ? 0 : countOf(counter)
     })
   }
 
@@ -40,9 +43,9 @@ export class BudgetCounters {
     for (const { counterId, tokens } of counters) {
       const counter = this.#counters.get(counterId)
       if (counter === undefined)
-        this.#counters.set(counterId, { restoredTokens: tokens, addedTokens: 0, untilMs })
+        this.#counters.set(counterId, { restoredTokens: tokens ?? 0, addedTokens: 0, lastTokens: 0, untilMs })
       else if (counter.restoredTokens === null) {
-        counter.restoredTokens = tokens
+        counter.restoredTokens = tokens ?? counter.lastTokens
         counter.untilMs = untilMs
       }
     }
@@ -59,13 +62,19 @@ export class BudgetCounters {
     const counter = this.#counters.get(counterId)
     if (counter !== undefined && nowMs < counter.untilMs) return counter.restoredTokens === null
     const untilMs = nowMs + SPENT_KNOWN_MS
-    this.#counters.set(counterId, { restoredTokens: null, addedTokens: 0, untilMs })
+    const lastTokens = counter === undefined ? 0 : countOf(counter)
+    this.#counters.set(counterId, { restoredTokens: null, addedTokens: 0, lastTokens, untilMs })
     return true
   }
 
   #sweep(nowMs: number): void {
     if (nowMs < this.#sweepAtMs) return
     this.#sweepAtMs = nowMs + SPENT_KNOWN_MS
-    for (const [id, { untilMs }] of this.#counters) if (untilMs <= nowMs) this.#counters.delete(id)
+    const keptFromMs = nowMs - SPENT_KEPT_MS
+    for (const [id, { untilMs }] of this.#counters) if (untilMs <= keptFromMs) this.#counters.delete(id)
   }
+}
+
+function countOf({ restoredTokens, addedTokens, lastTokens }: Counter): number {
+  return (restoredTokens ?? lastTokens) + addedTokens
 }

@@ -1,7 +1,7 @@
 /** What the state in memory has beyond the contract that all states keep: it is bounded, and forgets what is idle. */
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../core/clock.ts'
-import { SPENT_KNOWN_MS } from '../../core/shared-state.ts'
+import { SPENT_KEPT_MS, SPENT_KNOWN_MS } from '../../core/shared-state.ts'
 import { MAX_OFFENCES, MemoryBans } from './bans.ts'
 import { MAX_KNOCKING, MAX_OPEN, MemoryKnocks } from './knocks.ts'
 import { MemoryState } from './memory-state.ts'
@@ -50,7 +50,7 @@ describe('requests and attempts in memory', () => {
       limits.restoreSpent(
         Array.from({ length: 1000 }, (_, id) => ({ counterId: `${round}-${id}`, tokens: 1 })),
       )
-      clock.advance(SPENT_KNOWN_MS)
+      clock.advance(SPENT_KNOWN_MS + SPENT_KEPT_MS)
     }
     expect(limits.counterCount).toBe(1000)
   })

@@ -4,6 +4,7 @@
  */
 import { InvariantError } from '../../core/errors.ts'
 import {
+  SPENT_KEPT_MS,
   SPENT_KNOWN_MS,
   type LimitedRequest,
   type RequestDecision,
@@ -19,15 +20,15 @@ local KNOWN = ${SPENT_KNOWN_MS * 1000}
 
 local function set_spent(key, ...)
   redis.call('HSET', key, 'until', string.format('%.0f', now + KNOWN), ...)
-  redis.call('PEXPIRE', key, KNOWN / 1000)
+  redis.call('PEXPIRE', key, ${SPENT_KNOWN_MS + SPENT_KEPT_MS})
 end
 
 -- Null where it must be restored first.
 local function spent(key)
-  local restored, added, ends = unpack(redis.call('HMGET', key, 'restored', 'added', 'until'))
+  local restored, added, ends, last = unpack(redis.call('HMGET', key, 'restored', 'added', 'until', 'last'))
   if ends and now < tonumber(ends) then return restored and tonumber(restored) + tonumber(added) end
   redis.call('DEL', key)
-  set_spent(key, 'added', 0)
+  set_spent(key, 'added', 0, 'last', string.format('%.0f', tonumber(restored or last or 0) + tonumber(added or 0)))
   return nil
 end
 `
@@ -67,14 +68,14 @@ add(window)
 used = used + 1
 return {0, 0, used, reset(), unpack(spent_tokens)}`)
 
-/** ARGV: counters, each with its tokens. One that is known stays as it is. */
+/** ARGV: counters, each with its tokens, or nothing for those it had last. One that is known stays as it is. */
 const RESTORE_SPENT = script(`${BUDGETS}
 for i = 3, #ARGV, 2 do
   local key = prefix .. 'spent:' .. ARGV[i]
   if redis.call('EXISTS', key) == 0 then
-    set_spent(key, 'added', 0, 'restored', ARGV[i + 1])
+    set_spent(key, 'added', 0, 'restored', ARGV[i + 1] ~= '' and ARGV[i + 1] or 0)
   elseif redis.call('HEXISTS', key, 'restored') == 0 then
-    set_spent(key, 'restored', ARGV[i + 1])
+    set_spent(key, 'restored', ARGV[i + 1] ~= '' and ARGV[i + 1] or redis.call('HGET', key, 'last') or 0)
   end
 end`)
 
@@ -148,7 +149,7 @@ export class RedisRequestLimits implements RequestLimits {
 
   async restoreSpent(counters: readonly SpentTokens[]): Promise<void> {
     const { link, memory, limitsAway } = this.#parts
-    const words = counters.flatMap(({ counterId, tokens }) => [counterId, tokens])
+    const words = counters.flatMap(({ counterId, tokens }) => [counterId, tokens ?? ''])
     const answer = await link.run(RESTORE_SPENT, words).catch(limitsAway)
     if (answer === AWAY) memory.requests.restoreSpent(counters)
   }

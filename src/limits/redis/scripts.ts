@@ -8,7 +8,7 @@
  *   lease:<lease id>  expires when its instance has stopped to renew it; what it holds then counts no longer
  *   moved:<id>        the id that the permits of a revoked key count under
  *   inherits:<id>     the id whose permits count for this new key too; heirs:<id> is the set of those keys
- *   spent:<counter>   tokens under a budget: hash of restored (from the usage database), added (since) and until
+ *   spent:<counter>   tokens under a budget: hash of restored (from the usage database), added (since), until and last (before)
  *   ban:<address>, bans; knock:<address>, open
  */
 import { createHash } from 'node:crypto'

@@ -11,7 +11,7 @@ import { isPostgresUrl } from '../core/text/database-location.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
-import type { CredentialStore } from '../storage/credential-store.ts'
+import type { CredentialStore, InstanceCredentials } from '../storage/credential-store.ts'
 import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store.ts'
 import { SqliteUsageStore } from '../storage/sqlite/sqlite-usage-store.ts'
 import { openUsageDatabase } from '../storage/usage-database.ts'
@@ -32,8 +32,15 @@ export interface AccountsStorage {
   readonly database: ApiDatabase
   /** Over the same connections, and closed with them. */
   readonly credentials: CredentialStore
+  /** For worker processes; null where each of them looks into the database itself. */
+  readonly instanceCredentials: InstanceCredentials | null
   /** The error of a database that was removed while it is open; null while it is in its place. */
   readonly whyLost: () => ServiceError | null
+}
+
+interface OpenAccountsDeps extends StorageDeps, OpenDatabaseOptions {
+  /** Of the supervisor, which has opened the database. @default none: this is no worker process */
+  readonly instanceCredentials?: InstanceCredentials | undefined
 }
 
 /**
@@ -42,17 +49,22 @@ export interface AccountsStorage {
  */
 export async function openAccounts(
   config: Pick<ServerConfig, 'apiDb' | 'dataDir'>,
-  deps: StorageDeps & OpenDatabaseOptions,
+  { instanceCredentials, ...deps }: OpenAccountsDeps,
 ): Promise<AccountsStorage> {
   const location = accountsLocation(config)
   if (isPostgresUrl(location)) {
-    const { openPostgresAccounts } = await import('../storage/postgres/open-stores.ts')
-    return { ...(await openPostgresAccounts({ ...deps, url: location })), whyLost: () => null }
+    const stores = await import('../storage/postgres/open-stores.ts')
+    const options = { ...deps, url: location }
+    const opened =
+      instanceCredentials === undefined
+        ? await stores.openPostgresAccounts(options)
+        : stores.connectPostgresAccounts(options, instanceCredentials)
+    return { ...opened, whyLost: () => null }
   }
   if (config.apiDb === null) createDataFolder(config.dataDir)
   const database = await openApiDatabase(location, deps)
   const whyLost = () => database.driver.whyLost()
-  return { database, credentials: new SqliteCredentialStore(database), whyLost }
+  return { database, credentials: new SqliteCredentialStore(database), instanceCredentials: null, whyLost }
 }
 
 /**

@@ -29,6 +29,7 @@ import { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import { type ReadSpent, TokenBudgets } from '../limits/token-budgets.ts'
 import { RequestLimiter } from '../limits/request-limiter.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
+import type { InstanceCredentials } from '../storage/credential-store.ts'
 import { findBudgetKeyIds } from '../storage/keys-repository.ts'
 import { ensureSetting } from '../storage/settings-repository.ts'
 import type { UsageStore } from '../storage/usage-store.ts'
@@ -50,6 +51,8 @@ export interface ServerState {
   readonly operatorKey: string | null
   /** Why this run has no key of its own; null where it has one. */
   readonly withoutOperatorKey: NoOperatorKeyReason | null
+  /** Of the ids of static keys; null where every caller is let in. */
+  readonly staticKeySalt: string | null
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
   /** The keys behind it, which may be replaced while it runs. */
@@ -66,6 +69,8 @@ export interface ServerState {
   readonly usageReports: UsageReports
   readonly findGroupNames: FindGroupNames
   readonly storageWatch: StorageWatch
+  /** For worker processes; null where each of them looks into the database itself. */
+  readonly instanceCredentials: InstanceCredentials | null
   /** Tiers above free that have callers now. */
   readonly findServedTiers: () => Promise<readonly Tier[]>
   /** Call when no request is running. */
@@ -73,12 +78,14 @@ export interface ServerState {
 }
 
 /** Who may call without a key of the database; decided once, when the service starts. */
-export type OperatorAccess = Pick<ServerState, 'operatorKey' | 'withoutOperatorKey'>
+export type OperatorAccess = Pick<ServerState, 'operatorKey' | 'withoutOperatorKey' | 'staticKeySalt'>
 
 /** What a worker process has of its supervisor. */
 export interface SupervisedState {
   readonly usage: UsageStore
   readonly operator: OperatorAccess
+  /** Used where the supervisor has them. */
+  readonly instanceCredentials: InstanceCredentials
 }
 
 export interface StateDeps {
@@ -97,7 +104,11 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
   const closeAll = async () => void (await Promise.all(open.map((close) => close())))
   try {
     const { supervised } = deps
-    const accounts = await openAccounts(config, { ...deps, isServer: supervised === undefined })
+    const accounts = await openAccounts(config, {
+      ...deps,
+      isServer: supervised === undefined,
+      instanceCredentials: supervised?.instanceCredentials,
+    })
     open.push(() => accounts.database.destroy())
     const usage = supervised?.usage ?? (await openUsage(config, deps))
     open.push(() => usage.close())
@@ -109,6 +120,7 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
     return {
       ...parts,
       usage,
+      instanceCredentials: accounts.instanceCredentials,
       storageWatch,
       close: async () => {
         storageWatch.close()
@@ -187,19 +199,16 @@ function createSpentReading(database: ApiDatabase, usage: UsageStore): ReadSpent
 async function createAuthenticator(
   config: ServerConfig,
   { database, credentials, accounts, clock, supervised }: PartsDeps & { readonly accounts: AccountService },
-): Promise<Pick<ServerState, 'authenticator' | 'operatorKey' | 'withoutOperatorKey'>> {
-  const { operatorKey, withoutOperatorKey } =
-    supervised?.operator ?? (await chooseOperatorAccess(config, accounts))
-  if (withoutOperatorKey === 'open') {
-    return { authenticator: createOpenAuthenticator(), operatorKey: null, withoutOperatorKey }
-  }
+): Promise<OperatorAccess & Pick<ServerState, 'authenticator'>> {
+  const access = supervised?.operator ?? (await chooseOperatorAccess(config, { accounts, database }))
+  const { operatorKey, staticKeySalt } = access
+  if (staticKeySalt === null) return { ...access, authenticator: createOpenAuthenticator() }
   const staticKeys = operatorKey === null ? config.apiKeys : [operatorKey]
-  const idSalt = await ensureSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex'))
   const authenticator = createCombinedAuthenticator(
-    createStaticKeyAuthenticator(staticKeys, idSalt),
+    createStaticKeyAuthenticator(staticKeys, staticKeySalt),
     createKeyAuthenticator({ credentials, clock }),
   )
-  return { authenticator, operatorKey, withoutOperatorKey }
+  return { ...access, authenticator }
 }
 
 /** Whether a static key is valid in this run, or every caller is the operator. */
@@ -207,9 +216,19 @@ function hasOperatorCredential({ withoutOperatorKey }: Pick<ServerState, 'withou
   return withoutOperatorKey !== 'admin-key' && withoutOperatorKey !== 'accounts'
 }
 
-async function chooseOperatorAccess(config: ServerConfig, accounts: AccountService): Promise<OperatorAccess> {
+async function chooseOperatorAccess(
+  config: ServerConfig,
+  { accounts, database }: { readonly accounts: AccountService; readonly database: ApiDatabase },
+): Promise<OperatorAccess> {
   const withoutOperatorKey = await whyNoOperatorKey(config, accounts)
-  return { operatorKey: withoutOperatorKey === null ? newKeySecret() : null, withoutOperatorKey }
+  const isOpen = withoutOperatorKey === 'open'
+  return {
+    operatorKey: withoutOperatorKey === null ? newKeySecret() : null,
+    withoutOperatorKey,
+    staticKeySalt: isOpen
+      ? null
+      : await ensureSetting(database, 'static-key-id-salt', randomBytes(16).toString('hex')),
+  }
 }
 
 async function whyNoOperatorKey(

@@ -33,6 +33,12 @@ export interface CredentialStore {
   findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null>
 }
 
+/** Of an instance whose worker processes change credentials through connections of their own. */
+export interface InstanceCredentials extends CredentialStore {
+  /** Called before whoever made the change goes on, with its values. */
+  forgetAny(changed: readonly unknown[]): Promise<void> | void
+}
+
 /** What a credential's tokens count under; null where there is no bound, or no such subject. */
 interface BudgetColumns {
   readonly teamId: string | null

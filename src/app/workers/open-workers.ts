@@ -15,6 +15,7 @@ import { knockSequence, type Service, type ServiceDeps } from '../open-service.t
 import { openSharedState } from '../open-shared-state.ts'
 import { createAdminKeyReload } from '../reload-admin-keys.ts'
 import { openState, type ServerState } from '../state.ts'
+import { credentialsHandlers } from './credentials-calls.ts'
 import { modelsHandlers } from './models-calls.ts'
 import { ModelsPublisher, type ModelsReader } from './models-publisher.ts'
 import { WorkerShare } from './shared-state-calls.ts'
@@ -48,7 +49,7 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     await opened.close()
     throw error
   })
-  const { operatorKey, withoutOperatorKey } = state
+  const { operatorKey, withoutOperatorKey, staticKeySalt } = state
   const recorder = new UsageRecorder(state.usage)
   const publisher = new ModelsPublisher({
     registry,
@@ -72,10 +73,11 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
       await publisher.add(reader)
     }
     const worker = await startWorkerProcess({
-      start: { number, config, operator: { operatorKey, withoutOperatorKey }, tls },
+      start: { number, config, operator: { operatorKey, withoutOperatorKey, staticKeySalt }, tls },
       handlers: (channel): Record<string, ChannelHandler> => ({
         ...share.handlers(),
         ...holds.handlers(),
+        ...credentialsHandlers(state.instanceCredentials),
         ...usageHandlers({ usage: state.usage, recorder }),
         ...modelsHandlers({ registry, quantizeJobs, publisher }),
         'models.follow': () => follow(channel()),

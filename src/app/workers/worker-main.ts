@@ -13,6 +13,7 @@ import { readCertificate, type TlsIdentity } from '../../net/tls/certificate.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { EnginePlace } from '../../protocol/engine.ts'
 import { openService, type ProcessService } from '../open-service.ts'
+import { remoteCredentials } from './credentials-calls.ts'
 import type { ModelsTable } from './models-table.ts'
 import { remoteSharedState } from './shared-state-calls.ts'
 import { remoteUsageStore } from './usage-calls.ts'
@@ -88,6 +89,7 @@ async function startWorker({ number, config, operator, tls }: WorkerStart): Prom
       shared: remoteSharedState(channel),
       usage: remoteUsageStore(channel, () => registry.usageLost),
       operator,
+      instanceCredentials: remoteCredentials(channel),
       renderService: () => channel.call('metrics.render', []),
     },
   })

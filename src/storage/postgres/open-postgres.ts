@@ -84,9 +84,18 @@ class LockingDriver extends PostgresDriver {
 /** @throws StartError */
 export async function openPostgres<Schema>(
   kind: PostgresKind<Schema>,
-  { url, log }: OpenPostgresOptions,
+  options: OpenPostgresOptions,
 ): Promise<PostgresDatabase<Schema>> {
+  const { url } = options
   await refuseWhenUnusable(kind, url, () => migrate(kind, url))
+  return connectPostgres(kind, options)
+}
+
+/** One that another process of this instance has opened: it is not asked before it is used, and so may be away. */
+export function connectPostgres<Schema>(
+  kind: PostgresKind<Schema>,
+  { url, log }: OpenPostgresOptions,
+): PostgresDatabase<Schema> {
   const { holds, queryConnections = 0 } = kind
   const pool = new PostgresPool({ url, holds, log, queryConnections })
   return new PostgresDatabase<Schema>(pool, kind.lockedTables)

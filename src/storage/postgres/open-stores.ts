@@ -5,11 +5,11 @@ import { StartError } from '../../core/errors.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
 import { errorCode } from '../../core/system-error.ts'
 import type { ApiDatabase } from '../api-database.ts'
-import type { CredentialStore } from '../credential-store.ts'
+import type { CredentialStore, InstanceCredentials } from '../credential-store.ts'
 import { acquireServerLock, describeHolder } from '../sqlite/server-lock.ts'
 import type { UsageReader, UsageStore } from '../usage-store.ts'
 import { CredentialNotices } from './credential-listener.ts'
-import { openPostgresApiDatabase } from './postgres-api-database.ts'
+import { connectPostgresApiDatabase, openPostgresApiDatabase } from './postgres-api-database.ts'
 import { PostgresCredentialStore } from './postgres-credential-store.ts'
 import { openPostgresUsageDatabase } from './postgres-usage-database.ts'
 import { PostgresUsageReader } from './postgres-usage-reader.ts'
@@ -22,23 +22,39 @@ interface OpenOptions {
   readonly log: Pick<LogWriter, 'error' | 'info'>
 }
 
+export interface PostgresAccounts {
+  readonly database: ApiDatabase
+  readonly credentials: CredentialStore
+  /** For the other processes of this instance. */
+  readonly instanceCredentials: InstanceCredentials
+}
+
 /** @throws StartError */
 export async function openPostgresAccounts({
   url,
   clock,
   log,
   isServer = false,
-}: OpenOptions & { readonly isServer?: boolean }): Promise<{
-  readonly database: ApiDatabase
-  readonly credentials: CredentialStore
-}> {
+}: OpenOptions & { readonly isServer?: boolean }): Promise<PostgresAccounts> {
   const database = await openPostgresApiDatabase({ url, log })
   const credentials = new PostgresCredentialStore(database, clock)
   if (isServer) {
     const notices = new CredentialNotices(url, credentials)
     database.pool.onEnd(() => notices.close())
   }
-  return { database, credentials }
+  return { database, credentials, instanceCredentials: credentials }
+}
+
+/**
+ * In a worker process: with connections of its own for what it changes, and the credentials that the whole instance knows.
+ */
+export function connectPostgresAccounts(
+  { url, log }: Omit<OpenOptions, 'clock'>,
+  instanceCredentials: InstanceCredentials,
+): PostgresAccounts {
+  const database = connectPostgresApiDatabase({ url, log })
+  database.pool.onWrite((changed) => instanceCredentials.forgetAny(changed))
+  return { database, credentials: instanceCredentials, instanceCredentials }
 }
 
 /** @throws StartError, also where another server uses the data folder: the file of waiting usage is of one. */

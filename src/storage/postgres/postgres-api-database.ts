@@ -3,6 +3,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import { API_DATABASE, type ApiSchema } from '../api-database.ts'
 import { NOTICE_CHANNEL } from './credential-listener.ts'
 import {
+  connectPostgres,
   openPostgres,
   type OpenPostgresOptions,
   type PostgresDatabase,
@@ -82,4 +83,8 @@ const POSTGRES_API_DATABASE: PostgresKind<ApiSchema> = {
 /** @throws StartError */
 export function openPostgresApiDatabase(options: OpenPostgresOptions): Promise<PostgresDatabase<ApiSchema>> {
   return openPostgres(POSTGRES_API_DATABASE, options)
+}
+
+export function connectPostgresApiDatabase(options: OpenPostgresOptions): PostgresDatabase<ApiSchema> {
+  return connectPostgres(POSTGRES_API_DATABASE, options)
 }

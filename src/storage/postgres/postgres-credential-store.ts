@@ -10,7 +10,7 @@ import { type Compilable, sql, type SqlBool } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
 import type { ApiSchema } from '../api-database.ts'
 import {
-  type CredentialStore,
+  type InstanceCredentials,
   selectValidKeys,
   selectValidSessions,
   type SessionTierRow,
@@ -35,7 +35,7 @@ class PendingReading {
   }
 }
 
-export class PostgresCredentialStore implements CredentialStore {
+export class PostgresCredentialStore implements InstanceCredentials {
   readonly #database: PostgresDatabase<ApiSchema>
   readonly #clock: Clock
   readonly #memory = new CredentialMemory()
@@ -45,7 +45,7 @@ export class PostgresCredentialStore implements CredentialStore {
   constructor(database: PostgresDatabase<ApiSchema>, clock: Clock) {
     this.#database = database
     this.#clock = clock
-    database.pool.onWrite((changed) => this.#memory.forgetAny(changed))
+    database.pool.onWrite((changed) => this.forgetAny(changed))
   }
 
   async findKey(secretHash: string, unixSeconds: number): Promise<ValidKey | null> {
@@ -56,6 +56,10 @@ export class PostgresCredentialStore implements CredentialStore {
   async findSession(secretHash: string, unixSeconds: number): Promise<ValidSession | null> {
     const credential = await this.#find('session', secretHash, unixSeconds)
     return credential?.kind === 'session' ? credential.found : null
+  }
+
+  forgetAny(changed: readonly unknown[]): void {
+    this.#memory.forgetAny(changed)
   }
 
   onNotice(notice: CredentialNotice): void {

@@ -23,6 +23,8 @@ export interface PostgresPoolOptions {
   readonly queryConnections?: number
 }
 
+type WriteListener = (changed: readonly unknown[]) => Promise<void> | void
+
 const MAX_CONNECTIONS = 8
 
 const CONNECT_TIMEOUT_MS = 2000
@@ -42,7 +44,7 @@ export class PostgresPool implements KyselyPool {
   /** Of `query`. */
   readonly #queries: pg.Pool
   readonly #onReturn: (() => void)[] = []
-  readonly #onWrite: ((changed: readonly unknown[]) => void)[] = []
+  readonly #onWrite: WriteListener[] = []
   readonly #onEnd: (() => Promise<void>)[] = []
   /** The first probe of the outage; null while the database is reachable. */
   #firstProbe: Promise<void> | null = null
@@ -68,7 +70,7 @@ export class PostgresPool implements KyselyPool {
    * Called after each statement of this process that may have changed something, before its caller goes on; with the values of
    * those that changed credentials, up to then on the same connection.
    */
-  onWrite(listener: (changed: readonly unknown[]) => void): void {
+  onWrite(listener: WriteListener): void {
     this.#onWrite.push(listener)
   }
 
@@ -127,9 +129,9 @@ export class PostgresPool implements KyselyPool {
     await Promise.all([...new Set([this.#pool, this.#queries])].map((pool) => pool.end()))
   }
 
-  #noteStatement(sql: string, changed: readonly unknown[]): void {
+  async #noteStatement(sql: string, changed: readonly unknown[]): Promise<void> {
     if (!/^(?:insert|update|delete|commit)/i.test(sql)) return
-    for (const listener of this.#onWrite) listener(changed)
+    await Promise.all(this.#onWrite.map(async (listener) => await listener(changed)))
   }
 
   #noteFailure(error: unknown): unknown {
@@ -238,7 +240,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'te
 const CREDENTIAL_CHANGE = /^(?:delete from|update) "?(?:api_keys|sessions|users)\b(?!.*\blast_used_at)/is
 
 interface ClientEvents {
-  readonly onDone: (sql: string, changed: readonly unknown[]) => void
+  readonly onDone: (sql: string, changed: readonly unknown[]) => Promise<void>
   readonly toError: (error: unknown) => unknown
 }
 
@@ -262,7 +264,7 @@ class PooledClient implements PostgresPoolClient {
     try {
       const result = await this.#client.query(sql, parameters.map(toValue))
       if (CREDENTIAL_CHANGE.test(sql)) this.#changed.push(...parameters)
-      this.#events.onDone(sql, this.#changed)
+      await this.#events.onDone(sql, this.#changed)
       return result
     } catch (error) {
       this.#isBroken ||= isOutage(error)

@@ -20,14 +20,24 @@ interface Scene {
   readonly postgres: PostgresServer
   readonly url: string
   /** Starts an instance with a data folder of its own, or this one. */
-  readonly start: (dataDir?: string) => Promise<RunningServerProcess>
+  readonly start: (dataDir?: string, words?: readonly string[]) => Promise<RunningServerProcess>
 }
 
 async function createScene(): Promise<Scene> {
   const postgres = await startOwnPostgres()
   const url = await postgres.createDatabase()
-  const start = (dataDir = temporaryFolder()) =>
-    startServer(['--admin-key', ADMIN_KEY, '--api-db', url, '--usage-db', url, '--data-dir', dataDir])
+  const start = (dataDir = temporaryFolder(), words: readonly string[] = []) =>
+    startServer([
+      '--admin-key',
+      ADMIN_KEY,
+      '--api-db',
+      url,
+      '--usage-db',
+      url,
+      '--data-dir',
+      dataDir,
+      ...words,
+    ])
   return { postgres, url, start }
 }
 
@@ -138,5 +148,28 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     await logged(server, 'the database of usage is back')
 
     expect(await countRequests(server)).toBe(6)
+  })
+
+  it('with workers know the same keys in all of them, also in one that is started while it is away', async () => {
+    const { start, postgres } = await createScene()
+    const server = await start(temporaryFolder(), ['--workers', '2'])
+    // Each on a connection of its own, so that they reach both.
+    const statuses = (key: string) => Promise.all(Array.from({ length: 6 }, () => generate(server, key)))
+    const keys = await Promise.all(Array.from({ length: 4 }, () => createKey(server)))
+    for (const { id, key } of await Promise.all([createKey(server), createKey(server)])) {
+      expect(new Set(await statuses(key))).toEqual(new Set([200]))
+      await call(server, `DELETE /v1/admin/keys/${id}`, { secret: ADMIN_KEY })
+      expect(new Set(await statuses(key))).toEqual(new Set([401]))
+    }
+    // By one of the workers.
+    for (const { key } of keys) expect(await generate(server, key)).toBe(200)
+
+    await postgres.kill()
+    for (const { key } of keys) expect(new Set(await statuses(key))).toEqual(new Set([200]))
+    server.child.kill('SIGUSR2')
+    await logged(server, 'the workers were replaced')
+    for (const { key } of keys) expect(new Set(await statuses(key))).toEqual(new Set([200]))
+    await postgres.start()
+    await expect.poll(() => countRequests(server), { timeout: 5000 }).toBe(12 + 4 + 24 + 24)
   })
 })

@@ -15,7 +15,8 @@ import { addModel } from '../servers/serve.mjs'
 
 const SLOT_TOKENS = 512
 const TURNS = 12
-const WARM_UP_TURNS = 24
+/** A server is measured as it runs all day, not in its first seconds. */
+const WARM_UP_MS = 10_000
 const BUSY = 'for (;;);'
 const SECOND_MODEL = 'second'
 /** A neighbour is there for a while before it is measured. */
@@ -60,8 +61,12 @@ export const neighbours = {
       closedLoop({ clients: 1, turns }, () =>
         send({ prompt: rawLoopPrompt(asked++), newTokens: tokens, sampling: USUAL_SAMPLING, ...ask }),
       )
+    const warmUp = async (/** @type {any} */ contender, ask = {}) => {
+      const startedMs = performance.now()
+      while (performance.now() - startedMs < WARM_UP_MS) await load(contender, 1, ask)
+    }
     await whileRunning(contenders, async () => {
-      for (const contender of contenders) await load(contender, WARM_UP_TURNS)
+      for (const contender of contenders) await warmUp(contender)
       for (let round = 0; round < bench.rounds; round++) {
         for (const kind of NEIGHBOURS) {
           for (const contender of contenders) {
@@ -75,7 +80,7 @@ export const neighbours = {
         const [ours] = contenders
         if (ours === undefined) continue
         await addModel(ours.address, SECOND_MODEL, bench.model.path)
-        await load(ours, WARM_UP_TURNS, { model: SECOND_MODEL })
+        await warmUp(ours, { model: SECOND_MODEL })
         let isOver = false
         const other = closedLoop({ clients: 1, turns: Number.POSITIVE_INFINITY, isOver: () => isOver }, () =>
           ours.send({ prompt: rawLoopPrompt(asked++), newTokens: tokens, model: SECOND_MODEL }),

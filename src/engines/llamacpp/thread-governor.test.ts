@@ -75,6 +75,17 @@ describe('the thread governor', () => {
     expect(governor.threads).toBe(2)
   })
 
+  it('takes more threads again between short answers, beside the process that sends them', () => {
+    const { machine, governor, run } = createMachine(2, (threads) => NEIGHBOUR(threads) / 4)
+    run(10_000)
+    machine.stepMs = (threads) => QUIET(threads) / 4
+    machine.idleCores = 0.4
+    for (let answer = 0; answer < 10; answer++) {
+      for (let token = 0; token < 96; token++) run(1, { rows: 1, contextTokens: 10 + token })
+    }
+    expect(governor.threads).toBe(2)
+  })
+
   it('ends a hopeless trial of more threads after one step', () => {
     const { machine, run } = createMachine(2, NEIGHBOUR)
     run(10_000)

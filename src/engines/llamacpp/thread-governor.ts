@@ -43,8 +43,10 @@ const LONGEST_PAUSE_MS = 30_000
 const SLOW_PAUSE_MS = 4000
 /** A trial far below the chosen number may not stop the streams for longer than this, were all cores free. */
 const MAX_TRIAL_STEP_MS = 100
-/** Of a core, before it gets a thread. */
-const IDLE_SHARE = 0.5
+/** A context of so many tokens takes about as long to read as a small model's weights. */
+const CONTEXT_OF_WEIGHTS = 512
+/** Of a core, before it gets a thread: the process that sends the text takes half of one that would be idle. */
+const IDLE_SHARE = 0.3
 /** How fast a best span is forgotten, so that a machine which became slower for good is not slow for ever. */
 const FORGETTING = 1.01
 
@@ -223,9 +225,9 @@ export class ThreadGovernor {
   }
 }
 
-/** Steps of one kind differ by less than what is measured: the same rows, contexts within a factor of 1.4. */
+/** Steps of one kind differ by less than what is measured: the same rows, and contexts that cost much the same beside the weights. */
 function kindOf({ rows, contextTokens }: StepWork): number {
-  return rows * 64 + Math.round(2 * Math.log2(contextTokens + 64))
+  return rows * 64 + Math.round(2 * Math.log2(contextTokens + CONTEXT_OF_WEIGHTS))
 }
 
 function lowerCount(threads: number): number {

@@ -36,6 +36,14 @@ export interface AccountsStorage {
   readonly instanceCredentials: InstanceCredentials | null
   /** The error of a database that was removed while it is open; null while it is in its place. */
   readonly whyLost: () => ServiceError | null
+  /** Null for a file. */
+  readonly isUp: (() => boolean) | null
+}
+
+export interface UsageStorage {
+  readonly usage: UsageStore
+  /** Null for a file. */
+  readonly isUp: (() => boolean) | null
 }
 
 interface OpenAccountsDeps extends StorageDeps, OpenDatabaseOptions {
@@ -64,7 +72,8 @@ export async function openAccounts(
   if (config.apiDb === null) createDataFolder(config.dataDir)
   const database = await openApiDatabase(location, deps)
   const whyLost = () => database.driver.whyLost()
-  return { database, credentials: new SqliteCredentialStore(database), instanceCredentials: null, whyLost }
+  const credentials = new SqliteCredentialStore(database)
+  return { database, credentials, instanceCredentials: null, whyLost, isUp: null }
 }
 
 /**
@@ -74,7 +83,7 @@ export async function openAccounts(
 export async function openUsage(
   { usageDb, dataDir }: Pick<ServerConfig, 'usageDb' | 'dataDir'>,
   deps: StorageDeps,
-): Promise<UsageStore> {
+): Promise<UsageStorage> {
   const location = usageDb ?? path.join(dataDir, 'usage.db')
   if (usageDb === null || isPostgresUrl(location)) createDataFolder(dataDir)
   if (isPostgresUrl(location)) {
@@ -82,7 +91,7 @@ export async function openUsage(
     return await openPostgresUsage({ ...deps, url: location, dataDir })
   }
   const database = await openUsageDatabase(location, { isServer: true })
-  return new SqliteUsageStore(database, deps.clock)
+  return { usage: new SqliteUsageStore(database, deps.clock), isUp: null }
 }
 
 /**

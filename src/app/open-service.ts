@@ -102,7 +102,9 @@ export async function openService(
     models: supervised === undefined ? registry : { list: () => [], waitingOf: () => 0 },
     isReady: () => whyNotReady() === null,
     isRedisUp: opened.isRedisUp,
-    ...(supervised && { renderService: supervised.renderService }),
+    ...(supervised === undefined
+      ? { isDatabaseUp: state.isDatabaseUp }
+      : { renderService: supervised.renderService }),
   })
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({

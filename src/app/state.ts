@@ -37,7 +37,7 @@ import type { Log } from '../telemetry/log.ts'
 import { UsagePruner } from '../usage/usage-pruner.ts'
 import { UsageRecorder } from '../usage/usage-recorder.ts'
 import { UsageReports } from '../usage/usage-reports.ts'
-import { type AccountsStorage, openAccounts, openUsage } from './open-databases.ts'
+import { type AccountsStorage, openAccounts, openUsage, type UsageStorage } from './open-databases.ts'
 import { StorageWatch } from './storage-watch.ts'
 
 const OPERATOR_TIER: Tier = 'enterprise'
@@ -71,6 +71,8 @@ export interface ServerState {
   readonly storageWatch: StorageWatch
   /** For worker processes; null where each of them looks into the database itself. */
   readonly instanceCredentials: InstanceCredentials | null
+  /** Of the databases that are servers. */
+  readonly isDatabaseUp: Readonly<Partial<Record<'accounts' | 'usage', () => boolean>>>
   /** Tiers above free that have callers now. */
   readonly findServedTiers: () => Promise<readonly Tier[]>
   /** Call when no request is running. */
@@ -81,8 +83,7 @@ export interface ServerState {
 export type OperatorAccess = Pick<ServerState, 'operatorKey' | 'withoutOperatorKey' | 'staticKeySalt'>
 
 /** What a worker process has of its supervisor. */
-export interface SupervisedState {
-  readonly usage: UsageStore
+export interface SupervisedState extends UsageStorage {
   readonly operator: OperatorAccess
   /** Used where the supervisor has them. */
   readonly instanceCredentials: InstanceCredentials
@@ -110,7 +111,7 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
       instanceCredentials: supervised?.instanceCredentials,
     })
     open.push(() => accounts.database.destroy())
-    const usage = supervised?.usage ?? (await openUsage(config, deps))
+    const { usage, isUp: isUsageUp } = supervised ?? (await openUsage(config, deps))
     open.push(() => usage.close())
     const parts = await createParts(config, { ...deps, ...accounts, usage })
     const storageWatch = new StorageWatch({
@@ -121,6 +122,10 @@ export async function openState(config: ServerConfig, deps: StateDeps): Promise<
       ...parts,
       usage,
       instanceCredentials: accounts.instanceCredentials,
+      isDatabaseUp: {
+        ...(accounts.isUp && { accounts: accounts.isUp }),
+        ...(isUsageUp && { usage: isUsageUp }),
+      },
       storageWatch,
       close: async () => {
         storageWatch.close()

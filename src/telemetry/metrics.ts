@@ -44,6 +44,8 @@ export interface MetricsSources {
   readonly isReady: () => boolean
   /** Null or left out without Redis. */
   readonly isRedisUp?: (() => boolean) | null
+  /** By its name, for databases that are servers. @default none is */
+  readonly isDatabaseUp?: Readonly<Record<string, () => boolean>>
   /** The metrics of all processes of the service. @default this one is all */
   readonly renderService?: () => Promise<string>
 }
@@ -138,7 +140,7 @@ export class Metrics {
     registers: this.#registers,
   })
 
-  constructor({ models, isReady, isRedisUp, renderService }: MetricsSources) {
+  constructor({ models, isReady, isRedisUp = null, isDatabaseUp = {}, renderService }: MetricsSources) {
     this.#render = renderService ?? (() => this.#registry.metrics())
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
@@ -205,14 +207,24 @@ export class Metrics {
         this.set(isReady() ? 1 : 0)
       },
     })
-    if (isRedisUp === null || isRedisUp === undefined) return
-    this.#addGauge({
-      name: 'sluice_redis_up',
-      help: '1 while Redis answers what is shared between instances.',
-      collect() {
-        this.set(isRedisUp() ? 1 : 0)
-      },
-    })
+    if (isRedisUp !== null)
+      this.#addGauge({
+        name: 'sluice_redis_up',
+        help: '1 while Redis answers what is shared between instances.',
+        collect() {
+          this.set(isRedisUp() ? 1 : 0)
+        },
+      })
+    const databases = Object.entries(isDatabaseUp)
+    if (databases.length > 0)
+      this.#addGauge({
+        name: 'sluice_database_up',
+        help: '1 while PostgreSQL answers, as the last statement found it.',
+        labelNames: ['database'],
+        collect() {
+          for (const [database, isUp] of databases) this.set({ database }, isUp() ? 1 : 0)
+        },
+      })
   }
 
   /** Call once for each request, when it has ended. */

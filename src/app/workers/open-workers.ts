@@ -62,6 +62,7 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     models: registry,
     isReady: () => (state.storageWatch.lost ?? opened.whyUnavailable() ?? registry.whyNotReady()) === null,
     isRedisUp: opened.isRedisUp,
+    isDatabaseUp: state.isDatabaseUp,
   })
   let config = given
   const startWorker = async (number: number) => {

@@ -88,6 +88,7 @@ async function startWorker({ number, config, operator, tls }: WorkerStart): Prom
     supervised: {
       shared: remoteSharedState(channel),
       usage: remoteUsageStore(channel, () => registry.usageLost),
+      isUp: null,
       operator,
       instanceCredentials: remoteCredentials(channel),
       renderService: () => channel.call('metrics.render', []),

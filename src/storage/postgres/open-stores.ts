@@ -27,6 +27,7 @@ export interface PostgresAccounts {
   readonly credentials: CredentialStore
   /** For the other processes of this instance. */
   readonly instanceCredentials: InstanceCredentials
+  readonly isUp: () => boolean
 }
 
 /** @throws StartError */
@@ -42,7 +43,7 @@ export async function openPostgresAccounts({
     const notices = new CredentialNotices(url, credentials)
     database.pool.onEnd(() => notices.close())
   }
-  return { database, credentials, instanceCredentials: credentials }
+  return { database, credentials, instanceCredentials: credentials, isUp: () => !database.pool.isAway }
 }
 
 /**
@@ -54,7 +55,8 @@ export function connectPostgresAccounts(
 ): PostgresAccounts {
   const database = connectPostgresApiDatabase({ url, log })
   database.pool.onWrite((changed) => instanceCredentials.forgetAny(changed))
-  return { database, credentials: instanceCredentials, instanceCredentials }
+  const isUp = () => !database.pool.isAway
+  return { database, credentials: instanceCredentials, instanceCredentials, isUp }
 }
 
 /** @throws StartError, also where another server uses the data folder: the file of waiting usage is of one. */
@@ -63,12 +65,16 @@ export async function openPostgresUsage({
   clock,
   log,
   dataDir,
-}: OpenOptions & { readonly dataDir: string }): Promise<UsageStore> {
+}: OpenOptions & { readonly dataDir: string }): Promise<{
+  readonly usage: UsageStore
+  readonly isUp: () => boolean
+}> {
   const { file, release } = await openWaitingUsage(dataDir)
   try {
     const database = await openPostgresUsageDatabase({ url, log })
     database.pool.onEnd(async () => release())
-    return new PostgresUsageStore({ database, waiting: file, clock, log })
+    const usage = new PostgresUsageStore({ database, waiting: file, clock, log })
+    return { usage, isUp: () => !database.pool.isAway }
   } catch (error) {
     await file.close()
     release()

@@ -57,6 +57,13 @@ async function countRequests(server: RunningServerProcess): Promise<unknown> {
   return ((await answer.json()) as { requests?: number }).requests
 }
 
+/** The gauges, by database. */
+async function databasesUp(server: RunningServerProcess): Promise<Record<string, number>> {
+  const metrics = await (await call(server, 'GET /metrics', { secret: ADMIN_KEY })).text()
+  const found = metrics.matchAll(/^sluice_database_up\{database="(\w+)"\} (\d)$/gm)
+  return Object.fromEntries([...found].map(([, database, up]) => [database, Number(up)]))
+}
+
 const waitingBytes = (dataDir: string) => statSync(path.join(dataDir, 'waiting-usage.jsonl')).size
 
 describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
@@ -105,12 +112,14 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     }
     expect((await call(server, 'GET /v1/ready')).status).toBe(200)
     expect(await countRequests(server)).toBeUndefined()
+    expect(await databasesUp(server)).toEqual({ accounts: 0, usage: 0 })
     await postgres.start()
     await expect.poll(() => waitingBytes(dataDir), { timeout: 3000, interval: 50 }).toBe(0)
     loading.abort()
     await Promise.all(loads)
 
     expect(await countRequests(server)).toBe(answered)
+    expect(await databasesUp(server)).toEqual({ accounts: 1, usage: 1 })
     expect(await generate(server, unused.key)).toBe(200)
     expect(await generate(server, revoked.key)).toBe(401)
   })
@@ -168,6 +177,7 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     for (const { key } of keys) expect(new Set(await statuses(key))).toEqual(new Set([200]))
     server.child.kill('SIGUSR2')
     await logged(server, 'the workers were replaced')
+    expect(await databasesUp(server)).toEqual({ accounts: 0, usage: 0 })
     for (const { key } of keys) expect(new Set(await statuses(key))).toEqual(new Set([200]))
     await postgres.start()
     await expect.poll(() => countRequests(server), { timeout: 5000 }).toBe(12 + 4 + 24 + 24)

@@ -1,10 +1,12 @@
 /**
  * Who did what as the admin, through the admin API or on the command line. The row is written before the action, so that none
- * is done without one, and gets its outcome afterwards; one without an outcome was cut off. No secret is in it.
+ * is done without one, and gets its outcome afterwards; one without an outcome was cut off, or the database failed meanwhile.
+ * No secret is in it.
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import { toServiceError } from '../core/errors.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import {
   type AuditFilter,
@@ -26,19 +28,30 @@ export interface AuditedAction {
   readonly target: () => string | null
 }
 
+export interface AuditLogDeps {
+  readonly database: ApiDatabase
+  readonly clock: Clock
+  readonly log: Pick<LogWriter, 'error'>
+}
+
 /** Their values never leave the request. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'api_key'])
 
 export class AuditLog {
   readonly #database: ApiDatabase
   readonly #clock: Clock
+  readonly #log: Pick<LogWriter, 'error'>
 
-  constructor({ database, clock }: { readonly database: ApiDatabase; readonly clock: Clock }) {
+  constructor({ database, clock, log }: AuditLogDeps) {
     this.#database = database
     this.#clock = clock
+    this.#log = log
   }
 
-  /** Does `act` and answers as it does. @throws also what the database throws, and then nothing was done */
+  /**
+   * Does `act` and answers as it does, also where its outcome cannot be written: what was done is done, and a new secret is shown
+   * once. @throws also what the database throws before, and then nothing was done
+   */
   async record<Result>(
     { actor, action, details, requestId, target }: AuditedAction,
     act: () => Promise<Result> | Result,
@@ -49,15 +62,23 @@ export class AuditLog {
       createdAtUnixSeconds: this.#clock.unixSeconds(),
       details: JSON.stringify(details, hideSecrets),
     })
-    const end = (status: number) => setAuditOutcome(this.#database, id, { target: target(), status })
+    const end = async (status: number): Promise<void> => {
+      try {
+        await setAuditOutcome(this.#database, id, { target: target(), status })
+      } catch (err) {
+        const fields = { err, requestId, action, target: target(), status }
+        this.#log.error(fields, 'the outcome of an action is not in the audit log')
+      }
+    }
+    let result: Result
     try {
-      const result = await act()
-      await end(200)
-      return result
+      result = await act()
     } catch (error) {
       await end(toServiceError(error, requestId ?? '').status)
       throw error
     }
+    await end(200)
+    return result
   }
 
   /** Oldest first. */

@@ -175,7 +175,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     limiter: new RequestLimiter(shared.requests, tokenBudgets),
     tokenBudgets,
     teams: new TeamService({ database, clock }),
-    auditLog: new AuditLog({ database, clock }),
+    auditLog: new AuditLog({ database, clock, log }),
     usageRecorder: new UsageRecorder(usage),
     usageReports: new UsageReports(usage),
     findGroupNames: createGroupNames(database),

@@ -72,7 +72,8 @@ function createServices(database: ApiDatabase, clock: Clock): Services {
   const { requests, attempts } = new MemoryState(clock)
   return {
     findGroupNames: createGroupNames(database),
-    auditLog: new AuditLog({ database, clock }),
+    // A row without an outcome says so itself.
+    auditLog: new AuditLog({ database, clock, log: { error: () => {} } }),
     keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,

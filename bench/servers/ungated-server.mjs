@@ -48,6 +48,7 @@ const app = buildApp({
   ownHosts: null,
   storageWatch: { lost: null },
   clock: systemClock,
+  startedMs: systemClock.nowMs(),
   log: createLog(),
   metrics: new Metrics({ models: registry, isReady: () => true }),
   whyNotReady: () => null,

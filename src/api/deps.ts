@@ -65,6 +65,8 @@ export interface AppDeps {
   /** Where every caller is let in: the names it must have called. Null where a key is asked for. */
   readonly ownHosts: OwnHosts | null
   readonly clock: Clock
+  /** By the clock. */
+  readonly startedMs: number
   readonly log: Log
   readonly metrics: Metrics
   /** Why this server cannot take work now, for its `ready`; null while it can. */

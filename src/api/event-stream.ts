@@ -58,6 +58,7 @@ export async function streamEvents(
   using writer = new SseWriter(reply, { ...deps, ping: stream.format.ping ?? COMMENT_PING })
   try {
     const lastFrames = await sendEvents(writer, stream)
+    reply.request.context.releasePermit()
     writer.end(lastFrames)
   } catch (thrown) {
     if (!writer.isOpen) throw thrown
@@ -67,6 +68,7 @@ export async function streamEvents(
     const error = toServiceError(thrown, requestId)
     logCause(error, requestId, deps.log)
     reply.request.context.streamErrorCode = error.code
+    reply.request.context.releasePermit()
     writer.end(stream.format.fail(error))
   }
 }

@@ -8,7 +8,7 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
-import { type Listener, openListener } from '../net/listener.ts'
+import { type ConnectionSource, type Listener, openListener } from '../net/listener.ts'
 import { OwnHosts } from '../net/own-hosts.ts'
 import type { TlsIdentity } from '../net/tls/certificate.ts'
 import type { KnockSequence } from '../limits/memory/knocks.ts'
@@ -54,6 +54,9 @@ export interface ServiceDeps {
 
 interface SupervisedDeps extends SupervisedState {
   readonly shared: SharedState
+  readonly connections: ConnectionSource
+  /** When the service was opened, which may be before this process. */
+  readonly openedAtUnixSeconds: number
   /** The metrics of all processes. */
   readonly renderService: () => Promise<string>
 }
@@ -106,6 +109,7 @@ export async function openService(
       ? { isDatabaseUp: state.isDatabaseUp }
       : { renderService: supervised.renderService }),
   })
+  const upMs = supervised === undefined ? 0 : (clock.unixSeconds() - supervised.openedAtUnixSeconds) * 1000
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
     ...state,
@@ -117,6 +121,7 @@ export async function openService(
     corsOrigins: config.corsOrigins,
     ownHosts: config.authMode === 'none' ? new OwnHosts(config.allowedHosts) : null,
     clock,
+    startedMs: clock.nowMs() - upMs,
     log,
     metrics,
     whyNotReady,
@@ -128,6 +133,7 @@ export async function openService(
     port: config.port,
     tls,
     portKnock: knock && { ports: knock.ports, knocks: shared.knocks },
+    source: supervised?.connections ?? null,
     onKnockRefused: (rule) => metrics.countGuardHit({ guard: 'port-knock', rule }),
     clock,
     log,
@@ -144,8 +150,7 @@ export async function openService(
     reloadCertificate: () => listener.reloadCertificate(),
     reloadAdminKeys: createAdminKeyReload(config, { ...state, guards, log }),
     leave: async () => {
-      listener.leave()
-      await graceful.leave()
+      await Promise.all([listener.leave(), graceful.leave()])
     },
     metricValues: () => metrics.values(),
     close: () => {

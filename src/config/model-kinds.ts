@@ -88,12 +88,21 @@ export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
   },
 }
 
+/** The fields as `POST /v1/admin/models` has them, `api_key` and the like, are the same. */
+function withoutUnderscores(fields: object): Record<string, unknown> {
+  const renamed = Object.entries(fields).map(([name, value]): [string, unknown] => [
+    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ])
+  return Object.fromEntries(renamed)
+}
+
 function parseModel(given: unknown, index: number): ConfiguredModel {
   const place = `model ${index + 1}`
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)
   }
-  const values: Readonly<Record<string, unknown>> = { ...given }
+  const values: Readonly<Record<string, unknown>> = withoutUnderscores(given)
   const isRemote = values['engine'] === 'openai'
   if (values['engine'] !== undefined && !isRemote)
     throw new ValueProblem(`must have the engine 'openai' in ${place}, or none`)

@@ -84,8 +84,23 @@ export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** In the text format; a gauge of what the processes share is taken once. */
 export function renderSum(processes: readonly MetricValues[]): Promise<string> {
-  // Changed in place by the library.
-  return AggregatorRegistry.aggregate([...processes]).metrics()
+  return aggregate(processes).metrics()
+}
+
+export async function sumOf(processes: readonly MetricValues[]): Promise<MetricValues> {
+  return await aggregate(processes).getMetricsAsJSON()
+}
+
+/** Without gauges, which end with their process. */
+export function countsOf(values: MetricValues): MetricValues {
+  return values.filter(({ type }) => COUNTS.has(String(type)))
+}
+
+const COUNTS: ReadonlySet<string> = new Set(['counter', 'histogram'])
+
+function aggregate(processes: readonly MetricValues[]) {
+  // The library changes what it is given.
+  return AggregatorRegistry.aggregate(structuredClone([...processes]))
 }
 
 export class Metrics {

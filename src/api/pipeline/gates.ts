@@ -220,18 +220,21 @@ function refuseWithoutStorage({ storageWatch }: PipelineDeps, { route }: Request
   if (route.generates === true && storageWatch.lost !== null) throw storageWatch.lost
 }
 
-/** The permit of a request is held while its handler runs. */
+/** The permit of a request is held while its handler runs, and given back before its answer is sent. */
 function recordWork(handler: RouteHandlerMethod): RouteHandlerMethod {
   return function (request, reply) {
+    const { context } = request
     const answering: unknown = handler.call(this, request, reply)
-    request.context.work = answering
+    context.work = answering
+    // In front of what Fastify attaches, which sends the answer.
+    if (answering instanceof Promise) answering.then(context.releasePermit, context.releasePermit)
     return answering
   }
 }
 
 /**
- * Decides budgets, rate and concurrency in one. The permit is held to the last byte, or until the client leaves, and in both cases
- * until the engine has ended what it does for the request: a client that aborts gains no more than one that waits.
+ * Decides budgets, rate and concurrency in one. The permit is held until the last bytes are about to leave, or the client has left, and in
+ * both cases until the engine has ended what it does for the request: a client that aborts gains no more than one that waits.
  */
 function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void> {
   const { optionalCredential, request, reply, route } = context
@@ -242,8 +245,10 @@ function admit({ limiter }: PipelineDeps, context: RequestContext): Answer<void>
     if (admission.outcome === 'refused') throw admission.error
     if (admission.budgetWarning !== null) reply.header('x-budget-warning', admission.budgetWarning)
     if (!countsAsConcurrent) return
+    context.permit = admission
+    // Of one that is refused behind this gate, or whose client leaves.
     onExchangeEnd(request.raw, reply.raw, () => {
-      void Promise.allSettled([context.work]).then(() => admission.release())
+      void Promise.allSettled([context.work]).then(() => context.releasePermit())
     })
   })
 }

@@ -38,6 +38,8 @@ export class RequestContext implements GenerationContext {
   optionalCredential: Credential | null = null
   /** What the handler of a generation gave, a promise of its end; null before it runs. */
   work: unknown = null
+  /** Set by the gate of limits; null where the request holds no permit. */
+  permit: { readonly release: () => void } | null = null
   #signal: AbortSignal | null = null
 
   constructor(
@@ -54,6 +56,12 @@ export class RequestContext implements GenerationContext {
     this.route = config
     if (config.access === 'admin') this.adminTarget = idOf(request.params)
     this.routePath = url ?? null
+  }
+
+  /** Whoever has read the last bytes may ask again at once, at another process too: called before they are written. */
+  readonly releasePermit = (): void => {
+    this.permit?.release()
+    this.permit = null
   }
 
   /** Without its query; null where it holds a client's address, which no line of the log does. */

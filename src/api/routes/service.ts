@@ -42,10 +42,8 @@ const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
 
 export function registerServiceRoutes(
   app: FastifyInstance,
-  deps: Pick<AppDeps, 'clock' | 'registry' | 'whyNotReady' | 'metrics'>,
+  deps: Pick<AppDeps, 'clock' | 'startedMs' | 'registry' | 'whyNotReady' | 'metrics'>,
 ): void {
-  const startedMs = deps.clock.nowMs()
-
   addRoute(app, 'GET /', {
     operationId: 'getServer',
     summary: 'What is this server?',
@@ -66,7 +64,7 @@ export function registerServiceRoutes(
       status: 'ok',
       version: INTERFACE_VERSION,
       models_loaded: deps.registry.list().filter(({ state }) => state === 'ready').length,
-      uptime_seconds: (deps.clock.nowMs() - startedMs) / 1000,
+      uptime_seconds: (deps.clock.nowMs() - deps.startedMs) / 1000,
     }),
   })
 

@@ -2,8 +2,13 @@
  * The credentials of a service with several workers whose accounts lie in PostgreSQL: the supervisor knows them for all, so that
  * a key is known or revoked in every worker at the same moment, and in one that starts while the database is away.
  */
-import type { Channel, ChannelHandler } from '../../core/channel/channel.ts'
-import { handlersOf, type RemoteMethods, remoteObject } from '../../core/channel/remote-object.ts'
+import type { ChannelHandler } from '../../core/channel/channel.ts'
+import {
+  type CallingChannel,
+  handlersOf,
+  type RemoteMethods,
+  remoteObject,
+} from '../../core/channel/remote-object.ts'
 import type { InstanceCredentials } from '../../storage/credential-store.ts'
 
 const PREFIX = 'credentials'
@@ -14,7 +19,7 @@ const METHODS: RemoteMethods<InstanceCredentials> = {
   forgetAny: 'call',
 }
 
-export function remoteCredentials(channel: Pick<Channel, 'call' | 'cast'>): InstanceCredentials {
+export function remoteCredentials(channel: CallingChannel): InstanceCredentials {
   return remoteObject(channel, PREFIX, METHODS)
 }
 

@@ -3,10 +3,10 @@
  * models and the listening sockets, and parses no request; the workers do everything about requests.
  * Invariant: whatever process ends, none of the others is left over, and nothing that a worker held stays held.
  */
-import { StartError } from '../../core/errors.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Channel, ChannelHandler } from '../../core/channel/channel.ts'
+import { type OpenPorts, openPortsForOthers } from '../../net/listener.ts'
 import type { QuantizeJobs } from '../../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../../models/registry.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
@@ -15,15 +15,16 @@ import { knockSequence, type Service, type ServiceDeps } from '../open-service.t
 import { openSharedState } from '../open-shared-state.ts'
 import { createAdminKeyReload } from '../reload-admin-keys.ts'
 import { openState, type ServerState } from '../state.ts'
+import { ConnectionDealer } from './connections/connection-dealer.ts'
 import { credentialsHandlers } from './credentials-calls.ts'
 import { modelsHandlers } from './models-calls.ts'
 import { ModelsPublisher, type ModelsReader } from './models-publisher.ts'
 import { WorkerShare } from './shared-state-calls.ts'
-import { renderServiceMetrics } from './service-metrics.ts'
+import { ServiceMetrics } from './service-metrics.ts'
 import { usageHandlers } from './usage-calls.ts'
 import { WorkerHolds } from './worker-holds.ts'
 import { WorkerProcesses } from './worker-processes.ts'
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
+import { startWorkerProcess } from './worker-process.ts'
 
 export interface WorkersDeps extends Omit<ServiceDeps, 'registry' | 'quantizeJobs' | 'supervised'> {
   readonly registry: ModelRegistry
@@ -43,8 +44,10 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
   const { registry, quantizeJobs, servedTiers, log, checked, tls, count } = deps
   await checked
   const clock = systemClock
-  const opened = await openSharedState(given, { knockSequence: knockSequence(given), clock, log })
+  const knock = knockSequence(given)
+  const opened = await openSharedState(given, { knockSequence: knock, clock, log })
   const { shared } = opened
+  const portKnock = knock && { ports: knock.ports, knocks: shared.knocks }
   const state = await openState(given, { log, clock, shared }).catch(async (error: unknown) => {
     await opened.close()
     throw error
@@ -64,7 +67,10 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     isRedisUp: opened.isRedisUp,
     isDatabaseUp: state.isDatabaseUp,
   })
+  const serviceMetrics = new ServiceMetrics(metrics)
+  const openedAtUnixSeconds = clock.unixSeconds()
   let config = given
+  const dealer = new ConnectionDealer()
   const startWorker = async (number: number) => {
     const share = new WorkerShare(shared)
     const holds = new WorkerHolds()
@@ -73,8 +79,11 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
       reader = { holds, tell: (table, places) => channel.call('models.tell', [table, places]) }
       await publisher.add(reader)
     }
-    const worker = await startWorkerProcess({
-      start: { number, config, operator: { operatorKey, withoutOperatorKey, staticKeySalt }, tls },
+    return await startWorkerProcess({
+      start: {
+        ...{ number, config, operator: { operatorKey, withoutOperatorKey, staticKeySalt }, tls },
+        openedAtUnixSeconds,
+      },
       handlers: (channel): Record<string, ChannelHandler> => ({
         ...share.handlers(),
         ...holds.handlers(),
@@ -82,27 +91,28 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
         ...usageHandlers({ usage: state.usage, recorder }),
         ...modelsHandlers({ registry, quantizeJobs, publisher }),
         'models.follow': () => follow(channel()),
-        'metrics.render': () => renderServiceMetrics(metrics, pool.workers),
+        'connections.taken': ([id]) => dealer.taken(id as number),
+        'metrics.render': () => serviceMetrics.render(pool.workers),
       }),
       onEnd: () => {
         share.end()
         if (reader !== null) publisher.remove(reader)
       },
     })
-    return keepAddress(worker)
   }
-  let address: string | null = null
-  /** With `--port 0` the free port that was found is lost once every worker has died: from then on it is asked for by its number. */
-  const keepAddress = (worker: WorkerProcess): WorkerProcess => {
-    address ??= worker.address
-    if (worker.address === address) return worker
-    worker.kill()
-    config = { ...config, port: Number(new URL(address).port) }
-    throw new StartError(`A worker listened at ${worker.address} and not at ${address}.`, 1)
-  }
-  const pool = new WorkerProcesses({ count, startWorker, clock, log })
+  const pool = new WorkerProcesses({
+    ...{ count, startWorker, dealer, clock, log },
+    onLeaving: (worker) => serviceMetrics.read(worker),
+    onEnd: (worker) => {
+      dealer.end(worker)
+      serviceMetrics.end(worker)
+    },
+  })
+  let ports: OpenPorts | null = null
   const closeAll = async (timeoutMs: number): Promise<void> => {
+    ports?.close()
     await pool.close(timeoutMs)
+    dealer.close()
     publisher.close()
     await registry.close()
     await recorder.close()
@@ -111,11 +121,14 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
   }
   try {
     await servedTiers?.open(state.findServedTiers)
-    const listening = await pool.open()
-    return createService({ ...deps, config, state, pool, closeAll }, listening, (adminKey) => {
+    await pool.open()
+    const { host, port } = config
+    ports = await openPortsForOthers({ host, port, tls, portKnock, log }, (socket) => dealer.deal(socket))
+    return createService({ ...deps, config, state, pool, closeAll }, ports.address, (adminKey) => {
       config = { ...config, adminKey }
     })
   } catch (error) {
+    await pool.close(0)
     publisher.close()
     await recorder.close()
     await state.close()

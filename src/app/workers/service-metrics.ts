@@ -1,25 +1,45 @@
-/** `GET /metrics` of a service with several workers, the same at each: sums over its processes, and what they share once. */
-import { type Metrics, type MetricValues, renderSum } from '../../telemetry/metrics.ts'
+/**
+ * `GET /metrics` of a service with several workers, the same at each: sums over its processes, and what they share once.
+ * Invariant: a counter never falls below what it was in an earlier answer, whichever worker has ended since.
+ */
+import { type Metrics, type MetricValues, countsOf, renderSum, sumOf } from '../../telemetry/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-export async function renderServiceMetrics(
-  supervisor: Pick<Metrics, 'values'>,
-  workers: readonly Pick<WorkerProcess, 'channel'>[],
-): Promise<string> {
-  const answers = await Promise.allSettled([
-    supervisor.values(),
-    ...workers.map(({ channel }) => channel.call<MetricValues | undefined>('metrics.values', [])),
-  ])
-  // One that dies at this moment, or starts, has nothing to add.
-  return await renderSum(valuesOf(answers))
-}
+/** Ended workers whose counts are kept apart; more are added up. */
+const MAX_ENDED = 8
 
-function valuesOf(
-  answers: readonly PromiseSettledResult<MetricValues | undefined>[],
-): readonly MetricValues[] {
-  const values: MetricValues[] = []
-  for (const answer of answers) {
-    if (answer.status === 'fulfilled' && answer.value !== undefined) values.push(answer.value)
+type MeteredWorker = Pick<WorkerProcess, 'channel'>
+
+export class ServiceMetrics {
+  readonly #supervisor: Pick<Metrics, 'values'>
+  /** As they were last read. */
+  readonly #last = new WeakMap<MeteredWorker, MetricValues>()
+  /** The counts of workers that have ended. */
+  #ended: readonly MetricValues[] = []
+
+  constructor(supervisor: Pick<Metrics, 'values'>) {
+    this.#supervisor = supervisor
   }
-  return values
+
+  async render(workers: readonly MeteredWorker[]): Promise<string> {
+    const own = await this.#supervisor.values()
+    // One that dies at this moment, or starts, has nothing to add.
+    const theirs = await Promise.all(workers.map((worker) => this.read(worker).catch(() => [])))
+    const ended = this.#ended
+    if (ended.length > MAX_ENDED) this.#ended = [await sumOf(ended), ...this.#ended.slice(ended.length)]
+    return await renderSum([own, ...this.#ended, ...theirs])
+  }
+
+  /** Reads what one has counted, so that it is not lost with it. @throws ChannelClosedError */
+  async read(worker: MeteredWorker): Promise<MetricValues> {
+    const values = (await worker.channel.call<MetricValues | undefined>('metrics.values', [])) ?? []
+    this.#last.set(worker, values)
+    return values
+  }
+
+  end(worker: MeteredWorker): void {
+    const last = this.#last.get(worker)
+    this.#last.delete(worker)
+    if (last !== undefined) this.#ended = [...this.#ended, countsOf(last)]
+  }
 }

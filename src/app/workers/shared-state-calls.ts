@@ -2,8 +2,13 @@
  * The shared state of a service with several workers: it is the supervisor's, and each question of a worker is one call. What a
  * worker that has died held returns: its permits, and its open attempts without a result.
  */
-import type { Channel, ChannelHandler } from '../../core/channel/channel.ts'
-import { handlersOf, type RemoteMethods, remoteObject } from '../../core/channel/remote-object.ts'
+import type { ChannelHandler } from '../../core/channel/channel.ts'
+import {
+  type CallingChannel,
+  handlersOf,
+  type RemoteMethods,
+  remoteObject,
+} from '../../core/channel/remote-object.ts'
 import {
   afterAnswer,
   type Answer,
@@ -20,18 +25,18 @@ import {
 const METHODS: { readonly [Part in keyof SharedState]: RemoteMethods<SharedState[Part]> } = {
   requests: {
     admit: 'call',
-    release: 'cast',
+    release: 'castAtOnce',
     openWindow: 'call',
     revokeWindow: 'call',
     restoreSpent: 'call',
-    spend: 'cast',
+    spend: 'castAtOnce',
   } satisfies RemoteMethods<RequestLimits>,
   attempts: { begin: 'call', end: 'cast' } satisfies RemoteMethods<AttemptLimits>,
   bans: { find: 'call', recordOffence: 'call', list: 'call', lift: 'call' } satisfies RemoteMethods<Bans>,
   knocks: { isOpen: 'call', knock: 'call' } satisfies RemoteMethods<Knocks>,
 }
 
-export function remoteSharedState(channel: Pick<Channel, 'call' | 'cast'>): SharedState {
+export function remoteSharedState(channel: CallingChannel): SharedState {
   return {
     requests: {
       ...remoteObject(channel, 'requests', METHODS.requests),

@@ -2,8 +2,13 @@
  * The usage database of a service with several workers: the supervisor's alone, which writes the rows of all workers together. A
  * row is committed before the worker's call is answered.
  */
-import type { Channel, ChannelHandler } from '../../core/channel/channel.ts'
-import { handlersOf, type RemoteMethods, remoteObject } from '../../core/channel/remote-object.ts'
+import type { ChannelHandler } from '../../core/channel/channel.ts'
+import {
+  type CallingChannel,
+  handlersOf,
+  type RemoteMethods,
+  remoteObject,
+} from '../../core/channel/remote-object.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import type { UsageEntry, UsageStore } from '../../storage/usage-store.ts'
 import type { UsageRecorder } from '../../usage/usage-recorder.ts'
@@ -22,10 +27,7 @@ const METHODS: RemoteMethods<RemoteUsage> = {
 /** Maps cross in their answers. */
 export const USAGE_METHODS_IN_V8 = Object.keys(METHODS).map((name) => `${PREFIX}.${name}`)
 
-export function remoteUsageStore(
-  channel: Pick<Channel, 'call' | 'cast'>,
-  whyLost: () => ServiceError | null,
-): UsageStore {
+export function remoteUsageStore(channel: CallingChannel, whyLost: () => ServiceError | null): UsageStore {
   return {
     ...remoteObject<RemoteUsage>(channel, PREFIX, METHODS),
     insert: (entries) => channel.call(`${PREFIX}.insert`, [entries]),

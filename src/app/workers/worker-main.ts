@@ -14,6 +14,7 @@ import { createLog } from '../../telemetry/log.ts'
 import type { EnginePlace } from '../../protocol/engine.ts'
 import { openService, type ProcessService } from '../open-service.ts'
 import { remoteCredentials } from './credentials-calls.ts'
+import { HandedConnections } from './connections/handed-connections.ts'
 import type { ModelsTable } from './models-table.ts'
 import { remoteSharedState } from './shared-state-calls.ts'
 import { remoteUsageStore } from './usage-calls.ts'
@@ -30,8 +31,6 @@ interface Worker {
 
 // What a terminal or a service manager sends to all processes of the service is for the supervisor.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
-// Or a process that this one starts would take itself for a worker.
-delete process.env['NODE_UNIQUE_ID']
 
 let models: WorkerModels | null = null
 let worker: Worker | null = null
@@ -40,6 +39,7 @@ const handlers: Readonly<Record<string, ChannelHandler>> = {
   start: async ([start]) => await startWorker(start as WorkerStart),
   'models.tell': async ([table, places]) =>
     await models?.take(table as ModelsTable, places as ReadonlyMap<number, readonly EnginePlace[]>),
+  ping: () => null,
   leave: async () => await serving().leave(),
   close: async () => await serving().close(),
   'metrics.values': async () => await worker?.service.metricValues(),
@@ -53,6 +53,8 @@ const channel = new Channel(new Socket({ fd: CHANNEL_FD, readable: true, writabl
   onClose: () => void endProcess(),
 })
 
+const connections = new HandedConnections(channel)
+
 async function endProcess(): Promise<void> {
   await standardError.flush(FLUSH_MS)
   const { exitAtOnce } = await import('../../engines/child/exit-at-once.ts')
@@ -64,8 +66,13 @@ function serving(): ProcessService {
   return worker.service
 }
 
-/** Gives the address. */
-async function startWorker({ number, config, operator, tls }: WorkerStart): Promise<string> {
+async function startWorker({
+  number,
+  config,
+  operator,
+  tls,
+  openedAtUnixSeconds,
+}: WorkerStart): Promise<void> {
   const log = createLog({ level: config.logLevel, fields: { worker: number } })
   const registry = new WorkerModels({
     channel,
@@ -91,11 +98,12 @@ async function startWorker({ number, config, operator, tls }: WorkerStart): Prom
       isUp: null,
       operator,
       instanceCredentials: remoteCredentials(channel),
+      connections,
+      openedAtUnixSeconds,
       renderService: () => channel.call('metrics.render', []),
     },
   })
   worker = { service }
-  return service.address
 }
 
 /** The files may have changed since the supervisor read them, also to what cannot be used. */

@@ -14,6 +14,8 @@ export interface WorkerStart {
   readonly operator: OperatorAccess
   /** As the supervisor read it last. */
   readonly tls: TlsIdentity | null
+  /** When the service was. */
+  readonly openedAtUnixSeconds: number
 }
 
 const METHODS_IN_V8: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 /** One worker process, from its start to its end: forks it, gives it its channel and its configuration, and waits until it listens. */
-import cluster from 'node:cluster'
+import { fork } from 'node:child_process'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Channel, type ChannelHandler } from '../../core/channel/channel.ts'
@@ -15,10 +16,10 @@ export interface WorkerProcess {
   readonly number: number
   readonly pid: number
   readonly channel: Channel
-  /** As the worker says it. */
-  readonly address: string
   /** Resolves with one clause on how it ended. */
   readonly exited: Promise<string>
+  /** Sends a copy of the connection, and its number, which the worker gives back. */
+  hand(id: number, connection: Socket): void
   kill(): void
 }
 
@@ -33,27 +34,21 @@ export interface WorkerProcessOptions {
 /** @throws what the worker's start throws; StartError when it ends or says nothing */
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const { start, handlers, onEnd } = options
-  // Of this process as a whole, and the same for each.
-  cluster.setupPrimary({
-    exec: ENTRY,
-    args: [],
-    execArgv: process.execArgv,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
-  })
-  const child = cluster.fork()
+  const child = fork(ENTRY, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
   const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code: number | null, signal: string | null) =>
+    // When its channel has been read to the end, too.
+    child.once('close', (code: number | null, signal: string | null) =>
       resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
     )
   })
   // Node's own channel to it may break as it dies.
   child.on('error', () => {})
-  const channel: Channel = new Channel(child.process.stdio[CHANNEL_FD] as Duplex, {
+  const channel: Channel = new Channel(child.stdio[CHANNEL_FD] as Duplex, {
     handlers: handlers(() => channel),
     needsV8,
     onClose: onEnd,
   })
-  const kill = (): void => void child.process.kill('SIGKILL')
+  const kill = (): void => void child.kill('SIGKILL')
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new StartError('A worker process did not start in time.', 1)), START_MS)
@@ -62,8 +57,18 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
     throw new StartError(`A worker process ${how} while it started.`, 1)
   })
   try {
-    const address = await Promise.race([channel.call<string>('start', [start]), tooLate, ended])
-    return { number: start.number, pid: child.process.pid ?? 0, channel, address, exited, kill }
+    await Promise.race([channel.call('start', [start]), tooLate, ended])
+    return {
+      number: start.number,
+      pid: child.pid ?? 0,
+      channel,
+      exited,
+      hand: (id, connection) => {
+        // What cannot be sent is known when the worker has ended.
+        if (child.connected) child.send(id, connection, { keepOpen: true }, () => {})
+      },
+      kill,
+    }
   } catch (error) {
     kill()
     // The channel closes before the exit is known, which says more.

@@ -8,16 +8,24 @@
 import type { SleepingClock } from '../../core/clock.ts'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { Supervisor } from '../../core/concurrency/supervisor.ts'
-import { InvariantError } from '../../core/errors.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { ConnectionDealer } from './connections/connection-dealer.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** For what a worker does between its last answer and its end. */
 const EXIT_MS = 10_000
+/** A worker is asked so often whether its event loop turns, which it does many times a second on the busiest machine. */
+const PING_PAUSE_MS = 1000
+/** So many of them without an answer, and it hangs. */
+const HUNG_PAUSES = 10
 
 export interface WorkerProcessesOptions {
   readonly count: number
   readonly startWorker: (number: number) => Promise<WorkerProcess>
+  readonly dealer: Pick<ConnectionDealer, 'add' | 'remove'>
+  /** Called before one that was replaced ends. */
+  readonly onLeaving: (worker: WorkerProcess) => Promise<unknown>
+  readonly onEnd: (worker: WorkerProcess) => void
   readonly clock: SleepingClock
   readonly log: Log
 }
@@ -47,13 +55,11 @@ export class WorkerProcesses {
     return [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#leaving]
   }
 
-  /** Gives the address at which all of them listen. @throws what the start of a worker throws; none runs then */
-  async open(): Promise<string> {
+  /** @throws what the start of a worker throws; none runs then */
+  async open(): Promise<void> {
     const starts = this.#slots.map((slot) => this.#start(slot))
     try {
-      const [address] = await Promise.all(starts)
-      if (address === undefined) throw new InvariantError('there is at least one worker')
-      return address
+      await Promise.all(starts)
     } catch (error) {
       this.#isClosing = true
       await Promise.allSettled(starts)
@@ -104,8 +110,8 @@ export class WorkerProcesses {
       supervisor: new Supervisor({
         clock,
         start: async () => {
-          const address = await this.#start(slot)
-          log.info({ worker: number, pid: slot.current?.pid, address }, 'the worker was started again')
+          await this.#start(slot)
+          log.info({ worker: number, pid: slot.current?.pid }, 'the worker was started again')
         },
         onFailedStart: (error) =>
           log.error({ worker: number, err: error }, 'the worker could not be started'),
@@ -114,15 +120,38 @@ export class WorkerProcesses {
     return slot
   }
 
-  async #start(slot: Slot): Promise<string> {
+  async #start(slot: Slot): Promise<void> {
     const worker = await this.#options.startWorker(slot.number)
     slot.current = worker
-    void worker.exited.then((how) => this.#recordEnd(slot, worker, how))
-    return worker.address
+    this.#options.dealer.add(worker)
+    const ended = new AbortController()
+    const recordEnd = (how: string): void => {
+      ended.abort()
+      this.#recordEnd(slot, worker, how)
+    }
+    void worker.exited.then(recordEnd)
+    void this.#watch(worker, ended.signal)
+  }
+
+  /** Ends one whose event loop stands still. */
+  async #watch(worker: WorkerProcess, ended: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
+    while (!ended.aborted) {
+      let isAnswered = false
+      const answered = (): void => void (isAnswered = true)
+      worker.channel.call('ping', []).then(answered, answered)
+      // One pause at a time: a supervisor that has stood still itself reads the answer before it counts the next pause.
+      for (let pauses = 0; pauses < (isAnswered ? 1 : HUNG_PAUSES); pauses++)
+        await clock.sleep(PING_PAUSE_MS, ended).catch(() => {})
+      if (isAnswered || ended.aborted) continue
+      log.error({ worker: worker.number, pid: worker.pid }, 'the worker does not answer, and is ended')
+      return worker.kill()
+    }
   }
 
   #recordEnd(slot: Slot, worker: WorkerProcess, how: string): void {
     this.#leaving.delete(worker)
+    this.#options.onEnd(worker)
     if (slot.current !== worker) return
     slot.current = null
     if (this.#isClosing) return
@@ -132,8 +161,10 @@ export class WorkerProcesses {
 
   async #leave(worker: WorkerProcess): Promise<void> {
     this.#leaving.add(worker)
+    this.#options.dealer.remove(worker)
     // Until its last stream has ended, which is bounded by what a request may generate.
     await worker.channel.call('leave', []).catch(() => {})
+    await this.#options.onLeaving(worker).catch(() => {})
     await this.#end(worker, EXIT_MS)
   }
 

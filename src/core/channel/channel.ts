@@ -102,6 +102,14 @@ export class Channel {
     if (!this.#isClosed) this.#write({ type: 'cast', name, args }, name)
   }
 
+  /** The same, and all that this turn has sent so far: what the process writes elsewhere afterwards cannot be known before it. */
+  castAtOnce(name: string, args: readonly unknown[]): void {
+    if (this.#isClosed) return
+    this.cast(name, args)
+    this.#isCorked = false
+    this.#stream.uncork()
+  }
+
   /** Ends the stream once what was sent has been written. */
   end(): void {
     this.#stream.end()

@@ -2,7 +2,10 @@
 import type { Channel, ChannelHandler } from './channel.ts'
 
 /** For each method whether its answer is waited for. Properties that are no methods have no place here. */
-export type RemoteMethods<Target> = { readonly [Name in keyof Target]: 'call' | 'cast' }
+export type RemoteMethods<Target> = { readonly [Name in keyof Target]: 'call' | 'cast' | 'castAtOnce' }
+
+/** The methods that a remote object calls. */
+export type CallingChannel = Pick<Channel, 'call' | 'cast' | 'castAtOnce'>
 
 /** The methods of `target`, for the handlers of a channel. */
 export function handlersOf<Target extends object>(
@@ -19,19 +22,15 @@ export function handlersOf<Target extends object>(
 }
 
 export function remoteObject<Target extends object>(
-  channel: Pick<Channel, 'call' | 'cast'>,
+  channel: CallingChannel,
   prefix: string,
   methods: RemoteMethods<Target>,
 ): Target {
+  const kinds: Readonly<Record<string, 'call' | 'cast' | 'castAtOnce'>> = methods
   return Object.fromEntries(
-    Object.entries(methods).map(([name, kind]) => {
+    Object.entries(kinds).map(([name, kind]) => {
       const path = `${prefix}.${name}`
-      return [
-        name,
-        kind === 'call'
-          ? (...args: readonly unknown[]) => channel.call(path, args)
-          : (...args: readonly unknown[]) => channel.cast(path, args),
-      ]
+      return [name, (...args: readonly unknown[]) => channel[kind](path, args)]
     }),
   ) as Target
 }

@@ -38,7 +38,8 @@ export class GracefulClose {
       response.setHeader('connection', 'close')
     })
     // Not the HTTP server's own close: that would cut idle connections, on which a request may be under way.
-    await new Promise<void>((resolve) => void NetServer.prototype.close.call(this.#server, () => resolve()))
+    if (this.#server.listening)
+      await new Promise<void>((resolve) => void NetServer.prototype.close.call(this.#server, () => resolve()))
     while (this.#sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))
   }
 

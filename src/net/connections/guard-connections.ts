@@ -91,6 +91,8 @@ export function guardConnections(
     server.once('close', () => clearInterval(timer))
   })
   server.on('connection', (socket: Socket) => {
+    // Node counts those only that the server has accepted itself.
+    if (connections.size >= maxConnections) return cut(socket, 'connections')
     connections.set(socket, { socket, responses: [], reading: null, last: null })
     socket.once('close', () => connections.delete(socket))
   })

@@ -100,6 +100,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     ownHosts: null,
     storageWatch: { lost: null },
     clock,
+    startedMs: clock.nowMs(),
     log,
     metrics,
     whyNotReady: () => null,

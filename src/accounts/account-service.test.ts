@@ -42,6 +42,7 @@ describe('AccountService.register', () => {
         userId: account.userId,
         email: 'Ada@Example.org',
         tier: 'free',
+        role: 'user',
         isDisabled: false,
         createdAtUnixSeconds: 1_700_000_000.25,
         teamId: null,

@@ -6,36 +6,31 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
-import type { Credential } from '../core/credential.ts'
-import { ServiceError } from '../core/errors.ts'
+import type { Credential, Role } from '../core/credential.ts'
+import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
 import { insertKey, updateTierOfKeys } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
-import {
-  deleteExpiredSessions,
-  deleteOldestSessions,
-  deleteSession,
-  deleteSessionsOf,
-  insertSession,
-} from '../storage/sessions-repository.ts'
+import { deleteAllGuests } from '../storage/guests-repository.ts'
+import { deleteSession, deleteSessionsOf } from '../storage/sessions-repository.ts'
 import {
   deleteUser,
   findUser,
   findUserByEmailKey,
+  hasActiveAdmin,
   hasAnyAccount,
   insertUser,
   listUsers,
   type StoredUser,
   updateUser,
 } from '../storage/users-repository.ts'
-import { readUserAccount } from './account-tier.ts'
 import { emailKey } from './email.ts'
 import { issueKey } from './keys/key-record.ts'
-import { hashSecret, newKeySecret } from './keys/key-secret.ts'
 import type { PasswordHasher } from './password-hasher.ts'
+import { type Login, openSession } from './sessions/login-session.ts'
 import { requireTeam } from './team-service.ts'
 
 export interface AccountServiceDeps {
@@ -51,6 +46,12 @@ export interface EmailAndPassword {
   readonly password: string
 }
 
+interface NewUser extends EmailAndPassword {
+  readonly tier: Tier
+  /** @default user */
+  readonly role?: Role
+}
+
 export interface NewAccount {
   readonly userId: string
   /** As given, trimmed. */
@@ -58,16 +59,6 @@ export interface NewAccount {
   readonly tier: Tier
   /** Of the account's first key; shown only here. */
   readonly keySecret: string
-}
-
-export interface Login {
-  readonly userId: string
-  readonly email: string
-  /** The account's: the highest of its own and its active keys'. */
-  readonly tier: Tier
-  /** Of the session; shown only here. */
-  readonly keySecret: string
-  readonly expiresAtUnixSeconds: number
 }
 
 export interface PasswordChange {
@@ -80,6 +71,7 @@ export interface User {
   readonly email: string
   /** The account's own; a key's may be higher. */
   readonly tier: Tier
+  readonly role: Role
   readonly isDisabled: boolean
   readonly createdAtUnixSeconds: number
   readonly teamId: string | null
@@ -89,6 +81,7 @@ export interface User {
 
 export interface UserChangeRequest {
   readonly tier?: Tier | undefined
+  readonly role?: Role | undefined
   /** True ends all sessions, and the keys are invalid until it is false again. */
   readonly disabled?: boolean | undefined
   /** Ends all sessions. */
@@ -101,12 +94,6 @@ export interface UserChangeRequest {
   /** Whether the tier becomes that of the user's keys too. @default false */
   readonly changesKeys?: boolean
 }
-
-/** A session is valid for a day wherever a key is. */
-const SESSION_SECONDS = 24 * 60 * 60
-
-/** Of one account; a login beyond it ends the oldest. */
-const MAX_SESSIONS = 20
 
 /** Where the admin's passwords wait to be hashed; no address is called so. */
 const ADMIN_LINE = 'admin'
@@ -135,7 +122,9 @@ export class AccountService {
     )
     const login =
       isRight && user !== null
-        ? await openSession(this.#deps.database, user, this.#deps.clock.unixSeconds())
+        ? await this.#deps.database
+            .transaction()
+            .execute((transaction) => openSession(transaction, user, this.#deps.clock.unixSeconds()))
         : null
     if (login === null) throw new ServiceError('invalid_login')
     return login
@@ -188,17 +177,36 @@ export class AccountService {
    * Creates a user with its first key, both of this tier.
    * @throws ServiceError `email_taken`
    */
-  async createUser(
-    request: EmailAndPassword & { readonly tier: Tier },
-    hashingLine: string = ADMIN_LINE,
-  ): Promise<NewAccount> {
-    const { tier, password } = request
+  async createUser(request: NewUser, hashingLine: string = ADMIN_LINE): Promise<NewAccount> {
+    const user = await this.#newUser(request, hashingLine)
+    const { id: userId, email, tier } = user
+    const keySecret = await refuseTaken(email, () => this.#insertWithKey(user))
+    return { userId, email, tier, keySecret }
+  }
+
+  /**
+   * Creates the first admin, of the highest tier and without a key, and its session. Ends all guests.
+   * @throws ServiceError `admin_exists`, `email_taken`
+   */
+  async createFirstAdmin(request: EmailAndPassword, addressKey: string): Promise<Login> {
+    const { database } = this.#deps
+    if (await hasActiveAdmin(database)) throw new ServiceError('admin_exists')
+    const user = await this.#newUser({ ...request, tier: 'enterprise', role: 'admin' }, addressKey)
+    return await this.#openNew(user, async (transaction) => {
+      if (await hasActiveAdmin(transaction)) throw new ServiceError('admin_exists')
+      await refuseTaken(user.email, () => insertUser(transaction, user))
+      await deleteAllGuests(transaction)
+    })
+  }
+
+  async #newUser(request: NewUser, hashingLine: string): Promise<StoredUser> {
+    const { tier, role = 'user', password } = request
     const email = request.email.trim()
     const key = emailKey(email)
     // Spares the hashing; a registration between this and the insertion violates the unique constraint.
     if ((await findUserByEmailKey(this.#deps.database, key)) !== null)
       throw new ServiceError('email_taken', { email })
-    const user: StoredUser = {
+    return {
       id: randomUUID(),
       email,
       emailKey: key,
@@ -209,17 +217,13 @@ export class AccountService {
       teamId: null,
       dailyTokenBudget: null,
       monthlyTokenBudget: null,
-    }
-    try {
-      return { userId: user.id, email, tier, keySecret: await this.#insertWithKey(user) }
-    } catch (error) {
-      throw isUniqueViolation(error) ? new ServiceError('email_taken', { email }) : error
+      role,
     }
   }
 
   /**
    * Returns the user after the change.
-   * @throws ServiceError `user_not_found`, `team_not_found`
+   * @throws ServiceError `user_not_found`, `team_not_found`, `last_admin`
    */
   async changeUser(userId: string, change: UserChangeRequest): Promise<User> {
     const { disabled, password, changesKeys = false, ...changes } = change
@@ -228,7 +232,9 @@ export class AccountService {
     const passwordHash =
       password === undefined ? undefined : await this.#deps.passwords.hash(password, ADMIN_LINE)
     return await this.#deps.database.transaction().execute(async (transaction) => {
-      const { disabledAtUnixSeconds } = await requireUser(transaction, userId)
+      const user = await requireUser(transaction, userId)
+      const { disabledAtUnixSeconds } = user
+      if (disabled === true || changes.role === 'user') await refuseLastAdmin(transaction, user)
       await requireTeam(transaction, changes.teamId ?? null)
       await updateUser(transaction, userId, {
         ...changes,
@@ -243,15 +249,28 @@ export class AccountService {
 
   /**
    * Deletes the user's keys and sessions as well; its usage stays.
-   * @throws ServiceError `user_not_found`
+   * @throws ServiceError `user_not_found`, `last_admin`
    */
   async deleteUser(userId: string): Promise<void> {
-    if (!(await deleteUser(this.#deps.database, userId))) throw new ServiceError('user_not_found', { userId })
+    await this.#deps.database.transaction().execute(async (transaction) => {
+      await refuseLastAdmin(transaction, await requireUser(transaction, userId))
+      await deleteUser(transaction, userId)
+    })
   }
 
   /** A user, or a key that is an account of its own. */
   async hasAnyAccount(): Promise<boolean> {
     return await hasAnyAccount(this.#deps.database, this.#deps.clock.unixSeconds())
+  }
+
+  /** Inserts the user and opens its session in one. */
+  async #openNew(user: StoredUser, insert: (transaction: ApiDatabase) => Promise<void>): Promise<Login> {
+    const login = await this.#deps.database.transaction().execute(async (transaction) => {
+      await insert(transaction)
+      return await openSession(transaction, user, this.#deps.clock.unixSeconds())
+    })
+    if (login === null) throw new InvariantError('A new user may log in.')
+    return login
   }
 
   /** Returns the key's secret. */
@@ -278,33 +297,18 @@ export class AccountService {
   }
 }
 
-/**
- * Opens a session for the user whose password was checked; null when the user has been disabled or deleted or has another
- * password since. Deletes the expired sessions of all users, and the oldest of this one.
- */
-async function openSession(
-  database: ApiDatabase,
-  checked: StoredUser,
-  unixSeconds: number,
-): Promise<Login | null> {
-  const keySecret = newKeySecret()
-  const expiresAtUnixSeconds = unixSeconds + SESSION_SECONDS
-  return await database.transaction().execute(async (transaction) => {
-    await deleteExpiredSessions(transaction, unixSeconds)
-    const user = await findUser(transaction, checked.id)
-    if (user === null || user.disabledAtUnixSeconds !== null) return null
-    if (user.passwordHash !== checked.passwordHash) return null
-    const { tier } = await readUserAccount(transaction, user, unixSeconds)
-    const session = {
-      id: randomUUID(),
-      userId: user.id,
-      createdAtUnixSeconds: unixSeconds,
-      expiresAtUnixSeconds,
-    }
-    await deleteOldestSessions(transaction, user.id, { kept: MAX_SESSIONS - 1 })
-    await insertSession(transaction, session, hashSecret(keySecret))
-    return { userId: user.id, email: user.email, tier, keySecret, expiresAtUnixSeconds }
-  })
+/** The admin key may be off, and then nobody could make another. @throws ServiceError `last_admin` */
+async function refuseLastAdmin(db: ApiDatabase, user: StoredUser): Promise<void> {
+  const isActiveAdmin = user.role === 'admin' && user.disabledAtUnixSeconds === null
+  if (isActiveAdmin && !(await hasActiveAdmin(db, user.id))) throw new ServiceError('last_admin')
+}
+
+async function refuseTaken<Result>(email: string, insert: () => Promise<Result>): Promise<Result> {
+  try {
+    return await insert()
+  } catch (error) {
+    throw isUniqueViolation(error) ? new ServiceError('email_taken', { email }) : error
+  }
 }
 
 async function requireUser(db: ApiDatabase, userId: string): Promise<StoredUser> {
@@ -314,13 +318,14 @@ async function requireUser(db: ApiDatabase, userId: string): Promise<StoredUser>
 }
 
 function toUser(stored: StoredUser): User {
-  const { id, email, tier, disabledAtUnixSeconds, createdAtUnixSeconds } = stored
+  const { id, email, tier, role, disabledAtUnixSeconds, createdAtUnixSeconds } = stored
   const { teamId, dailyTokenBudget, monthlyTokenBudget } = stored
   const spending = { teamId, dailyTokenBudget, monthlyTokenBudget }
   return {
     userId: id,
     email,
     tier,
+    role,
     isDisabled: disabledAtUnixSeconds !== null,
     createdAtUnixSeconds,
     ...spending,

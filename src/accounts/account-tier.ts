@@ -81,6 +81,7 @@ async function isLive(
       return activeKeys.some(({ id }) => id === keyId)
     case 'session':
       return isSessionLive(db, keyId, unixSeconds)
+    case 'guest':
     case 'static':
     case 'open':
       return true

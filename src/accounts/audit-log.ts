@@ -35,7 +35,7 @@ export interface AuditLogDeps {
 }
 
 /** Their values never leave the request. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'api_key'])
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'api_key', 'token'])
 
 export class AuditLog {
   readonly #database: ApiDatabase

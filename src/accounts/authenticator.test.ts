@@ -74,7 +74,7 @@ describe('createKeyAuthenticator', () => {
   })
 
   it('counts the sessions of one account together', async () => {
-    const { accounts, credentialOf, registered } = await createAccountServices()
+    const { accounts, clock, credentialOf, registered } = await createAccountServices()
     const { userId, email } = await registered()
     const one = await credentialOf((await accounts.login({ email, password: PASSWORD }, ADDRESS)).keySecret)
     const two = await credentialOf((await accounts.login({ email, password: PASSWORD }, ADDRESS)).keySecret)
@@ -89,6 +89,7 @@ describe('createKeyAuthenticator', () => {
       limitId: `account:${userId}`,
       teamId: null,
       budgets: [],
+      session: { email, role: 'user', expiresAtUnixSeconds: clock.unixSeconds() + 86_400 },
     })
     expect(two).toEqual({ ...one, keyId: two.keyId })
     expect(two.keyId).not.toBe(one.keyId)

@@ -55,7 +55,8 @@ function toKeyCredential({ id, ...found }: ValidKey): Credential {
   return { ...found, keyId: id, kind: 'key', limitId: id }
 }
 
-function toSessionCredential({ id, userId, tiers, teamId, budgets }: ValidSession): Credential {
+function toSessionCredential({ id, userId, tiers, teamId, budgets, ...facts }: ValidSession): Credential {
+  const { email, role, expiresAtUnixSeconds } = facts
   return {
     keyId: id,
     accountId: userId,
@@ -66,6 +67,7 @@ function toSessionCredential({ id, userId, tiers, teamId, budgets }: ValidSessio
     limitId: `account:${userId}`,
     teamId,
     budgets,
+    session: { email, role, expiresAtUnixSeconds },
   }
 }
 

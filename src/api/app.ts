@@ -15,6 +15,7 @@ import { limitAddressConnections } from '../net/connections/limit-address-connec
 import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
+import { registerConsoleRoutes } from './console/console-routes.ts'
 import { auditActions } from './pipeline/audit.ts'
 import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
@@ -36,6 +37,7 @@ import { registerKeyRoutes } from './routes/keys.ts'
 import { registerMessageRoutes } from './routes/messages.ts'
 import { registerModelRoutes } from './routes/models.ts'
 import { registerResponsesRoutes } from './routes/responses.ts'
+import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerServiceRoutes } from './routes/service.ts'
 import { registerTokenRoutes } from './routes/tokens.ts'
 import { registerUsageRoutes } from './routes/usage.ts'
@@ -90,6 +92,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
 
 function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerServiceRoutes(app, deps)
+  registerConsoleRoutes(app, deps)
   registerModelRoutes(app, deps)
   registerGenerateRoutes(app, deps)
   registerChatRoutes(app, deps)
@@ -99,6 +102,7 @@ function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerMessageRoutes(app, deps)
   registerTokenRoutes(app, deps)
   registerAuthRoutes(app, deps)
+  registerSessionRoutes(app, deps)
   registerKeyRoutes(app, deps)
   registerUsageRoutes(app, deps)
   registerAdminKeyRoutes(app, deps)

@@ -5,6 +5,8 @@
 import type { AccountService } from '../accounts/account-service.ts'
 import type { AdminCheck } from '../accounts/admin-secret.ts'
 import type { Authenticator } from '../accounts/authenticator.ts'
+import type { BrowserSessions } from '../accounts/sessions/browser-sessions.ts'
+import type { GuestService } from '../accounts/sessions/guest-service.ts'
 import type { AuditLog } from '../accounts/audit-log.ts'
 import type { FindGroupNames } from '../accounts/group-names.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
@@ -27,6 +29,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
+import type { ConsoleFiles } from './console/console-files.ts'
 import type { StartSilenceTimer } from './event-stream.ts'
 
 export interface AppDeps {
@@ -40,6 +43,8 @@ export interface AppDeps {
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
   readonly accounts: AccountService
+  readonly browserSessions: BrowserSessions
+  readonly guests: GuestService
   readonly keys: KeyService
   readonly limiter: Pick<RequestLimiter, 'admit'>
   /** Null where no proxy is trusted. */
@@ -64,6 +69,8 @@ export interface AppDeps {
   readonly corsOrigins: readonly string[]
   /** Where every caller is let in: the names it must have called. Null where a key is asked for. */
   readonly ownHosts: OwnHosts | null
+  /** Null where it was not built, or is off. */
+  readonly console: ConsoleFiles | null
   readonly clock: Clock
   /** By the clock. */
   readonly startedMs: number

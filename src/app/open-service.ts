@@ -2,6 +2,7 @@
  * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
  * guards, the API and the ports. Closes them in an order that loses no answer.
  */
+import { fileURLToPath } from 'node:url'
 import type { ServedTiers } from '../accounts/served-tiers.ts'
 import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
@@ -17,10 +18,11 @@ import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
+import { readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
 import { openSharedState, type OpenedState } from './open-shared-state.ts'
 import { createAdminKeyReload } from './reload-admin-keys.ts'
-import { type NoOperatorKeyReason, openState, type SupervisedState } from './state.ts'
+import { type NoOperatorKeyReason, openState, type ServerState, type SupervisedState } from './state.ts'
 
 export interface Service {
   /** `http://127.0.0.1:8080`, or with `https:` */
@@ -29,6 +31,8 @@ export interface Service {
   readonly operatorKey: string | null
   /** Why this run has no key of its own; null where it has one. */
   readonly withoutOperatorKey: NoOperatorKeyReason | null
+  /** Opens the console in a browser: with the token of a guest while there is no admin. Null where no console is served. */
+  readonly consoleUrl: string | null
   /** Reads the TLS files again, if there are any; a problem is logged, and the old certificate stays. */
   reloadCertificate(): Promise<void>
   /** Reads the admin keys again; what cannot be used is logged, and the keys from before stay valid. */
@@ -118,6 +122,7 @@ export async function openService(
     quantizeJobs,
     modelAdmin: config.modelAdmin ?? 'key',
     defaultMaxTokens: config.defaultMaxTokens,
+    console: config.disableConsole ? null : readConsole(CONSOLE_FOLDER),
     corsOrigins: config.corsOrigins,
     ownHosts: config.authMode === 'none' ? new OwnHosts(config.allowedHosts) : null,
     clock,
@@ -147,6 +152,7 @@ export async function openService(
     address: listener.address,
     operatorKey: state.operatorKey,
     withoutOperatorKey: state.withoutOperatorKey,
+    consoleUrl: supervised === undefined ? await createConsoleUrl(config, state, listener.address) : null,
     reloadCertificate: () => listener.reloadCertificate(),
     reloadAdminKeys: createAdminKeyReload(config, { ...state, guards, log }),
     leave: async () => {
@@ -160,6 +166,22 @@ export async function openService(
       return closing
     },
   }
+}
+
+/** Beside the program when it was built. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../console/', import.meta.url))
+
+/** Once for each start: by the process that listens, or by the supervisor of those that do. */
+export async function createConsoleUrl(
+  { authMode, disableConsole }: ServerConfig,
+  { guests }: Pick<ServerState, 'guests'>,
+  address: string,
+): Promise<string | null> {
+  if (disableConsole || readConsole(CONSOLE_FOLDER) === null) return null
+  // A database that went away meanwhile ends no start: the next one prints a link.
+  const token = authMode === 'none' ? null : await guests.createLink().catch(() => null)
+  const page = address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  return `${page}/${token === null ? '' : `#token=${token}`}`
 }
 
 /** What a worker has of the shared state: whether it is up, its readiness included, is in the table of models. */

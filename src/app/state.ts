@@ -12,6 +12,8 @@ import {
   createOpenAuthenticator,
   createStaticKeyAuthenticator,
 } from '../accounts/authenticator.ts'
+import { BrowserSessions } from '../accounts/sessions/browser-sessions.ts'
+import { GuestService } from '../accounts/sessions/guest-service.ts'
 import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
@@ -58,6 +60,8 @@ export interface ServerState {
   /** The keys behind it, which may be replaced while it runs. */
   readonly adminKeys: AdminKeys
   readonly accounts: AccountService
+  readonly browserSessions: BrowserSessions
+  readonly guests: GuestService
   readonly keys: KeyService
   readonly limiter: RequestLimiter
   readonly tokenBudgets: TokenBudgets
@@ -163,6 +167,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     readSpent: createSpentReading(database, usage),
   })
   const keyUses = new KeyUses({ database, clock, log })
+  const guests = new GuestService({ database, throttle, clock })
   const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
     ...authentication,
@@ -171,6 +176,12 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     adminCheck: adminKeys.check,
     adminKeys,
     accounts,
+    guests,
+    browserSessions: new BrowserSessions({
+      authenticator: authentication.authenticator,
+      guests,
+      secret: await ensureSetting(database, 'browser-sessions', randomBytes(32).toString('hex')),
+    }),
     keys: new KeyService({ database, requests: shared.requests, clock, uses: keyUses }),
     limiter: new RequestLimiter(shared.requests, tokenBudgets),
     tokenBudgets,

@@ -48,10 +48,13 @@ describe('parseCommandLine', () => {
       "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, usage, audit, backup, help",
     ],
     [['keys'], "'keys' needs one of its commands: create, list, revoke, rename, set-tier"],
-    [['users', '--'], "'users' needs one of its commands: create, list, set-tier, disable, enable, delete"],
+    [
+      ['users', '--'],
+      "'users' needs one of its commands: create, list, set-tier, set-role, disable, enable, delete",
+    ],
     [
       ['users', 'lst'],
-      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, disable, enable, delete, help",
+      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, set-role, disable, enable, delete, help",
     ],
     [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
     [['keys', 'list', '--port', '1'], "unknown option '--port'"],
@@ -125,7 +128,9 @@ describe('parseCommandLine', () => {
   it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
     const help = textOf(words)
     expect(help).toMatch(/^ {2}keys +API keys: create, list, revoke, rename, set-tier$/m)
-    expect(help).toMatch(/^ {2}users +registered users: create, list, set-tier, disable, enable,\n +delete$/m)
+    expect(help).toMatch(
+      /^ {2}users +registered users: create, list, set-tier, set-role, disable,\n +enable, delete$/m,
+    )
   })
 
   it.each([[['keys', '--help']], [['help', 'keys']], [['keys', 'help']], [['keys', '-h']]])(

@@ -43,6 +43,7 @@ function createScene({ env = {}, defaults = {}, createServer, loaded = Promise.r
   const server: ServedServer = {
     address: 'http://127.0.0.1:1234',
     operatorKey: null,
+    consoleUrl: null,
     withoutOperatorKey: 'api-keys',
     loaded,
     replaceWorkers: null,
@@ -156,6 +157,7 @@ describe('run', () => {
         Promise.resolve({
           address: 'http://127.0.0.1:1',
           operatorKey: 'sk-svc-made',
+          consoleUrl: null,
           withoutOperatorKey: null,
           loaded: Promise.resolve(),
           replaceWorkers: null,
@@ -254,6 +256,7 @@ describe('run', () => {
         Promise.resolve({
           address: 'http://127.0.0.1:1',
           operatorKey: null,
+          consoleUrl: null,
           withoutOperatorKey: 'api-keys',
           loaded: Promise.reject(new StartError('Cannot open the checkpoint x: it is broken.', 1)),
           replaceWorkers: null,

@@ -53,6 +53,11 @@ const TABLE = {
       default: 'info',
       help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
     },
+    disableConsole: {
+      kind: toggle,
+      default: false,
+      help: 'serve no console at /',
+    },
     shutdownTimeout: {
       kind: wholeNumber({ min: 0, max: 3600 }, 'seconds'),
       default: 30,

@@ -23,6 +23,7 @@ const CASES: {
   host: ['::1', '::1', '300.1.2.3', "must be an IP address or a host name, but was '300.1.2.3'"],
   port: ['9000', 9000, '65536', NUMBER('from 0 to 65535', '65536')],
   shutdownTimeout: ['5', 5, '5s', NUMBER('from 0 to 3600', '5s')],
+  disableConsole: ['true', true, 'maybe', "must be true or false, but was 'maybe'"],
   logLevel: [
     'debug',
     'debug',

@@ -25,6 +25,8 @@ export interface ConfigOptions {
    * @default info
    */
   readonly logLevel?: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /** Serve no console at /. Must be true or false. @default false */
+  readonly disableConsole?: boolean
   /** Seconds running requests may take after SIGTERM. Must be a whole number from 0 to 3600. @default 30 */
   readonly shutdownTimeout?: number
   /**

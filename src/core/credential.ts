@@ -21,6 +21,19 @@ export interface Credential {
   readonly teamId: string | null
   /** All that its tokens count under. */
   readonly budgets: readonly TokenBudget[]
+  /** Of a login session, and of a guest. */
+  readonly session?: SessionFacts
+}
+
+/** An admin may use the admin API with a login session; keys of an admin's account may not. */
+export const ROLES = ['user', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+interface SessionFacts {
+  /** Null of a guest. */
+  readonly email: string | null
+  readonly role: Role
+  readonly expiresAtUnixSeconds: number
 }
 
 /** Tokens, in and out, that may be spent in each day or calendar month of UTC. */
@@ -32,10 +45,10 @@ export interface TokenBudget {
 }
 
 /**
- * `key` is issued and stored, `session` comes from a login, `static` is configuration, `open` is every caller of a
- * server without authentication, which no limit per key applies to.
+ * `key` is issued and stored, `session` comes from a login, `guest` from the link of a start, `static` is configuration, `open`
+ * is every caller of a server without authentication, which no limit per key applies to.
  */
-type CredentialKind = 'key' | 'session' | 'static' | 'open'
+type CredentialKind = 'key' | 'session' | 'guest' | 'static' | 'open'
 
 /** The built-in account of keys from the configuration. */
 export const OPERATOR_ACCOUNT_ID = 'operator'

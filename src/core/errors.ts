@@ -87,6 +87,10 @@ export const ERRORS = {
       `Missing or invalid API key. Send it as "Authorization: Bearer <key>"${others}.`,
   },
   admin_disabled: row(401, 'The admin API is off: start the server with --admin-key to switch it on.'),
+  invalid_link: row(
+    401,
+    'This link is wrong, was opened already, or is out of date; start the server again for another, or sign in.',
+  ),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   address_refused: row(403, 'This server takes no requests from your address.'),
   host_refused: row(
@@ -96,6 +100,15 @@ export const ERRORS = {
   origin_refused: row(
     403,
     "This server runs with --auth-mode none and takes {method} only from pages of its own host, but the request's Origin is '{origin}'; name that origin in --cors-origins to let its pages call.",
+  ),
+  csrf_failed: row(
+    403,
+    'A session in a cookie changes something only for a page of this server, which sends its "x-csrf-token" (GET /v1/auth/session); {message}.',
+  ),
+  admin_required: row(403, 'Only an admin may do this, and this session is not one of an admin.'),
+  guest_required: row(
+    403,
+    'The first admin is made by who opened the link that the start printed; sluice users set-role makes an admin of any user.',
   ),
   firewall_rejected: row(403, "The firewall refused this request: it {reason} (rule '{rule}')."),
   address_banned: row(
@@ -116,6 +129,11 @@ export const ERRORS = {
   ),
   // 409
   email_taken: row(409, 'The e-mail address {email} is registered already.'),
+  admin_exists: row(409, 'There is an admin already: sign in as one, or ask one for the role.'),
+  last_admin: row(
+    409,
+    'This is the last admin, who can be neither demoted, disabled nor deleted: make another one first.',
+  ),
   team_exists: row(409, "There is a team '{name}' already."),
   key_limit_reached: row(
     409,

@@ -49,6 +49,14 @@ export class AttemptThrottle {
   }
 
   /**
+   * As `login`, of the token of a link: wrong ones count as failures of one e-mail.
+   * @throws ServiceError `too_many_logins`, or what `check` throws.
+   */
+  async token(addressKey: string, check: () => Promise<boolean>): Promise<boolean> {
+    return await this.login({ emailKey: 'token of a link', addressKey }, check)
+  }
+
+  /**
    * Counts a registration, whatever becomes of it: an e-mail that is taken answers without hashing.
    * @throws ServiceError `too_many_registrations`
    */

@@ -1,5 +1,6 @@
 /** Schema of the accounts database. Times are Unix seconds with fractions; secrets are stored as hashes only. */
-import { type Kysely, type Migration, sql } from 'kysely'
+import { type ColumnDefinitionBuilder, type Generated, type Kysely, type Migration, sql } from 'kysely'
+import type { Role } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
@@ -19,6 +20,7 @@ export interface UserRow {
   readonly team_id: string | null
   readonly daily_token_budget: number | null
   readonly monthly_token_budget: number | null
+  readonly role: Generated<Role>
 }
 
 /** @public Named in the types of queries. */
@@ -65,6 +67,34 @@ export interface SessionRow {
   readonly expires_at: number
 }
 
+/**
+ * The link that a start prints, and the guest that opened it: the same row, which opening gives another secret.
+ * @public Named in the types of queries.
+ */
+export interface GuestRow {
+  readonly id: string
+  readonly secret_hash: string
+  readonly created_at: number
+  readonly expires_at: number
+  /** Null while it is a link. */
+  readonly opened_at: number | null
+}
+
+/** @public Named in the types of queries. */
+export interface InvitationRow {
+  readonly id: string
+  readonly secret_hash: string
+  readonly email: string
+  readonly email_key: string
+  readonly tier: Tier
+  readonly role: Role
+  readonly team_id: string | null
+  readonly created_at: number
+  readonly expires_at: number
+  readonly accepted_at: number | null
+  readonly revoked_at: number | null
+}
+
 /** @public Named in the types of queries. */
 export interface AuditRow {
   readonly id: string
@@ -93,6 +123,8 @@ export interface ApiSchema {
   readonly teams: TeamRow
   readonly api_keys: ApiKeyRow
   readonly sessions: SessionRow
+  readonly guests: GuestRow
+  readonly invitations: InvitationRow
   readonly settings: SettingRow
   readonly audit_log: AuditRow
 }
@@ -216,6 +248,39 @@ const auditLog: Migration = {
   },
 }
 
+const consoleAccounts: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    const role = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo('user')
+    await db.schema.alterTable('users').addColumn('role', 'text', role).execute()
+    await db.schema
+      .createTable('guests')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('secret_hash', 'text', (column) => column.notNull().unique())
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('expires_at', 'double precision', (column) => column.notNull())
+      .addColumn('opened_at', 'double precision')
+      .execute()
+    await db.schema
+      .createTable('invitations')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('secret_hash', 'text', (column) => column.notNull().unique())
+      .addColumn('email', 'text', (column) => column.notNull())
+      .addColumn('email_key', 'text', (column) => column.notNull())
+      .addColumn('tier', 'text', (column) => column.notNull())
+      .addColumn('role', 'text', role)
+      .addColumn('team_id', 'text', (column) => column.references('teams.id').onDelete('set null'))
+      .addColumn('created_at', 'double precision', (column) => column.notNull())
+      .addColumn('expires_at', 'double precision', (column) => column.notNull())
+      .addColumn('accepted_at', 'double precision')
+      .addColumn('revoked_at', 'double precision')
+      .execute()
+    await createIndex(db, 'invitations', ['created_at', 'id'])
+    await createIndex(db, 'invitations', ['email_key'])
+    const admins = db.schema.createIndex('users_admins').on('users').column('role')
+    await admins.where(sql.ref('role'), '=', sql.lit('admin')).execute()
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -231,6 +296,7 @@ export const API_DATABASE: DatabaseKind = {
     '0003-last-uses': lastUses,
     '0004-teams-and-budgets': teamsAndBudgets,
     '0005-audit-log': auditLog,
+    '0006-console': consoleAccounts,
   },
 }
 

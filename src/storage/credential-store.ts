@@ -4,7 +4,7 @@
  * through this process holds from the next request on; what an implementation keeps of an answer is its own matter.
  */
 import { type CompiledQuery, type Expression, expressionBuilder, type SqlBool } from 'kysely'
-import type { TokenBudget } from '../core/credential.ts'
+import type { Role, TokenBudget } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase, ApiSchema } from './api-database.ts'
 
@@ -21,6 +21,9 @@ export interface ValidKey {
 export interface ValidSession {
   readonly id: string
   readonly userId: string
+  readonly email: string
+  readonly role: Role
+  readonly expiresAtUnixSeconds: number
   readonly teamId: string | null
   readonly budgets: readonly TokenBudget[]
   /** The user's own and those of its active keys; never empty. */
@@ -142,6 +145,9 @@ export function selectValidKeys(db: ApiDatabase, condition: Expression<SqlBool>,
 export interface SessionTierRow extends BudgetColumns {
   readonly id: string
   readonly userId: string
+  readonly email: string
+  readonly role: Role
+  readonly expiresAtUnixSeconds: number
   readonly userTier: Tier
   readonly keyTier: Tier | null
 }
@@ -169,6 +175,9 @@ export function selectValidSessions(db: ApiDatabase, condition: Expression<SqlBo
     .select([
       'sessions.id',
       'sessions.user_id as userId',
+      'sessions.expires_at as expiresAtUnixSeconds',
+      'users.email',
+      'users.role',
       'users.tier as userTier',
       'api_keys.tier as keyTier',
       ...SHARED_BUDGETS,
@@ -184,6 +193,16 @@ export function toValidSession(rows: readonly SessionTierRow[]): ValidSession | 
   const [session] = rows
   if (session === undefined) return null
   const keyTiers = rows.flatMap(({ keyTier }) => (keyTier === null ? [] : [keyTier]))
-  const { id, userId, teamId, userTier } = session
-  return { id, userId, teamId, budgets: sharedBudgets(session, userId), tiers: [userTier, ...keyTiers] }
+  const { id, userId, email, role, expiresAtUnixSeconds, teamId, userTier } = session
+  const tiers = [userTier, ...keyTiers]
+  return {
+    id,
+    userId,
+    email,
+    role,
+    expiresAtUnixSeconds,
+    teamId,
+    budgets: sharedBudgets(session, userId),
+    tiers,
+  }
 }

@@ -1,5 +1,5 @@
 /** Registered users. Every function takes the database or a transaction. Callers normalize e-mails (`accounts/email.ts`). */
-import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
+import { OPERATOR_ACCOUNT_ID, type Role } from '../core/credential.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
 import { listPage, type Page, type PageRequest } from './pages.ts'
@@ -15,6 +15,7 @@ export interface StoredUser {
   readonly teamId: string | null
   readonly dailyTokenBudget: number | null
   readonly monthlyTokenBudget: number | null
+  readonly role: Role
 }
 
 type ChangedField =
@@ -24,6 +25,7 @@ type ChangedField =
   | 'teamId'
   | 'dailyTokenBudget'
   | 'monthlyTokenBudget'
+  | 'role'
 type UserChanges = { readonly [Field in ChangedField]?: StoredUser[Field] | undefined }
 
 const COLUMNS = [
@@ -37,6 +39,7 @@ const COLUMNS = [
   'team_id as teamId',
   'daily_token_budget as dailyTokenBudget',
   'monthly_token_budget as monthlyTokenBudget',
+  'role',
 ] as const
 
 /** @throws the database's unique violation when the e-mail is taken. */
@@ -54,6 +57,7 @@ export async function insertUser(db: ApiDatabase, user: StoredUser): Promise<voi
       team_id: user.teamId,
       daily_token_budget: user.dailyTokenBudget,
       monthly_token_budget: user.monthlyTokenBudget,
+      role: user.role,
     })
     .execute()
 }
@@ -85,6 +89,7 @@ export async function updateUser(db: ApiDatabase, id: string, changes: UserChang
     team_id: changes.teamId,
     daily_token_budget: changes.dailyTokenBudget,
     monthly_token_budget: changes.monthlyTokenBudget,
+    role: changes.role,
   }
   if (Object.values(values).every((value) => value === undefined)) return
   await db.updateTable('users').set(values).where('id', '=', id).execute()
@@ -94,6 +99,18 @@ export async function updateUser(db: ApiDatabase, id: string, changes: UserChang
 export async function deleteUser(db: ApiDatabase, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('users').where('id', '=', id).executeTakeFirst()
   return numDeletedRows > 0n
+}
+
+/** Admins who are not disabled. */
+export function selectActiveAdmins(db: ApiDatabase) {
+  return db.selectFrom('users').select('id').where('role', '=', 'admin').where('disabled_at', 'is', null)
+}
+
+/** Whether there is an admin who is not disabled, `exceptId` left out. */
+export async function hasActiveAdmin(db: ApiDatabase, exceptId: string | null = null): Promise<boolean> {
+  const all = selectActiveAdmins(db)
+  const admins = exceptId === null ? all : all.where('id', '<>', exceptId)
+  return (await admins.limit(1).executeTakeFirst()) !== undefined
 }
 
 /** Whether there is a user, or an active key that is an account of its own; the operator's keys do not count. */

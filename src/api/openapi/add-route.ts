@@ -41,7 +41,7 @@ const ERROR_BODIES: Readonly<Record<ErrorShape, z.ZodType>> = {
 const ERROR_MEANINGS = {
   400: 'Missing or invalid parameters.',
   401: 'Missing or invalid key.',
-  403: 'Refused by a guard of the network, whatever was asked for.',
+  403: 'Refused by a guard of the network, whatever was asked for, or not for this session to do.',
   404: 'Not found.',
   409: 'In conflict with what is there; trying again changes nothing.',
   429: 'Too many requests, or a full queue; `Retry-After` says when to come back.',

@@ -3,15 +3,20 @@
  * declares one class; the app refuses to start with a route that declares none.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { isKeySecret } from '../../accounts/keys/key-secret.ts'
 import type { Credential } from '../../core/credential.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
 import { addressKey } from '../../net/client-address.ts'
 import { bearerSecret, keySecret } from '../../net/requests/request-head.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import type { AppDeps } from '../deps.ts'
+import { authenticateCookie } from './browser-session.ts'
 import type { RequestContext } from './request-context.ts'
 
-export type AccessDeps = Pick<AppDeps, 'authenticator' | 'adminCheck' | 'log'>
+export type AccessDeps = Pick<
+  AppDeps,
+  'authenticator' | 'adminCheck' | 'browserSessions' | 'log' | 'trustedProxies'
+>
 
 interface AccessRow {
   /** Null where anyone may call. Gives the credential that the request is counted under, if any. @throws ServiceError */
@@ -22,7 +27,7 @@ interface AccessRow {
 
 export const ACCESS_CLASSES = {
   public: { authenticate: null, scheme: null },
-  /** An API key, or the token of a login session. */
+  /** An API key, or a session: its token, or where there is none its cookie. */
   key: {
     authenticate: authenticateKey,
     scheme: { name: 'apiKey', description: '`Authorization: Bearer <API key>`, or `x-api-key: <API key>`' },
@@ -31,35 +36,46 @@ export const ACCESS_CLASSES = {
     authenticate: authenticateAdmin,
     scheme: {
       name: 'adminKey',
-      description: '`Authorization: Bearer <admin key>`, the secret of `--admin-key`',
+      description:
+        '`Authorization: Bearer <admin key>`, the secret of `--admin-key`, or the token of a session of an admin',
     },
   },
 } as const satisfies Readonly<Record<string, AccessRow>>
 
 export type AccessClass = keyof typeof ACCESS_CLASSES
 
-async function authenticateKey(
-  { authenticator }: AccessDeps,
-  { request }: RequestContext,
-): Promise<Credential> {
-  const credential = await authenticator.authenticate(keySecret(request.headers))
+async function authenticateKey(deps: AccessDeps, context: RequestContext): Promise<Credential> {
+  const secret = keySecret(context.request.headers)
+  const credential =
+    (secret === null ? await authenticateCookie(deps, context) : null) ??
+    (await deps.authenticator.authenticate(secret))
   if (credential === null) throw new ServiceError('unauthorized')
   return credential
 }
 
 const BEARER_ALONE = { others: '' } as const
 
-async function authenticateAdmin(
-  { adminCheck, log }: AccessDeps,
-  { clientAddress, request, requestId }: RequestContext,
-): Promise<null> {
-  if (adminCheck === null) throw new ServiceError('admin_disabled')
+/** The admin key, or the session of an admin: its token or its cookie. Neither counts against a rate. */
+async function authenticateAdmin(deps: AccessDeps, context: RequestContext): Promise<null> {
+  const { adminCheck, log } = deps
+  const { clientAddress, request, requestId } = context
   const secret = bearerSecret(request.headers)
-  if (secret === null) throw new ServiceError('unauthorized', BEARER_ALONE)
-  if (!(await adminCheck(secret, addressKey(clientAddress)))) {
-    log.warn({ requestId }, 'a wrong admin key was sent')
-    throw new ServiceError('unauthorized', BEARER_ALONE)
+  if (secret === null && keySecret(request.headers) === null) {
+    const credential = await authenticateCookie(deps, context)
+    if (credential !== null) return admitAdmin(context, credential)
   }
+  if (secret !== null && (await adminCheck?.(secret, addressKey(clientAddress))) === true) return null
+  const session =
+    secret !== null && isKeySecret(secret) ? await deps.authenticator.authenticate(secret) : null
+  if (session?.session?.role === 'admin') return admitAdmin(context, session)
+  if (adminCheck === null) throw new ServiceError('admin_disabled')
+  if (secret !== null) log.warn({ requestId }, 'a wrong admin key was sent')
+  throw new ServiceError('unauthorized', BEARER_ALONE)
+}
+
+function admitAdmin(context: RequestContext, { session }: Credential): null {
+  if (session?.role !== 'admin') throw new ServiceError('admin_required')
+  context.adminActor = session.email ?? context.adminActor
   return null
 }
 

@@ -1,7 +1,7 @@
 /**
  * Which pages of a browser may call (`--cors-origins`), as the Fetch standard has it. Off unless origins are given; a
- * page of another origin gets the ordinary answer without the headers, which its browser then keeps from it. Credentials
- * are header fields here, never cookies, so `*` exposes no logged-in user.
+ * page of another origin gets the ordinary answer without the headers, which its browser then keeps from it. No answer allows
+ * credentials, so no other origin, `*` included, ever reaches a session's cookie.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 

@@ -28,6 +28,8 @@ export class RequestContext implements GenerationContext {
   readonly route: FastifyContextConfig
   /** The route's pattern; null for an unknown route. */
   readonly routePath: string | null
+  /** Who is in the audit log: `admin` is who has the admin key, else the e-mail address of an admin. */
+  adminActor = 'admin'
   /** The id that a request of the admin API is about: of its path, or of what it made. Null for a listing. */
   adminTarget: string | null = null
   /** Of an error inside a stream, whose head had left with status 200. */

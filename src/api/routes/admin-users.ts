@@ -13,7 +13,7 @@ import {
   userList,
   userListQuery,
   userParams,
-} from '../schemas/accounts.ts'
+} from '../schemas/accounts/users.ts'
 import { mergeChange } from '../schemas/change.ts'
 import { toListing, toPage } from '../schemas/query.ts'
 import { toSpending } from '../schemas/spending.ts'
@@ -58,17 +58,18 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
   addRoute(app, 'PATCH /v1/admin/users/:user_id', {
     operationId: 'changeUser',
     audit: 'user.change',
-    summary: 'Change the tier, the password, the team or the budgets of a user, disable or enable it',
+    summary:
+      'Change the tier, the role, the password, the team or the budgets of a user, disable or enable it',
     ...ADMIN,
     params: userParams,
     query: changeUserQuery,
     body: changeUserRequest,
     ok: user,
-    errors: [400, 401, 404, 429, 500],
+    errors: [400, 401, 404, 409, 429, 500],
     handler: async ({ params, query, body }) => {
       const merged = mergeChange(query, body, CHANGED_FIELDS)
-      const { tier, disabled, password } = merged
-      const change = { tier, disabled, password, ...toSpending(merged) }
+      const { tier, role, disabled, password } = merged
+      const change = { tier, role, disabled, password, ...toSpending(merged) }
       return toUserBody(await accounts.changeUser(params.user_id, change))
     },
   })
@@ -80,7 +81,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     params: userParams,
     ok: deletedUser,
-    errors: [401, 404, 429, 500],
+    errors: [401, 404, 409, 429, 500],
     handler: async ({ params }) => {
       await accounts.deleteUser(params.user_id)
       return { status: 'deleted', user_id: params.user_id }

@@ -1,8 +1,10 @@
 /** `/v1/auth/…`: an account, and a session of it. */
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { clearSessionCookie, requireOwnPage } from '../pipeline/browser-session.ts'
 import {
   loginRequest,
   loginResponse,
@@ -11,14 +13,20 @@ import {
   passwordResponse,
   registerRequest,
   registerResponse,
-} from '../schemas/accounts.ts'
+} from '../schemas/accounts/users.ts'
+import { sessionResponse } from '../schemas/accounts/sessions.ts'
+import { beginBrowserSession } from './sessions.ts'
 
 const PUBLIC = { tag: 'Accounts', access: 'public' } as const
 const SESSION = { tag: 'Accounts', access: 'key' } as const
 
 const KEY_SHOWN_ONCE = 'Keep the API key: it is not shown again.'
 
-export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppDeps, 'accounts'>): void {
+type AuthDeps = Pick<AppDeps, 'accounts' | 'browserSessions' | 'guests' | 'trustedProxies'>
+
+export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
+  const { accounts, guests, trustedProxies } = deps
+
   addRoute(app, 'POST /v1/auth/register', {
     operationId: 'register',
     summary: 'Make an account and its first key',
@@ -38,10 +46,12 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     summary: 'Begin a session',
     ...PUBLIC,
     body: loginRequest,
-    ok: loginResponse,
+    ok: z.union([loginResponse, sessionResponse]),
     errors: [400, 401, 429, 500],
     handler: async ({ body, context }) => {
+      if (body.cookie === true) requireOwnPage(trustedProxies, context.request)
       const session = await accounts.login(body, addressKey(context.clientAddress))
+      if (body.cookie === true) return beginBrowserSession(deps, context, session)
       const { userId, email, tier, keySecret: token, expiresAtUnixSeconds } = session
       return { user_id: userId, email, tier, token, expires_at: expiresAtUnixSeconds }
     },
@@ -54,7 +64,9 @@ export function registerAuthRoutes(app: FastifyInstance, { accounts }: Pick<AppD
     ok: logoutResponse,
     errors: [400, 401, 429, 500],
     handler: async ({ context }) => {
-      await accounts.logout(context.credential)
+      if (context.credential.kind === 'guest') await guests.end(context.credential)
+      else await accounts.logout(context.credential)
+      if (context.request.headers.cookie !== undefined) clearSessionCookie(deps, context)
       return { status: 'logged_out' }
     },
   })

@@ -1,5 +1,5 @@
 /**
- * What the server is and how it is: `GET /` says what answers here; `GET /v1/health` answers from this process alone, in every
+ * What the server is and how it is: `GET /` says what answers here, to a browser with the console; `GET /v1/health` answers from this process alone, in every
  * state; `GET /v1/ready` reports whether the default model can take work; `GET /metrics` gives the numbers in Prometheus's
  * text format.
  */
@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import type { AppDeps } from '../deps.ts'
+import { findConsolePage, sendConsoleFile } from '../console/console-routes.ts'
 import { addRoute } from '../openapi/add-route.ts'
 
 const health = z
@@ -42,7 +43,7 @@ const PROBE = { tag: 'Service', access: 'public', isProbe: true } as const
 
 export function registerServiceRoutes(
   app: FastifyInstance,
-  deps: Pick<AppDeps, 'clock' | 'startedMs' | 'registry' | 'whyNotReady' | 'metrics'>,
+  deps: Pick<AppDeps, 'clock' | 'console' | 'startedMs' | 'registry' | 'whyNotReady' | 'metrics'>,
 ): void {
   addRoute(app, 'GET /', {
     operationId: 'getServer',
@@ -50,8 +51,12 @@ export function registerServiceRoutes(
     tag: 'Service',
     access: 'public',
     ok: server,
+    textType: 'text/html',
     errors: [],
-    handler: () => SERVER,
+    handler: ({ context }, reply) => {
+      const page = findConsolePage(deps, context.request)
+      return page === null ? SERVER : sendConsoleFile(page, context.request, reply)
+    },
   })
 
   addRoute(app, 'GET /v1/health', {

@@ -11,7 +11,7 @@ import type { QuantizeJobs } from '../../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../../models/registry.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
 import { UsageRecorder } from '../../usage/usage-recorder.ts'
-import { knockSequence, type Service, type ServiceDeps } from '../open-service.ts'
+import { createConsoleUrl, knockSequence, type Service, type ServiceDeps } from '../open-service.ts'
 import { openSharedState } from '../open-shared-state.ts'
 import { createAdminKeyReload } from '../reload-admin-keys.ts'
 import { openState, type ServerState } from '../state.ts'
@@ -124,7 +124,9 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     await pool.open()
     const { host, port } = config
     ports = await openPortsForOthers({ host, port, tls, portKnock, log }, (socket) => dealer.deal(socket))
-    return createService({ ...deps, config, state, pool, closeAll }, ports.address, (adminKey) => {
+    const { address } = ports
+    const consoleUrl = await createConsoleUrl(config, state, address)
+    return createService({ ...deps, config, state, pool, closeAll, consoleUrl }, address, (adminKey) => {
       config = { ...config, adminKey }
     })
   } catch (error) {
@@ -142,10 +144,11 @@ interface ServiceParts extends Pick<WorkersDeps, 'log'> {
   readonly state: ServerState
   readonly pool: WorkerProcesses
   readonly closeAll: (timeoutMs: number) => Promise<void>
+  readonly consoleUrl: string | null
 }
 
 function createService(
-  { config, state, pool, closeAll, log }: ServiceParts,
+  { config, state, pool, closeAll, consoleUrl, log }: ServiceParts,
   address: string,
   keepAdminKey: (keys: readonly string[]) => void,
 ): SupervisedService {
@@ -162,6 +165,7 @@ function createService(
     address,
     operatorKey: state.operatorKey,
     withoutOperatorKey: state.withoutOperatorKey,
+    consoleUrl,
     reloadCertificate: () => callAll('reloadCertificate'),
     reloadAdminKeys: createAdminKeyReload(config, { ...state, guards: { watchForAdminKeys }, log }),
     replaceWorkers: () => pool.replaceAll(),

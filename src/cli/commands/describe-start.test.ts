@@ -4,10 +4,16 @@ import type { ServerConfig } from '../../config/server-config.ts'
 import { describeStart } from './describe-start.ts'
 
 const ADDRESS = 'http://127.0.0.1:8080'
-const MADE = { address: ADDRESS, operatorKey: 'sk-svc-made', withoutOperatorKey: null } as const
+const MADE = {
+  address: ADDRESS,
+  consoleUrl: null,
+  operatorKey: 'sk-svc-made',
+  withoutOperatorKey: null,
+} as const
 
 const because = (withoutOperatorKey: 'open' | 'api-keys' | 'admin-key' | 'accounts') => ({
   address: ADDRESS,
+  consoleUrl: null,
   operatorKey: null,
   withoutOperatorKey,
 })
@@ -41,6 +47,15 @@ describe('describeStart', () => {
       /^sluice: no --api-keys given, so this run has a key of its own; try it:\n {2}curl /,
     )
     expect(request).toContain("-H 'Authorization: Bearer sk-svc-made'")
+  })
+
+  it('shows the link of the console above the key', () => {
+    const consoleUrl = `${ADDRESS}/#token=made`
+
+    const [link, request] = describeStart(withModel(), { ...MADE, consoleUrl })
+
+    expect(link).toBe(`sluice: open ${consoleUrl}`)
+    expect(request).toContain('sk-svc-made')
   })
 
   it('says why there is no key, and which command makes one', () => {

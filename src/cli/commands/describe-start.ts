@@ -1,5 +1,5 @@
 /**
- * What `serve` prints below its address: that the passthrough model serves, where no other was given, and how to get a key,
+ * What `serve` prints below its address: that the passthrough model serves, where no other was given, the link of the console, and how to get a key,
  * where none was configured. Pure; called once, when the server listens.
  */
 import path from 'node:path'
@@ -11,13 +11,18 @@ import { isPostgresUrl, shownLocation } from '../../core/text/database-location.
 export const PASSTHROUGH_SERVES =
   'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.'
 
-type DescribedServer = Pick<RunningServer, 'address' | 'operatorKey' | 'withoutOperatorKey'>
+type DescribedServer = Pick<RunningServer, 'address' | 'consoleUrl' | 'operatorKey' | 'withoutOperatorKey'>
 
 export function describeStart(config: ServerConfig, server: DescribedServer): readonly string[] {
   const { checkpoint, upstream, models } = config
   const isPassthrough = checkpoint === null && upstream.length === 0 && models.length === 0
   const key = describeKey(config, server)
-  return [...(isPassthrough ? [PASSTHROUGH_SERVES] : []), ...(key === null ? [] : [key])]
+  const { consoleUrl } = server
+  return [
+    ...(isPassthrough ? [PASSTHROUGH_SERVES] : []),
+    ...(consoleUrl === null ? [] : [`sluice: open ${consoleUrl}`]),
+    ...(key === null ? [] : [key]),
+  ]
 }
 
 function describeKey(config: ServerConfig, server: DescribedServer): string | null {

@@ -22,6 +22,7 @@ import { describeStart } from './describe-start.ts'
 export type ServedServer = Pick<
   RunningServer,
   | 'address'
+  | 'consoleUrl'
   | 'operatorKey'
   | 'withoutOperatorKey'
   | 'loaded'

@@ -20,7 +20,10 @@ const key = (id: string, userId: string | null = null): KnownCredential => ({
 
 const session = (id: string, userId: string): KnownCredential => ({
   kind: 'session',
-  found: { id, userId, teamId: null, budgets: [], tiers: ['free'] },
+  found: {
+    ...{ id, userId, email: 'ada@example.org', role: 'user', expiresAtUnixSeconds: 1 },
+    ...{ teamId: null, budgets: [], tiers: ['free'] },
+  },
   expiresAtUnixSeconds: 1,
 })
 

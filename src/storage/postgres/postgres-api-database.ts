@@ -31,6 +31,9 @@ const NOTICED: Noticed = [
   ['teams', `delete or update of ${BUDGETS}`],
 ]
 
+/** Since users have roles. */
+const NOTICED_ROLES: Noticed = [['users', `delete or update of disabled_at, tier, role, team_id, ${BUDGETS}`]]
+
 /** In the database, so that a change by any program is told. */
 async function createNotices(db: Kysely<unknown>, noticed: Noticed): Promise<void> {
   await sql
@@ -55,6 +58,7 @@ function withNotices(migrations: Readonly<Record<string, Migration>>): Readonly<
   const noticedAfter: Readonly<Record<string, Noticed>> = {
     '0001-accounts-and-keys': NOTICED_FIRST,
     '0004-teams-and-budgets': NOTICED,
+    '0006-console': NOTICED_ROLES,
   }
   return Object.fromEntries(
     Object.entries(migrations).map(([name, migration]) => {
@@ -74,9 +78,9 @@ const POSTGRES_API_DATABASE: PostgresKind<ApiSchema> = {
   option: API_DATABASE.option,
   // Of the credential store: a key is looked up while logins fill the others.
   queryConnections: 2,
-  tables: ['users', 'teams', 'api_keys', 'sessions', 'settings', 'audit_log'],
+  tables: ['users', 'teams', 'api_keys', 'sessions', 'guests', 'invitations', 'settings', 'audit_log'],
   // Teams and users first: deleting one changes or deletes what names it.
-  lockedTables: ['teams', 'users', 'sessions', 'api_keys'],
+  lockedTables: ['teams', 'users', 'sessions', 'api_keys', 'guests', 'invitations'],
   migrations: withNotices(API_DATABASE.migrations),
 }
 

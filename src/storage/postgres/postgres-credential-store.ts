@@ -131,20 +131,18 @@ export class PostgresCredentialStore implements InstanceCredentials {
 
   async #readSessions(hashes: readonly string[]): Promise<ReadonlyMap<string, KnownCredential>> {
     const isOneOf = sql<SqlBool>`sessions.secret_hash = any(${hashes})`
-    const query = selectValidSessions(this.#database, isOneOf, this.#clock.unixSeconds()).select([
+    const query = selectValidSessions(this.#database, isOneOf, this.#clock.unixSeconds()).select(
       'sessions.secret_hash as secretHash',
-      'sessions.expires_at as expiresAtUnixSeconds',
-    ])
-    const rowsByHash = new Map<string, (SessionTierRow & { readonly expiresAtUnixSeconds: number })[]>()
+    )
+    const rowsByHash = new Map<string, SessionTierRow[]>()
     for (const { secretHash, ...row } of await this.#run(query)) {
       rowsByHash.set(secretHash, [...(rowsByHash.get(secretHash) ?? []), row])
     }
     const sessions = new Map<string, KnownCredential>()
     for (const [hash, rows] of rowsByHash) {
-      const [first] = rows
       const found = toValidSession(rows)
-      if (first === undefined || found === null) continue
-      sessions.set(hash, { kind: 'session', found, expiresAtUnixSeconds: first.expiresAtUnixSeconds })
+      if (found === null) continue
+      sessions.set(hash, { kind: 'session', found, expiresAtUnixSeconds: found.expiresAtUnixSeconds })
     }
     return sessions
   }

@@ -41,6 +41,7 @@ describe('GET /v1/admin/users', () => {
           user_id: userId,
           email: EMAIL,
           tier: 'free',
+          role: 'user',
           disabled: false,
           created_at: world.clock.unixSeconds(),
           team_id: null,
@@ -193,11 +194,11 @@ describe('PATCH /v1/admin/users/{user_id}', () => {
   it.each([
     [
       {},
-      'The query string or the request body must hold at least one of tier, disabled, password, team_id, daily_token_budget, monthly_token_budget.',
+      'The query string or the request body must hold at least one of tier, role, disabled, password, team_id, daily_token_budget, monthly_token_budget.',
     ],
     [
       { tier: null },
-      'The query string or the request body must hold at least one of tier, disabled, password, team_id, daily_token_budget, monthly_token_budget.',
+      'The query string or the request body must hold at least one of tier, role, disabled, password, team_id, daily_token_budget, monthly_token_budget.',
     ],
     [{ disabled: 1 }, 'disabled must be true or false, but was 1.'],
     [{ tier: 'PRO' }, 'tier must be one of free, pro, enterprise, but was "PRO".'],

@@ -32,7 +32,7 @@ describe('the audit log', () => {
       records: [
         {
           ...{ ...record, action: 'user.create', target: userId, status: 200, created_at: at - 3 },
-          details: { email: 'ann@example.org', password: '[hidden]', tier: 'free' },
+          details: { email: 'ann@example.org', password: '[hidden]', tier: 'free', role: 'user' },
         },
         {
           ...{ ...record, action: 'user.change', target: userId, status: 200, created_at: at - 2 },

@@ -26,6 +26,8 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/messages': { max_tokens: 1, messages: [{ role: 'user', content: 'a' }] },
   '/v1/auth/register': ACCOUNT,
   '/v1/auth/login': ACCOUNT,
+  '/v1/auth/sign-in': { token: 'a' },
+  '/v1/auth/first-admin': ACCOUNT,
   '/v1/auth/password': { current_password: 'long enough', new_password: 'longer enough' },
   '/v1/keys': {},
   '/v1/admin/users': ACCOUNT,

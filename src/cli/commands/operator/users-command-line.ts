@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import { MAX_EMAIL_LENGTH } from '../../../accounts/email.ts'
 import { passwordText } from '../../../config/secret-kinds.ts'
-import { textLike, toggle } from '../../../config/value-kinds.ts'
+import { choice, textLike, toggle } from '../../../config/value-kinds.ts'
+import { type Role, ROLES } from '../../../core/credential.ts'
 import type { Tier } from '../../../core/tiers.ts'
 import { addCommandArgument, addCommandOption } from '../../command-options.ts'
 import { finishFamily, JSON_OPTION, type OnCommand, tierName, userId } from './operator-command-line.ts'
@@ -24,10 +25,17 @@ export interface UserTierChange {
   readonly withKeys: boolean
 }
 
+interface UserRoleChange {
+  readonly action: 'set-role'
+  readonly user: string
+  readonly role: Role
+}
+
 /** `user` is an id or an e-mail address. */
 export type UsersCommand =
   | UserCreation
   | UserTierChange
+  | UserRoleChange
   | { readonly action: 'list'; readonly printsJson: boolean }
   | { readonly action: 'disable' | 'enable' | 'delete'; readonly user: string }
 
@@ -66,6 +74,13 @@ export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCom
   setTier.action((user: string, tier: Tier, { keys: withKeys = false }: { keys?: boolean }) =>
     onCommand({ action: 'set-tier', user, tier, withKeys }, setTier.opts()),
   )
+
+  const setRole = users
+    .command('set-role')
+    .description('make a user an admin, whose logins may use the admin API and its pages, or a user again')
+  addCommandArgument(setRole, userId, 'user')
+  addCommandArgument(setRole, choice(ROLES), 'role')
+  setRole.action((user: string, role: Role) => onCommand({ action: 'set-role', user, role }, setRole.opts()))
 
   for (const action of ['disable', 'enable', 'delete'] as const) {
     const command = users.command(action).description(USER_ACTIONS[action])

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SQL_INJECTIONS } from '../../../../test/support/servers/account-services.ts'
 import { createOperatorScene } from '../../../../test/support/servers/operator-scene.ts'
-import { userList } from '../../../api/schemas/accounts.ts'
+import { userList } from '../../../api/schemas/accounts/users.ts'
 
 describe('sluice users list', () => {
   it('shows the registered users', async () => {
@@ -14,9 +14,9 @@ describe('sluice users list', () => {
     const bob = await server.registered('bob@example.org', 'enterprise')
     await server.accounts.changeUser(bob.userId, { disabled: true })
     expect((await scene.output('users', 'list')).split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-      ['id', 'e-mail', 'tier', 'disabled', 'created'],
-      [ada.userId, 'Ada@Example.org', 'free', 'no', '2023-11-14'],
-      [bob.userId, 'bob@example.org', 'enterprise', 'yes', '2023-11-14'],
+      ['id', 'e-mail', 'tier', 'role', 'disabled', 'created'],
+      [ada.userId, 'Ada@Example.org', 'free', 'user', 'no', '2023-11-14'],
+      [bob.userId, 'bob@example.org', 'enterprise', 'user', 'yes', '2023-11-14'],
     ])
   })
 
@@ -33,6 +33,7 @@ describe('sluice users list', () => {
           user_id: userId,
           email: 'ada@example.org',
           tier: 'free',
+          role: 'user',
           disabled: false,
           created_at: 1_700_000_000.25,
           team_id: null,
@@ -195,6 +196,25 @@ describe('sluice users create', () => {
       exitCode: 1,
       complaints: ['sluice: The e-mail address NEW@EXAMPLE.ORG is registered already.'],
     })
+  })
+})
+
+describe('sluice users set-role', () => {
+  it('makes an admin and a user again, but leaves no server without its last admin', async () => {
+    const scene = createOperatorScene()
+    const { registered, accounts } = await scene.openServer()
+    const { userId, email } = await registered()
+    const other = await registered('eve@example.org')
+
+    expect(await scene.output('users', 'set-role', email, 'admin')).toBe(
+      `User ${email} (${userId}) is an admin now.`,
+    )
+    await expect(scene.output('users', 'set-role', email, 'user')).rejects.toThrow(/last admin/)
+    await scene.output('users', 'set-role', other.userId, 'admin')
+    expect(await scene.output('users', 'set-role', email, 'user')).toBe(
+      `User ${email} (${userId}) is a user now.`,
+    )
+    expect((await accounts.findUser(email)).role).toBe('user')
   })
 })
 

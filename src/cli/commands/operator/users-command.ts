@@ -29,6 +29,11 @@ export async function answerUsers(
     }
     case 'set-tier':
       return await setTier(command, services)
+    case 'set-role': {
+      const { userId } = await accounts.findUser(command.user)
+      const user = await accounts.changeUser(userId, { role: command.role })
+      return `${nameOf(user)} is ${user.role === 'admin' ? 'an admin' : 'a user'} now.`
+    }
     case 'disable':
     case 'enable': {
       const { userId } = await accounts.findUser(command.user)
@@ -52,7 +57,7 @@ async function createUser(
 ): Promise<string> {
   const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
   // The rules of the API, whose library takes its time to load.
-  const { createUserRequest } = await import('../../../api/schemas/accounts.ts')
+  const { createUserRequest } = await import('../../../api/schemas/accounts/users.ts')
   const request = createUserRequest.safeParse({ email, password, tier })
   if (!request.success) {
     const [issue] = request.error.issues
@@ -109,10 +114,11 @@ function nameOf({ email, userId }: User): string {
   return `User ${escapeUnseen(email)} (${userId})`
 }
 
-const USER_COLUMNS = ['id', 'e-mail', 'tier', 'disabled', 'created']
+const USER_COLUMNS = ['id', 'e-mail', 'tier', 'role', 'disabled', 'created']
 
-function toUserRow({ userId, email, tier, isDisabled, createdAtUnixSeconds }: User): readonly string[] {
-  return [userId, email, tier, isDisabled ? 'yes' : 'no', toIsoDay(createdAtUnixSeconds)]
+function toUserRow(user: User): readonly string[] {
+  const { userId, email, tier, role, isDisabled, createdAtUnixSeconds } = user
+  return [userId, email, tier, role, isDisabled ? 'yes' : 'no', toIsoDay(createdAtUnixSeconds)]
 }
 
 /** The row of the admin API's listing. */
@@ -121,6 +127,7 @@ function toUserJson(user: User) {
     user_id: user.userId,
     email: user.email,
     tier: user.tier,
+    role: user.role,
     disabled: user.isDisabled,
     created_at: user.createdAtUnixSeconds,
     team_id: user.teamId,

@@ -1,12 +1,13 @@
 /** Registration, login, logout and change of password, and the users that the admin sees. */
 import { z } from 'zod'
-import type { User } from '../../accounts/account-service.ts'
-import { MAX_EMAIL_LENGTH } from '../../accounts/email.ts'
-import { TIERS } from '../../core/tiers.ts'
-import { isWellFormed, NOT_WELL_FORMED } from '../../net/requests/request-fields.ts'
-import { boolean, must, text } from './fields.ts'
-import { nextCursor, pageQuery, queryChoice, userFilter } from './query.ts'
-import { budgetChanges, budgetFields, teamChange, teamField, toBudgetBody } from './spending.ts'
+import type { User } from '../../../accounts/account-service.ts'
+import { MAX_EMAIL_LENGTH } from '../../../accounts/email.ts'
+import { ROLES } from '../../../core/credential.ts'
+import { TIERS } from '../../../core/tiers.ts'
+import { isWellFormed, NOT_WELL_FORMED } from '../../../net/requests/request-fields.ts'
+import { boolean, must, text } from '../fields.ts'
+import { nextCursor, pageQuery, queryChoice, userFilter } from '../query.ts'
+import { budgetChanges, budgetFields, teamChange, teamField, toBudgetBody } from '../spending.ts'
 
 /** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
@@ -52,6 +53,8 @@ function passwordProblem({ input }: { readonly input?: unknown }): string | null
 /** The message leaves the value out: a body that was encoded twice by mistake is a string with a password in it. */
 const object = { error: 'must be a JSON object' }
 
+const role = () => z.enum(ROLES, { error: must(`one of ${ROLES.join(', ')}`) })
+
 const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
 
 export const registerRequest = z
@@ -70,7 +73,16 @@ export const registerResponse = z
 
 /** Anything but two strings is an invalid request; any two strings that match no account get the same answer. */
 export const loginRequest = z
-  .object({ email: text(), password: anyPassword() }, object)
+  .object(
+    {
+      email: text(),
+      password: anyPassword(),
+      cookie: boolean()
+        .optional()
+        .describe('Set the cookie `sluice_session` in the place of answering the token.'),
+    },
+    object,
+  )
   .meta({ id: 'LoginRequest' })
 
 export const loginResponse = z
@@ -104,6 +116,7 @@ export const user = z
     user_id: z.string(),
     email: z.string(),
     tier: z.enum(TIERS).describe("The account's own; a key's may be higher."),
+    role: z.enum(ROLES).describe("An admin's sessions may use the admin API; keys never may."),
     disabled: z.boolean(),
     created_at: z.number().describe('Unix seconds.'),
     ...teamField,
@@ -120,7 +133,15 @@ export const userList = z
   .meta({ id: 'UserList' })
 
 export const createUserRequest = z
-  .object({ email: email(), password: password(), tier: tier().default('free') }, object)
+  .object(
+    {
+      email: email(),
+      password: password(),
+      tier: tier().default('free'),
+      role: role().default('user'),
+    },
+    object,
+  )
   .meta({ id: 'CreateUserRequest' })
 
 export const createUserResponse = registerResponse.omit({ message: true }).meta({ id: 'CreateUserResponse' })
@@ -130,6 +151,7 @@ const DISABLED_ENDS = 'True ends the keys and sessions of the user at once.'
 /** Passwords travel in a body only. */
 export const changeUserQuery = z.object({
   tier: queryChoice(TIERS).optional(),
+  role: queryChoice(ROLES).optional(),
   disabled: queryChoice(['true', 'false'])
     .transform((given) => given === 'true')
     .optional()
@@ -140,6 +162,7 @@ export const changeUserRequest = z
   .object(
     {
       tier: tier().nullish(),
+      role: role().nullish(),
       disabled: boolean().nullish().describe(DISABLED_ENDS),
       password: password().nullish().describe('Ends all sessions of the user.'),
       ...teamChange(),
@@ -162,6 +185,7 @@ export function toUserBody(record: User): z.output<typeof user> {
     user_id: record.userId,
     email: record.email,
     tier: record.tier,
+    role: record.role,
     disabled: record.isDisabled,
     created_at: record.createdAtUnixSeconds,
     team_id: record.teamId,

@@ -30,6 +30,9 @@ import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream
 /** What texts have on average; for prompts until the upstream tells their tokens. */
 const BYTES_PER_TOKEN = 4
 
+/** Reason for work that is still open when its answer is over. One object: making one for each request takes a stack trace. */
+const ENDED = new Error('the answer is over')
+
 /** Statuses of a server that has no such route. */
 const NO_ROUTE: ReadonlySet<number> = new Set([404, 405, 501])
 
@@ -100,7 +103,7 @@ export class RemoteEngine implements Engine {
     } finally {
       signal.removeEventListener('abort', onAbort)
       this.#open.delete(work)
-      work.abort()
+      work.abort(ENDED)
     }
   }
 

@@ -32,6 +32,7 @@ const app = buildApp({
   accounts: none,
   browserSessions: none,
   guests: none,
+  invitations: none,
   console: null,
   keys: none,
   limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }) },

@@ -50,6 +50,8 @@ interface NewUser extends EmailAndPassword {
   readonly tier: Tier
   /** @default user */
   readonly role?: Role
+  /** @default none */
+  readonly teamId?: string | null
 }
 
 export interface NewAccount {
@@ -189,18 +191,36 @@ export class AccountService {
    * @throws ServiceError `admin_exists`, `email_taken`
    */
   async createFirstAdmin(request: EmailAndPassword, addressKey: string): Promise<Login> {
-    const { database } = this.#deps
-    if (await hasActiveAdmin(database)) throw new ServiceError('admin_exists')
-    const user = await this.#newUser({ ...request, tier: 'enterprise', role: 'admin' }, addressKey)
-    return await this.#openNew(user, async (transaction) => {
+    if (await hasActiveAdmin(this.#deps.database)) throw new ServiceError('admin_exists')
+    const admin = { ...request, tier: 'enterprise', role: 'admin' } as const
+    return await this.createWithSession(admin, addressKey, async (transaction) => {
       if (await hasActiveAdmin(transaction)) throw new ServiceError('admin_exists')
-      await refuseTaken(user.email, () => insertUser(transaction, user))
       await deleteAllGuests(transaction)
     })
   }
 
+  /**
+   * Creates a user without a key, and its session.
+   * @param claim what gives the right to; in the same transaction, so that it is used up with success alone
+   * @throws ServiceError `email_taken`, and what `claim` throws
+   */
+  async createWithSession(
+    request: NewUser,
+    addressKey: string,
+    claim: (transaction: ApiDatabase) => Promise<void>,
+  ): Promise<Login> {
+    const user = await this.#newUser(request, addressKey)
+    const login = await this.#deps.database.transaction().execute(async (transaction) => {
+      await claim(transaction)
+      await refuseTaken(user.email, () => insertUser(transaction, user))
+      return await openSession(transaction, user, this.#deps.clock.unixSeconds())
+    })
+    if (login === null) throw new InvariantError('A new user may log in.')
+    return login
+  }
+
   async #newUser(request: NewUser, hashingLine: string): Promise<StoredUser> {
-    const { tier, role = 'user', password } = request
+    const { tier, role = 'user', teamId = null, password } = request
     const email = request.email.trim()
     const key = emailKey(email)
     // Spares the hashing; a registration between this and the insertion violates the unique constraint.
@@ -214,7 +234,7 @@ export class AccountService {
       tier,
       createdAtUnixSeconds: this.#deps.clock.unixSeconds(),
       disabledAtUnixSeconds: null,
-      teamId: null,
+      teamId,
       dailyTokenBudget: null,
       monthlyTokenBudget: null,
       role,
@@ -261,16 +281,6 @@ export class AccountService {
   /** A user, or a key that is an account of its own. */
   async hasAnyAccount(): Promise<boolean> {
     return await hasAnyAccount(this.#deps.database, this.#deps.clock.unixSeconds())
-  }
-
-  /** Inserts the user and opens its session in one. */
-  async #openNew(user: StoredUser, insert: (transaction: ApiDatabase) => Promise<void>): Promise<Login> {
-    const login = await this.#deps.database.transaction().execute(async (transaction) => {
-      await insert(transaction)
-      return await openSession(transaction, user, this.#deps.clock.unixSeconds())
-    })
-    if (login === null) throw new InvariantError('A new user may log in.')
-    return login
   }
 
   /** Returns the key's secret. */

@@ -27,6 +27,7 @@ import { registerAdminKeyRoutes } from './routes/admin-keys.ts'
 import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminTeamRoutes } from './routes/admin-teams.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
+import { registerInvitationRoutes } from './routes/admin/invitations.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
 import { registerCompletionRoutes } from './routes/completions.ts'
@@ -108,6 +109,7 @@ function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerAdminKeyRoutes(app, deps)
   registerAdminUserRoutes(app, deps)
   registerAdminTeamRoutes(app, deps)
+  registerInvitationRoutes(app, deps)
   registerAdminAuditRoutes(app, deps)
   registerAdminModelRoutes(app, deps)
   registerAdminBanRoutes(app, deps)

@@ -9,6 +9,7 @@ import type { BrowserSessions } from '../accounts/sessions/browser-sessions.ts'
 import type { GuestService } from '../accounts/sessions/guest-service.ts'
 import type { AuditLog } from '../accounts/audit-log.ts'
 import type { FindGroupNames } from '../accounts/group-names.ts'
+import type { InvitationService } from '../accounts/invitation-service.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { TeamService } from '../accounts/team-service.ts'
 import type { Clock } from '../core/clock.ts'
@@ -45,6 +46,7 @@ export interface AppDeps {
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions
   readonly guests: GuestService
+  readonly invitations: InvitationService
   readonly keys: KeyService
   readonly limiter: Pick<RequestLimiter, 'admit'>
   /** Null where no proxy is trusted. */

@@ -16,6 +16,7 @@ import { BrowserSessions } from '../accounts/sessions/browser-sessions.ts'
 import { GuestService } from '../accounts/sessions/guest-service.ts'
 import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
+import { InvitationService } from '../accounts/invitation-service.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { KeyUses, recordUses } from '../accounts/keys/key-uses.ts'
 import { newKeySecret } from '../accounts/keys/key-secret.ts'
@@ -62,6 +63,7 @@ export interface ServerState {
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions
   readonly guests: GuestService
+  readonly invitations: InvitationService
   readonly keys: KeyService
   readonly limiter: RequestLimiter
   readonly tokenBudgets: TokenBudgets
@@ -177,6 +179,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     adminKeys,
     accounts,
     guests,
+    invitations: new InvitationService({ database, accounts, throttle, clock }),
     browserSessions: new BrowserSessions({
       authenticator: authentication.authenticator,
       guests,

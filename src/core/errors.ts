@@ -91,6 +91,10 @@ export const ERRORS = {
     401,
     'This link is wrong, was opened already, or is out of date; start the server again for another, or sign in.',
   ),
+  invalid_invitation: row(
+    401,
+    'This invitation is wrong, was used or revoked, or has expired; ask for another one.',
+  ),
   invalid_login: row(401, 'The e-mail address or the password is wrong.'),
   address_refused: row(403, 'This server takes no requests from your address.'),
   host_refused: row(
@@ -120,6 +124,7 @@ export const ERRORS = {
   response_not_found: row(404, "Response '{responseId}' does not exist: this server stores no responses."),
   registration_closed: row(404, 'Registration is closed on this server; ask its operator for an account.'),
   user_not_found: row(404, "User '{userId}' does not exist."),
+  invitation_not_found: row(404, "Invitation '{invitationId}' does not exist, or is no longer open."),
   team_not_found: row(404, "Team '{teamId}' does not exist."),
   key_not_found: row(404, "Key '{keyId}' was not found."),
   ban_not_found: row(404, "Address '{address}' is not banned."),

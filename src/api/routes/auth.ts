@@ -1,6 +1,7 @@
 /** `/v1/auth/…`: an account, and a session of it. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { Login } from '../../accounts/sessions/login-session.ts'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -52,8 +53,7 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
       if (body.cookie === true) requireOwnPage(trustedProxies, context.request)
       const session = await accounts.login(body, addressKey(context.clientAddress))
       if (body.cookie === true) return beginBrowserSession(deps, context, session)
-      const { userId, email, tier, keySecret: token, expiresAtUnixSeconds } = session
-      return { user_id: userId, email, tier, token, expires_at: expiresAtUnixSeconds }
+      return toTokenBody(session)
     },
   })
 
@@ -84,4 +84,10 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
       return { status: 'password_changed' }
     },
   })
+}
+
+/** Of a session whose token the caller keeps itself. */
+export function toTokenBody(login: Login): z.output<typeof loginResponse> {
+  const { userId, email, tier, keySecret: token, expiresAtUnixSeconds } = login
+  return { user_id: userId, email, tier, token, expires_at: expiresAtUnixSeconds }
 }

@@ -28,6 +28,8 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/auth/login': ACCOUNT,
   '/v1/auth/sign-in': { token: 'a' },
   '/v1/auth/first-admin': ACCOUNT,
+  '/v1/auth/accept-invitation': { token: 'a', password: 'long enough' },
+  '/v1/admin/invitations': { emails: ['ann@example.org'] },
   '/v1/auth/password': { current_password: 'long enough', new_password: 'longer enough' },
   '/v1/keys': {},
   '/v1/admin/users': ACCOUNT,

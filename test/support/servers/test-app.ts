@@ -83,6 +83,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     accounts: withoutDatabase(),
     browserSessions: withoutDatabase(),
     guests: withoutDatabase(),
+    invitations: withoutDatabase(),
     keys: withoutDatabase(),
     limiter: new RequestLimiter(new MemoryRequestLimits(clock)),
     trustedProxies: null,

@@ -14,7 +14,7 @@ const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
 /** Validated after trimming; the case is kept (spec: decisions, Accounts and keys). */
-const email = () => {
+export const email = () => {
   const error = must(`an e-mail address of at most ${MAX_EMAIL_LENGTH} characters`)
   return z
     .string({ error })
@@ -27,7 +27,7 @@ const PASSWORD_LENGTH = { min: 8, max: 128 }
 const PASSWORD_RULE = `must be a string of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
 
 /** No message repeats a password, not even to the client that sent it. */
-const password = () =>
+export const password = () =>
   z
     .string({ error: passwordProblem })
     .refine((value) => passwordProblem({ input: value }) === null, { error: passwordProblem })
@@ -53,9 +53,9 @@ function passwordProblem({ input }: { readonly input?: unknown }): string | null
 /** The message leaves the value out: a body that was encoded twice by mistake is a string with a password in it. */
 const object = { error: 'must be a JSON object' }
 
-const role = () => z.enum(ROLES, { error: must(`one of ${ROLES.join(', ')}`) })
+export const role = () => z.enum(ROLES, { error: must(`one of ${ROLES.join(', ')}`) })
 
-const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
+export const tier = () => z.enum(TIERS, { error: must(`one of ${TIERS.join(', ')}`) })
 
 export const registerRequest = z
   .object({ email: email(), password: password() }, object)

@@ -47,7 +47,7 @@ const app = buildApp({
   findGroupNames: none,
   teams: none,
   auditLog: none,
-  tokenBudgets: { spend: () => {} },
+  tokenBudgets: { spend: () => {}, report: async () => [] },
   corsOrigins: [],
   ownHosts: null,
   storageWatch: { lost: null },

@@ -9,7 +9,7 @@ import type { BrowserSessions } from '../accounts/sessions/browser-sessions.ts'
 import type { GuestService } from '../accounts/sessions/guest-service.ts'
 import type { AuditLog } from '../accounts/audit-log.ts'
 import type { FindGroupNames } from '../accounts/group-names.ts'
-import type { InvitationService } from '../accounts/invitation-service.ts'
+import type { InvitationService } from '../accounts/sessions/invitation-service.ts'
 import type { KeyService } from '../accounts/keys/key-service.ts'
 import type { TeamService } from '../accounts/team-service.ts'
 import type { Clock } from '../core/clock.ts'
@@ -61,7 +61,7 @@ export interface AppDeps {
   readonly outputGuard: OutputGuard | null
   /** Null where prompts are not scanned. */
   readonly promptGuard: PromptGuard | null
-  readonly tokenBudgets: Pick<TokenBudgets, 'spend'>
+  readonly tokenBudgets: Pick<TokenBudgets, 'spend' | 'report'>
   readonly teams: TeamService
   readonly auditLog: AuditLog
   readonly usageRecorder: Pick<UsageRecorder, 'record'>

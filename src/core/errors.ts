@@ -68,6 +68,10 @@ export const ERRORS = {
     status: 400,
     message: () => 'Only the token of a login can be logged out; revoke a key with DELETE /v1/keys/{key_id}.',
   },
+  key_budget_by_key: row(
+    400,
+    'A budget of a new key is set with a login session: a key that an API key makes counts under the budgets of that one.',
+  ),
   key_not_active: row(
     400,
     "expires_in_days must not be given for a key that is revoked or expired, but key '{keyId}' is {state}: a change never revives a key.",

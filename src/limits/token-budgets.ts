@@ -15,6 +15,11 @@ export interface OpenBudget extends BudgetBound, TokenBudget {
   readonly endsAtUnixSeconds: number
 }
 
+/** A budget as its owner sees it. */
+export interface SpentBudget extends Pick<OpenBudget, 'period' | 'maxTokens' | 'endsAtUnixSeconds'> {
+  readonly spentTokens: number
+}
+
 /** Tokens that the usage database has for a subject since a moment. @throws ServiceError */
 export type ReadSpent = (
   subject: Pick<TokenBudget, 'scope' | 'id'>,
@@ -62,6 +67,16 @@ export class TokenBudgets {
       unknown.map(async (budget) => ({ counterId: budget.counterId, tokens: await this.#read(budget) })),
     )
     await this.#deps.limits.restoreSpent(counters)
+  }
+
+  /** What is spent of each in its period, from the usage database, and when the period ends. @throws ServiceError */
+  async report(budgets: readonly TokenBudget[]): Promise<readonly SpentBudget[]> {
+    return await Promise.all(
+      this.open(budgets).map(async ({ period, maxTokens, endsAtUnixSeconds, ...budget }) => ({
+        ...{ period, maxTokens, endsAtUnixSeconds },
+        spentTokens: await this.#deps.readSpent(budget, budget.startsAtUnixSeconds),
+      })),
+    )
   }
 
   /** Of a request that has ended, after its usage is on record. */

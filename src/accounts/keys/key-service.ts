@@ -45,10 +45,16 @@ export interface CreatedKey {
   readonly keySecret: string
 }
 
-export interface KeyRequest {
+interface KeyRequest {
   readonly name: string
   /** Null never expires. */
   readonly expiresInDays: number | null
+}
+
+/** Null is no bound, which is the default. */
+export interface OwnKeyRequest extends KeyRequest {
+  readonly dailyTokenBudget?: number | null
+  readonly monthlyTokenBudget?: number | null
 }
 
 export interface AdminKeyRequest extends KeyRequest {
@@ -85,16 +91,23 @@ export class KeyService {
   /**
    * A key of the caller's account, with the tier, the custom limit, the rate window and the team of the caller's credential. What
    * it spends counts under the budgets of the key that makes it.
-   * @throws ServiceError `key_limit_reached`
+   * @throws ServiceError `key_limit_reached`, `key_budget_by_key`
    */
-  async create(credential: Credential, { name, expiresInDays }: KeyRequest): Promise<CreatedKey> {
+  async create(
+    credential: Credential,
+    { name, expiresInDays, dailyTokenBudget = null, monthlyTokenBudget = null }: OwnKeyRequest,
+  ): Promise<CreatedKey> {
     refuseOpen(credential)
+    // It counts under the budgets of one other key: those that it makes would count under its own, and leave its maker's.
+    if (credential.kind === 'key' && (dailyTokenBudget ?? monthlyTokenBudget) !== null)
+      throw new ServiceError('key_budget_by_key')
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
     const unixSeconds = this.#deps.clock.unixSeconds()
     const owner = { accountId, userId }
     const made = await this.#deps.database.transaction().execute(async (transaction) => {
       requireBelowKeyLimit(await readLiveAccount(transaction, credential, unixSeconds))
-      const spending = await inheritedSpending(transaction, credential)
+      const inherited = await inheritedSpending(transaction, credential)
+      const spending = { ...inherited, dailyTokenBudget, monthlyTokenBudget }
       const issued = issueKey({ name, tier, customRateLimitRpm, expiresInDays, owner, unixSeconds, spending })
       await insertKey(transaction, issued.key, issued.secretHash)
       return issued
@@ -106,6 +119,14 @@ export class KeyService {
   /** The keys of the caller's account, revoked ones too. */
   async list(credential: Credential, page: PageRequest): Promise<Page<KeyRecord>> {
     return this.#toRecords(await listKeys(this.#deps.database, credential.accountId, page))
+  }
+
+  /** Returns the key after it. @throws ServiceError `key_not_found` for one that is not the caller's account's */
+  async rename(credential: Credential, keyId: string, name: string): Promise<KeyRecord> {
+    refuseOpen(credential)
+    const { accountId } = await requireKey(this.#deps.database, keyId)
+    if (accountId !== credential.accountId) throw new ServiceError('key_not_found', { keyId })
+    return await this.change(keyId, { name })
   }
 
   /** @throws ServiceError `key_not_found` for one that is not the caller's account's or is revoked already. */

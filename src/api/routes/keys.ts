@@ -1,5 +1,6 @@
 /** `/v1/keys`: the caller's own keys; keys that are configuration are not among them. */
 import type { FastifyInstance } from 'fastify'
+import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
@@ -8,24 +9,31 @@ import {
   keyList,
   keyParams,
   revokedKey,
+  ownKey,
+  renameKeyRequest,
   toCreatedKeyBody,
-  toKeyBody,
+  toOwnKeyBody,
 } from '../schemas/keys.ts'
 import { pageQuery, toListing, toPage } from '../schemas/query.ts'
 
 const OWN = { tag: 'Keys', access: 'key' } as const
 
-export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 'keys'>): void {
+type KeyDeps = Pick<AppDeps, 'keys' | 'tokenBudgets'>
+
+export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
+  const { keys } = deps
+
   addRoute(app, 'GET /v1/keys', {
     operationId: 'listKeys',
     summary: "The account's keys",
     ...OWN,
     query: pageQuery,
     ok: keyList,
-    errors: [400, 401, 429, 500],
+    errors: [400, 401, 429, 500, 503],
     handler: async ({ context, query }) => {
       const page = await keys.list(context.credential, toPage(query))
-      return { keys: page.items.map(toKeyBody), ...toListing(query, page) }
+      const bodies = await Promise.all(page.items.map((record) => toBody(deps, record)))
+      return { keys: bodies, ...toListing(query, page) }
     },
   })
 
@@ -37,10 +45,26 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
     ok: createdKey,
     errors: [400, 401, 409, 429, 500],
     handler: async ({ context, body }) => {
-      const wish = { name: body.name, expiresInDays: body.expires_in_days ?? null }
+      const wish = {
+        ...{ name: body.name, expiresInDays: body.expires_in_days ?? null },
+        dailyTokenBudget: body.daily_token_budget ?? null,
+        monthlyTokenBudget: body.monthly_token_budget ?? null,
+      }
       const { keySecret, record } = await keys.create(context.credential, wish)
       return toCreatedKeyBody(keySecret, record)
     },
+  })
+
+  addRoute(app, 'PATCH /v1/keys/:key_id', {
+    operationId: 'renameKey',
+    summary: 'Give a key another name',
+    ...OWN,
+    params: keyParams,
+    body: renameKeyRequest,
+    ok: ownKey,
+    errors: [400, 401, 404, 429, 500, 503],
+    handler: async ({ context, params, body }) =>
+      await toBody(deps, await keys.rename(context.credential, params.key_id, body.name)),
   })
 
   addRoute(app, 'DELETE /v1/keys/:key_id', {
@@ -55,4 +79,14 @@ export function registerKeyRoutes(app: FastifyInstance, { keys }: Pick<AppDeps, 
       return { status: 'revoked', key_id: params.key_id }
     },
   })
+}
+
+/** What an inactive key spent is of no use to its owner, and is not read. */
+async function toBody({ tokenBudgets }: KeyDeps, record: KeyRecord) {
+  const { id, dailyTokenBudget: day, monthlyTokenBudget: month, isActive } = record
+  const bounds = [
+    ...(day === null ? [] : [{ scope: 'key', id, period: 'day', maxTokens: day } as const]),
+    ...(month === null ? [] : [{ scope: 'key', id, period: 'month', maxTokens: month } as const]),
+  ]
+  return toOwnKeyBody(record, isActive ? await tokenBudgets.report(bounds) : [])
 }

@@ -1,5 +1,5 @@
 /** `GET /v1/usage`: what the caller's account has used; `GET /v1/admin/usage`: what all have. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { formatCursor, parseCursor, type RowPosition } from '../../storage/pages.ts'
 import type { GroupPosition } from '../../usage/grouped-usage.ts'
@@ -7,6 +7,7 @@ import type { DetailedUsage } from '../../usage/usage-reports.ts'
 import { createUsageTable, toUsageCsv, type UsageTable } from '../../usage/usage-table.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import { requireSpan, toListing, toPage } from '../schemas/query.ts'
 import {
   adminUsageQuery,
@@ -14,7 +15,7 @@ import {
   toDetailedUsageBody,
   toUsageBody,
   toUsageTableBody,
-  usageQuery,
+  ownUsageQuery,
   usageSummary,
   usageTable,
 } from '../schemas/usage.ts'
@@ -24,14 +25,20 @@ type UsageDeps = Pick<AppDeps, 'accounts' | 'usageReports' | 'findGroupNames'>
 export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void {
   addRoute(app, 'GET /v1/usage', {
     operationId: 'getUsage',
-    summary: "Usage of all the account's keys, revoked ones too",
+    summary: "Usage of all the account's keys, revoked ones too, in sum or by group and time",
     tag: 'Usage',
     access: 'key',
-    query: usageQuery,
-    ok: usageSummary,
+    query: ownUsageQuery,
+    ok: z.union([usageSummary, usageTable]),
+    textType: 'text/csv',
     errors: [400, 401, 429, 500, 503],
-    handler: async ({ context, query }) =>
-      toUsageBody(await deps.usageReports.ofAccount(context.credential.accountId, query.since ?? null)),
+    handler: async ({ context, query }, reply) => {
+      requireSpan(query)
+      const { accountId } = context.credential
+      const isCsv = wantsCsv(query, context)
+      if (isCsv || isTable(query)) return await sendTable(deps, query, { accountId, isCsv, reply })
+      return toUsageBody(await summarize(deps, query, accountId))
+    },
   })
 
   addRoute(app, 'GET /v1/admin/usage', {
@@ -46,14 +53,9 @@ export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void
     handler: async ({ query, context }, reply) => {
       requireSpan(query)
       const accountId = query.user === undefined ? null : (await deps.accounts.findUser(query.user)).userId
-      const isCsv =
-        query.format === 'csv' || (query.format === undefined && prefersCsv(context.request.headers))
-      if (!isCsv && !isTable(query)) return toDetailedUsageBody(await summarize(deps, query, accountId))
-      const { table, next } = await readTable(deps, query, accountId)
-      if (!isCsv) return { ...toUsageTableBody(table), ...toListing(query, { nextCursor: next }) }
-      reply.type(CSV_TYPE).header('content-disposition', 'attachment; filename="usage.csv"')
-      if (next !== null) reply.header('x-next-cursor', next)
-      return reply.serializer(String).send(toUsageCsv(table))
+      const isCsv = wantsCsv(query, context)
+      if (isCsv || isTable(query)) return await sendTable(deps, query, { accountId, isCsv, reply })
+      return toDetailedUsageBody(await summarize(deps, query, accountId))
     },
   })
 }
@@ -63,10 +65,29 @@ const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
 /** Rows of an answer without `limit`. */
 const MAX_ROWS = 10_000
 
-type AdminUsageQuery = z.output<typeof adminUsageQuery>
+type ReportQuery = z.output<typeof ownUsageQuery> | z.output<typeof adminUsageQuery>
+
+interface TableAnswer {
+  /** Null for all accounts. */
+  readonly accountId: string | null
+  readonly isCsv: boolean
+  readonly reply: FastifyReply
+}
+
+async function sendTable(deps: UsageDeps, query: ReportQuery, { accountId, isCsv, reply }: TableAnswer) {
+  const { table, next } = await readTable(deps, query, accountId)
+  if (!isCsv) return { ...toUsageTableBody(table), ...toListing(query, { nextCursor: next }) }
+  reply.type(CSV_TYPE).header('content-disposition', 'attachment; filename="usage.csv"')
+  if (next !== null) reply.header('x-next-cursor', next)
+  return reply.serializer(String).send(toUsageCsv(table))
+}
+
+function wantsCsv({ format }: ReportQuery, { request }: RequestContext): boolean {
+  return format === 'csv' || (format === undefined && prefersCsv(request.headers))
+}
 
 /** With any of these an answer is made of rows. */
-function isTable({ group_by: groupBy, bucket, limit, cursor }: AdminUsageQuery): boolean {
+function isTable({ group_by: groupBy, bucket, limit, cursor }: ReportQuery): boolean {
   return [groupBy, bucket, limit, cursor].some((given) => given !== undefined)
 }
 
@@ -76,7 +97,7 @@ function prefersCsv({ accept = '' }: { readonly accept?: string | undefined }): 
 
 function summarize(
   { usageReports }: UsageDeps,
-  { since: given, until }: AdminUsageQuery,
+  { since: given, until }: ReportQuery,
   accountId: string | null,
 ): Promise<DetailedUsage> {
   const since = given ?? null
@@ -86,7 +107,7 @@ function summarize(
 
 async function readTable(
   { usageReports, findGroupNames }: UsageDeps,
-  query: AdminUsageQuery,
+  query: ReportQuery,
   accountId: string | null,
 ): Promise<{ table: UsageTable; next: string | null }> {
   const { group_by: groupBy = null, bucket = null } = query

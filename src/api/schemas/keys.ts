@@ -7,7 +7,8 @@ import {
   MAX_RATE_LIMIT_RPM,
 } from '../../accounts/keys/key-bounds.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
-import { TIERS } from '../../core/tiers.ts'
+import type { SpentBudget } from '../../limits/token-budgets.ts'
+import { TIER_LIMITS, TIERS } from '../../core/tiers.ts'
 import { integer, must, nullableWithDefault, storedText } from './fields.ts'
 import { nextCursor, pageQuery, queryChoice, queryInteger, userFilter } from './query.ts'
 import {
@@ -36,9 +37,31 @@ const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
 
 const lastUsed = { last_used: z.number().nullable().describe('Unix seconds; null is never.') }
 
+const spentBudget = z
+  .object({
+    period: z.enum(['day', 'month']).describe('A day or a calendar month of UTC.'),
+    max_tokens: z.int(),
+    spent_tokens: z.int(),
+    resets_at: z.number().describe('Unix seconds.'),
+  })
+  .meta({ id: 'SpentBudget' })
+
+export const ownKey = z
+  .object({
+    ...keyFields,
+    ...lastUsed,
+    max_concurrent_requests: z.int().nullable().describe('Generation requests at once; null is any number.'),
+    budgets: z.array(spentBudget).describe("The key's own, while it is active."),
+  })
+  .meta({ id: 'ApiKey' })
+
+export const renameKeyRequest = z
+  .object({ name: name() }, { error: must('a JSON object') })
+  .meta({ id: 'RenameKeyRequest' })
+
 export const keyList = z
   .object({
-    keys: z.array(z.object({ ...keyFields, ...lastUsed }).meta({ id: 'ApiKey' })),
+    keys: z.array(ownKey),
     next_cursor: nextCursor(),
   })
   .meta({ id: 'ApiKeyList' })
@@ -48,6 +71,7 @@ export const createKeyRequest = z
     {
       name: nullableWithDefault(name(), ''),
       expires_in_days: integer(1, MAX_OWN_EXPIRY_DAYS).nullish().describe('Null is never.'),
+      ...budgetChanges(),
     },
     { error: must('a JSON object') },
   )
@@ -124,7 +148,19 @@ export const adminChangeKeyRequest = z
 
 export const adminKeyListQuery = pageQuery.extend({ user: userFilter() })
 
-export function toKeyBody(record: KeyRecord): z.output<typeof keyList>['keys'][number] {
+export function toOwnKeyBody(record: KeyRecord, budgets: readonly SpentBudget[]): z.output<typeof ownKey> {
+  const { maxConcurrentRequests: max } = TIER_LIMITS[record.tier]
+  return {
+    ...toKeyBody(record),
+    max_concurrent_requests: Number.isFinite(max) ? max : null,
+    budgets: budgets.map(({ period, maxTokens, spentTokens, endsAtUnixSeconds }) => ({
+      ...{ period, max_tokens: maxTokens, spent_tokens: spentTokens },
+      resets_at: endsAtUnixSeconds,
+    })),
+  }
+}
+
+function toKeyBody(record: KeyRecord) {
   return {
     id: record.id,
     key_prefix: record.keyPrefix,

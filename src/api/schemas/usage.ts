@@ -14,19 +14,29 @@ const summaryFields = {
 
 export const usageQuery = z.object({ since: since() })
 
-export const adminUsageQuery = usageQuery.extend({
+/** What shapes a report, whoever asks. */
+const reportShape = {
   until: until(),
+  bucket: queryChoice(USAGE_BUCKETS).optional().describe('One row for each hour or day of UTC.'),
+  format: queryChoice(['json', 'csv'])
+    .optional()
+    .describe('`csv` also with `Accept: text/csv`; when left out JSON.'),
+  ...pageQuery.shape,
+}
+
+export const ownUsageQuery = usageQuery.extend({
+  group_by: queryChoice(['key', 'model', 'endpoint']).optional().describe('One row for each.'),
+  ...reportShape,
+})
+
+export const adminUsageQuery = usageQuery.extend({
   user: userFilter(),
   group_by: queryChoice(USAGE_GROUPS)
     .optional()
     .describe(
       'One row for each; `user` is the account: a user, a key that is one of its own, or `operator`.',
     ),
-  bucket: queryChoice(USAGE_BUCKETS).optional().describe('One row for each hour or day of UTC.'),
-  format: queryChoice(['json', 'csv'])
-    .optional()
-    .describe('`csv` also with `Accept: text/csv`; when left out JSON.'),
-  ...pageQuery.shape,
+  ...reportShape,
 })
 
 export const usageSummary = z.object(summaryFields).meta({ id: 'UsageSummary' })

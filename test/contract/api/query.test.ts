@@ -32,6 +32,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/admin/invitations': { emails: ['ann@example.org'] },
   '/v1/auth/password': { current_password: 'long enough', new_password: 'longer enough' },
   '/v1/keys': {},
+  '/v1/keys/x': { name: 'a' },
   '/v1/admin/users': ACCOUNT,
   '/v1/admin/users/x': { tier: 'pro' },
   '/v1/admin/models': { id: 'm', checkpoint: 'm.gguf' },

@@ -92,7 +92,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     addressLimiter: null,
     outputGuard: null,
     promptGuard: null,
-    tokenBudgets: { spend: () => {} },
+    tokenBudgets: { spend: () => {}, report: async () => [] },
     teams: withoutDatabase(),
     // Only what it is called with is done.
     auditLog: { record: async (_, act) => await act() } as AuditLog,

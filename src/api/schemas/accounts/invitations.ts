@@ -1,6 +1,6 @@
 /** Invitations, as the admin makes and sees them, and as one is accepted. */
 import { z } from 'zod'
-import { type Invitation, INVITATION_STATES } from '../../../accounts/invitation-service.ts'
+import { type Invitation, INVITATION_STATES } from '../../../accounts/sessions/invitation-service.ts'
 import { ROLES } from '../../../core/credential.ts'
 import { TIERS } from '../../../core/tiers.ts'
 import { arrayOf, boolean, integer, must, storedText, text } from '../fields.ts'

@@ -4,12 +4,12 @@
  * revokes that before it.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Clock } from '../core/clock.ts'
-import type { Role } from '../core/credential.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { Tier } from '../core/tiers.ts'
-import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
-import type { ApiDatabase } from '../storage/api-database.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Role } from '../../core/credential.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Tier } from '../../core/tiers.ts'
+import type { AttemptThrottle } from '../../limits/attempt-throttle.ts'
+import type { ApiDatabase } from '../../storage/api-database.ts'
 import {
   acceptInvitation,
   findPendingInvitation,
@@ -18,14 +18,14 @@ import {
   revokeInvitation,
   revokeInvitationsOf,
   type StoredInvitation,
-} from '../storage/invitations-repository.ts'
-import type { Page, PageRequest } from '../storage/pages.ts'
-import { findUserByEmailKey } from '../storage/users-repository.ts'
-import type { AccountService } from './account-service.ts'
-import { emailKey } from './email.ts'
-import { hashSecret } from './keys/key-secret.ts'
-import type { Login } from './sessions/login-session.ts'
-import { requireTeam } from './team-service.ts'
+} from '../../storage/invitations-repository.ts'
+import type { Page, PageRequest } from '../../storage/pages.ts'
+import { findUserByEmailKey } from '../../storage/users-repository.ts'
+import type { AccountService } from '../account-service.ts'
+import { emailKey } from '../email.ts'
+import { hashSecret } from '../keys/key-secret.ts'
+import type { Login } from './login-session.ts'
+import { requireTeam } from '../team-service.ts'
 
 export interface InvitationServiceDeps {
   readonly database: ApiDatabase

@@ -18,6 +18,18 @@ describe('chooseEndpoint', () => {
     expect(moved).toHaveLength(chosen.filter((url) => url === all[0]?.url).length)
   })
 
+  it('spreads conversations over a thousand', () => {
+    const all = endpoints(...Array.from({ length: 1000 }, () => 0))
+    const counts = new Map<string | undefined, number>()
+    for (let index = 0; index < 20_000; index++) {
+      const url = chooseEndpoint(all, `conversation ${index}`)?.url
+      counts.set(url, (counts.get(url) ?? 0) + 1)
+    }
+    // 20 each on average, and random: above 50 is less likely than one in a million.
+    expect(counts.size).toBe(1000)
+    expect(Math.max(...counts.values())).toBeLessThan(50)
+  })
+
   it('gives no endpoint more than its share and a quarter', () => {
     const all = endpoints(0, 0, 0, 0)
     for (let request = 0; request < 100; request++) {

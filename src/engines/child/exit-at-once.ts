@@ -7,9 +7,14 @@
 import { standardError } from '../../core/standard-error.ts'
 import { koffi } from '../koffi.ts'
 
+/** What Node writes at its shutdown. */
+const WRITTEN_AT_SHUTDOWN = /--cpu-prof|--heap-prof/
+
 export function exitAtOnce(code: number): never {
   standardError.flushAtExit()
+  const options = [...process.execArgv, process.env['NODE_OPTIONS']].join(' ')
+  const needsShutdown = WRITTEN_AT_SHUTDOWN.test(options) || process.env['NODE_V8_COVERAGE'] !== undefined
   // On Windows there is no such function under this name.
-  if (process.platform !== 'win32') koffi.load(null).func('_exit', 'void', ['int'])(code)
+  if (process.platform !== 'win32' && !needsShutdown) koffi.load(null).func('_exit', 'void', ['int'])(code)
   process.exit(code)
 }

@@ -20,9 +20,6 @@ const PING_AFTER_SILENCE_MS = 15_000
 /** Time a client has to take what is buffered for it, a few kB, before it is cut off and its permit is released. */
 const SLOW_READER_MS = 30_000
 
-/** Characters of frames that are written together; more than that are written at once, so that a slow reader is seen. */
-const MAX_TOGETHER = 16_384
-
 /** A line that clients skip. */
 const COMMENT_PING = ': ping\n\n'
 
@@ -110,10 +107,6 @@ class SseWriter implements Disposable {
   readonly #pingFrame: string
   #isOpen = false
   #isOver = false
-  /** Frames of this turn of the event loop. */
-  #unwritten = ''
-  #isScheduled = false
-  #isHeadSent = false
   #resume: (() => void) | null = null
 
   /** The first ping also opens the answer, for a client whose request waits in the queue. */
@@ -141,7 +134,7 @@ class SseWriter implements Disposable {
     return this.#isOver
   }
 
-  /** Sends the head, once, with the first frames if they come in the same turn. */
+  /** Sends the head, once. */
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
@@ -151,21 +144,15 @@ class SseWriter implements Disposable {
       if (value !== undefined) this.#raw.setHeader(name, value)
     }
     this.#raw.writeHead(200)
-    this.#schedule()
+    this.#raw.flushHeaders()
   }
 
-  /**
-   * Sends whole frames, if there are any; those of one turn in one write, because a write costs more than a frame.
-   * A promise only when the client must read first, so that most tokens cost no await.
-   */
+  /** Sends whole frames, if there are any. A promise only when the client must read first, so that most tokens cost no await. */
   write(frames: string): Promise<void> | undefined {
     if (this.#isOver || frames === '') return undefined
     this.open()
     this.#silence.refresh()
-    this.#unwritten += frames
-    if (this.#unwritten.length >= MAX_TOGETHER) this.#flush()
-    else this.#schedule()
-    if (!this.#raw.writableNeedDrain) return undefined
+    if (this.#raw.write(frames)) return undefined
     return new Promise((resolve) => {
       const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
       this.#resume = () => {
@@ -178,33 +165,13 @@ class SseWriter implements Disposable {
   /** Sends the last frames and ends the answer. */
   end(frames: string): void {
     this.open()
-    const all = this.#unwritten + frames
-    this.#unwritten = ''
-    this.#raw.end(all)
+    this.#raw.end(frames)
   }
 
   [Symbol.dispose](): void {
     this.#silence.stop()
     this.#raw.off('drain', this.#onRoom)
     this.#onRoom()
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    process.nextTick(() => {
-      this.#isScheduled = false
-      this.#flush()
-    })
-  }
-
-  #flush(): void {
-    if (this.#isOver || this.#raw.writableEnded) return
-    const frames = this.#unwritten
-    this.#unwritten = ''
-    if (frames !== '') this.#raw.write(frames)
-    else if (!this.#isHeadSent) this.#raw.flushHeaders()
-    this.#isHeadSent = true
   }
 
   readonly #onRoom = (): void => {
@@ -220,7 +187,7 @@ class SseWriter implements Disposable {
 
   #ping(): void {
     // A client that does not read what is there already needs no ping on top.
-    if (this.#isOver || this.#raw.writableNeedDrain) return
+    if (this.#isOver || this.#resume !== null) return
     void this.write(this.#pingFrame)
   }
 }

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Channel, type ChannelHandler } from '../../core/channel/channel.ts'
+import { Channel, ChannelClosedError, type ChannelHandler } from '../../core/channel/channel.ts'
 import { StartError } from '../../core/errors.ts'
 import { CHANNEL_FD, needsV8, type WorkerStart } from './worker-messages.ts'
 
@@ -72,7 +72,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   } catch (error) {
     kill()
     // The channel closes before the exit is known, which says more.
-    throw error instanceof Error && error.name === 'ChannelClosedError' ? await ended.catch(toThrown) : error
+    throw error instanceof ChannelClosedError ? await ended.catch(toThrown) : error
   } finally {
     clearTimeout(timer)
     ended.catch(() => {})

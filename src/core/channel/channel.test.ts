@@ -96,7 +96,7 @@ describe('a channel', () => {
     expect(onClose).toHaveBeenCalledTimes(1)
     expect(onFarClose).toHaveBeenCalledTimes(1)
     expect(ended).toHaveBeenCalledTimes(1)
-    await expect(channel.call('wait', [])).rejects.toThrow(ChannelClosedError)
+    await expect(channel.call('wait', [])).rejects.toMatchObject({ code: 'shutting_down', status: 503 })
     channel.cast('wait', [])
   })
 

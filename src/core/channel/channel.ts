@@ -4,6 +4,7 @@
  * Invariant: every call settles, at the latest when the stream closes.
  */
 import type { Duplex } from 'node:stream'
+import { ServiceError } from '../errors.ts'
 import { type ErrorData, fromErrorData, toErrorData } from './error-data.ts'
 import { encodeJsonFrame, encodeV8Frame, ChannelReader } from './frames.ts'
 
@@ -24,12 +25,10 @@ export interface ChannelOptions {
   readonly onClose: () => void
 }
 
-/** The other side ended before it answered. */
-export class ChannelClosedError extends Error {
-  override readonly name = 'ChannelClosedError'
-
+/** The other side ended before it answered: to a client of the service, which ends with it, it is shutting down. */
+export class ChannelClosedError extends ServiceError {
   constructor() {
-    super('The process at the other end of the channel is gone.')
+    super('shutting_down')
   }
 }
 

@@ -62,6 +62,8 @@ export interface ServerState {
   readonly adminKeys: AdminKeys
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions
+  /** Behind them, for worker processes: one that starts while the database is away cannot read it. */
+  readonly browserSecret: string
   readonly guests: GuestService
   readonly invitations: InvitationService
   readonly keys: KeyService
@@ -91,6 +93,7 @@ export type OperatorAccess = Pick<ServerState, 'operatorKey' | 'withoutOperatorK
 /** What a worker process has of its supervisor. */
 export interface SupervisedState extends UsageStorage {
   readonly operator: OperatorAccess
+  readonly browserSecret: string
   /** Used where the supervisor has them. */
   readonly instanceCredentials: InstanceCredentials
 }
@@ -170,6 +173,9 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
   })
   const keyUses = new KeyUses({ database, clock, log })
   const guests = new GuestService({ database, throttle, clock })
+  const browserSecret =
+    deps.supervised?.browserSecret ??
+    (await ensureSetting(database, 'browser-sessions', randomBytes(32).toString('hex')))
   const authentication = await createAuthenticator(config, { ...deps, accounts })
   return {
     ...authentication,
@@ -180,10 +186,11 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     accounts,
     guests,
     invitations: new InvitationService({ database, accounts, throttle, clock }),
+    browserSecret,
     browserSessions: new BrowserSessions({
       authenticator: authentication.authenticator,
       guests,
-      secret: await ensureSetting(database, 'browser-sessions', randomBytes(32).toString('hex')),
+      secret: browserSecret,
     }),
     keys: new KeyService({ database, requests: shared.requests, clock, uses: keyUses }),
     limiter: new RequestLimiter(shared.requests, tokenBudgets),

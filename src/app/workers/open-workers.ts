@@ -52,7 +52,7 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     await opened.close()
     throw error
   })
-  const { operatorKey, withoutOperatorKey, staticKeySalt } = state
+  const { operatorKey, withoutOperatorKey, staticKeySalt, browserSecret } = state
   const recorder = new UsageRecorder(state.usage)
   const publisher = new ModelsPublisher({
     registry,
@@ -81,7 +81,13 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     }
     return await startWorkerProcess({
       start: {
-        ...{ number, config, operator: { operatorKey, withoutOperatorKey, staticKeySalt }, tls },
+        ...{
+          number,
+          config,
+          operator: { operatorKey, withoutOperatorKey, staticKeySalt },
+          browserSecret,
+          tls,
+        },
         openedAtUnixSeconds,
       },
       handlers: (channel): Record<string, ChannelHandler> => ({

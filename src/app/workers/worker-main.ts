@@ -70,6 +70,7 @@ async function startWorker({
   number,
   config,
   operator,
+  browserSecret,
   tls,
   openedAtUnixSeconds,
 }: WorkerStart): Promise<void> {
@@ -97,6 +98,7 @@ async function startWorker({
       usage: remoteUsageStore(channel, () => registry.usageLost),
       isUp: null,
       operator,
+      browserSecret,
       instanceCredentials: remoteCredentials(channel),
       connections,
       openedAtUnixSeconds,

@@ -12,6 +12,7 @@ export interface WorkerStart {
   readonly number: number
   readonly config: ServerConfig
   readonly operator: OperatorAccess
+  readonly browserSecret: string
   /** As the supervisor read it last. */
   readonly tls: TlsIdentity | null
   /** When the service was. */

@@ -35,6 +35,8 @@ describe('POST /v1/auth/register', () => {
           created_at: expect.any(Number),
           expires_at: null,
           rate_limit_rpm: 60,
+          max_concurrent_requests: 1,
+          budgets: [],
           last_used: expect.any(Number),
         },
       ],

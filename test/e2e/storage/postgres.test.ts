@@ -119,7 +119,8 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     await Promise.all(loads)
 
     expect(await countRequests(server)).toBe(answered)
-    expect(await databasesUp(server)).toEqual({ accounts: 1, usage: 1 })
+    // Each database is asked by itself whether it is back.
+    await expect.poll(() => databasesUp(server), { timeout: 3000 }).toEqual({ accounts: 1, usage: 1 })
     expect(await generate(server, unused.key)).toBe(200)
     expect(await generate(server, revoked.key)).toBe(401)
   })

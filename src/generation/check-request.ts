@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../core/errors.ts'
 import type { ModelLease } from '../models/registry.ts'
-import type { GenerationRequest } from './generation-request.ts'
+import { type ChatInput, type GenerationRequest, textFieldOf } from './generation-request.ts'
 
 /** @throws ServiceError `invalid_request` where an answer could not have as many tokens as it must. */
 export function checkMinTokens({ endRules, maxNewTokens }: GenerationRequest): void {
@@ -19,6 +19,8 @@ export function checkMinTokens({ endRules, maxNewTokens }: GenerationRequest): v
  */
 export function checkRequest(request: GenerationRequest, lease: ModelLease): void {
   checkGenerates(lease)
+  if (request.input.kind === 'chat') checkMedia(request.input, lease)
+  checkUpstreamFields(request, lease)
   checkBeams(request, lease)
   checkConstraint(request, lease)
   checkTokenIds(request, lease)
@@ -32,6 +34,30 @@ function checkGenerates({ modelId, info }: ModelLease): void {
       : ['an embedding model', 'POST /v1/embeddings']
   const message = `model must be one that generates text, but '${modelId}' is ${what}: use ${where}.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
+}
+
+/** @throws ServiceError `unsupported_value` for media that the model cannot read; an upstream says so itself */
+export function checkMedia(
+  { messages, fieldNames }: Pick<ChatInput, 'messages'> & Partial<Pick<ChatInput, 'fieldNames'>>,
+  { modelId, info }: ModelLease,
+): void {
+  if (info.takesChats === true) return
+  for (const [index, { parts = [] }] of messages.entries()) {
+    for (const part of parts) {
+      if (part.kind !== 'media') continue
+      const field = `${textFieldOf(fieldNames, index)}${part.place}`
+      const message = `${field} must be text, but was ${part.name}: model '${modelId}' reads text only.`
+      throw new ServiceError('unsupported_value', { message }, { param: field })
+    }
+  }
+}
+
+/** @throws ServiceError `unsupported_value` for a field that only an upstream could read */
+function checkUpstreamFields({ upstreamFields }: GenerationRequest, { info }: ModelLease): void {
+  const unbuilt = upstreamFields?.unbuilt ?? null
+  if (unbuilt === null || info.takesChats === true) return
+  const { field, problem } = unbuilt
+  throw new ServiceError('unsupported_value', { message: `${field} ${problem}.` }, { param: field })
 }
 
 /** @throws ServiceError `unsupported_value` for more beams than the model searches with, and for log probabilities beside beams. */

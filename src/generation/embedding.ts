@@ -31,6 +31,8 @@ interface EmbeddingWork {
   readonly modelId: string | null
   /** @default whole vectors */
   readonly dimensions?: number | null
+  /** By which an upstream ranks the inputs. @default none */
+  readonly query?: string
   /** @throws ServiceError where the model cannot do what is asked for */
   readonly prepare: (model: EmbeddingModel) => readonly EmbeddingInput[]
 }
@@ -49,7 +51,7 @@ export interface Embedded {
 export async function embed(
   deps: EmbeddingDeps,
   context: EmbeddingContext,
-  { modelId, dimensions = null, prepare }: EmbeddingWork,
+  { modelId, dimensions = null, query, prepare }: EmbeddingWork,
 ): Promise<Embedded> {
   const { caller, signal, timeline, requestId } = context
   const place = { priorityClass: caller.limits.priorityClass, priority: 0, accountId: caller.accountId }
@@ -59,7 +61,8 @@ export async function embed(
   timeline.recordModel(lease.modelId)
   await refuseTooLong(inputs, lease, signal)
   const prompts = inputs.map(({ prompt }) => prompt)
-  const request = { reqId: requestId, place, prompts, ...(dimensions !== null && { dimensions }) }
+  const ofUpstream = { ...(dimensions !== null && { dimensions }), ...(query !== undefined && { query }) }
+  const request = { reqId: requestId, place, prompts, ...ofUpstream }
   const vectors = await bill(deps, context, collect(request, { inputs, lease, context }))
   return { modelId: lease.modelId, vectors, promptTokens: timeline.promptTokens }
 }

@@ -27,8 +27,17 @@ export interface GenerationRequest {
   readonly constraint?: Constraint
   /** The body's field that asks for it, for messages. */
   readonly constraintField?: string
+  /** What only a remote model's upstream reads. @default nothing */
+  readonly upstreamFields?: UpstreamFields
   /** 0 to 20, of the likeliest tokens beside each chosen one. @default no log probabilities */
   readonly topLogprobs?: number
+}
+
+interface UpstreamFields {
+  /** As they came, by their names. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** The first that asks for something, and what is wrong with it for a model that has no upstream; null where none does. */
+  readonly unbuilt: { readonly field: string; readonly problem: string } | null
 }
 
 export interface PromptsInput {
@@ -63,6 +72,11 @@ export interface ChatFieldNames {
 /** Sequences of each prompt. */
 export function choicesOf(input: GenerationRequest['input']): number {
   return input.choices ?? 1
+}
+
+/** What the body calls the text of a message, by its index. */
+export function textFieldOf(names: ChatFieldNames | undefined, index: number): string {
+  return names?.textOf(index) ?? `messages[${index}].content`
 }
 
 /** What the body calls the conversation; undefined where the input is none. */

@@ -165,13 +165,13 @@ export class Generation implements Disposable {
       timeline.recordModel(lease.modelId)
       const prompts = await preparePrompts(deps, { input, lease, signal })
       const { maxNewTokens: askedTokens } = request
-      const chat = input.kind === 'chat' && lease.info.takesChats === true ? { chat: input } : {}
+      const ofUpstream = lease.info.takesChats === true ? forUpstream(request) : {}
       const plan = planChat(request, lease, prompts)
       const constraintField = request.constraintField ?? (plan?.constraint ? 'tools' : undefined)
       const options = plan === null ? engineOptions.options : withAnswerPlan(engineOptions.options, plan)
       return new Generation({
         ...{ deps, context, lease, input, askedTokens, prompts, constraintField },
-        engineOptions: { ...engineOptions, ...chat, options },
+        engineOptions: { ...engineOptions, ...ofUpstream, options },
         createReader: plan?.createReader ?? null,
         relaxedConstraint: plan?.relaxedConstraint ?? null,
       })
@@ -354,6 +354,17 @@ async function* resume({ events, first }: BegunAnswer): AsyncGenerator<readonly 
 }
 
 /** How the answer to a chat is constrained and read; null for prompts, whose text is continued as it is. */
+/** A chat is sent to an upstream as it is, with what only the upstream reads. */
+function forUpstream({
+  input,
+  upstreamFields,
+}: GenerationRequest): Pick<EngineRequest, 'chat' | 'upstreamFields'> {
+  return {
+    ...(input.kind === 'chat' && { chat: input }),
+    ...(upstreamFields !== undefined && { upstreamFields: upstreamFields.fields }),
+  }
+}
+
 function planChat(
   { input, constraint }: GenerationRequest,
   lease: ModelLease,

@@ -9,7 +9,7 @@ import type { ModelLease } from '../models/registry.ts'
 import type { ChatMessage } from '../protocol/chat.ts'
 import type { Prompt } from '../protocol/engine.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { ChatInput, GenerationRequest } from './generation-request.ts'
+import { type ChatInput, type GenerationRequest, textFieldOf } from './generation-request.ts'
 import {
   checkPromptTokens,
   type InputPrompt,
@@ -111,7 +111,7 @@ function scannedMessages({ messages, fieldNames }: ChatInput): readonly InputTex
   const start = currentTurnStart(messages)
   return messages.flatMap(({ role, content }, index) => {
     if (role === 'system' || index < start) return []
-    return [{ name: fieldNames?.textOf(index) ?? `messages[${index}].content`, text: content }]
+    return [{ name: textFieldOf(fieldNames, index), text: content }]
   })
 }
 

@@ -1,9 +1,9 @@
 /**
- * One reranking request: how relevant each document is to a query, by a model that reads both together, or by the cosine of
- * their vectors. Runs as an embedding request does, and is billed as one.
+ * One reranking request: how relevant each document is to a query, by a model that reads both together, by the cosine of
+ * their vectors, or as an upstream ranks them. Runs as an embedding request does, and is billed as one.
  */
 import { ServiceError } from '../core/errors.ts'
-import type { Prompt, RankedPair } from '../protocol/engine.ts'
+import type { RankedPair } from '../protocol/engine.ts'
 import {
   decodeVector,
   embed,
@@ -22,7 +22,7 @@ export interface RerankRequest {
 
 export interface Reranked {
   readonly modelId: string
-  /** In the order of the documents: 0 to 1 of a reranking model, -1 to 1 of an embedding model. */
+  /** In the order of the documents: 0 to 1 of a reranking model, -1 to 1 of an embedding model, the upstream's own of a remote one. */
   readonly scores: readonly number[]
   readonly promptTokens: number
 }
@@ -33,46 +33,58 @@ export async function rerank(
   context: EmbeddingContext,
   request: RerankRequest,
 ): Promise<Reranked> {
-  let isRanked = false
+  let ranking = byVectors(request)
   const prepare = (model: EmbeddingModel): readonly EmbeddingInput[] => {
-    const pair = pairOf(model)
-    isRanked = pair !== null
-    return pair === null ? separateInputs(request) : pairInputs(request, pair)
+    ranking = chooseRanking(request, model)
+    return ranking.inputs
   }
-  const { modelId, vectors, promptTokens } = await embed(deps, context, { modelId: request.modelId, prepare })
-  const numbers = vectors.map(decodeVector)
-  const [query = new Float32Array(), ...documents] = numbers
-  const scores = isRanked
-    ? numbers.map(([logit = 0]) => 1 / (1 + Math.exp(-logit)))
-    : documents.map((document) => dot(query, document))
-  return { modelId, scores, promptTokens }
+  const { modelId: asked, query } = request
+  const { modelId, vectors, promptTokens } = await embed(deps, context, { modelId: asked, query, prepare })
+  return { modelId, scores: ranking.toScores(vectors.map(decodeVector)), promptTokens }
 }
 
-/** Null for a model that makes vectors. @throws ServiceError `unsupported_value` for one that generates text */
-function pairOf({ modelId, info }: EmbeddingModel): RankedPair | null {
-  if (info.embedding !== undefined) return info.embedding.pair ?? null
-  const what = info.takesChats === true ? 'is served by an upstream' : 'generates text'
-  const message = `model must be a reranking or an embedding model, but '${modelId}' ${what}.`
+/** What an engine is given, and what its vectors say. */
+interface Ranking {
+  readonly inputs: readonly EmbeddingInput[]
+  readonly toScores: (vectors: readonly Float32Array[]) => readonly number[]
+}
+
+/** @throws ServiceError `unsupported_value` for a model that generates text */
+function chooseRanking(request: RerankRequest, { modelId, info }: EmbeddingModel): Ranking {
+  if (info.takesChats === true) return byUpstream(request)
+  if (info.embedding !== undefined) {
+    const { pair } = info.embedding
+    return pair === undefined ? byVectors(request) : byPairs(request, pair)
+  }
+  const message = `model must be a reranking or an embedding model, but '${modelId}' generates text.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
 }
 
-function separateInputs({ query, documents }: RerankRequest): readonly EmbeddingInput[] {
-  const toPrompt = (text: string): Prompt => ({ pieces: [text], addSpecial: true })
-  return [
-    { name: 'query', prompt: toPrompt(query) },
-    ...documents.map((document, index) => ({ name: `documents[${index}]`, prompt: toPrompt(document) })),
-  ]
+function byUpstream({ documents }: RerankRequest): Ranking {
+  return { inputs: documents.map(toInput), toScores: (vectors) => vectors.map(([score = 0]) => score) }
+}
+
+function byVectors({ query, documents }: RerankRequest): Ranking {
+  const inputs = [{ ...toInput(query), name: 'query' }, ...documents.map(toInput)]
+  const toScores: Ranking['toScores'] = ([ofQuery = new Float32Array(), ...ofDocuments]) =>
+    ofDocuments.map((vector) => dot(ofQuery, vector))
+  return { inputs, toScores }
+}
+
+function toInput(document: string, index = 0): EmbeddingInput {
+  return { name: `documents[${index}]`, prompt: { pieces: [document], addSpecial: true } }
 }
 
 /** Each text is a piece of its own, so that it forms no special token with what stands around it. */
-function pairInputs(
+function byPairs(
   { query, documents }: RerankRequest,
   { before, between, after, addSpecial }: RankedPair,
-): readonly EmbeddingInput[] {
-  return documents.map((document, index) => ({
-    name: `documents[${index}]`,
-    prompt: { pieces: [before, query, between, document, after].filter((text) => text !== ''), addSpecial },
-  }))
+): Ranking {
+  const inputs = documents.map((document, index) => {
+    const pieces = [before, query, between, document, after].filter((text) => text !== '')
+    return { name: `documents[${index}]`, prompt: { pieces, addSpecial } }
+  })
+  return { inputs, toScores: (vectors) => vectors.map(([logit = 0]) => 1 / (1 + Math.exp(-logit))) }
 }
 
 /** The cosine of vectors of length 1. */

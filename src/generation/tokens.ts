@@ -6,7 +6,8 @@
 import { ServiceError } from '../core/errors.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { Chat } from '../protocol/chat.ts'
-import type { TextPrompt, TokenizedText } from '../protocol/engine.ts'
+import type { TokenizedText, TokenizeRequest } from '../protocol/engine.ts'
+import { checkMedia } from './check-request.ts'
 import type { Requester } from './engine-request.ts'
 import { leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
 import { checkPromptTokens } from './prompt-inputs.ts'
@@ -43,8 +44,8 @@ export async function tokenize(
 ): Promise<Tokens> {
   using lease = await acquire(deps, context, modelId)
   const { signal, caller } = context
-  const prompt = await toTextPrompt(lease, input, signal)
-  const request = { prompt, accountId: caller.accountId, wantsTexts }
+  const text = await toTokenized(lease, input, signal)
+  const request = { ...text, accountId: caller.accountId, wantsTexts }
   const tokens = await lease.engine.tokenize(request, signal).catch(noneOfEmpty)
   return { ...tokens, maxSeqLen: lease.info.maxSeqLen }
 }
@@ -73,18 +74,21 @@ async function acquire(
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
 }
 
-async function toTextPrompt(
+async function toTokenized(
   lease: ModelLease,
   input: TokenizeWork['input'],
   signal: AbortSignal,
-): Promise<TextPrompt> {
+): Promise<Pick<TokenizeRequest, 'prompt' | 'chat'>> {
   if (input.kind === 'chat') {
-    const contents = input.chat.messages.map(({ content }) => content)
+    const { chat } = input
+    checkMedia(chat, lease)
+    const contents = chat.messages.map(({ content }) => content)
     throwIfAny(await lease.promptBound.refuseChat(contents, signal))
-    return await lease.renderChat(input.chat, signal)
+    if (lease.info.takesChats === true) return { prompt: { pieces: [], addSpecial: false }, chat }
+    return { prompt: await lease.renderChat(chat, signal) }
   }
   for (const refusal of await lease.promptBound.refuseEach([input.text], signal)) throwIfAny(refusal)
-  return { pieces: [input.text], addSpecial: input.addSpecial }
+  return { prompt: { pieces: [input.text], addSpecial: input.addSpecial } }
 }
 
 function throwIfAny(refusal: ServiceError | null): void {

@@ -2,8 +2,10 @@
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
-  /** Empty where an assistant's message has tool calls only. */
+  /** Its text. Empty where an assistant's message has tool calls only. */
   readonly content: string
+  /** Text and media in their order, for a model that reads media; `content` has their text joined. @default the text alone */
+  readonly parts?: readonly ContentPart[]
   /** What an assistant thought before it answered. @default none */
   readonly reasoning?: string
   /** What an assistant called. @default none */
@@ -12,6 +14,19 @@ export interface ChatMessage {
   readonly toolCallId?: string
   /** Of a tool's message: the function that was called. */
   readonly name?: string
+}
+
+export type ContentPart = { readonly kind: 'text'; readonly text: string } | MediaPart
+
+/** What is no text: an image, audio, a video, a file. */
+export interface MediaPart {
+  readonly kind: 'media'
+  /** As OpenAI's chat completions have it, `{type: 'image_url', image_url: {url}}`. It is passed on and not read. */
+  readonly part: { readonly type: string; readonly [field: string]: unknown }
+  /** What it is and how its caller's dialect calls it, for messages: `an image ('image')`. */
+  readonly name: string
+  /** Where it stands in the body, behind the field of the message's text: `[1]`. */
+  readonly place: string
 }
 
 export interface ToolCall {

@@ -116,6 +116,8 @@ export interface EngineRequest {
   readonly prompts: readonly Prompt[]
   /** In the place of a prompt, and only where `info().takesChats` is set: then there are no prompts. @default none */
   readonly chat?: Chat
+  /** Further fields of the body, for an upstream, where `info().takesChats` is set. @default none */
+  readonly upstreamFields?: Readonly<Record<string, unknown>>
   /** Sequences of each prompt: those of the first have the first indices. With a seed, each further one adds 1 to it. @default 1 */
   readonly choices?: number
   readonly options: SequenceOptions
@@ -127,6 +129,11 @@ export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place'>
   readonly prompts: readonly Prompt[]
   /** For an upstream, which cuts its vectors itself; those of other engines are cut by the caller. @default whole vectors */
   readonly dimensions?: number
+  /**
+   * For an upstream, which ranks the prompts by it: each vector is one number then, the prompt's relevance. Other engines are
+   * given prompts that hold it. @default vectors of the prompts
+   */
+  readonly query?: string
 }
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
@@ -348,6 +355,8 @@ export interface SharedEngine {
 
 export interface TokenizeRequest {
   readonly prompt: TextPrompt
+  /** In the place of the prompt, which then has no pieces, and only where `info().takesChats` is set. @default none */
+  readonly chat?: Chat
   /** The account whose turn it takes among texts that wait to be tokenized. */
   readonly accountId: string
   /** Whether the vocabulary's own text of each token is given too. @default false */

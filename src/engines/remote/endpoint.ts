@@ -52,7 +52,8 @@ export type EndpointAnswer =
 export class Endpoint {
   readonly url: string
   readonly breaker: CircuitBreaker
-  readonly #path: string
+  /** In front of `/v1`. */
+  readonly #root: string
   readonly #pool: Pool
   readonly #headers: Readonly<Record<string, string>>
   readonly #timeouts: RemoteTimeouts
@@ -65,7 +66,7 @@ export class Endpoint {
   constructor({ url, hostName }: EndpointAddress, { apiKey, timeouts, clock }: EndpointOptions) {
     const { origin, pathname } = new URL(url)
     this.url = url
-    this.#path = pathname
+    this.#root = pathname.replace(/\/v1$/, '')
     this.#timeouts = timeouts
     this.breaker = new CircuitBreaker(clock)
     this.#pool = new Pool(origin, {
@@ -87,7 +88,7 @@ export class Endpoint {
     return this.#outstanding
   }
 
-  /** @throws the signal's reason; an error of the connection, or that nothing came in time */
+  /** @param path with its `/v1`. @throws the signal's reason; an error of the connection, or that nothing came in time */
   async send(path: string, body: string, signal: AbortSignal): Promise<EndpointAnswer> {
     const stop = new AbortController()
     const onAbort = (): void => stop.abort(signal.reason)
@@ -140,7 +141,7 @@ export class Endpoint {
     return this.isHealthy
   }
 
-  /** What a `GET` answers as JSON; null for anything but a 200. @throws an error of the connection */
+  /** What a `GET` of a path with its `/v1` answers as JSON; null for anything but a 200. @throws an error of the connection */
   async read(path: string): Promise<unknown> {
     const signal = AbortSignal.timeout(PROBE_MS)
     const response = await this.#request(path, { method: 'GET', signal })
@@ -157,17 +158,17 @@ export class Endpoint {
 
   async #healthStatus(): Promise<number> {
     if (this.#hasHealth) {
-      const status = await this.#statusOf(`${this.#path.replace(/\/v1$/, '')}/health`)
+      const status = await this.#statusOf('/health')
       if (status !== 404 && status !== 401) return status
       this.#hasHealth = false
     }
-    return await this.#statusOf(`${this.#path}/models`)
+    return await this.#statusOf('/v1/models')
   }
 
   async #statusOf(path: string): Promise<number> {
     const signal = AbortSignal.timeout(PROBE_MS)
     const { statusCode, body } = await this.#pool.request({
-      path,
+      path: this.#root + path,
       method: 'GET',
       headers: this.#headers,
       signal,
@@ -184,7 +185,7 @@ export class Endpoint {
       ...this.#headers,
       ...(options.body !== undefined && { 'content-type': 'application/json' }),
     }
-    return this.#pool.request({ path: this.#path + path, ...options, headers })
+    return this.#pool.request({ path: this.#root + path, ...options, headers })
   }
 
   /** The rest of an answer. Leaving it early ends the request at the upstream. */

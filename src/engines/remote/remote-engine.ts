@@ -15,16 +15,21 @@ import type {
   EngineStatus,
   ModelInfo,
   Prompt,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
 } from '../../protocol/engine.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
 import { mergeEvents } from './merge-events.ts'
+import { readJson } from './json-answer.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
 import { sendRequest } from './send-request.ts'
 import { readSseData } from './sse-events.ts'
 import { refusesLength, toRefusal, unavailable } from './upstream-errors.ts'
+import { type AskUpstream, detokenizeUpstream, tokenizeUpstream } from './upstream-tokens.ts'
 import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'
 
 /** What texts have on average; for prompts until the upstream tells their tokens. */
@@ -107,12 +112,16 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  tokenize(): Promise<never> {
-    return Promise.reject(this.#unsupported('its tokens are known to its upstream only'))
+  async tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
+    const tokens = await tokenizeUpstream(this.#asking(signal), await this.#modelName(), request)
+    if (tokens === null) throw this.#unsupported('its upstream has no route that tells its tokens')
+    return tokens
   }
 
-  detokenize(): Promise<never> {
-    return Promise.reject(this.#unsupported('its tokens are known to its upstream only'))
+  async detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    const text = await detokenizeUpstream(this.#asking(signal), await this.#modelName(), tokenIds)
+    if (text === null) throw this.#unsupported('its upstream has no route that tells the text of tokens')
+    return text
   }
 
   info(): ModelInfo {
@@ -150,6 +159,15 @@ export class RemoteEngine implements Engine {
     return await readVectors(answer.body, request.prompts.length)
   }
 
+  #asking(signal: AbortSignal): AskUpstream {
+    return async (request) => {
+      const answer = await sendRequest(this.#endpoints, request, signal)
+      if (answer.kind === 'answered') return await readJson(answer.body)
+      if (NO_ROUTE.has(answer.refusal.status)) return null
+      throw toRefusal(this.#options.modelId, answer.refusal)
+    }
+  }
+
   #runs(request: EngineRequest, signal: AbortSignal): readonly Run[] {
     if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, signal }]
     const { prompts, choices = 1 } = request
@@ -174,7 +192,7 @@ export class RemoteEngine implements Engine {
     const { upstream, answer } = await this.#send(run)
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
     const reader = new AnswerReader({
-      kind: upstream.path === '/completions' ? 'completion' : 'chat',
+      kind: upstream.path === '/v1/completions' ? 'completion' : 'chat',
       choices: run.request.choices ?? 1,
       firstIndex: run.firstIndex,
       topLogprobs: run.request.options.topLogprobs ?? 0,
@@ -233,7 +251,7 @@ export class RemoteEngine implements Engine {
   async #readModel(): Promise<void> {
     for (const endpoint of this.#endpoints.available) {
       try {
-        const model = readUpstreamModel(await endpoint.read('/models'), this.#options.model)
+        const model = readUpstreamModel(await endpoint.read('/v1/models'), this.#options.model)
         if (model === null) continue
         this.#model = model
         return

@@ -2,15 +2,22 @@
  * An engine's request as an upstream reads it: OpenAI's chat completions or completions, with the fields that vLLM added and that
  * SGLang, llama-server and Sluice read too. What is off is left out, so that an upstream refuses only what was asked for.
  */
-import type { Chat, ChatMessage, ToolDefinition } from '../../protocol/chat.ts'
+import type { Chat, ChatMessage, ContentPart, ToolDefinition } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { EngineRequest, Prompt, Sampling, SequenceOptions } from '../../protocol/engine.ts'
 
-type Body = Readonly<Record<string, unknown>>
+export type Body = Readonly<Record<string, unknown>>
 
 /** What is sent of one conversation or one prompt. */
 export interface UpstreamRequest {
-  readonly path: '/chat/completions' | '/completions' | '/embeddings'
+  readonly path:
+    | '/v1/chat/completions'
+    | '/v1/completions'
+    | '/v1/embeddings'
+    | '/v1/rerank'
+    | '/tokenize'
+    | '/detokenize'
+    | '/apply-template'
   readonly body: Body
   /** Of the conversation's beginning, by which it stays on an endpoint; null where nothing is gained by it. */
   readonly key: string | null
@@ -22,35 +29,40 @@ const KEY_LENGTH = 1024
 export function toChatRequest(
   model: string,
   chat: Chat,
-  { options, choices }: EngineRequest,
+  { options, choices, upstreamFields }: EngineRequest,
 ): UpstreamRequest {
   const { topLogprobs } = options
   const body = {
+    ...upstreamFields,
     model,
-    messages: chat.messages.map(toMessage),
+    ...chatFields(chat),
     ...commonFields(options, choices),
     // llama-server gives none at all where none beside the chosen one is asked for.
     ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: Math.max(1, topLogprobs) }),
-    ...toolFields(chat),
-    ...templateFields(chat),
   }
-  return { path: '/chat/completions', body, key: keyOf(chat.messages) }
+  return { path: '/v1/chat/completions', body, key: keyOf(chat.messages) }
+}
+
+/** The conversation itself. */
+export function chatFields(chat: Chat): Body {
+  return { messages: chat.messages.map(toMessage), ...toolFields(chat), ...templateFields(chat) }
 }
 
 export function toCompletionRequest(
   model: string,
   prompt: Prompt,
-  { options, choices }: EngineRequest,
+  { options, choices, upstreamFields }: EngineRequest,
 ): UpstreamRequest {
   const { topLogprobs } = options
   const given = 'pieces' in prompt ? prompt.pieces.join('') : [...prompt.tokenIds]
   const body = {
+    ...upstreamFields,
     model,
     prompt: given,
     ...commonFields(options, choices),
     ...(topLogprobs !== undefined && { logprobs: topLogprobs }),
   }
-  return { path: '/completions', body, key: String(given).slice(0, KEY_LENGTH) }
+  return { path: '/v1/completions', body, key: String(given).slice(0, KEY_LENGTH) }
 }
 
 function commonFields(options: SequenceOptions, choices = 1): Body {
@@ -112,10 +124,11 @@ function constraintFields(constraint: Constraint): Body {
   }
 }
 
-function toMessage({ role, content, reasoning, toolCalls, toolCallId, name }: ChatMessage): Body {
+function toMessage({ role, content, parts, reasoning, toolCalls, toolCallId, name }: ChatMessage): Body {
+  const text = content === '' && toolCalls !== undefined ? null : content
   return {
     role,
-    content: content === '' && toolCalls !== undefined ? null : content,
+    content: parts?.map(toContentPart) ?? text,
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(toolCalls !== undefined && {
       tool_calls: toolCalls.map(({ id, name: called, arguments: json }) => ({
@@ -126,6 +139,10 @@ function toMessage({ role, content, reasoning, toolCalls, toolCallId, name }: Ch
     ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
     ...(name !== undefined && { name }),
   }
+}
+
+function toContentPart(given: ContentPart): Body {
+  return given.kind === 'text' ? { type: 'text', text: given.text } : given.part
 }
 
 function toolFields({ tools = [], toolChoice = 'auto', allowsParallelToolCalls = true }: Chat): Body {
@@ -144,13 +161,18 @@ function toTool({ name, description, parameters, strict }: ToolDefinition): Body
   return { type: 'function', function: { name, ...more, parameters } }
 }
 
-function templateFields({ templateArguments = {}, continuesLastMessage = false }: Chat): Body {
+function templateFields({
+  templateArguments = {},
+  continuesLastMessage = false,
+  hasGenerationPrompt = true,
+}: Chat): Body {
   const { reasoning_effort: effort, verbosity, ...others } = templateArguments
   return {
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...(verbosity !== undefined && { verbosity }),
     ...(Object.keys(others).length > 0 && { chat_template_kwargs: others }),
-    ...(continuesLastMessage && { continue_final_message: true, add_generation_prompt: false }),
+    ...(continuesLastMessage && { continue_final_message: true }),
+    ...((continuesLastMessage || !hasGenerationPrompt) && { add_generation_prompt: false }),
   }
 }
 

@@ -70,12 +70,12 @@ describe('fields that are', () => {
   })
 
   it.each([
-    ['image_url', 'an image'],
-    ['input_image', 'an image'],
-    ['input_audio', 'audio'],
-    ['video_url', 'a video'],
-    ['file', 'a file'],
-  ])('names a part that is no text: %s', async (type, what) => {
+    ['image_url', "an image ('image_url'): model 'default' reads text only."],
+    ['input_image', "an image ('input_image'): this server reads text only."],
+    ['input_audio', "audio ('input_audio'): model 'default' reads text only."],
+    ['video_url', "a video ('video_url'): model 'default' reads text only."],
+    ['file', "a file ('file'): model 'default' reads text only."],
+  ])('names a part that is no text: %s', async (type, problem) => {
     const content = [
       { type: 'text', text: 'a' },
       { type, [type]: { url: 'x' } },
@@ -85,7 +85,7 @@ describe('fields that are', () => {
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().error).toMatchObject({
-      message: `messages[0].content[1] must be text, but was ${what} ('${type}'): this server reads text only.`,
+      message: `messages[0].content[1] must be text, but was ${problem}`,
       param: 'messages[0].content[1]',
       code: 'unsupported_value',
     })

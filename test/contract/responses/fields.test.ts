@@ -189,7 +189,7 @@ describe('what is wrong', () => {
     ],
     [
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] },
-      "input[0].content[0] must be text, but was an image ('input_image'): this server reads text only.",
+      "input[0].content[0] must be text, but was an image ('input_image'): model 'default' reads text only.",
     ],
     [
       { input: [{ type: 'web_search_call', id: 'ws_1' }] },

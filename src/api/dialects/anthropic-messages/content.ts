@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { addUnsupported, boolean, isJsonObject, must, mustBeOfType, text } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { stringOr } from '../../schemas/string-or.ts'
-import { findUnreadPart } from '../../schemas/unread-parts.ts'
+import { findUnreadPart } from '../../schemas/content-parts.ts'
 
 const MAX_ID_CHARACTERS = 256
 const ID_RULE = `a string of 1 to ${MAX_ID_CHARACTERS} characters`
@@ -17,6 +17,29 @@ const callId = () =>
     .max(MAX_ID_CHARACTERS, { error: must(ID_RULE) })
 
 const textBlock = z.object({ type: z.literal('text'), text: text() })
+
+const base64Source = z.object({
+  type: z.literal('base64'),
+  media_type: text('a media type such as image/png').max(100, {
+    error: must('a media type such as image/png'),
+  }),
+  data: text(),
+})
+
+const urlSource = z.object({ type: z.literal('url'), url: text() })
+
+const imageBlock = z
+  .object({
+    type: z.literal('image'),
+    source: z.discriminatedUnion('type', [base64Source, urlSource], {
+      error: mustBeOfType(['base64', 'url']),
+    }),
+  })
+  .describe('For a model that reads images.')
+
+const documentBlock = z
+  .object({ type: z.literal('document'), source: base64Source, title: text().nullish() })
+  .describe('For a model that reads files.')
 
 const thinkingBlock = z.object({ type: z.literal('thinking'), thinking: text() })
 
@@ -50,17 +73,22 @@ function contentOf<const Blocks extends readonly [BlockSchema, ...BlockSchema[]]
   return stringOr((given) => [{ type: 'text', text: given }], array)
 }
 
-/** Text alone: of system prompts and of results. */
+/** Text alone, of system prompts. */
 export const textContent = contentOf(textBlock)
+
+const resultContent = contentOf(textBlock, imageBlock, documentBlock)
 
 const toolResultBlock = z.object({
   type: z.literal('tool_result'),
   tool_use_id: callId().describe('Of a `tool_use` block before it.'),
-  content: textContent.optional(),
+  content: resultContent.optional(),
   is_error: boolean().nullish().describe('The model reads the result as `Error: <content>`.'),
 })
 
-const userMessage = z.object({ role: z.literal('user'), content: contentOf(textBlock, toolResultBlock) })
+const userMessage = z.object({
+  role: z.literal('user'),
+  content: contentOf(textBlock, imageBlock, documentBlock, toolResultBlock),
+})
 
 const assistantMessage = z.object({
   role: z.literal('assistant'),
@@ -89,4 +117,6 @@ export const messageParam = z
   .meta({ id: 'AnthropicMessageParam' })
 
 export type TextContent = z.output<typeof textContent>
+/** Text or media of a user's message, or of a result. */
+export type ReadBlock = z.output<typeof resultContent>[number]
 export type Message = z.output<typeof messageParam>

@@ -1,10 +1,11 @@
 /**
  * A chat from the messages of Anthropic's Messages API: results of tools, which stand in users' messages, become messages of
- * their own, and a message's blocks of text one text.
+ * their own, and a message's blocks of text one text, in which media keep their places.
  */
 import type { ChatFieldNames } from '../../../generation/generation-request.ts'
-import type { ChatMessage } from '../../../protocol/chat.ts'
-import type { Message, TextContent } from './content.ts'
+import type { ChatMessage, ContentPart } from '../../../protocol/chat.ts'
+import { joinParts, toMediaPart } from '../../schemas/content-parts.ts'
+import type { Message, ReadBlock, TextContent } from './content.ts'
 
 type BlockOf<Role extends Message['role']> = Extract<Message, { role: Role }>['content'][number]
 
@@ -89,27 +90,32 @@ class ConversationBuilder {
     }
   }
 
-  /** A stretch of text is a message, and so is each result. */
+  /** A stretch of text and media is a message, and so is each result. */
   #addUserBlocks(blocks: readonly BlockOf<'user'>[], index: number): ConversationProblem | null {
     const wholeMessage = { index, block: null }
-    let text: string | null = blocks.length === 0 ? '' : null
+    let parts: ContentPart[] = []
+    const endStretch = (): void => {
+      if (parts.length > 0) this.#push({ role: 'user', ...joinParts(parts) }, wholeMessage)
+      parts = []
+    }
+    if (blocks.length === 0) this.#push({ role: 'user', content: '' }, wholeMessage)
     for (const [number, block] of blocks.entries()) {
-      if (block.type === 'text') {
-        text = (text ?? '') + block.text
+      if (block.type !== 'tool_result') {
+        parts.push(toPart(block, number))
         continue
       }
-      if (text !== null) this.#push({ role: 'user', content: text }, wholeMessage)
-      text = null
+      endStretch()
       const { tool_use_id: toolCallId, content = [], is_error: isError } = block
       const name = this.#calledNames.get(toolCallId)
       if (name === undefined) {
         const path = ['messages', index, 'content', number, 'tool_use_id']
         return { path, problem: `must be the id of a tool_use block before it, but was '${toolCallId}'` }
       }
-      const result = isError === true ? `Error: ${textOf(content)}` : textOf(content)
-      this.#push({ role: 'tool', content: result, toolCallId, name }, { index, block: number })
+      const failed: readonly ContentPart[] = isError === true ? [{ kind: 'text', text: 'Error: ' }] : []
+      const result = joinParts([...failed, ...content.map(toPart)])
+      this.#push({ role: 'tool', ...result, toolCallId, name }, { index, block: number })
     }
-    if (text !== null) this.#push({ role: 'user', content: text }, wholeMessage)
+    endStretch()
     return null
   }
 
@@ -128,4 +134,16 @@ class ConversationBuilder {
 
 function textOf(blocks: readonly { readonly type: string; readonly text?: string }[]): string {
   return blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('')
+}
+
+/** @param number of the block among those of its message or result */
+function toPart(block: ReadBlock, number: number): ContentPart {
+  if (block.type === 'text') return { kind: 'text', text: block.text }
+  const { source } = block
+  const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`
+  const part =
+    block.type === 'image'
+      ? { type: 'image_url', image_url: { url } }
+      : { type: 'file', file: { file_data: url, filename: block.title ?? 'document' } }
+  return toMediaPart(part, block.type, `[${number}]`)
 }

@@ -242,7 +242,7 @@ describe('refused, by name', () => {
     [
       'a block of no kind',
       { messages: [{ role: 'user', content: ['x'] }] },
-      "messages[0].content[0] must be an object of type 'text' or 'tool_result', but was \"x\".",
+      "messages[0].content[0] must be an object of type 'text', 'image', 'document' or 'tool_result', but was \"x\".",
     ],
     [
       'half a character',
@@ -250,29 +250,29 @@ describe('refused, by name', () => {
       'messages[0].content must be valid Unicode, but has a lone surrogate in it.',
     ],
     [
-      'an image',
+      'an image that is stored',
       {
         messages: [
           {
             role: 'user',
             content: [
               { type: 'text', text: 'x' },
-              { type: 'image', source: {} },
+              { type: 'image', source: { type: 'file', file_id: 'file_1' } },
             ],
           },
         ],
       },
-      "messages[0].content[1] must be text, but was an image ('image'): this server reads text only.",
+      "messages[0].content[1].source.type must be 'base64' or 'url', but was \"file\".",
     ],
     [
-      'a document in a result',
-      { messages: [USER, CALLED, { role: 'user', content: [result({ content: [{ type: 'document' }] })] }] },
-      "messages[2].content[0].content[0] must be text, but was a file ('document'): this server reads text only.",
+      'a video in a result',
+      { messages: [USER, CALLED, { role: 'user', content: [result({ content: [{ type: 'video' }] })] }] },
+      "messages[2].content[0].content[0] must be text, but was a video ('video'): this server reads text only.",
     ],
     [
       'a call of a user',
       { messages: [{ role: 'user', content: [CALL] }] },
-      "messages[0].content[0].type must be 'text' or 'tool_result', but was \"tool_use\".",
+      "messages[0].content[0].type must be 'text', 'image', 'document' or 'tool_result', but was \"tool_use\".",
     ],
     [
       'a result of nothing',

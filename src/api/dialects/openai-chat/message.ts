@@ -1,15 +1,21 @@
 /**
- * A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts, what the assistant called and thought, and results
- * of tools. What is no text is refused by its name.
+ * A message of a chat as `/v1/chat/completions` reads it: text, whole or in parts, media for models that
+ * read them, what the assistant called and thought, and results of tools. Other parts are refused by their name.
  */
 import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { brokenRule } from '../../../net/requests/request-fields.ts'
-import type { ChatMessage } from '../../../protocol/chat.ts'
+import type { ChatMessage, ContentPart } from '../../../protocol/chat.ts'
 import { isJsonObject, must, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { refuseHosted } from '../../schemas/tool-fields.ts'
-import { refuseUnreadPart } from '../../schemas/unread-parts.ts'
+import {
+  CHAT_MEDIA,
+  chatMediaPart,
+  joinParts,
+  refuseUnreadPart,
+  toMediaPart,
+} from '../../schemas/content-parts.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 
@@ -25,9 +31,16 @@ const textPart = z.object(
 
 const CONTENT_RULE = 'a string (or an array of text parts)'
 
+const part = z.discriminatedUnion('type', [textPart, chatMediaPart()], { error: must('a text part') })
+
 const content = z
-  .union([text(), longArray(textPart)], { error: must(CONTENT_RULE) })
-  .transform((given) => (typeof given === 'string' ? given : given.map((part) => part.text).join('')))
+  .union([text(), longArray(part)], { error: must(CONTENT_RULE) })
+  .transform((given) => (typeof given === 'string' ? { content: given } : joinParts(given.map(toPart))))
+
+function toPart(given: z.output<typeof part>, index: number): ContentPart {
+  if (given.type === 'text') return { kind: 'text', text: given.text }
+  return toMediaPart(given, given.type, `[${index}]`)
+}
 
 const toolCall = z.preprocess(
   refuseHosted(['function']),
@@ -66,7 +79,7 @@ function checkMessage(
     const message = `must be in a message of the role 'assistant', but was in one of '${given}'`
     context.addIssue({ code: 'custom', path: ['tool_calls'], message })
   }
-  if (!hasCalls && typeof body !== 'string') {
+  if (!hasCalls && !body) {
     context.addIssue({ code: 'custom', path: ['content'], message: brokenRule(CONTENT_RULE, body) })
   }
 }
@@ -76,7 +89,7 @@ function toChatMessage(given: GivenMessage): ChatMessage {
   const reasoning = given.reasoning_content ?? given.reasoning ?? ''
   return {
     role: of,
-    content: body ?? '',
+    ...(body ?? { content: '' }),
     ...(of === 'assistant' && reasoning !== '' && { reasoning }),
     ...((calls?.length ?? 0) > 0 && {
       toolCalls: (calls ?? []).map(({ id, function: called }) => ({ id, ...called })),
@@ -87,6 +100,6 @@ function toChatMessage(given: GivenMessage): ChatMessage {
 }
 
 export const message = z.preprocess((given, context) => {
-  if (isJsonObject(given)) refuseUnreadPart(given, 'content', context)
+  if (isJsonObject(given)) refuseUnreadPart(given, 'content', { read: CHAT_MEDIA, context })
   return given
 }, withoutUnbuilt(messageObject, UNBUILT_MESSAGE_FIELDS).superRefine(checkMessage).transform(toChatMessage))

@@ -7,7 +7,6 @@ import type { GenerationRequest } from '../../../generation/generation-request.t
 import {
   arrayOf,
   boolean,
-  generationBody,
   integer,
   modelId,
   nullableWithDefault,
@@ -25,6 +24,7 @@ import {
   usageOption,
 } from '../../schemas/openai-fields.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
+import { passedOnBody, toUpstreamFields } from '../../schemas/upstream-fields.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
 import { checkTools, toChat, toolFields } from './tools.ts'
@@ -37,7 +37,7 @@ const choices = () =>
     'Answers to the conversation, each with an `index`; its prompt is computed and counted once. With a `seed` each has one of its own.',
   )
 
-const chatBody = generationBody('ChatRequest', {
+const chatBody = passedOnBody('ChatRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' }),
   max_tokens: maxTokensOrDefault(),
@@ -76,6 +76,7 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
     ...toEndRules(body),
     ...toTopLogprobs(body),
     ...constraintOf(body),
+    ...toUpstreamFields(body),
     numBeams: 1,
     priority: body.priority,
   }

@@ -8,7 +8,6 @@ import {
   addUnsupported,
   anyTokenId,
   boolean,
-  generationBody,
   integer,
   maxTokens,
   modelId,
@@ -29,6 +28,7 @@ import {
   usageOption,
 } from '../../schemas/openai-fields.ts'
 import { samplingFields, toSampling } from '../../schemas/sampling.ts'
+import { passedOnBody, toUpstreamFields } from '../../schemas/upstream-fields.ts'
 
 /** As a batch has prompts and a chat has answers. */
 const MAX_PROMPTS = 64
@@ -58,7 +58,7 @@ const logprobs = () =>
     'Log probabilities of the generated tokens, and so many of the likeliest tokens in the place of each.',
   )
 
-const completionBody = generationBody('CompletionRequest', {
+const completionBody = passedOnBody('CompletionRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   prompt,
   max_tokens: nullableWithDefault(maxTokens(), DEFAULT_MAX_TOKENS),
@@ -132,6 +132,7 @@ function toGenerationRequest(body: z.output<typeof completionBody>): GenerationR
     ...toEndRules(body),
     ...constraintOf(body),
     ...(typeof body.logprobs === 'number' && { topLogprobs: body.logprobs }),
+    ...toUpstreamFields(body),
     numBeams: 1,
     priority: body.priority,
   }

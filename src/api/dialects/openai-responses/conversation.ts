@@ -57,12 +57,12 @@ export class Conversation {
 
   #addMessage({ role, content }: ItemOf<'message'>, index: number): void {
     if (role === 'assistant') {
-      this.#openTurn(index, isSilent).content = content
+      this.#openTurn(index, isSilent).content = content.content
       return
     }
     this.#endTurn()
     // OpenAI renamed the role; templates know the old name.
-    this.#push({ role: role === 'developer' ? 'system' : role, content }, index)
+    this.#push({ role: role === 'developer' ? 'system' : role, ...content }, index)
   }
 
   #addCall({ call_id: id, name, arguments: text }: ItemOf<'function_call'>, index: number): void {
@@ -74,7 +74,7 @@ export class Conversation {
     const name = this.#calledNames.get(toolCallId)
     if (name === undefined) return false
     this.#endTurn()
-    this.#push({ role: 'tool', content: output, toolCallId, name }, index)
+    this.#push({ role: 'tool', ...output, toolCallId, name }, index)
     return true
   }
 

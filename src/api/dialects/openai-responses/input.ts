@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { brokenRule } from '../../../net/requests/request-fields.ts'
+import type { ContentPart } from '../../../protocol/chat.ts'
 import {
   addUnsupported,
   arrayOf,
@@ -17,31 +18,62 @@ import {
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/long-array.ts'
 import { stringOr } from '../../schemas/string-or.ts'
-import { refuseUnreadPart } from '../../schemas/unread-parts.ts'
+import { joinParts, refuseUnreadPart, toMediaPart } from '../../schemas/content-parts.ts'
 
 /** Ids that clients make themselves are as long as they like; OpenAI's are 64 characters at most. */
 const MAX_CALL_ID_CHARACTERS = 256
 const CALL_ID_RULE = `a string of 1 to ${MAX_CALL_ID_CHARACTERS} characters`
 
-const textPart = z
-  .object({ type: z.literal(['input_text', 'output_text', 'text']), text: text() })
-  .transform((part) => part.text)
+const textPart = z.object({ type: z.literal(['input_text', 'output_text', 'text']), text: text() })
 
-const refusalPart = z
-  .object({ type: z.literal('refusal'), refusal: text() })
-  .transform((part) => part.refusal)
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: text() })
+
+const imagePart = z
+  .object({
+    type: z.literal('input_image'),
+    image_url: text().describe('Its address, or a `data:` URL.'),
+    detail: text().nullish(),
+  })
+  .describe('For a model that reads images.')
+
+const filePart = z
+  .object({
+    type: z.literal('input_file'),
+    file_data: text().describe('A `data:` URL.'),
+    filename: text().nullish(),
+  })
+  .describe('For a model that reads files.')
+
+const MEDIA_TYPES = ['input_image', 'input_file'] as const
+
+const contentPart = z.discriminatedUnion('type', [textPart, refusalPart, imagePart, filePart], {
+  error: mustBeOfType(['input_text', 'output_text', 'refusal']),
+})
 
 const content = stringOr(
   (given) => [{ type: 'text', text: given }],
-  longArray(
-    z.discriminatedUnion('type', [textPart, refusalPart], {
-      error: mustBeOfType(['input_text', 'output_text', 'refusal']),
-    }),
-    {
-      error: must('a string (or an array of text parts)'),
-    },
-  ),
-).transform((texts) => texts.join(''))
+  longArray(contentPart, { error: must('a string (or an array of text parts)') }),
+).transform((parts) => joinParts(parts.map(toPart)))
+
+function toPart(part: z.output<typeof contentPart>, index: number): ContentPart {
+  const place = `[${index}]`
+  switch (part.type) {
+    case 'refusal':
+      return { kind: 'text', text: part.refusal }
+    case 'input_image': {
+      const image = { url: part.image_url, ...(typeof part.detail === 'string' && { detail: part.detail }) }
+      return toMediaPart({ type: 'image_url', image_url: image }, part.type, place)
+    }
+    case 'input_file': {
+      const file = { file_data: part.file_data, filename: part.filename ?? 'file' }
+      return toMediaPart({ type: 'file', file }, part.type, place)
+    }
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { kind: 'text', text: part.text }
+  }
+}
 
 const message = z.object({
   type: z.literal('message').describe('May be left out.'),
@@ -97,7 +129,8 @@ function readItem(given: unknown, context: z.RefinementCtx): unknown {
         : 'this server runs no tools of its own'
     addUnsupported(context, ['type'], `${brokenRule(quoteNames(ITEM_TYPES), type)}: ${why}`)
   }
-  refuseUnreadPart(given, type === 'message' ? 'content' : 'output', context)
+  const read = given['role'] === 'assistant' ? [] : MEDIA_TYPES
+  refuseUnreadPart(given, type === 'message' ? 'content' : 'output', { read, context })
   return { ...given, type }
 }
 

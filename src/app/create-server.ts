@@ -16,6 +16,7 @@ import type { Engine, ModelInfo } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { quantizedTypeOf } from '../checkpoints/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
@@ -63,14 +64,16 @@ export async function createServer(
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
   let onChange = (): void => {}
+  const upstreams = new UpstreamMetrics()
   const { registry, quantizeJobs } = createRegistry(config, {
     ...hooks,
     log,
+    upstreams,
     servedTiers,
     isSupervisor: workers > 1,
     onChange: () => onChange(),
   })
-  const deps = { tls, registry, quantizeJobs, servedTiers, log, checked: outlining }
+  const deps = { tls, registry, quantizeJobs, servedTiers, log, upstreams, checked: outlining }
   const openOne = async () => {
     const { openService } = await import('./open-service.ts')
     return { ...(await openService(config, deps)), replaceWorkers: null }
@@ -124,6 +127,7 @@ async function readTlsIdentity({
 
 interface RegistryDeps extends ServerHooks {
   readonly log: Log
+  readonly upstreams: UpstreamMetrics
   readonly servedTiers: ServedTiers
   /** Whether other processes serve the requests. */
   readonly isSupervisor: boolean
@@ -132,7 +136,7 @@ interface RegistryDeps extends ServerHooks {
 }
 
 function createRegistry(config: ServerConfig, deps: RegistryDeps) {
-  const { onLoadProgress, log, servedTiers, isSupervisor, onChange } = deps
+  const { onLoadProgress, log, upstreams, servedTiers, isSupervisor, onChange } = deps
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createOpener({
@@ -144,6 +148,8 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
         onEngineChange: onChange,
       }),
       log,
+      // Those of workers measure their own requests.
+      ...(!isSupervisor && { upstreams }),
       onEngineChange: onChange,
     }),
     openFallback: () =>

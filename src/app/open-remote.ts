@@ -3,22 +3,26 @@ import { systemClock } from '../core/clock.ts'
 import { RemoteEngine } from '../engines/remote/remote-engine.ts'
 import type { OpenEngine } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import type { OpenLocalEngine } from './open-checkpoint.ts'
 
 interface OpenerDeps {
   readonly openLocal: OpenLocalEngine
   readonly log: Pick<Log, 'info' | 'warn'>
+  readonly upstreams?: UpstreamMetrics
   /** Called when an endpoint takes work, or takes none. */
   readonly onEngineChange?: () => void
 }
 
-export function createOpener({ openLocal, log, onEngineChange = () => {} }: OpenerDeps): OpenEngine {
+export function createOpener(deps: OpenerDeps): OpenEngine {
+  const { openLocal, log, upstreams, onEngineChange = () => {} } = deps
   return async (modelId, source, hooks) => {
     if (source.kind === 'local') return await openLocal(modelId, source, hooks)
     return await RemoteEngine.open({
       ...source,
       modelId,
       clock: systemClock,
+      ...(upstreams !== undefined && { observer: upstreams.of(modelId) }),
       onHealth: (url, isHealthy) => {
         if (isHealthy) log.info({ model: modelId, endpoint: url }, 'an endpoint takes requests')
         else log.warn({ model: modelId, endpoint: url }, 'an endpoint does not answer its health probe')

@@ -17,6 +17,7 @@ import type { SharedState } from '../core/shared-state.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
@@ -50,6 +51,7 @@ export interface ServiceDeps {
   /** Null where another process counts what waits. */
   readonly servedTiers: ServedTiers | null
   readonly log: Log
+  readonly upstreams: Pick<UpstreamMetrics, 'all'>
   /** No database or port is opened until it resolves, nor when it rejects. */
   readonly checked: Promise<unknown>
   /** What a worker process has of its supervisor. @default this process is the service */
@@ -76,7 +78,7 @@ export interface ProcessService extends Service {
 /** @throws what `checked` rejects with, StartError, or Node's own error when the address cannot be listened on */
 export async function openService(
   config: ServerConfig,
-  { tls, registry, quantizeJobs, servedTiers, log, checked, supervised }: ServiceDeps,
+  { tls, registry, quantizeJobs, servedTiers, log, upstreams, checked, supervised }: ServiceDeps,
 ): Promise<ProcessService> {
   await checked
   const clock = systemClock
@@ -109,6 +111,7 @@ export async function openService(
     models: supervised === undefined ? registry : { list: () => [], waitingOf: () => 0 },
     isReady: () => whyNotReady() === null,
     isRedisUp: opened.isRedisUp,
+    upstreams,
     ...(supervised === undefined
       ? { isDatabaseUp: state.isDatabaseUp }
       : { renderService: supervised.renderService }),

@@ -16,6 +16,7 @@ import {
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
 import { standardError } from '../core/standard-error.ts'
 import type { RequestTimeline } from './request-timeline.ts'
+import type { UpstreamMetrics } from './upstream-metrics.ts'
 
 export interface EndedRequest {
   readonly method: string
@@ -46,6 +47,8 @@ export interface MetricsSources {
   readonly isRedisUp?: (() => boolean) | null
   /** By its name, for databases that are servers. @default none is */
   readonly isDatabaseUp?: Readonly<Record<string, () => boolean>>
+  /** Of remote models. @default there are none */
+  readonly upstreams?: Pick<UpstreamMetrics, 'all'>
   /** The metrics of all processes of the service. @default this one is all */
   readonly renderService?: () => Promise<string>
 }
@@ -155,7 +158,8 @@ export class Metrics {
     registers: this.#registers,
   })
 
-  constructor({ models, isReady, isRedisUp = null, isDatabaseUp = {}, renderService }: MetricsSources) {
+  constructor(sources: MetricsSources) {
+    const { models, isReady, isRedisUp = null, isDatabaseUp = {}, upstreams, renderService } = sources
     this.#render = renderService ?? (() => this.#registry.metrics())
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
@@ -230,6 +234,7 @@ export class Metrics {
           this.set(isRedisUp() ? 1 : 0)
         },
       })
+    for (const metric of upstreams?.all ?? []) this.#registry.registerMetric(metric)
     const databases = Object.entries(isDatabaseUp)
     if (databases.length > 0)
       this.#addGauge({

@@ -7,6 +7,7 @@ import { ReplicatedEngine } from '../../engines/process/host/replicated-engine.t
 import { RemoteEngine } from '../../engines/remote/remote-engine.ts'
 import type { Engine, EnginePlace } from '../../protocol/engine.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { UpstreamMetrics } from '../../telemetry/upstream-metrics.ts'
 import type { VersionData } from './models-table.ts'
 
 export interface OpenedEngine {
@@ -18,15 +19,17 @@ export interface OpenedEngine {
 interface WorkerEnginesDeps {
   readonly channel: Pick<Channel, 'cast'>
   readonly log: Pick<Log, 'warn'>
+  readonly upstreams: UpstreamMetrics
 }
 
-export function createWorkerEngines({ channel, log }: WorkerEnginesDeps) {
+export function createWorkerEngines({ channel, log, upstreams }: WorkerEnginesDeps) {
   return async ({ version, modelId, engine: data }: VersionData): Promise<OpenedEngine> => {
     if (data.kind === 'upstream') {
       const { endpoints, model, apiKey } = data.source
       const secret = apiKey === null ? null : new SecretText(apiKey)
       // What its endpoints answer is in the supervisor's log.
-      const options = { endpoints, model, apiKey: secret, modelId, clock: systemClock }
+      const observer = upstreams.of(modelId)
+      const options = { endpoints, model, apiKey: secret, modelId, clock: systemClock, observer }
       return { engine: await RemoteEngine.open(options), update: () => {} }
     }
     const replicas = data.places.map(

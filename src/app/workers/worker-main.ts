@@ -11,6 +11,7 @@ import { readAliases } from '../read-aliases.ts'
 import { RenderThread } from '../../models/chat/render-thread.ts'
 import { readCertificate, type TlsIdentity } from '../../net/tls/certificate.ts'
 import { createLog } from '../../telemetry/log.ts'
+import { UpstreamMetrics } from '../../telemetry/upstream-metrics.ts'
 import type { EnginePlace } from '../../protocol/engine.ts'
 import { openService, type ProcessService } from '../open-service.ts'
 import { remoteCredentials } from './credentials-calls.ts'
@@ -75,11 +76,12 @@ async function startWorker({
   openedAtUnixSeconds,
 }: WorkerStart): Promise<void> {
   const log = createLog({ level: config.logLevel, fields: { worker: number } })
+  const upstreams = new UpstreamMetrics()
   const registry = new WorkerModels({
     channel,
     renderThread: new RenderThread(),
     aliases: readAliases(config),
-    openEngine: createWorkerEngines({ channel, log }),
+    openEngine: createWorkerEngines({ channel, log, upstreams }),
   })
   models = registry
   // The table is here when the answer is.
@@ -92,6 +94,7 @@ async function startWorker({
     },
     servedTiers: null,
     log,
+    upstreams,
     checked: Promise.resolve(),
     supervised: {
       shared: remoteSharedState(channel),

@@ -61,7 +61,7 @@ export class EndpointSet {
   choose(key: string | null, tried: ReadonlySet<Endpoint>): Endpoint | null {
     const left = this.available.filter((endpoint) => !tried.has(endpoint))
     // One whose breaker is closed and whose last probe was answered comes before one that must be tried first.
-    const closed = left.filter(({ breaker, isHealthy }) => breaker.isClosed && isHealthy !== false)
+    const closed = left.filter(({ takesWork }) => takesWork)
     return chooseEndpoint(closed.length > 0 ? closed : left, key)
   }
 

@@ -7,6 +7,7 @@
 import { type Dispatcher, Pool } from 'undici'
 import type { Clock } from '../../core/clock.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
+import type { EndpointObserver, UpstreamOutcome } from '../../telemetry/upstream-metrics.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { answerLost, type UpstreamRefusal } from './upstream-errors.ts'
 
@@ -37,6 +38,8 @@ export interface EndpointOptions {
   readonly apiKey: SecretText | null
   readonly timeouts: RemoteTimeouts
   readonly clock: Clock
+  /** @default nothing is observed */
+  readonly observer?: EndpointObserver
 }
 
 /** A refusal, or an answer whose first byte has come. */
@@ -57,18 +60,22 @@ export class Endpoint {
   readonly #pool: Pool
   readonly #headers: Readonly<Record<string, string>>
   readonly #timeouts: RemoteTimeouts
+  readonly #observer: EndpointObserver | undefined
+  readonly #onGone: (() => void) | undefined
   #outstanding = 0
   /** Whether it has the route of vLLM, SGLang and llama-server. */
   #hasHealth = true
   /** Set by the probes; null until the first one. */
   isHealthy: boolean | null = null
 
-  constructor({ url, hostName }: EndpointAddress, { apiKey, timeouts, clock }: EndpointOptions) {
+  constructor({ url, hostName }: EndpointAddress, { apiKey, timeouts, clock, observer }: EndpointOptions) {
     const { origin, pathname } = new URL(url)
     this.url = url
     this.#root = pathname.replace(/\/v1$/, '')
     this.#timeouts = timeouts
     this.breaker = new CircuitBreaker(clock)
+    this.#observer = observer
+    this.#onGone = observer?.onOpen(url, () => this)
     this.#pool = new Pool(origin, {
       connect: { timeout: timeouts.connectMs, ...(hostName !== null && { servername: hostName }) },
       // The timers below know what is waited for.
@@ -84,6 +91,11 @@ export class Endpoint {
     }
   }
 
+  /** Whether its last probe was answered and its breaker is closed. */
+  get takesWork(): boolean {
+    return this.isHealthy !== false && this.breaker.isClosed
+  }
+
   get outstanding(): number {
     return this.#outstanding
   }
@@ -96,6 +108,9 @@ export class Endpoint {
     signal.addEventListener('abort', onAbort, { once: true })
     const timer = setTimeout(() => stop.abort(new Error('nothing came in time')), this.#timeouts.firstByteMs)
     this.#outstanding++
+    const sentMs = performance.now()
+    const observe = (outcome: UpstreamOutcome): void =>
+      this.#observer?.onAnswer(this.url, outcome, (performance.now() - sentMs) / 1000)
     let isOver = false
     const finish = (): void => {
       if (isOver) return
@@ -108,12 +123,14 @@ export class Endpoint {
       const response = await this.#request(path, { method: 'POST', body, signal: stop.signal })
       if (response.statusCode !== 200) {
         const refusal = await readRefusal(response)
+        observe('refused')
         finish()
         return { kind: 'refused', refusal }
       }
       const pieces: AsyncIterator<Uint8Array> = response.body[Symbol.asyncIterator]()
       const first = await pieces.next()
       clearTimeout(timer)
+      observe('answered')
       const answer: OpenAnswer = { pieces, first, stop, signal, finish, isFinished: false }
       return {
         kind: 'answered',
@@ -124,6 +141,7 @@ export class Endpoint {
       }
     } catch (error) {
       finish()
+      observe(signal.aborted ? 'left' : 'failed')
       signal.throwIfAborted()
       throw stop.signal.aborted ? stop.signal.reason : error
     }
@@ -153,6 +171,7 @@ export class Endpoint {
   }
 
   async close(): Promise<void> {
+    this.#onGone?.()
     await this.#pool.destroy()
   }
 

@@ -41,7 +41,7 @@ const ENDED = new Error('the answer is over')
 /** Statuses of a server that has no such route. */
 const NO_ROUTE: ReadonlySet<number> = new Set([404, 405, 501])
 
-export interface RemoteEngineOptions extends Pick<EndpointSetOptions, 'resolve' | 'onHealth'> {
+export interface RemoteEngineOptions extends Pick<EndpointSetOptions, 'resolve' | 'onHealth' | 'observer'> {
   /** For messages. */
   readonly modelId: string
   readonly endpoints: readonly string[]

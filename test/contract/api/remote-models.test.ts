@@ -3,8 +3,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOpener } from '../../../src/app/open-remote.ts'
 import { PromptGuard } from '../../../src/guards/prompt/prompt-guard.ts'
 import type { RegisterOptions } from '../../../src/models/registry.ts'
+import { Metrics } from '../../../src/telemetry/metrics.ts'
+import { UpstreamMetrics } from '../../../src/telemetry/upstream-metrics.ts'
 import { toModelPolicy } from '../../../src/protocol/model-policy.ts'
-import { createRegistry, createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
+import {
+  ADMIN_KEY,
+  createRegistry,
+  createTestApp,
+  createTierAuthenticator,
+} from '../../support/servers/test-app.ts'
 import { whenUnused } from '../../support/shared.ts'
 import {
   chatEnd,
@@ -16,10 +23,10 @@ import {
 
 const BUILT = new URL('../../../dist/guards/prompt/scan-worker.js', import.meta.url)
 
-const openEngine = createOpener({
+const OPENER_DEPS = {
   openLocal: () => Promise.reject(new Error('there are no local models here')),
   log: { info: () => {}, warn: () => {} },
-})
+}
 
 /** A port that nothing listens on: it belongs to a server that has been closed. */
 async function closedUrl(): Promise<string> {
@@ -28,17 +35,24 @@ async function closedUrl(): Promise<string> {
 }
 
 async function serve(
-  models: Readonly<Record<string, { readonly url: string } & Parameters<typeof toModelPolicy>[0]>>,
+  models: Readonly<
+    Record<
+      string,
+      { readonly url: string; readonly more?: readonly string[] } & Parameters<typeof toModelPolicy>[0]
+    >
+  >,
   options: Parameters<typeof createTestApp>[0] = {},
 ) {
-  const registry = createRegistry({ openEngine })
+  const upstreams = new UpstreamMetrics()
+  const registry = createRegistry({ openEngine: createOpener({ ...OPENER_DEPS, upstreams }) })
   whenUnused(() => registry.close())
-  for (const [id, { url, ...policy }] of Object.entries(models)) {
+  for (const [id, { url, more: others = [], ...policy }] of Object.entries(models)) {
     const more: RegisterOptions = { policy: toModelPolicy(policy) }
-    const source = { kind: 'openai', endpoints: [url], apiKey: null, model: 'up' } as const
+    const source = { kind: 'openai', endpoints: [url, ...others], apiKey: null, model: 'up' } as const
     await registry.register(id, source, more)
   }
-  return createTestApp({ registry, ...options })
+  const metrics = new Metrics({ models: registry, isReady: () => true, upstreams })
+  return createTestApp({ registry, metrics, ...options })
 }
 
 const ask = (model: string, more: object = {}) => ({
@@ -297,6 +311,28 @@ describe('a remote model', () => {
     expect(statusCode).toBe(200)
     expect(body).toContain('"code":"engine_failed"')
     expect(usage).toMatchObject([{ status: 500 }])
+  })
+})
+
+describe('the metrics of endpoints', () => {
+  it('tell what became of the requests to each, and which of them take work', async () => {
+    await using upstream = await FaultyUpstream.start(sayPieces('a'))
+    await using failing = await FaultyUpstream.start((response) => void response.writeHead(500).end())
+    const { post, call } = await serve({ m: { url: upstream.url, more: [failing.url] } })
+    // Their beginnings choose an endpoint each; a failed one is asked at the other.
+    for (let count = 0; count < 24; count++)
+      await post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: `${count}` }] })
+
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+    const metrics = (await call({ url: '/metrics', headers })).body
+
+    const labels = (url: string) => `model="m",endpoint="${url}"`
+    expect(metrics).toContain(`sluice_upstream_requests_total{${labels(upstream.url)},outcome="answered"} 24`)
+    expect(metrics).toContain(`sluice_upstream_requests_total{${labels(failing.url)},outcome="refused"} 3`)
+    expect(metrics).toContain(`sluice_upstream_first_byte_seconds_count{${labels(upstream.url)}} 24`)
+    expect(metrics).toContain(`sluice_upstream_up{${labels(upstream.url)}} 1`)
+    expect(metrics).toContain(`sluice_upstream_up{${labels(failing.url)}} 0`)
+    expect(metrics).toContain(`sluice_upstream_requests_running{${labels(upstream.url)}} 0`)
   })
 })
 

@@ -140,7 +140,7 @@ function knownOrNull(value: number | undefined): number | null {
 function capabilitiesOf(outline: ModelOutline | null): Capability[] | null {
   if (outline === null) return null
   // An upstream does not say which of them it serves.
-  if (outline.engine === 'openai') return ['generate', 'chat', 'embeddings']
+  if (outline.engine === 'openai') return ['generate', 'chat', 'embeddings', 'rerank']
   if (outline.embedding === undefined) return ['generate', 'chat']
   return outline.embedding.pooling === 'rank' ? ['rerank'] : ['embeddings', 'rerank']
 }

@@ -30,7 +30,7 @@ export async function sendRequest(
     endpoint.breaker.pass()
     try {
       const answer = await endpoint.send(path, json, signal)
-      if (answer.kind === 'refused' && answer.refusal.status >= 500) endpoint.breaker.recordFailure()
+      if (answer.kind === 'refused' && isAway(answer.refusal.status)) endpoint.breaker.recordFailure()
       else endpoint.breaker.recordSuccess()
       if (answer.kind === 'answered' || !mayTryElsewhere(answer.refusal.status)) return answer
       refused = answer
@@ -50,8 +50,13 @@ export async function sendRequest(
   throw unavailable(tried.size === 0 ? 'none of its endpoints is up.' : 'its endpoints do not answer.')
 }
 
+/** A 500 may be the request's own fault: a client that repeats it must not take the endpoint from the others. Its probes tell more. */
+function isAway(status: number): boolean {
+  return status > 501
+}
+
 function mayTryElsewhere(status: number): boolean {
-  return status === 429 || status >= 500
+  return status === 429 || (status >= 500 && status !== 501)
 }
 
 function isStale(error: unknown): boolean {

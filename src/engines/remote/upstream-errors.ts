@@ -26,9 +26,14 @@ export function toRefusal(model: string, { status, retryAfter, body }: UpstreamR
     return new ServiceError('engine_unavailable', {
       message: "its upstream does not take this server's key.",
     })
-  if (status >= 400 && status < 500)
+  if ((status >= 400 && status < 500) || isUnsupported(status, message))
     return tooLong(message) ?? new ServiceError('upstream_refused', { model, message })
   return unavailable(`its upstream failed: ${message}`, wait ?? undefined)
+}
+
+/** llama-server says with a 500 that a model reads no images. */
+function isUnsupported(status: number, message: string): boolean {
+  return status === 501 || (status === 500 && /not support/i.test(message))
 }
 
 export function unavailable(message: string, retryAfterSeconds = 5): ServiceError {

@@ -1,6 +1,7 @@
 /**
- * Tokens of an upstream: `/tokenize` and `/detokenize` at its root, in the words of vLLM and Sluice and in those of llama-server, which
- * has a route of its own for a chat's text. Called by `remote-engine.ts`.
+ * Tokens of an upstream: `/tokenize` and `/detokenize` at its root. It is asked in the words of vLLM, SGLang and Sluice, whose answers
+ * have a count; llama-server's, which finds no text in them, have none and is asked in its own, with a route of its own for a chat's
+ * text. Called by `remote-engine.ts`.
  */
 import type { TokenizedText, TokenizeRequest, TokenPrompt } from '../../protocol/engine.ts'
 import { countOf, isObject, type Json } from './answer-chunk.ts'
@@ -10,8 +11,6 @@ import { answerLost } from './upstream-errors.ts'
 /** Asks an upstream; null where it has no such route. @throws ServiceError for any other refusal */
 export type AskUpstream = (request: UpstreamRequest) => Promise<Json | null>
 
-type TokenizeText = Pick<TokenizeRequest, 'prompt' | 'wantsTexts'>
-
 /** Null where the upstream has no such route. @throws ServiceError `engine_failed` for an answer without tokens */
 export async function tokenizeUpstream(
   ask: AskUpstream,
@@ -19,17 +18,23 @@ export async function tokenizeUpstream(
   request: TokenizeRequest,
 ): Promise<TokenizedText | null> {
   const { prompt, chat, wantsTexts = false } = request
-  if (chat === undefined) return toTokens(await ask(toTextRequest(model, request)))
-  const answer = await ask(
-    toRequest('/tokenize', { model, ...chatFields(chat), return_token_strs: wantsTexts }),
+  const text = prompt.pieces.join('')
+  const given =
+    chat === undefined ? { prompt: text, add_special_tokens: prompt.addSpecial } : chatFields(chat)
+  const answer = await ask(toRequest('/tokenize', { model, ...given, return_token_strs: wantsTexts }))
+  if (answer === null || countOf(answer['count']) !== null) return toTokens(answer)
+  const content = chat === undefined ? text : await renderedBy(ask, { model, ...chatFields(chat) })
+  if (content === null) return null
+  const addSpecial = chat !== undefined || prompt.addSpecial
+  return toTokens(
+    await ask(toRequest('/tokenize', { model, content, add_special: addSpecial, with_pieces: wantsTexts })),
   )
-  // llama-server finds no text in a chat, and has no count in its answers.
-  if (answer !== null && countOf(answer['count']) !== null) return toTokens(answer)
-  const rendered = await ask(toRequest('/apply-template', { model, ...chatFields(chat) }))
-  const text = rendered?.['prompt']
-  if (typeof text !== 'string') return null
-  const ofText = { prompt: { ...prompt, pieces: [text], addSpecial: true }, wantsTexts }
-  return toTokens(await ask(toTextRequest(model, ofText)))
+}
+
+async function renderedBy(ask: AskUpstream, body: UpstreamRequest['body']): Promise<string | null> {
+  const answer = await ask(toRequest('/apply-template', body))
+  const text = answer?.['prompt']
+  return typeof text === 'string' ? text : null
 }
 
 /** Null where the upstream has no such route. @throws ServiceError `engine_failed` for an answer without a text */
@@ -43,13 +48,6 @@ export async function detokenizeUpstream(
   const text = answer['prompt'] ?? answer['content']
   if (typeof text !== 'string') throw answerLost('has no text')
   return text
-}
-
-function toTextRequest(model: string, { prompt, wantsTexts = false }: TokenizeText): UpstreamRequest {
-  const text = prompt.pieces.join('')
-  const ofVllm = { prompt: text, add_special_tokens: prompt.addSpecial, return_token_strs: wantsTexts }
-  const ofLlamaServer = { content: text, add_special: prompt.addSpecial, with_pieces: wantsTexts }
-  return toRequest('/tokenize', { model, ...ofVllm, ...ofLlamaServer })
 }
 
 function toRequest(path: UpstreamRequest['path'], body: UpstreamRequest['body']): UpstreamRequest {

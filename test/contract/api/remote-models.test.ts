@@ -299,6 +299,35 @@ describe('a remote model', () => {
     if (status === 400) expect(answer.json().error.message).toContain('its own sentence')
   })
 
+  it.each([
+    [501, 'This server does not support reranking.'],
+    [500, 'image input is not supported'],
+  ])('passes on that its upstream cannot do something, with a %i', async (status, message) => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(status).end(JSON.stringify({ error: { message } }))
+    })
+    const { post } = await serve({ m: upstream })
+
+    const answer = await post('/v1/chat/completions', ask('m'))
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error).toMatchObject({ code: 'upstream_refused' })
+    expect(answer.json().error.message).toContain(message)
+  })
+
+  it('keeps an endpoint whose answers to one client are a 500', async () => {
+    await using upstream = await FaultyUpstream.start((response, call) =>
+      'seed' in call.body ? void response.writeHead(500).end('{}') : sayPieces('a')(response, call),
+    )
+    const { post } = await serve({ m: upstream })
+
+    for (let count = 0; count < 8; count++)
+      expect((await post('/v1/chat/completions', ask('m', { seed: 1 }))).statusCode).toBe(503)
+
+    expect((await post('/v1/chat/completions', ask('m'))).statusCode).toBe(200)
+    expect(upstream.calls).toHaveLength(9)
+  })
+
   it('ends a stream whose upstream dies with an error event', async () => {
     await using upstream = await FaultyUpstream.start((response) => {
       openStream(response)
@@ -317,7 +346,7 @@ describe('a remote model', () => {
 describe('the metrics of endpoints', () => {
   it('tell what became of the requests to each, and which of them take work', async () => {
     await using upstream = await FaultyUpstream.start(sayPieces('a'))
-    await using failing = await FaultyUpstream.start((response) => void response.writeHead(500).end())
+    await using failing = await FaultyUpstream.start((response) => void response.writeHead(503).end())
     const { post, call } = await serve({ m: { url: upstream.url, more: [failing.url] } })
     // Their beginnings choose an endpoint each; a failed one is asked at the other.
     for (let count = 0; count < 24; count++)

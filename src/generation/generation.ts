@@ -146,6 +146,7 @@ export class Generation implements Disposable {
       return generation
     } catch (error) {
       generation[Symbol.dispose]()
+      if (context.signal.aborted || !isUnreachable(error)) await bill(deps, context, Promise.reject(error))
       throw error
     }
   }

@@ -86,6 +86,15 @@ export class AnswerReader {
     return events
   }
 
+  /** The stream has broken off: the pieces that were not counted yet. */
+  uncounted(): readonly AnswerEvent[] {
+    return this.#choices.flatMap((choice, index) => {
+      const { uncounted } = choice
+      choice.uncounted = 0
+      return uncounted === 0 ? [] : [this.#tokens(index, uncounted)]
+    })
+  }
+
   #start(): readonly AnswerEvent[] {
     if (this.#hasStarted) return []
     this.#hasStarted = true

@@ -198,15 +198,26 @@ export class RemoteEngine implements Engine {
       topLogprobs: run.request.options.topLogprobs ?? 0,
       estimatedPromptTokens: estimateTokens(run),
     })
-    for await (const datas of readSseData(answer.body)) {
-      const end = datas.indexOf('[DONE]')
-      const events = (end === -1 ? datas : datas.slice(0, end)).flatMap((data) => reader.read(data))
-      if (events.length > 0) yield events
-      if (end === -1) continue
-      answer.finish()
-      break
+    // What came before a failure leaves before it, and is counted.
+    const read: AnswerEvent[] = []
+    const takeRead = (): readonly AnswerEvent[] => read.splice(0)
+    try {
+      for await (const datas of readSseData(answer.body)) {
+        const end = datas.indexOf('[DONE]')
+        for (const data of end === -1 ? datas : datas.slice(0, end)) read.push(...reader.read(data))
+        if (read.length > 0) yield takeRead()
+        if (end === -1) continue
+        answer.finish()
+        break
+      }
+      read.push(...reader.end())
+    } catch (thrown) {
+      run.signal.throwIfAborted()
+      read.push(...reader.uncounted())
+      if (read.length > 0) yield takeRead()
+      throw thrown
     }
-    yield reader.end()
+    yield read
   }
 
   async #send(run: Run): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {

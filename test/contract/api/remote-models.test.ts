@@ -1,4 +1,5 @@
 /** Remote models over HTTP: an app in front of upstreams on real sockets. */
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOpener } from '../../../src/app/open-remote.ts'
 import { PromptGuard } from '../../../src/guards/prompt/prompt-guard.ts'
@@ -11,11 +12,13 @@ import {
   createRegistry,
   createTestApp,
   createTierAuthenticator,
+  KEY,
 } from '../../support/servers/test-app.ts'
 import { whenUnused } from '../../support/shared.ts'
 import {
   chatEnd,
   chatEvent,
+  completionEvent,
   FaultyUpstream,
   openStream,
   sayPieces,
@@ -328,18 +331,34 @@ describe('a remote model', () => {
     expect(upstream.calls).toHaveLength(9)
   })
 
-  it('ends a stream whose upstream dies with an error event', async () => {
-    await using upstream = await FaultyUpstream.start((response) => {
+  const faults: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+    dies: (response) => response.destroy(),
+    'ends too early': (response) => response.end(),
+    'ends in half a character': (response) => response.end(Buffer.of(0x64, 0xe2, 0x82)),
+    'sends an error': (response) => response.end('data: {"error":{"message":"out of memory"}}\n\n'),
+  }
+  const dialects = {
+    '/v1/chat/completions': { body: ask('m'), failure: '"code":"engine_failed"' },
+    '/v1/messages': { body: ask('m', { max_tokens: 8 }), failure: 'event: error\ndata: {"type":"error"' },
+    '/v1/responses': { body: { model: 'm', input: 'hi' }, failure: 'event: response.failed\n' },
+    '/v1/completions': { body: { model: 'm', prompt: 'hi' }, failure: '"code":"engine_failed"' },
+  }
+  it.each(
+    Object.keys(faults).flatMap((fault) => Object.keys(dialects).map((path) => [fault, path] as const)),
+  )('ends a stream whose upstream %s with the error of %s', async (fault, path) => {
+    await using upstream = await FaultyUpstream.start((response, call) => {
       openStream(response)
-      response.write(chatEvent({ content: 'a' }), () => response.destroy())
+      const piece = call.path === '/v1/completions' ? completionEvent('a') : chatEvent({ content: 'a' })
+      response.write(piece, () => faults[fault]?.(response))
     })
     const { post, usage } = await serve({ m: upstream })
+    const { body: asked, failure } = dialects[path as keyof typeof dialects]
 
-    const { statusCode, body } = await post('/v1/chat/completions', ask('m', { stream: true }))
+    const { statusCode, body } = await post(path, { ...asked, stream: true })
 
     expect(statusCode).toBe(200)
-    expect(body).toContain('"code":"engine_failed"')
-    expect(usage).toMatchObject([{ status: 500 }])
+    expect(body).toContain(failure)
+    expect(usage).toMatchObject([{ status: 500, tokensOut: 1 }])
   })
 })
 
@@ -412,6 +431,27 @@ describe('the fallback of a model', () => {
     expect((await post('/v1/chat/completions', ask('refused'))).json().error.code).toBe('upstream_refused')
     for (const model of ['a', 'b', 'c'])
       expect((await post('/v1/chat/completions', ask(model))).json().error.code).toBe('engine_unavailable')
+  })
+
+  it('leaves a usage row also where the client has left before the first event', async () => {
+    await using upstream = await FaultyUpstream.start(() => {})
+    await using other = await FaultyUpstream.start(sayPieces('a'))
+    const { listen, usage } = await serve({ m: { url: upstream.url, fallback: 'other' }, other })
+    const leaving = new AbortController()
+    const answer = fetch(`http://127.0.0.1:${await listen()}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask('m', { stream: true })),
+      signal: leaving.signal,
+    })
+    await expect.poll(() => upstream.calls).toHaveLength(1)
+
+    leaving.abort()
+
+    await expect(answer).rejects.toThrow()
+    await upstream.calls[0]?.closed
+    await expect.poll(() => usage).toMatchObject([{ status: 499, model: 'm' }])
+    expect(other.calls).toHaveLength(0)
   })
 
   it('sends no embedding to another model', async () => {

@@ -65,6 +65,11 @@ export function chatEvent(delta: object, more: object = {}): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`
 }
 
+/** One event of a completion's stream. */
+export function completionEvent(text: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, text, finish_reason: null }] })}\n\n`
+}
+
 /** The events behind the text: the end, what it used, and `[DONE]`. */
 export function chatEnd(usage: object | null = { prompt_tokens: 7, completion_tokens: 5 }): string {
   const last = usage === null ? '' : `data: ${JSON.stringify({ choices: [], usage })}\n\n`

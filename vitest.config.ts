@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { POSTGRES_BIN, REDIS_SERVER } from './tools/optional-programs.mjs'
+import { CHROMIUM, POSTGRES_BIN, REDIS_SERVER } from './tools/optional-programs.mjs'
 
 /** The mode of `npm run test:soak`, in which the tests that repeat something do so at length (`lengthOf`). */
 const SOAK = 'soak'
@@ -25,7 +25,7 @@ export default defineConfig(({ mode }) => {
     // All projects in one queue, e2e beside the others; half of what an e2e test does is to wait.
     maxWorkers: availableParallelism() + 1,
   }
-  const unit = ['src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts']
+  const unit = ['{src,tools,bench,console}/**/*.test.ts']
   // The suites of what is stored, once more: `inject('database')` says on what.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
   const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
@@ -47,6 +47,9 @@ export default defineConfig(({ mode }) => {
           ? []
           : [{ test: { ...onPostgres, name: 'postgres', include: stored, exclude: notStored } }]),
         ...(REDIS_SERVER === null ? [] : [{ test: { ...onRedis, name: 'redis', include: limited } }]),
+        ...(CHROMIUM === null
+          ? []
+          : [{ test: { ...ofAll, name: 'browser', include: ['test/browser/**/*.test.ts'] } }]),
         // The built program with real processes and ports.
         { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
       ],

@@ -14,6 +14,9 @@ function findProgram(name) {
 export const NGINX = findProgram('nginx')
 export const HAPROXY = findProgram('haproxy')
 export const REDIS_SERVER = findProgram('redis-server')
+/** Debian's name, and those of other systems. */
+export const CHROMIUM =
+  ['chromium', 'chromium-browser', 'google-chrome'].map(findProgram).find(Boolean) ?? null
 export const SYSTEMD_ANALYZE = findProgram('systemd-analyze')
 
 /** Debian keeps the programs of each version of PostgreSQL in a folder of their own. */
@@ -37,6 +40,9 @@ export function describeLeftOut() {
       : []),
     ...(HAPROXY === null
       ? ['not run: the tests behind HAProxy, which is not installed (Debian package haproxy)']
+      : []),
+    ...(CHROMIUM === null
+      ? ['not run: the tests of the console in a browser, which is not installed (Debian package chromium)']
       : []),
     ...(SYSTEMD_ANALYZE === null ? ['not run: the check of the systemd unit (Debian package systemd)'] : []),
     ...(POSTGRES_BIN === null

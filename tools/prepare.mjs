@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { withLock } from './lock.mjs'
 import { runCommand } from './run-command.mjs'
 
@@ -134,11 +135,31 @@ async function build(root) {
   const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
   if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
   copyDataFiles(path.join(root, 'src'), fresh)
+  await buildConsole(root, path.join(fresh, 'console'))
   writeFileSync(path.join(fresh, '.sources'), sources)
   const dist = path.join(root, 'dist')
   if (existsSync(dist)) renameSync(dist, path.join(scratch, 'old'))
   renameSync(fresh, dist)
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** The console's JavaScript as a browser loads all of it: what is above slows a phone down. */
+const MAX_CONSOLE_SCRIPT_BYTES = 120_000
+
+/** @param {string} root @param {string} to */
+async function buildConsole(root, to) {
+  const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const words = [vite, 'build', 'console', '--config', 'console/vite.config.mjs', '--outDir', to]
+  // Preact's checks of development would otherwise be built in where the environment asks for them.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root, env })
+  if (exitCode !== 0) throw new PrepareError(`the console was not built:\n${output.trim()}`)
+  const scripts = filesUnder(to).filter((file) => file.endsWith('.js'))
+  const bytes = scripts.reduce((sum, file) => sum + gzipSync(readFileSync(path.join(to, file))).length, 0)
+  if (bytes <= MAX_CONSOLE_SCRIPT_BYTES) return
+  throw new PrepareError(
+    `the console's scripts are ${bytes} bytes, gzipped, and may be ${MAX_CONSOLE_SCRIPT_BYTES}`,
+  )
 }
 
 /** Files that the compiler leaves alone. @param {string} from @param {string} to */
@@ -154,13 +175,19 @@ function hashSources(root) {
   const sources = filesUnder(path.join(root, 'src'))
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => path.join('src', file))
+  const page = filesUnder(path.join(root, 'console'))
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => path.join('console', file))
   const settings = [
     'tsconfig.json',
     'tsconfig.build.json',
     path.join('node_modules', 'typescript', 'package.json'),
+    path.join('node_modules', 'vite', 'package.json'),
   ]
   return hash(
-    [...sources, ...settings].map((file) => `${file}\0${readIfThere(path.join(root, file))}\0`).join(''),
+    [...sources, ...page, ...settings]
+      .map((file) => `${file}\0${readIfThere(path.join(root, file))}\0`)
+      .join(''),
   )
 }
 

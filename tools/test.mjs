@@ -15,6 +15,7 @@ const bin = (name) => path.join(ROOT, 'node_modules', name)
 /** @type {readonly [name: string, words: string[]][]} */
 const STATIC_CHECKS = [
   ['types', [bin('typescript/bin/tsc'), '--noEmit', '-p', '.']],
+  ['types of the console', [bin('typescript/bin/tsc'), '--noEmit', '-p', 'console']],
   ['lint', [bin('oxlint/bin/oxlint'), '--type-aware']],
   ['format', [bin('oxfmt/bin/oxfmt'), '--check', '.']],
   ['layers', [path.join(ROOT, 'tools', 'check-layers.mjs')]],

@@ -115,9 +115,16 @@ describe('the packed package', () => {
       file.endsWith('.ts') ? [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')] : [file],
     )
     const model = filesUnder(path.join(ROOT, 'models/demo')).map((file) => path.join('models/demo', file))
+    const page = filesUnder(path.join(ROOT, 'dist/console')).map((file) => path.join('console', file))
+    expect(page).toContain('console/index.html')
     const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     expect(filesUnder(unpacked()).sort()).toEqual(
-      [...documents, 'bin/sluice.js', ...model, ...built.map((file) => path.join('dist', file))].sort(),
+      [
+        ...documents,
+        'bin/sluice.js',
+        ...model,
+        ...[...built, ...page].map((file) => path.join('dist', file)),
+      ].sort(),
     )
   })
 

@@ -1,0 +1,112 @@
+/** Answers of the server as the pages read them; docs/http-api.md and the OpenAPI document are the whole of them. */
+
+export const TIERS = ['free', 'pro', 'enterprise'] as const
+type Tier = (typeof TIERS)[number]
+type Role = 'user' | 'admin'
+
+export interface Session {
+  readonly kind: 'account' | 'guest' | 'open'
+  readonly user_id: string | null
+  readonly email: string | null
+  readonly tier: Tier
+  readonly role: Role
+  readonly csrf_token: string | null
+  readonly expires_at: number | null
+}
+
+export interface Model {
+  readonly id: string
+  readonly meta: {
+    readonly architecture: string | null
+    readonly parameters: number | null
+    readonly size_mb: number | null
+    readonly quantization: string | null
+    readonly max_seq_len: number | null
+    readonly engine: string | null
+    readonly capabilities: readonly string[] | null
+    readonly state: 'loading' | 'ready' | 'draining' | 'failed'
+    readonly load_progress: number
+    readonly failure: string | null
+    readonly note?: string
+    readonly replicas?: number
+    readonly replicas_ready?: number
+  }
+}
+
+interface Budget {
+  readonly period: 'day' | 'month'
+  readonly max_tokens: number
+  readonly spent_tokens: number
+  readonly resets_at: number
+}
+
+export interface ApiKey {
+  readonly id: string
+  readonly key_prefix: string
+  readonly name: string
+  readonly tier: Tier
+  readonly is_active: boolean
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly last_used: number | null
+  readonly rate_limit_rpm: number
+  readonly max_concurrent_requests: number | null
+  /** Absent from servers that do not count them by key. */
+  readonly requests_this_minute?: number | null
+  readonly open_requests?: number | null
+  readonly budgets: readonly Budget[]
+}
+
+export interface User {
+  readonly user_id: string
+  readonly email: string
+  readonly tier: Tier
+  readonly role: Role
+  readonly disabled: boolean
+  readonly created_at: number
+  readonly team_id: string | null
+}
+
+export interface Invitation {
+  readonly id: string
+  readonly email: string
+  readonly tier: Tier
+  readonly role: Role
+  readonly state: 'pending' | 'accepted' | 'expired' | 'revoked'
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+export interface AuditRecord {
+  readonly id: string
+  readonly created_at: number
+  readonly actor: string
+  readonly action: string
+  readonly target: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly status: number | null
+  readonly request_id: string | null
+}
+
+export interface UsageRow {
+  readonly bucket_start?: number
+  readonly key?: string | null
+  readonly model?: string | null
+  readonly endpoint?: string | null
+  readonly user?: string | null
+  readonly name?: string | null
+  readonly requests: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly avg_response_ms: number
+  readonly errors?: number
+  readonly p50_response_ms?: number | null
+  readonly p95_response_ms?: number | null
+}
+
+export interface Ban {
+  readonly address: string
+  readonly count: number
+  readonly since: number
+  readonly until: number
+}

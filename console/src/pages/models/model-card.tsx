@@ -1,0 +1,100 @@
+/** One model: what it is, and what it does this second. */
+import type { ModelStatus } from '../../api/status.ts'
+import type { Model } from '../../api/types.ts'
+import { formatBytes, formatNumber, formatShort } from '../../format.ts'
+import { Meter } from '../../ui/parts.tsx'
+
+const STATE_CLASSES = {
+  ready: 'tag good',
+  loading: 'tag warn',
+  draining: 'tag warn',
+  failed: 'tag bad',
+} as const
+const BYTES_PER_MB = 1_000_000
+
+interface ModelCardProps {
+  readonly model: Model
+  /** Null until the first event. */
+  readonly live: ModelStatus | null
+  readonly onSwap: () => void
+  readonly onQuantize: () => void
+  readonly onUnload: () => void
+}
+
+export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCardProps) {
+  const { id, meta } = model
+  const state = live?.state ?? meta.state
+  const progress = live?.load_progress ?? meta.load_progress
+  const failure = live?.failure ?? meta.failure
+  return (
+    <article class="card model" aria-label={`Model ${id}`}>
+      <div class="row apart">
+        <div>
+          <h2>{id}</h2>
+          <p class="small muted">{describe(meta)}</p>
+        </div>
+        <span class={STATE_CLASSES[state]}>{state}</span>
+      </div>
+      {failure !== null && <div class="note bad">{failure}</div>}
+      {progress < 1 && state !== 'failed' && (
+        <Meter label="Loading" used={Math.round(progress * 100)} max={100} format={(value) => `${value} %`} />
+      )}
+      {live !== null && <Live live={live} />}
+      <div class="row">
+        <button type="button" class="button small" onClick={onSwap}>
+          Replace<span class="hidden-text"> {id}</span>
+        </button>
+        <button type="button" class="button small" onClick={onQuantize}>
+          Quantize<span class="hidden-text"> {id}</span>
+        </button>
+        <button type="button" class="button small danger" onClick={onUnload}>
+          Unload<span class="hidden-text"> {id}</span>
+        </button>
+      </div>
+    </article>
+  )
+}
+
+function describe(meta: Model['meta']): string {
+  const { architecture, parameters, quantization, size_mb: size, max_seq_len: length, engine } = meta
+  return [
+    ...(architecture === null ? [] : [architecture]),
+    ...(parameters === null ? [] : [`${formatShort(parameters)} parameters`]),
+    ...(quantization === null ? [] : [quantization]),
+    ...(size === null ? [] : [formatBytes(size * BYTES_PER_MB)]),
+    ...(length === null ? [] : [`${formatNumber(length)} tokens of context`]),
+    ...(engine === null ? [] : [engine]),
+  ].join(', ')
+}
+
+function Live({ live }: { readonly live: ModelStatus }) {
+  const { replicas, replicas_ready: ready, running = null, waiting = null, slots } = live
+  const { kv_tokens_used: used = null, kv_tokens_total: total = null } = live
+  const { tokens_per_second: rate, memory_bytes: memory = null, engine_deaths: deaths } = live
+  const facts = [
+    ...(rate === null ? [] : [['Tokens/s', rate.toFixed(rate < 10 ? 1 : 0)]]),
+    ...(waiting === null ? [] : [['Waiting', formatNumber(waiting)]]),
+    ...(replicas === null ? [] : [['Replicas', `${ready ?? 0} of ${replicas} ready`]]),
+    ...(memory === null ? [] : [['Memory', formatBytes(memory)]]),
+    ['Tokens since the start', formatShort(live.prompt_tokens + live.completion_tokens)],
+    ['Engine restarts', formatNumber(deaths)],
+  ]
+  return (
+    <>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="meters">
+        {slots !== null && <Meter label="Slots in use" used={running} max={slots} />}
+        {total !== null && (
+          <Meter label="Key-value cache" used={used} max={total} format={formatShort} note="tokens" />
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+/** The models that are served, as they are this second, and what an admin can do with them. */
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../../api/client.ts'
+import { isLive, type ModelStatus, status, statusError, useStatus } from '../../api/status.ts'
+import type { Model } from '../../api/types.ts'
+import { notify } from '../../ui/announce.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { PageHead } from '../../ui/parts.tsx'
+import { Empty, Problem, Ready } from '../../ui/states.tsx'
+import { type Loaded, useLoaded } from '../../ui/use-loaded.ts'
+import { LoadModel } from './load-model.tsx'
+import { ModelCard } from './model-card.tsx'
+import { QuantizeModel } from './quantize-model.tsx'
+
+type Open =
+  | { readonly kind: 'load'; readonly id: string | null }
+  | { readonly kind: 'quantize' | 'unload'; readonly id: string }
+  | null
+
+const loadList = async (signal: AbortSignal) =>
+  (await call<{ data: readonly Model[] }>('GET v1/models', { signal })).data
+
+export default function Models() {
+  const [open, setOpen] = useState<Open>(null)
+  useStatus()
+  const live = new Map((status.value?.models ?? []).map((model) => [model.id, model]))
+  const loaded = useLoaded(loadList, changesOf(status.value?.models ?? []))
+  usePolling(loaded)
+  const close = () => setOpen(null)
+  const load = (
+    <button type="button" class="button primary" onClick={() => setOpen({ kind: 'load', id: null })}>
+      <Icon name="plus" /> Load a model
+    </button>
+  )
+  return (
+    <div class="page">
+      <PageHead title="Models" actions={load}>
+        What this server serves. A model is replaced without losing a request.
+      </PageHead>
+      {!isLive.value && <Problem error={statusError.value} />}
+      <Ready loaded={loaded} what="the models">
+        {(models) =>
+          models.length === 0 ? (
+            <Empty title="No model is served" action={load}>
+              Load one from a file or folder of the server, or from the Hugging Face hub.
+            </Empty>
+          ) : (
+            <div class="key-list">
+              {models.map((model) => (
+                <ModelCard
+                  key={model.id}
+                  model={model}
+                  live={live.get(model.id) ?? null}
+                  onSwap={() => setOpen({ kind: 'load', id: model.id })}
+                  onQuantize={() => setOpen({ kind: 'quantize', id: model.id })}
+                  onUnload={() => setOpen({ kind: 'unload', id: model.id })}
+                />
+              ))}
+            </div>
+          )
+        }
+      </Ready>
+      {open?.kind === 'load' && <LoadModel replaced={open.id} onClose={close} onLoading={loaded.reload} />}
+      {open?.kind === 'quantize' && <QuantizeModel id={open.id} onClose={close} onDone={loaded.reload} />}
+      {open?.kind === 'unload' && (
+        <Confirm
+          title={`Unload ${open.id}?`}
+          action="Unload"
+          onClose={close}
+          onConfirm={async () => {
+            await call(`DELETE v1/admin/models/${encodeURIComponent(open.id)}`)
+            notify(`${open.id} is unloaded when its running requests have ended.`)
+            loaded.reload()
+          }}
+        >
+          Running requests end first; new ones for this model are refused. Its files stay where they are.
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+const POLL_MS = 1500
+
+/** Until each model is what it is going to be: the live figures may be away, and do not show one that is gone. */
+function usePolling({ value, reload }: Loaded<readonly Model[]>): void {
+  const isSettled =
+    value === null || value.every(({ meta: { state } }) => state === 'ready' || state === 'failed')
+  useEffect(() => {
+    if (isSettled) return
+    const timer = setInterval(reload, POLL_MS)
+    return () => clearInterval(timer)
+  }, [isSettled, reload])
+}
+
+/** Another text where the list itself has changed, and not only its numbers. */
+const changesOf = (models: readonly ModelStatus[]) =>
+  models.map(({ id, state, failure, size_mb: size }) => `${id}:${state}:${failure ?? ''}:${size}`).join('|')

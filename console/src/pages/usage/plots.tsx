@@ -1,0 +1,167 @@
+/** Plots over time that one can point at, or step through with the arrow keys; the table below says the same in words. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import type { UsageRow } from '../../api/types.ts'
+import { formatDateTime, formatMs, formatNumber, formatShort } from '../../format.ts'
+import { theme } from '../../theme.ts'
+
+interface Line {
+  readonly label: string
+  readonly color: '--accent' | '--warn' | '--danger'
+  readonly value: (row: UsageRow) => number
+}
+
+interface PlotProps {
+  readonly title: string
+  readonly rows: readonly UsageRow[]
+  readonly lines: readonly Line[]
+  readonly format: (value: number) => string
+}
+
+export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
+  const hasErrors = rows.some(({ errors }) => errors !== undefined)
+  const hasP95 = rows.some(({ p95_response_ms: p95 }) => p95 !== undefined)
+  return (
+    <div class="plots">
+      <Plot
+        title="Requests"
+        rows={rows}
+        format={formatNumber}
+        lines={[{ label: 'requests', color: '--accent', value: (row) => row.requests }]}
+      />
+      <Plot
+        title="Tokens"
+        rows={rows}
+        format={formatShort}
+        lines={[
+          { label: 'in', color: '--accent', value: (row) => row.tokens_in },
+          { label: 'out', color: '--warn', value: (row) => row.tokens_out },
+        ]}
+      />
+      <Plot
+        title="Latency"
+        rows={rows}
+        format={formatMs}
+        lines={
+          hasP95
+            ? [
+                { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms ?? 0 },
+                { label: 'p95', color: '--warn', value: (row) => row.p95_response_ms ?? 0 },
+              ]
+            : [{ label: 'mean', color: '--accent', value: (row) => row.avg_response_ms }]
+        }
+      />
+      {hasErrors && (
+        <Plot
+          title="Errors"
+          rows={rows}
+          format={formatNumber}
+          lines={[{ label: 'errors', color: '--danger', value: (row) => row.errors ?? 0 }]}
+        />
+      )}
+    </div>
+  )
+}
+
+function Plot({ title, rows, lines, format }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const currentTheme = theme.value
+  useEffect(() => {
+    const { current } = place
+    if (current === null) return
+    const made = draw(current, { rows, lines, format, onPoint: setAt })
+    plot.current = made
+    const observer = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height: HEIGHT }))
+    observer.observe(current)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+    }
+  }, [rows, lines.length, currentTheme])
+  const step = (by: number) => setAt(Math.min(rows.length - 1, Math.max(0, (at ?? rows.length) + by)))
+  const row = at === null ? undefined : rows[at]
+  return (
+    <figure class="card plot">
+      <figcaption class="row apart">
+        <h2>{title}</h2>
+        <span class="small muted plot-value" aria-live="polite">
+          {row === undefined ? lines.map(({ label }) => label).join(' and ') : describe(row, lines, format)}
+        </span>
+      </figcaption>
+      <div
+        ref={place}
+        class="chart-box"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title} over time; the arrow keys read its points`}
+        aria-valuemin={0}
+        aria-valuemax={rows.length - 1}
+        aria-valuenow={at ?? rows.length - 1}
+        aria-valuetext={describe(row ?? rows.at(-1), lines, format)}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowLeft') step(-1)
+          else if (event.key === 'ArrowRight') step(1)
+          else return
+          event.preventDefault()
+        }}
+      />
+    </figure>
+  )
+}
+
+function describe(
+  row: UsageRow | undefined,
+  lines: readonly Line[],
+  format: (value: number) => string,
+): string {
+  if (row === undefined) return ''
+  const values = lines.map(({ label, value }) => `${format(value(row))} ${label}`).join(', ')
+  return `${formatDateTime(row.bucket_start ?? 0)}: ${values}`
+}
+
+const HEIGHT = 200
+const AXIS_FONT = '12px system-ui, sans-serif'
+
+interface Drawing extends Omit<PlotProps, 'title'> {
+  readonly onPoint: (index: number | null) => void
+}
+
+function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uPlot {
+  const color = (name: string) => resolveColor(place, name)
+  const [grid, text] = [color('--line'), color('--muted')]
+  const axis = { stroke: text, font: AXIS_FONT, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40] })
+  const options: uPlot.Options = {
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    axes: [axis, { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) }],
+    series: [
+      {},
+      ...lines.map(({ label, color: name }) => ({
+        label,
+        stroke: color(name),
+        width: 2,
+        ...(lines.length === 1 &&
+          bars !== undefined && { paths: bars, fill: color(name), points: { show: false } }),
+      })),
+    ],
+    hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)] },
+  }
+  const times = rows.map(({ bucket_start: start }) => start ?? 0)
+  return new uPlot(options, [times, ...lines.map(({ value }) => rows.map(value))], place)
+}
+
+/** A canvas knows no custom properties. */
+function resolveColor(place: HTMLElement, name: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(${name})`
+  place.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}

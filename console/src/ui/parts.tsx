@@ -1,0 +1,148 @@
+/** Small parts that several pages are made of. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatNumber } from '../format.ts'
+import { notify } from './announce.tsx'
+import { Icon } from './icons.tsx'
+
+interface PageHeadProps {
+  readonly title: string
+  readonly children?: ComponentChildren
+  readonly actions?: ComponentChildren
+}
+
+/** The heading takes the focus when the page opens, so that a screen reader reads on from there. */
+export function PageHead({ title, children, actions }: PageHeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Sluice`
+    heading.current?.focus({ preventScroll: true })
+  }, [title])
+  return (
+    <div class="page-head">
+      <div>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {children !== undefined && <p>{children}</p>}
+      </div>
+      {actions !== undefined && <div class="row">{actions}</div>}
+    </div>
+  )
+}
+
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    notify('Copied')
+  } catch {
+    // Pages that did not come by TLS have no clipboard of that kind.
+    const area = document.createElement('textarea')
+    area.value = text
+    const place = document.querySelector('dialog[open]') ?? document.body
+    place.append(area)
+    area.select()
+    const isCopied = document.execCommand('copy')
+    area.remove()
+    notify(isCopied ? 'Copied' : 'This browser does not let the page copy; select the text instead.')
+  }
+}
+
+export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+  const [isDone, setDone] = useState(false)
+  return (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => {
+        void copyText(text)
+        setDone(true)
+        setTimeout(() => setDone(false), 1500)
+      }}
+    >
+      <Icon name="copy" size={16} />
+      {isDone ? 'Copied' : label}
+    </button>
+  )
+}
+
+/** Shown once: it is nowhere else. */
+export function Secret({ text }: { readonly text: string }) {
+  return (
+    <div class="secret">
+      <code>{text}</code>
+      <CopyButton text={text} />
+    </div>
+  )
+}
+
+export function Code({ text, language }: { readonly text: string; readonly language: string }) {
+  return (
+    <div class="code">
+      <div class="code-head">
+        <span>{language || 'text'}</span>
+        <CopyButton text={text} />
+      </div>
+      <pre tabIndex={0} aria-label={`${language || 'text'} code`} role="region">
+        <code>{text}</code>
+      </pre>
+    </div>
+  )
+}
+
+interface MeterProps {
+  readonly label: string
+  /** Null where it is not known. */
+  readonly used: number | null
+  /** Null is no bound. */
+  readonly max: number | null
+  readonly note?: string
+  readonly format?: (value: number) => string
+}
+
+/** How much of a bound is used. */
+export function Meter({ label, used, max, note, format = formatNumber }: MeterProps) {
+  const text = `${used === null ? '' : `${format(used)} of `}${max === null ? 'no limit' : format(max)}`
+  const isFull = used !== null && max !== null && used >= max
+  return (
+    <div class={isFull ? 'meter full' : 'meter'}>
+      <div class="row apart">
+        <span class="muted">{label}</span>
+        <span>{text}</span>
+      </div>
+      <progress
+        value={max === null ? 0 : Math.min(used ?? 0, max)}
+        max={max ?? 1}
+        aria-label={`${label}: ${text}`}
+      />
+      {note !== undefined && <span class="small muted">{note}</span>}
+    </div>
+  )
+}
+
+interface ChoicesProps<Value extends string> {
+  readonly label: string
+  readonly value: Value
+  readonly choices: readonly (readonly [value: Value, label: string])[]
+  readonly onValue: (value: Value) => void
+}
+
+/** One of a few, all in sight. */
+export function Choices<Value extends string>({ label, value, choices, onValue }: ChoicesProps<Value>) {
+  return (
+    <div class="tabs" role="group" aria-label={label}>
+      {choices.map(([one, text]) => (
+        <button key={one} type="button" aria-pressed={one === value} onClick={() => onValue(one)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+export function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

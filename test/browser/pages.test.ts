@@ -1,0 +1,185 @@
+/** The pages beside the playground, each through what one does there. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import {
+  createAdmin,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  openPage,
+  PHONE,
+  startBrowser,
+  startConsoleServer,
+} from '../support/browser/console.ts'
+import { DEMO_MODEL } from '../support/servers/server-process.ts'
+import { shared } from '../support/shared.ts'
+
+const browser = shared(startBrowser)
+const server = shared(() => startConsoleServer(['--registration', 'closed', '--enable-firewall']))
+const state = shared(() => createAdmin(browser(), server()))
+
+const open = (path: string, more: Partial<Parameters<typeof openPage>[1]> = {}): Promise<Page> =>
+  openPage(browser(), { server: server(), state: state(), path, ...more })
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
+
+it('keys: makes, shows once, renames and revokes', async () => {
+  const page = await open('/#/keys')
+  await page.getByRole('button', { name: 'New key' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('build server')
+  await page.getByLabel('Expires').selectOption('30')
+  await page.getByLabel('Tokens a day').fill('1000')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Make the key' }).click()
+  const secret = await page.getByRole('dialog').locator('.secret code').innerText()
+  const request = { model: 'demo', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
+  const answered = await fetch(`${server().address}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  })
+  expect(answered.status).toBe(200)
+  await page.getByRole('button', { name: 'Done' }).click()
+  expect(await page.content()).not.toContain(secret)
+  const key = page.getByRole('article', { name: 'Key build server' })
+  await key.getByText('Tokens today').waitFor()
+
+  await key.getByRole('button', { name: 'Rename' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('deploy')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  const renamed = page.getByRole('article', { name: 'Key deploy' })
+  await renamed.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await renamed.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('Revoked and expired (1)').waitFor()
+})
+
+it('usage: over each time, by each group, pointed at and as CSV', async () => {
+  const page = await open('/#/usage')
+  await page.evaluate(async () => {
+    const { csrf_token: csrf } = (await (await fetch('v1/auth/session')).json()) as { csrf_token: string }
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 })
+    const headers = { 'content-type': 'application/json', 'x-csrf-token': csrf }
+    await fetch('v1/chat/completions', { method: 'POST', headers, body })
+  })
+  await page.reload()
+  await page.getByRole('heading', { name: 'By account' }).waitFor()
+  for (const time of ['1 h', '7 d', '30 d', '24 h']) {
+    await page.getByRole('button', { name: time, exact: true }).click()
+    await page.getByRole('slider').first().waitFor()
+  }
+  await page.getByRole('button', { name: 'Endpoint' }).click()
+  await page.getByRole('rowheader', { name: '/v1/chat/completions' }).waitFor()
+  const requests = page.getByRole('slider', { name: /^Requests over time/ })
+  await requests.focus()
+  await page.keyboard.press('ArrowLeft')
+  expect(await requests.getAttribute('aria-valuetext')).toMatch(/\d requests$/)
+  await expectAccessible(page)
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('/v1/chat/completions')
+})
+
+it('people: invites, accepts, changes, disables, deletes, and sees it in the audit trail', async () => {
+  const page = await open('/#/people')
+  await page.getByRole('button', { name: 'Invite people' }).click()
+  await page.getByLabel('E-mail addresses').fill('Bob <bob@example.org>, ada@example.org\ncyd@example.org')
+  await page.getByText('3 addresses').waitFor()
+  await page.getByLabel('Tier', { exact: true }).selectOption('pro')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Make the links' }).click()
+  await page.getByText(/ada@example.org.*registered already/).waitFor()
+  const link = await page.getByRole('dialog').locator('.secret code').first().innerText()
+  await page.getByRole('button', { name: 'Done' }).click()
+
+  const guest = await openPage(browser(), { server: server(), path: link.slice(server().address.length) })
+  await guest.getByRole('heading', { name: 'You are invited' }).waitFor()
+  expect(guest.url()).not.toContain('invite')
+  await expectAccessible(guest)
+  await guest.getByLabel('Password').fill('password-of-bob')
+  await guest.getByRole('button', { name: 'Join' }).click()
+  await guest.getByText('bob@example.org').waitFor()
+  expect(await guest.getByRole('link', { name: 'People' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Invitations' }).click()
+  await page
+    .getByRole('row', { name: /cyd@example.org/ })
+    .getByRole('button', { name: /Revoke/ })
+    .click()
+  await page.getByRole('row', { name: /cyd@example.org.*revoked/ }).waitFor()
+  await page.getByRole('row', { name: /bob@example.org.*accepted/ }).waitFor()
+
+  await page.getByRole('button', { name: 'Users' }).click()
+  await page.getByLabel('Tier of bob@example.org').selectOption('free')
+  await page.getByText('bob@example.org is free.').first().waitFor()
+  await page.getByRole('button', { name: 'Disable bob@example.org' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('button', { name: 'Enable bob@example.org' }).click()
+  await page.getByRole('button', { name: 'Delete bob@example.org' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await expect.poll(() => page.getByRole('rowheader', { name: /bob@example.org/ }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Audit trail' }).click()
+  await page.getByRole('rowheader', { name: /user.delete/ }).waitFor()
+  await expectAccessible(page)
+})
+
+it('refuses to demote the last admin, and says so', async () => {
+  const page = await open('/#/people', { expected: /409/ })
+  await page.getByLabel('Role of ada@example.org').selectOption('user')
+  await page.getByText(/This is the last admin/).waitFor()
+})
+
+it('models: loads one by its path, quantizes and unloads it', async () => {
+  const page = await open('/#/models', { expected: /40[04]/ })
+  await page.getByRole('article', { name: 'Model demo' }).waitFor()
+  await page.getByRole('button', { name: 'Load a model' }).click()
+  await page.getByLabel('Checkpoint').fill(path.join(DEMO_MODEL, 'model.safetensors'))
+  await page.getByLabel('Served as').fill('second')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByRole('button', { name: 'Load', exact: true }).click()
+  const card = page.getByRole('article', { name: 'Model second' })
+  await card.getByText('ready', { exact: true }).waitFor()
+  await expectAccessible(page)
+  await card.getByRole('button', { name: 'Quantize' }).click()
+  await page.getByRole('radio', { name: /int8/ }).check()
+  await expectAccessible(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Quantize' }).click()
+  await page.getByText(/^Done: .* as int8/).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+  await card.getByRole('button', { name: 'Unload' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Unload' }).click()
+  await expect.poll(() => card.count()).toBe(0)
+})
+
+describe('each page', () => {
+  const PAGES = ['Playground', 'Keys', 'Usage', 'People', 'Models', 'Health']
+
+  it.each(['light', 'dark'] as const)(
+    'is accessible on a phone, %s, and no wider than it',
+    async (colorScheme) => {
+      const page = await open('/', { viewport: PHONE, colorScheme, expected: /404/ })
+      for (const name of PAGES) {
+        await page.evaluate(`location.hash = '#/${name.toLowerCase()}'`)
+        if (name !== 'Playground') await heading(page, name)
+        await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
+        await expectAccessible(page)
+        await expectNoSidewaysScroll(page)
+      }
+      await page.getByRole('button', { name: 'More' }).click()
+      await expectAccessible(page)
+    },
+  )
+
+  it('is accessible on a desktop, in the dark', async () => {
+    const page = await open('/', { colorScheme: 'dark', expected: /404/ })
+    for (const name of PAGES) {
+      await page.getByRole('link', { name, exact: true }).click()
+      if (name !== 'Playground') await heading(page, name)
+      await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
+      await expectAccessible(page)
+    }
+  })
+})

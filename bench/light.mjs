@@ -110,7 +110,7 @@ function describe(figures, digits) {
 }
 
 const imports = []
-for (let count = 0; count < IMPORTS; count++) imports.push(await runScript('import-cost.mjs'))
+for (let count = 0; count < IMPORTS; count++) imports.push(await runScript('loops/import-cost.mjs'))
 
 const [bare, light] = [await start('servers/bare-server.mjs'), await start('servers/light-server.mjs')]
 const lines = [

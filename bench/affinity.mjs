@@ -37,9 +37,7 @@ const upstreams = await Promise.all(
   ),
 )
 const urls = upstreams.map(({ address }) => address)
-const front = await startServer(
-  ['--upstream', urls.join(','), '--upstream-key', KEY, '--model-id', 'm'],
-)
+const front = await startServer(['--upstream', urls.join(','), '--upstream-key', KEY, '--model-id', 'm'])
 
 /** Milliseconds to the first token of an answer, and its text. @param {string} url @param {object[]} messages */
 async function ask(url, messages) {

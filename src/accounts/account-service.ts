@@ -51,7 +51,10 @@ interface NewUser extends EmailAndPassword {
   /** @default user */
   readonly role?: Role
   /** @default none */
-  readonly teamId?: string | null
+  readonly teamId?: string | null | undefined
+  /** @default no bound */
+  readonly dailyTokenBudget?: number | null | undefined
+  readonly monthlyTokenBudget?: number | null | undefined
 }
 
 export interface NewAccount {
@@ -177,7 +180,7 @@ export class AccountService {
 
   /**
    * Creates a user with its first key, both of this tier.
-   * @throws ServiceError `email_taken`
+   * @throws ServiceError `email_taken`, `team_not_found`
    */
   async createUser(request: NewUser, hashingLine: string = ADMIN_LINE): Promise<NewAccount> {
     const user = await this.#newUser(request, hashingLine)
@@ -220,7 +223,8 @@ export class AccountService {
   }
 
   async #newUser(request: NewUser, hashingLine: string): Promise<StoredUser> {
-    const { tier, role = 'user', teamId = null, password } = request
+    const { tier, role = 'user', password } = request
+    const { teamId = null, dailyTokenBudget = null, monthlyTokenBudget = null } = request
     const email = request.email.trim()
     const key = emailKey(email)
     // Spares the hashing; a registration between this and the insertion violates the unique constraint.
@@ -234,9 +238,7 @@ export class AccountService {
       tier,
       createdAtUnixSeconds: this.#deps.clock.unixSeconds(),
       disabledAtUnixSeconds: null,
-      teamId,
-      dailyTokenBudget: null,
-      monthlyTokenBudget: null,
+      ...{ teamId, dailyTokenBudget, monthlyTokenBudget },
       role,
     }
   }
@@ -294,6 +296,7 @@ export class AccountService {
       unixSeconds: user.createdAtUnixSeconds,
     })
     await this.#deps.database.transaction().execute(async (transaction) => {
+      await requireTeam(transaction, user.teamId)
       await insertUser(transaction, user)
       await insertKey(transaction, key, secretHash)
     })

@@ -45,16 +45,19 @@ describe('parseCommandLine', () => {
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
     [
       ['start'],
-      "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, usage, audit, backup, help",
+      "unknown command 'start'; the commands are: serve, light, pull, quantize, keys, users, teams, usage, audit, backup, help",
     ],
-    [['keys'], "'keys' needs one of its commands: create, list, revoke, rename, set-tier"],
+    [
+      ['keys'],
+      "'keys' needs one of its commands: create, list, revoke, rename, set-tier, set-team, set-budget",
+    ],
     [
       ['users', '--'],
-      "'users' needs one of its commands: create, list, set-tier, set-role, disable, enable, delete",
+      "'users' needs one of its commands: create, list, set-tier, set-role, disable, enable, delete, set-team, set-budget",
     ],
     [
       ['users', 'lst'],
-      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, set-role, disable, enable, delete, help",
+      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, set-role, disable, enable, delete, set-team, set-budget, help",
     ],
     [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
     [['keys', 'list', '--port', '1'], "unknown option '--port'"],
@@ -78,6 +81,7 @@ describe('parseCommandLine', () => {
         user: null,
         expiresInDays: null,
         rateLimitRpm: null,
+        spending: {},
         printsJson: false,
       },
       flags: {},
@@ -91,6 +95,7 @@ describe('parseCommandLine', () => {
         user: 'a@b',
         expiresInDays: 3650,
         rateLimitRpm: 1,
+        spending: {},
         printsJson: true,
       },
     })
@@ -127,9 +132,11 @@ describe('parseCommandLine', () => {
 
   it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
     const help = textOf(words)
-    expect(help).toMatch(/^ {2}keys +API keys: create, list, revoke, rename, set-tier$/m)
     expect(help).toMatch(
-      /^ {2}users +registered users: create, list, set-tier, set-role, disable,\n +enable, delete$/m,
+      /^ {2}keys +API keys: create, list, revoke, rename, set-tier, set-team,\n +set-budget$/m,
+    )
+    expect(help).toMatch(
+      /^ {2}users +registered users: create, list, set-tier, set-role, disable,\n +enable, delete, set-team, set-budget$/m,
     )
   })
 
@@ -145,7 +152,10 @@ describe('parseCommandLine', () => {
   it.each([
     [
       ['keys', 'create'],
-      ['--name', '--tier', '--user', '--expires-in-days', '--rate-limit-rpm', '--json'],
+      [
+        ...['--name', '--tier', '--user', '--expires-in-days', '--rate-limit-rpm', '--team'],
+        ...['--daily-token-budget', '--monthly-token-budget', '--json'],
+      ],
     ],
     [
       ['keys', 'list'],
@@ -157,10 +167,19 @@ describe('parseCommandLine', () => {
     [['keys', 'rename'], []],
     [
       ['users', 'create'],
-      ['--tier', '--password', '--json'],
+      ['--tier', '--password', '--team', '--daily-token-budget', '--monthly-token-budget', '--json'],
     ],
     [['users', 'set-tier'], ['--keys']],
     [['users', 'disable'], []],
+    [
+      ['teams', 'create'],
+      ['--daily-token-budget', '--monthly-token-budget', '--json'],
+    ],
+    [
+      ['keys', 'set-budget'],
+      ['--daily-token-budget', '--monthly-token-budget'],
+    ],
+    [['users', 'set-team'], []],
     [['users', 'enable'], []],
     [['users', 'delete'], []],
   ])('shows the options of %j with defaults and environment names', (words, flags) => {

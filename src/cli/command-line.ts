@@ -18,6 +18,7 @@ import {
   type AuditCommand,
   type UsageCommand,
 } from './commands/operator/report-command-line.ts'
+import { addTeamsCommands, type TeamsCommand } from './commands/operator/teams-command-line.ts'
 import { addUsersCommands, type UsersCommand } from './commands/operator/users-command-line.ts'
 
 type Flags = Readonly<Record<string, unknown>>
@@ -63,6 +64,7 @@ export type CommandLine =
   | { readonly kind: 'light'; readonly command: LightCommand; readonly flags: Flags }
   | { readonly kind: 'keys'; readonly command: KeysCommand; readonly flags: Flags }
   | { readonly kind: 'users'; readonly command: UsersCommand; readonly flags: Flags }
+  | { readonly kind: 'teams'; readonly command: TeamsCommand; readonly flags: Flags }
   | { readonly kind: 'usage'; readonly command: UsageCommand; readonly flags: Flags }
   | { readonly kind: 'audit'; readonly command: AuditCommand; readonly flags: Flags }
   /** `model` is a reference to the Hub. */
@@ -119,6 +121,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))
   addKeysCommands(program, (command, flags) => onCommand({ kind: 'keys', command, flags }))
   addUsersCommands(program, (command, flags) => onCommand({ kind: 'users', command, flags }))
+  addTeamsCommands(program, (command, flags) => onCommand({ kind: 'teams', command, flags }))
   addUsageCommand(program, (command, flags) => onCommand({ kind: 'usage', command, flags }))
   addAuditCommand(program, (command, flags) => onCommand({ kind: 'audit', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))

@@ -16,6 +16,9 @@ export interface CommandOption<Value> {
   readonly help: string
 }
 
+/** Called with the parsed command; among the flags are the configuration's options, as text. */
+export type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
+
 export interface ConfigOptionTexts {
   /** @default that of `serve` */
   readonly heading?: string

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { AccountService } from '../accounts/account-service.ts'
+import { TeamService } from '../accounts/team-service.ts'
 import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
@@ -23,6 +24,7 @@ import type { CommandContext } from './terminal/terminal.ts'
 export interface Services {
   readonly keys: KeyService
   readonly accounts: AccountService
+  readonly teams: TeamService
   readonly auditLog: AuditLog
   readonly findGroupNames: FindGroupNames
 }
@@ -74,6 +76,7 @@ function createServices(database: ApiDatabase, clock: Clock): Services {
     findGroupNames: createGroupNames(database),
     // A row without an outcome says so itself.
     auditLog: new AuditLog({ database, clock, log: { error: () => {} } }),
+    teams: new TeamService({ database, clock }),
     keys: new KeyService({ database, requests, clock }),
     accounts: new AccountService({
       database,

@@ -60,7 +60,8 @@ export async function run(words: readonly string[], options: RunOptions): Promis
         return await runAuditCommand(commandLine.command, context)
       }
       case 'keys':
-      case 'users': {
+      case 'users':
+      case 'teams': {
         const { runOperatorCommand } = await import('./commands/operator/operator-commands.ts')
         return await runOperatorCommand(commandLine, context)
       }

@@ -97,7 +97,7 @@ export function wholeNumber(
     placeholder,
     expected,
     parse: (given) => {
-      const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
+      const number = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given
       if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max)
         return number
       return refuse(expected, given)

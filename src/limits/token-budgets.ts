@@ -16,7 +16,10 @@ export interface OpenBudget extends BudgetBound, TokenBudget {
 }
 
 /** A budget as its owner sees it. */
-export interface SpentBudget extends Pick<OpenBudget, 'period' | 'maxTokens' | 'endsAtUnixSeconds'> {
+export interface SpentBudget extends Pick<
+  OpenBudget,
+  'scope' | 'period' | 'maxTokens' | 'endsAtUnixSeconds'
+> {
   readonly spentTokens: number
 }
 
@@ -73,7 +76,7 @@ export class TokenBudgets {
   async report(budgets: readonly TokenBudget[]): Promise<readonly SpentBudget[]> {
     return await Promise.all(
       this.open(budgets).map(async ({ period, maxTokens, endsAtUnixSeconds, ...budget }) => ({
-        ...{ period, maxTokens, endsAtUnixSeconds },
+        ...{ scope: budget.scope, period, maxTokens, endsAtUnixSeconds },
         spentTokens: await this.#deps.readSpent(budget, budget.startsAtUnixSeconds),
       })),
     )

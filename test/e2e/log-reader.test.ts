@@ -95,6 +95,16 @@ describe.runIf(process.platform === 'linux')('a log that nobody reads', () => {
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 
+  it('does not keep a server from ending where the reader of its output has gone', async () => {
+    const words = ['--api-keys', KEY, '--api-db', ':memory:', '--usage-db', ':memory:']
+    const server = await listening(spawnServer(words))
+    server.child.stdout?.destroy()
+
+    server.child.kill('SIGTERM')
+
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
   it('keeps a server from ending for no more than a second', async () => {
     const pipe = createPipe()
     const words = ['--api-keys', KEY, '--api-db', ':memory:', '--usage-db', ':memory:']

@@ -47,9 +47,9 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     body: createUserRequest,
     ok: createUserResponse,
-    errors: [400, 401, 409, 429, 500],
+    errors: [400, 401, 404, 409, 429, 500],
     handler: async ({ body, context }) => {
-      const { userId, email, tier, keySecret } = await accounts.createUser(body)
+      const { userId, email, tier, keySecret } = await accounts.createUser({ ...body, ...toSpending(body) })
       context.adminTarget = userId
       return { user_id: userId, email, tier, api_key: keySecret }
     },

@@ -8,6 +8,7 @@ import { createUsageTable, toUsageCsv, type UsageTable } from '../../usage/usage
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
+import { toSpentBudgetBody } from '../schemas/spending.ts'
 import { requireSpan, toListing, toPage } from '../schemas/query.ts'
 import {
   adminUsageQuery,
@@ -20,7 +21,7 @@ import {
   usageTable,
 } from '../schemas/usage.ts'
 
-type UsageDeps = Pick<AppDeps, 'accounts' | 'usageReports' | 'findGroupNames'>
+type UsageDeps = Pick<AppDeps, 'accounts' | 'usageReports' | 'findGroupNames' | 'tokenBudgets'>
 
 export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void {
   addRoute(app, 'GET /v1/usage', {
@@ -37,7 +38,11 @@ export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void
       const { accountId } = context.credential
       const isCsv = wantsCsv(query, context)
       if (isCsv || isTable(query)) return await sendTable(deps, query, { accountId, isCsv, reply })
-      return toUsageBody(await summarize(deps, query, accountId))
+      const budgets = await deps.tokenBudgets.report(context.credential.budgets)
+      return {
+        ...toUsageBody(await summarize(deps, query, accountId)),
+        ...(budgets.length > 0 && { budgets: budgets.map(toSpentBudgetBody) }),
+      }
     },
   })
 

@@ -15,9 +15,11 @@ import {
   budgetChanges,
   budgetFields,
   spendingQuery,
+  spentBudget,
   teamChange,
   teamField,
   toBudgetBody,
+  toSpentBudgetBody,
 } from './spending.ts'
 
 const name = () => storedText(0, MAX_KEY_NAME_LENGTH)
@@ -36,15 +38,6 @@ const keyFields = {
 const { key_prefix: _, rate_limit_rpm: __, ...createdFields } = keyFields
 
 const lastUsed = { last_used: z.number().nullable().describe('Unix seconds; null is never.') }
-
-const spentBudget = z
-  .object({
-    period: z.enum(['day', 'month']).describe('A day or a calendar month of UTC.'),
-    max_tokens: z.int(),
-    spent_tokens: z.int(),
-    resets_at: z.number().describe('Unix seconds.'),
-  })
-  .meta({ id: 'SpentBudget' })
 
 export const ownKey = z
   .object({
@@ -153,10 +146,7 @@ export function toOwnKeyBody(record: KeyRecord, budgets: readonly SpentBudget[])
   return {
     ...toKeyBody(record),
     max_concurrent_requests: Number.isFinite(max) ? max : null,
-    budgets: budgets.map(({ period, maxTokens, spentTokens, endsAtUnixSeconds }) => ({
-      ...{ period, max_tokens: maxTokens, spent_tokens: spentTokens },
-      resets_at: endsAtUnixSeconds,
-    })),
+    budgets: budgets.map(toSpentBudgetBody),
   }
 }
 

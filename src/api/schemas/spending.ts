@@ -1,10 +1,9 @@
 /** Team and token budgets, as keys, users and teams have them. */
 import { z } from 'zod'
+import { MAX_BUDGET_TOKENS } from '../../accounts/keys/key-bounds.ts'
+import type { SpentBudget } from '../../limits/token-budgets.ts'
 import { integer, storedText } from './fields.ts'
 import { queryInteger } from './query.ts'
-
-/** A million tokens a second for a month are 2.6e12. */
-const MAX_BUDGET_TOKENS = 1_000_000_000_000_000
 
 const PERIODS = {
   daily: 'Tokens in and out in a day of UTC; null is no bound.',
@@ -15,6 +14,22 @@ const PERIODS = {
 export const budgetFields = {
   daily_token_budget: z.int().nullable().describe(PERIODS.daily),
   monthly_token_budget: z.int().nullable().describe(PERIODS.monthly),
+}
+
+/** What is spent of a budget in the period that runs. */
+export const spentBudget = z
+  .object({
+    scope: z.enum(['key', 'account', 'team']).describe('Whose it is.'),
+    period: z.enum(['day', 'month']).describe('A day or a calendar month of UTC.'),
+    max_tokens: z.int(),
+    spent_tokens: z.int(),
+    resets_at: z.number().describe('Unix seconds.'),
+  })
+  .meta({ id: 'SpentBudget' })
+
+export function toSpentBudgetBody(budget: SpentBudget): z.output<typeof spentBudget> {
+  const { scope, period, maxTokens, spentTokens, endsAtUnixSeconds } = budget
+  return { scope, period, max_tokens: maxTokens, spent_tokens: spentTokens, resets_at: endsAtUnixSeconds }
 }
 
 export const teamField = { team_id: z.string().nullable().describe('Null for no team of its own.') }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { USAGE_BUCKETS, USAGE_GROUPS } from '../../storage/usage-store.ts'
 import type { DetailedUsage, UsageSummary } from '../../usage/usage-reports.ts'
 import type { UsageTable } from '../../usage/usage-table.ts'
+import { spentBudget } from './spending.ts'
 import { nextCursor, pageQuery, queryChoice, since, until, userFilter } from './query.ts'
 
 const summaryFields = {
@@ -39,7 +40,15 @@ export const adminUsageQuery = usageQuery.extend({
   ...reportShape,
 })
 
-export const usageSummary = z.object(summaryFields).meta({ id: 'UsageSummary' })
+export const usageSummary = z
+  .object({
+    ...summaryFields,
+    budgets: z
+      .array(spentBudget)
+      .optional()
+      .describe('Of the credential, of its user and of its team; absent where none of them has one.'),
+  })
+  .meta({ id: 'UsageSummary' })
 
 export const detailedUsage = z
   .object({

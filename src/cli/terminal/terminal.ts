@@ -34,9 +34,17 @@ export interface CommandContext<Name extends keyof ServerConfig = never> {
 /** A reader that has not taken the last lines by then takes none. */
 const FLUSH_MS = 1000
 
-/** Ends the process when all output has been written, which its end would not wait for. */
+let isEnding = false
+
+/**
+ * Ends the process when all output has been written, which its end would not wait for. The first call decides: writing to a reader
+ * that has gone is an error of the output, and calls again.
+ */
 async function endProcess(code: number): Promise<void> {
-  await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
+  if (isEnding) return
+  isEnding = true
+  if (process.stdout.writableLength > 0)
+    await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
   await standardError.flush(FLUSH_MS)
   // Where no file can be opened it cannot be loaded.
   const loaded = await import('../../engines/child/exit-at-once.ts').catch(() => null)

@@ -88,6 +88,21 @@ describe('POST /v1/admin/users', () => {
     expect([answer.statusCode, answer.headers['x-error-code']]).toEqual([409, 'email_taken'])
   })
 
+  it('takes a team and budgets', async () => {
+    const { admin } = await createAccountsApp()
+    const { team_id: teamId } = (await admin('POST', '/v1/admin/teams', { name: 'red' })).json()
+    const user = { email: EMAIL, password: PASSWORD, monthly_token_budget: 500 }
+
+    const unknown = await admin('POST', '/v1/admin/users', { ...user, team_id: 'none' })
+    const made = await admin('POST', '/v1/admin/users', { ...user, team_id: teamId })
+
+    expect([unknown.statusCode, unknown.headers['x-error-code']]).toEqual([404, 'team_not_found'])
+    expect(made.statusCode).toBe(200)
+    expect((await admin('GET', '/v1/admin/users')).json().users).toMatchObject([
+      { team_id: teamId, daily_token_budget: null, monthly_token_budget: 500 },
+    ])
+  })
+
   it.each([
     [
       { email: EMAIL, password: PASSWORD, tier: 'gold' },

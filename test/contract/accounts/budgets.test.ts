@@ -44,6 +44,10 @@ describe.each([
     expect(set.json()).toMatchObject({ daily_token_budget: 12, monthly_token_budget: null, team_id: null })
     expect(await statuses(2)).toEqual([200, 200])
 
+    const midnight = Date.UTC(2024, 0, 11) / 1000
+    expect((await as(ann.key, 'GET', '/v1/usage')).json().budgets).toEqual([
+      { scope: 'key', period: 'day', max_tokens: 12, spent_tokens: 12, resets_at: midnight },
+    ])
     const refused = await generate()
     const detail =
       'The daily_token_budget of this key is 12 tokens, and 12 are spent; it begins again at 2024-01-11T00:00:00Z.'

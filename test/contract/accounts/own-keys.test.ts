@@ -66,7 +66,7 @@ describe('a budget of an own key', () => {
       max_concurrent_requests: 1,
       budgets: [
         {
-          ...{ period: 'day', max_tokens: 4, spent_tokens: 4 },
+          ...{ scope: 'key', period: 'day', max_tokens: 4, spent_tokens: 4 },
           resets_at: (Math.floor(world.clock.unixSeconds() / day) + 1) * day,
         },
       ],

@@ -139,6 +139,8 @@ export const createUserRequest = z
       password: password(),
       tier: tier().default('free'),
       role: role().default('user'),
+      ...teamChange(),
+      ...budgetChanges(),
     },
     object,
   )

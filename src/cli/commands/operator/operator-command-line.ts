@@ -20,7 +20,20 @@ import {
 } from '../../../config/value-kinds.ts'
 import { StartError } from '../../../core/errors.ts'
 import { type Tier, TIERS } from '../../../core/tiers.ts'
-import { addCommandArgument, addCommandOption, addConfigOption } from '../../command-options.ts'
+import {
+  addCommandArgument,
+  addCommandOption,
+  addConfigOption,
+  type OnCommand,
+} from '../../command-options.ts'
+import {
+  addSpendingCommands,
+  addSpendingOptions,
+  type Spending,
+  type SpendingCommand,
+  type SpendingFlags,
+  readSpending,
+} from './spending-command-line.ts'
 
 export interface KeyCreation {
   readonly action: 'create'
@@ -32,6 +45,7 @@ export interface KeyCreation {
   readonly expiresInDays: number | null
   /** Null takes the tier's. */
   readonly rateLimitRpm: number | null
+  readonly spending: Spending
   readonly printsJson: boolean
 }
 
@@ -49,9 +63,7 @@ export type KeysCommand =
   | { readonly action: 'revoke'; readonly key: string }
   | { readonly action: 'rename'; readonly key: string; readonly name: string }
   | { readonly action: 'set-tier'; readonly key: string; readonly tier: Tier }
-
-/** Called with the parsed command; among the flags are the configuration's options, as text. */
-export type OnCommand<Asked> = (command: Asked, flags: Readonly<Record<string, unknown>>) => void
+  | SpendingCommand<'key'>
 
 /** The location of the database; options of each of these commands, read as by `serve`. @public */
 export const DATABASE_OPTIONS: readonly OptionName[] = ['apiDb', 'dataDir', 'config']
@@ -103,6 +115,8 @@ export function addKeysCommands(program: Command, onCommand: OnCommand<KeysComma
   addCommandArgument(setTier, tierName, 'tier')
   setTier.action((key: string, tier: Tier) => onCommand({ action: 'set-tier', key, tier }, setTier.opts()))
 
+  addSpendingCommands(keys, { subject: 'key', id: keyId }, onCommand)
+
   finishFamily(keys, 'API keys')
 }
 
@@ -125,11 +139,13 @@ function addKeyCreation(keys: Command, onCommand: OnCommand<KeysCommand>): void 
     defaultText: "the tier's",
     help: 'requests per minute',
   })
+  addSpendingOptions(create)
   addCommandOption(create, 'json', JSON_OPTION)
-  create.action(({ json = false, ...given }: Partial<KeyCreation> & { json?: boolean }) => {
+  create.action(({ json = false, ...given }: Partial<KeyCreation> & SpendingFlags & { json?: boolean }) => {
     const { name = '', tier = 'free', user = null, expiresInDays = null, rateLimitRpm = null } = given
+    const spending = readSpending(given)
     onCommand(
-      { action: 'create', name, tier, user, expiresInDays, rateLimitRpm, printsJson: json },
+      { action: 'create', name, tier, user, expiresInDays, rateLimitRpm, spending, printsJson: json },
       create.opts(),
     )
   })

@@ -1,4 +1,4 @@
-/** `sluice keys` and `sluice users`: manage keys and registered users without HTTP, through the same services. */
+/** `sluice keys`, `sluice users` and `sluice teams`: manage them without HTTP, through the same services. */
 import { userInfo } from 'node:os'
 import type { CreatedKey, KeyService } from '../../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../../accounts/keys/key-record.ts'
@@ -7,30 +7,48 @@ import { ServiceError, StartError } from '../../../core/errors.ts'
 import type { CommandLine } from '../../command-line.ts'
 import { listAllPages, type Services, withServices } from '../../open-services.ts'
 import type { KeyCreation, KeyListing, KeysCommand } from './operator-command-line.ts'
+import { answerTeams, describeBudgets, findTeamId } from './teams-command.ts'
 import { answerUsers } from './users-command.ts'
 import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
 import type { CommandContext } from '../../terminal/terminal.ts'
 import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
 
-type OperatorCommand = Extract<CommandLine, { kind: 'keys' | 'users' }>
+type OperatorCommand = Extract<CommandLine, { kind: 'keys' | 'users' | 'teams' }>
 
 /** Resolves with the exit code. */
 export async function runOperatorCommand(
-  { kind, command }: OperatorCommand,
+  operatorCommand: OperatorCommand,
   context: CommandContext<'apiDb' | 'dataDir'>,
 ): Promise<number> {
+  const { command } = operatorCommand
   // A user who will own the key exists already, so the database does.
   const createsDatabase = command.action === 'create' && (!('user' in command) || command.user === null)
   await withServices(context, { createsDatabase }, async (services) => {
-    const answer = (onMade: OnMade) =>
-      kind === 'keys' ? answerKeys(command, services, onMade) : answerUsers(command, services, onMade)
-    context.terminal.print(await audited({ kind, command } as OperatorCommand, services, answer))
+    const answer = (onMade: OnMade) => answerCommand(operatorCommand, services, onMade)
+    context.terminal.print(await audited(operatorCommand, services, answer))
   })
   return 0
 }
 
+function answerCommand(
+  { kind, command }: OperatorCommand,
+  services: Services,
+  onMade: OnMade,
+): Promise<string> {
+  switch (kind) {
+    case 'keys':
+      return answerKeys(command, services, onMade)
+    case 'users':
+      return answerUsers(command, services, onMade)
+    case 'teams':
+      return answerTeams(command, services, onMade)
+  }
+}
+
 /** Called with the id of what a command makes. */
 type OnMade = (id: string) => void
+
+const SUBJECTS = { keys: 'key', users: 'user', teams: 'team' } as const
 
 /** What only lists is not in the audit log. */
 function audited(
@@ -44,7 +62,8 @@ function audited(
   if (action === 'list') return act(onMade)
   if ('key' in command) target = command.key
   else if ('user' in command) target = command.user
-  const name = `${kind === 'keys' ? 'key' : 'user'}.${action}`
+  else if ('team' in command) target = command.team
+  const name = `${SUBJECTS[kind]}.${action}`
   const actor = `command-line:${userInfo().username}`
   return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
     act(onMade),
@@ -64,6 +83,18 @@ async function answerKeys(command: KeysCommand, services: Services, onMade: OnMa
       const { keyPrefix, name } = await services.keys.change(id, { name: command.name })
       return `Key ${keyPrefix} (${id}) is called '${escapeUnseen(name)}' now.`
     }
+    case 'set-team': {
+      const { id } = await findKey(command.key, services.keys)
+      const teamId = await findTeamId(command.team, services.teams)
+      const { keyPrefix } = await services.keys.change(id, { teamId })
+      const where = teamId === null ? "no team of its own, and so in its user's" : `team ${command.team}`
+      return `Key ${keyPrefix} (${id}) is in ${where} now.`
+    }
+    case 'set-budget': {
+      const { id } = await findKey(command.key, services.keys)
+      const key = await services.keys.change(id, command.budgets)
+      return `Key ${key.keyPrefix} (${id}) may use ${describeBudgets(key)} now.`
+    }
     case 'set-tier': {
       const { id } = await findKey(command.key, services.keys)
       const { keyPrefix, tier, rateLimitRpm } = await services.keys.change(id, { tier: command.tier })
@@ -74,10 +105,11 @@ async function answerKeys(command: KeysCommand, services: Services, onMade: OnMa
 
 async function createKey(
   command: KeyCreation,
-  { accounts, keys }: Services,
+  { accounts, keys, teams }: Services,
   onMade: OnMade,
 ): Promise<string> {
-  const { name, tier, expiresInDays, rateLimitRpm, printsJson } = command
+  const { name, tier, expiresInDays, rateLimitRpm, spending, printsJson } = command
+  const { team = null, ...budgets } = spending
   const user = command.user === null ? null : await accounts.findUser(command.user)
   const made = await keys.createFor({
     name,
@@ -85,6 +117,7 @@ async function createKey(
     expiresInDays,
     userId: user?.userId ?? null,
     customRateLimitRpm: rateLimitRpm,
+    spending: { ...budgets, teamId: await findTeamId(team, teams) },
   })
   onMade(made.record.id)
   const email = user?.email ?? null

@@ -12,8 +12,8 @@ import {
   USAGE_GROUPS,
   type UsageGroup,
 } from '../../../storage/usage-store.ts'
-import { addCommandOption, addConfigOption } from '../../command-options.ts'
-import { DATABASE_OPTIONS, JSON_OPTION, type OnCommand, userId } from './operator-command-line.ts'
+import { addCommandOption, addConfigOption, type OnCommand } from '../../command-options.ts'
+import { DATABASE_OPTIONS, JSON_OPTION, userId } from './operator-command-line.ts'
 
 export interface UsageCommand {
   readonly groupBy: UsageGroup

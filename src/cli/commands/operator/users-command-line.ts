@@ -5,8 +5,16 @@ import { passwordText } from '../../../config/secret-kinds.ts'
 import { choice, textLike, toggle } from '../../../config/value-kinds.ts'
 import { type Role, ROLES } from '../../../core/credential.ts'
 import type { Tier } from '../../../core/tiers.ts'
-import { addCommandArgument, addCommandOption } from '../../command-options.ts'
-import { finishFamily, JSON_OPTION, type OnCommand, tierName, userId } from './operator-command-line.ts'
+import { addCommandArgument, addCommandOption, type OnCommand } from '../../command-options.ts'
+import {
+  addSpendingCommands,
+  addSpendingOptions,
+  type Spending,
+  type SpendingCommand,
+  type SpendingFlags,
+  readSpending,
+} from './spending-command-line.ts'
+import { finishFamily, JSON_OPTION, tierName, userId } from './operator-command-line.ts'
 
 export interface UserCreation {
   readonly action: 'create'
@@ -14,6 +22,7 @@ export interface UserCreation {
   readonly tier: Tier
   /** Null makes one, which is printed. */
   readonly password: string | null
+  readonly spending: Spending
   readonly printsJson: boolean
 }
 
@@ -38,6 +47,7 @@ export type UsersCommand =
   | UserRoleChange
   | { readonly action: 'list'; readonly printsJson: boolean }
   | { readonly action: 'disable' | 'enable' | 'delete'; readonly user: string }
+  | SpendingCommand<'user'>
 
 const email = textLike(
   'e-mail',
@@ -87,7 +97,14 @@ export function addUsersCommands(program: Command, onCommand: OnCommand<UsersCom
     addCommandArgument(command, userId, 'user')
     command.action((user: string) => onCommand({ action, user }, command.opts()))
   }
+  addSpendingCommands(users, { subject: 'user', id: userId }, onCommand)
   finishFamily(users, 'registered users')
+}
+
+interface UserFlags extends SpendingFlags {
+  readonly tier?: Tier
+  readonly password?: string
+  readonly json?: boolean
 }
 
 function addUserCreation(users: Command, onCommand: OnCommand<UsersCommand>): void {
@@ -101,9 +118,11 @@ function addUserCreation(users: Command, onCommand: OnCommand<UsersCommand>): vo
     defaultText: 'one is made and printed',
     help: 'password of the user, or @FILE',
   })
+  addSpendingOptions(create)
   addCommandOption(create, 'json', JSON_OPTION)
-  create.action((address: string, given: { tier?: Tier; password?: string; json?: boolean }) => {
-    const { tier = 'free', password = null, json = false } = given
-    onCommand({ action: 'create', email: address, tier, password, printsJson: json }, create.opts())
+  create.action((address: string, given: UserFlags) => {
+    const { tier = 'free', password = null, json: printsJson = false } = given
+    const spending = readSpending(given)
+    onCommand({ action: 'create', email: address, tier, password, spending, printsJson }, create.opts())
   })
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { User } from '../../../accounts/account-service.ts'
 import { StartError } from '../../../core/errors.ts'
+import { describeBudgets, findTeamId } from './teams-command.ts'
 import { listAllPages, type Services } from '../../open-services.ts'
 import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
 import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
@@ -34,6 +35,17 @@ export async function answerUsers(
       const user = await accounts.changeUser(userId, { role: command.role })
       return `${nameOf(user)} is ${user.role === 'admin' ? 'an admin' : 'a user'} now.`
     }
+    case 'set-team': {
+      const { userId } = await accounts.findUser(command.user)
+      const teamId = await findTeamId(command.team, services.teams)
+      const user = await accounts.changeUser(userId, { teamId })
+      return `${nameOf(user)} is in ${teamId === null ? 'no team' : `team ${command.team}`} now.`
+    }
+    case 'set-budget': {
+      const { userId } = await accounts.findUser(command.user)
+      const user = await accounts.changeUser(userId, command.budgets)
+      return `${nameOf(user)} may use ${describeBudgets(user)} now.`
+    }
     case 'disable':
     case 'enable': {
       const { userId } = await accounts.findUser(command.user)
@@ -51,8 +63,8 @@ export async function answerUsers(
 }
 
 async function createUser(
-  { email, tier, password: given, printsJson }: UserCreation,
-  { accounts }: Services,
+  { email, tier, password: given, spending, printsJson }: UserCreation,
+  { accounts, teams }: Services,
   onMade: (userId: string) => void,
 ): Promise<string> {
   const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
@@ -63,7 +75,9 @@ async function createUser(
     const [issue] = request.error.issues
     throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
   }
-  const made = await accounts.createUser(request.data)
+  const { team = null, ...budgets } = spending
+  const teamId = await findTeamId(team, teams)
+  const made = await accounts.createUser({ ...request.data, ...budgets, teamId })
   onMade(made.userId)
   if (printsJson) {
     const madePassword = given === null ? { password } : {}

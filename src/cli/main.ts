@@ -25,6 +25,8 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   })
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
+    // What stays until a signal, as a server does, goes on without its reader.
+    if (process.listenerCount('SIGTERM') > 0) return
     terminal.complain('sluice: the reader of the output has gone before its end.')
     terminal.exit(1)
   })

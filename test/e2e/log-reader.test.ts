@@ -97,8 +97,10 @@ describe.runIf(process.platform === 'linux')('a log that nobody reads', () => {
 
   it('does not keep a server from ending where the reader of its output has gone', async () => {
     const words = ['--api-keys', KEY, '--api-db', ':memory:', '--usage-db', ':memory:']
-    const server = await listening(spawnServer(words))
+    const server = spawnServer(words)
     server.child.stdout?.destroy()
+    // Of the first line that it writes on.
+    await expect.poll(() => server.stderr.join('\n')).toContain('serving the passthrough model')
 
     server.child.kill('SIGTERM')
 

@@ -77,15 +77,16 @@ describe('sluice teams', () => {
   })
 
   it('leave rows in the audit log, with what was named', async () => {
-    const { output, sluice } = createOperatorScene()
+    const { output, sluice, clock } = createOperatorScene()
     await output('keys', 'create')
     await output('teams', 'create', 'red')
+    clock.advance(1)
     await sluice('teams', 'delete', 'blue')
 
     const { records } = JSON.parse(await output('audit', '--json')) as { records: { action: string }[] }
     expect(records.filter(({ action }) => action.startsWith('team.'))).toMatchObject([
-      { action: 'team.delete', target: 'blue', status: 404 },
       { action: 'team.create', status: 200 },
+      { action: 'team.delete', target: 'blue', status: 404 },
     ])
   })
 })

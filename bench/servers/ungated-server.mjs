@@ -34,6 +34,7 @@ const app = buildApp({
   guests: none,
   invitations: none,
   console: null,
+  freeDiskBytes: async () => null,
   keys: none,
   limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }) },
   trustedProxies: null,

@@ -28,6 +28,7 @@ import { registerAdminModelRoutes } from './routes/admin-models.ts'
 import { registerAdminTeamRoutes } from './routes/admin-teams.ts'
 import { registerAdminUserRoutes } from './routes/admin-users.ts'
 import { registerInvitationRoutes } from './routes/admin/invitations.ts'
+import { registerStatusRoutes } from './routes/admin/status.ts'
 import { registerAuthRoutes } from './routes/auth.ts'
 import { registerChatRoutes } from './routes/chat.ts'
 import { registerCompletionRoutes } from './routes/completions.ts'
@@ -110,6 +111,7 @@ function registerRoutes(app: FastifyInstance, deps: AppDeps): void {
   registerAdminUserRoutes(app, deps)
   registerAdminTeamRoutes(app, deps)
   registerInvitationRoutes(app, deps)
+  registerStatusRoutes(app, deps)
   registerAdminAuditRoutes(app, deps)
   registerAdminModelRoutes(app, deps)
   registerAdminBanRoutes(app, deps)

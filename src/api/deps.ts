@@ -80,6 +80,8 @@ export interface AppDeps {
   readonly metrics: Metrics
   /** Why this server cannot take work now, for its `ready`; null while it can. */
   readonly whyNotReady: () => ServiceError | null
+  /** Where the data folder is; null where there is none. */
+  readonly freeDiskBytes: () => Promise<number | null>
   /** Knows of databases that were removed under the server. */
   readonly storageWatch: { readonly lost: ServiceError | null }
   /** True from SIGTERM on: new generation requests are refused. */

@@ -2,6 +2,7 @@
  * Opens everything between a connection and the models, once the models are known to be servable: databases, limits,
  * guards, the API and the ports. Closes them in an order that loses no answer.
  */
+import { statfs } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { ServedTiers } from '../accounts/served-tiers.ts'
 import { buildApp } from '../api/app.ts'
@@ -126,6 +127,11 @@ export async function openService(
     modelAdmin: config.modelAdmin ?? 'key',
     defaultMaxTokens: config.defaultMaxTokens,
     console: config.disableConsole ? null : readConsole(CONSOLE_FOLDER),
+    freeDiskBytes: () =>
+      statfs(config.dataDir).then(
+        ({ bavail, bsize }) => bavail * bsize,
+        () => null,
+      ),
     corsOrigins: config.corsOrigins,
     ownHosts: config.authMode === 'none' ? new OwnHosts(config.allowedHosts) : null,
     clock,

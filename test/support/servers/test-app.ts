@@ -100,6 +100,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     usageReports: withoutDatabase(),
     findGroupNames: () => Promise.reject(new Error('This test opened no database.')),
     console: null,
+    freeDiskBytes: async () => null,
     corsOrigins: [],
     ownHosts: null,
     storageWatch: { lost: null },

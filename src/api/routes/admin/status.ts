@@ -1,0 +1,174 @@
+/**
+ * `/v1/admin/status`: how the service is now, for the pages of an admin: once, or once a second as server-sent events. Read from
+ * the metrics, so it is that of all processes. A stream ends after a minute, which its reader follows with another: an admin
+ * who is one no longer looks on for no longer than that.
+ */
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { INTERFACE_VERSION } from '../../../core/interface-version.ts'
+import { TIERS } from '../../../core/tiers.ts'
+import { BYTES_PER_MB, type ModelRecord } from '../../../models/model-record.ts'
+import { type MetricSample, parseMetrics } from '../../../telemetry/metric-samples.ts'
+import type { AppDeps } from '../../deps.ts'
+import { addRoute } from '../../openapi/add-route.ts'
+
+const count = () => z.number()
+
+const modelStatus = z
+  .object({
+    id: z.string(),
+    state: z.enum(['loading', 'ready', 'draining', 'failed']),
+    load_progress: z.number(),
+    failure: z.string().nullable(),
+    size_mb: z.number().nullable(),
+    slots: z.int().nullable().describe('Sequences that run at once, in all its engines.'),
+    replicas: z.int().nullable(),
+    replicas_ready: z.int().nullable(),
+    engine_deaths: z.int().describe('Engine processes that have died and were started again.'),
+    prompt_tokens: count().describe('Since the start.'),
+    completion_tokens: count().describe('Since the start.'),
+    tokens_per_second: z
+      .number()
+      .nullable()
+      .describe('Of requests that ended since the event before; null in the first event.'),
+  })
+  .meta({ id: 'ModelStatus' })
+
+const serverStatus = z
+  .object({
+    version: z.string().describe('Version of the interface.'),
+    uptime_seconds: z.number(),
+    why_not_ready: z.string().nullable().describe('Null while the default model can take work.'),
+    models: z.array(modelStatus),
+    queue: z.record(z.enum(TIERS), count()).describe('Sequences that wait, by tier.'),
+    requests: z.record(z.string(), count()).describe('Ended since the start, by status.'),
+    guard_hits: z.array(
+      z.object({ guard: z.string(), rule: z.string(), count: count() }).meta({ id: 'GuardHits' }),
+    ),
+    bans: z.int().nullable().describe('Addresses that are banned; null where the firewall is off.'),
+    memory_bytes: count().describe('Of the HTTP processes, engines left out.'),
+    disk_free_bytes: count().nullable().describe('Where the data folder is; null where there is none.'),
+  })
+  .meta({ id: 'ServerStatus' })
+
+type ServerStatus = z.output<typeof serverStatus>
+
+type StatusDeps = Pick<
+  AppDeps,
+  'clock' | 'firewall' | 'freeDiskBytes' | 'isDraining' | 'metrics' | 'registry' | 'startedMs' | 'whyNotReady'
+>
+
+const ADMIN = { tag: 'Admin', access: 'admin' } as const
+
+const EVENT_MS = 1000
+const MAX_EVENTS = 60
+
+export function registerStatusRoutes(app: FastifyInstance, deps: StatusDeps): void {
+  addRoute(app, 'GET /v1/admin/status', {
+    operationId: 'getStatus',
+    summary: 'How the server is now',
+    ...ADMIN,
+    ok: serverStatus,
+    errors: [401, 429, 500],
+    handler: () => readStatus(deps, null),
+  })
+
+  addRoute(app, 'GET /v1/admin/status/stream', {
+    operationId: 'streamStatus',
+    summary: 'How the server is, once a second for a minute',
+    ...ADMIN,
+    ok: serverStatus,
+    event: serverStatus,
+    isStreamOnly: true,
+    errors: [401, 429, 500],
+    handler: (_request, reply) =>
+      reply
+        .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+        .type('text/event-stream; charset=utf-8')
+        .send(Readable.from(statusEvents(deps))),
+  })
+}
+
+async function* statusEvents(deps: StatusDeps): AsyncGenerator<string> {
+  let before: TokensBefore | null = null
+  for (let turn = 0; turn < MAX_EVENTS && !deps.isDraining(); turn++) {
+    if (turn > 0) await pause(EVENT_MS)
+    const status: ServerStatus = await readStatus(deps, before)
+    before = {
+      atMs: deps.clock.nowMs(),
+      tokens: new Map(status.models.map(({ id, completion_tokens: tokens }) => [id, tokens])),
+    }
+    yield `data: ${JSON.stringify(status)}\n\n`
+  }
+}
+
+interface TokensBefore {
+  readonly atMs: number
+  /** By model. */
+  readonly tokens: ReadonlyMap<string, number>
+}
+
+async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promise<ServerStatus> {
+  const { clock, firewall, registry, metrics } = deps
+  const samples = parseMetrics(await metrics.render())
+  const named = (name: string) => samples.filter((sample) => sample.name === name)
+  const nowMs = clock.nowMs()
+  const waiting = sumBy(named('sluice_queue_waiting'), 'tier')
+  const tokens = {
+    prompt: sumBy(named('sluice_prompt_tokens_total'), 'model'),
+    completion: sumBy(named('sluice_completion_tokens_total'), 'model'),
+  }
+  return {
+    version: INTERFACE_VERSION,
+    uptime_seconds: (nowMs - deps.startedMs) / 1000,
+    why_not_ready: deps.whyNotReady()?.message ?? null,
+    models: registry.list().map((record) => {
+      const [prompt, completion] = [tokens.prompt.get(record.id) ?? 0, tokens.completion.get(record.id) ?? 0]
+      const elapsedMs = before === null ? 0 : nowMs - before.atMs
+      const made = Math.max(0, completion - (before?.tokens.get(record.id) ?? 0))
+      return {
+        ...toModelStatus(record),
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        tokens_per_second: elapsedMs > 0 ? (made * 1000) / elapsedMs : null,
+      }
+    }),
+    queue: {
+      free: waiting.get('free') ?? 0,
+      pro: waiting.get('pro') ?? 0,
+      enterprise: waiting.get('enterprise') ?? 0,
+    },
+    requests: Object.fromEntries(sumBy(named('sluice_requests_total'), 'status')),
+    guard_hits: named('sluice_guard_hits_total').map(({ labels, value }) => ({
+      guard: labels['guard'] ?? '',
+      rule: labels['rule'] ?? '',
+      count: value,
+    })),
+    bans: firewall === null ? null : (await firewall.listBans()).length,
+    memory_bytes: named('process_resident_memory_bytes').reduce((sum, { value }) => sum + value, 0),
+    disk_free_bytes: await deps.freeDiskBytes(),
+  }
+}
+
+function toModelStatus(record: ModelRecord) {
+  const { id, state, loadFraction, failure, info, outline, replicas, engineDeaths } = record
+  const sizeBytes = outline?.sizeBytes
+  return {
+    ...{ id, state, failure, load_progress: loadFraction, engine_deaths: engineDeaths },
+    size_mb: sizeBytes !== undefined && Number.isFinite(sizeBytes) ? sizeBytes / BYTES_PER_MB : null,
+    slots: info === null ? null : info.maxBatchSize * (replicas?.all ?? 1),
+    replicas: replicas?.all ?? null,
+    replicas_ready: replicas?.ready ?? null,
+  }
+}
+
+function sumBy(samples: readonly MetricSample[], label: string): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const { labels, value } of samples) {
+    const name = labels[label] ?? ''
+    sums.set(name, (sums.get(name) ?? 0) + value)
+  }
+  return sums
+}

@@ -11,6 +11,7 @@ import { PassthroughRunner } from '../../dist/engines/passthrough/passthrough-ru
 import { ModelRegistry } from '../../dist/models/registry.js'
 import { createLog } from '../../dist/telemetry/log.js'
 import { Metrics } from '../../dist/telemetry/metrics.js'
+import { RecentErrors } from '../../dist/telemetry/recent-errors.js'
 
 const registry = new ModelRegistry({
   openEngine: () => Promise.reject(new Error('only the passthrough model is here')),
@@ -34,7 +35,8 @@ const app = buildApp({
   guests: none,
   invitations: none,
   console: null,
-  freeDiskBytes: async () => null,
+  disk: async () => null,
+  recentErrors: new RecentErrors(),
   keys: none,
   limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }) },
   trustedProxies: null,

@@ -28,6 +28,7 @@ import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { RecentErrors } from '../telemetry/recent-errors.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
 import type { ConsoleFiles } from './console/console-files.ts'
@@ -78,10 +79,11 @@ export interface AppDeps {
   readonly startedMs: number
   readonly log: Log
   readonly metrics: Metrics
+  readonly recentErrors: RecentErrors
   /** Why this server cannot take work now, for its `ready`; null while it can. */
   readonly whyNotReady: () => ServiceError | null
-  /** Where the data folder is; null where there is none. */
-  readonly freeDiskBytes: () => Promise<number | null>
+  /** Where the data folder is, and what is free there; null where there is none. */
+  readonly disk: () => Promise<{ readonly folder: string; readonly freeBytes: number } | null>
   /** Knows of databases that were removed under the server. */
   readonly storageWatch: { readonly lost: ServiceError | null }
   /** True from SIGTERM on: new generation requests are refused. */

@@ -18,6 +18,7 @@ import type { SharedState } from '../core/shared-state.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import { type RecentError, RecentErrors } from '../telemetry/recent-errors.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { readConsole } from '../api/console/console-files.ts'
@@ -66,6 +67,8 @@ interface SupervisedDeps extends SupervisedState {
   readonly openedAtUnixSeconds: number
   /** The metrics of all processes. */
   readonly renderService: () => Promise<string>
+  /** The last errors of all processes. */
+  readonly listErrors: () => Promise<readonly RecentError[]>
 }
 
 /** The service of this process, which may be one of several. */
@@ -74,6 +77,8 @@ export interface ProcessService extends Service {
   leave(): Promise<void>
   /** Of this process alone. */
   metricValues(): Promise<MetricValues>
+  /** Of this process alone, the newest first. */
+  recentErrors(): readonly RecentError[]
 }
 
 /** @throws what `checked` rejects with, StartError, or Node's own error when the address cannot be listened on */
@@ -107,12 +112,15 @@ export async function openService(
     isDraining
       ? new ServiceError('shutting_down')
       : (state.storageWatch.look() ?? opened.whyUnavailable() ?? registry.whyNotReady())
+  let expiresAt = (): number | null => tls?.certificate.validToUnixSeconds ?? null
+  const recentErrors = new RecentErrors(supervised?.listErrors)
   const metrics = new Metrics({
     // Counted once, by the supervisor.
     models: supervised === undefined ? registry : { list: () => [], waitingOf: () => 0 },
     isReady: () => whyNotReady() === null,
     isRedisUp: opened.isRedisUp,
     upstreams,
+    ...(tls !== null && { certificateExpiresAt: () => expiresAt() }),
     ...(supervised === undefined
       ? { isDatabaseUp: state.isDatabaseUp }
       : { renderService: supervised.renderService }),
@@ -127,9 +135,9 @@ export async function openService(
     modelAdmin: config.modelAdmin ?? 'key',
     defaultMaxTokens: config.defaultMaxTokens,
     console: config.disableConsole ? null : readConsole(CONSOLE_FOLDER),
-    freeDiskBytes: () =>
+    disk: () =>
       statfs(config.dataDir).then(
-        ({ bavail, bsize }) => bavail * bsize,
+        ({ bavail, bsize }) => ({ folder: config.dataDir, freeBytes: bavail * bsize }),
         () => null,
       ),
     corsOrigins: config.corsOrigins,
@@ -138,6 +146,7 @@ export async function openService(
     startedMs: clock.nowMs() - upMs,
     log,
     metrics,
+    recentErrors,
     whyNotReady,
     isDraining: () => isDraining,
   })
@@ -156,6 +165,7 @@ export async function openService(
     await closeState()
     throw error
   })
+  expiresAt = () => listener.certificateExpiresAt()
   let closing: Promise<void> | null = null
   return {
     address: listener.address,
@@ -168,6 +178,7 @@ export async function openService(
       await Promise.all([listener.leave(), graceful.leave()])
     },
     metricValues: () => metrics.values(),
+    recentErrors: () => recentErrors.own,
     close: () => {
       isDraining = true
       const timeoutMs = config.shutdownTimeout * 1000

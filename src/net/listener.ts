@@ -35,6 +35,8 @@ export interface Listener {
   readonly address: string
   /** Reads the TLS files again. */
   reloadCertificate(): Promise<void>
+  /** In Unix seconds; null without TLS. */
+  certificateExpiresAt(): number | null
   /**
    * Takes no new connections at every port but the app's own; those that are open stay. Resolves when no connection from another process
    * is left.
@@ -74,6 +76,7 @@ export async function openListener(app: ListeningApp, options: ListenerOptions):
     return {
       address: ports.address,
       reloadCertificate: async () => secure?.reloader.reload(),
+      certificateExpiresAt: () => secure?.connections.certificateExpiresAt ?? null,
       leave: async () => {
         ports.close()
         await source?.ended()

@@ -23,6 +23,8 @@ export interface EndedRequest {
   /** Its pattern; null for one that matched none. */
   readonly route: string | null
   readonly status: number
+  /** Of its error; null where it had none. */
+  readonly code: string | null
   readonly timeline: RequestTimeline
 }
 
@@ -47,6 +49,8 @@ export interface MetricsSources {
   readonly isRedisUp?: (() => boolean) | null
   /** By its name, for databases that are servers. @default none is */
   readonly isDatabaseUp?: Readonly<Record<string, () => boolean>>
+  /** When the certificate in use ends, in Unix seconds. @default null, where there is none */
+  readonly certificateExpiresAt?: () => number | null
   /** Of remote models. @default there are none */
   readonly upstreams?: Pick<UpstreamMetrics, 'all'>
   /** The metrics of all processes of the service. @default this one is all */
@@ -118,6 +122,12 @@ export class Metrics {
     labelNames: ['method', 'route', 'status'],
     registers: this.#registers,
   })
+  readonly #errors = new Counter({
+    name: 'sluice_request_errors_total',
+    help: 'Requests that ended with an error, by its code.',
+    labelNames: ['code'],
+    registers: this.#registers,
+  })
   readonly #duration = new Histogram({
     name: 'sluice_request_duration_seconds',
     help: 'From the head of a request to the end of its answer.',
@@ -160,6 +170,7 @@ export class Metrics {
 
   constructor(sources: MetricsSources) {
     const { models, isReady, isRedisUp = null, isDatabaseUp = {}, upstreams, renderService } = sources
+    const { certificateExpiresAt } = sources
     this.#render = renderService ?? (() => this.#registry.metrics())
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
@@ -234,6 +245,16 @@ export class Metrics {
           this.set(isRedisUp() ? 1 : 0)
         },
       })
+    if (certificateExpiresAt !== undefined)
+      this.#addGauge({
+        name: 'sluice_certificate_expiry_timestamp_seconds',
+        aggregator: 'min',
+        help: 'When the TLS certificate in use ends, in Unix seconds.',
+        collect() {
+          const at = certificateExpiresAt()
+          if (at !== null) this.set(at)
+        },
+      })
     for (const metric of upstreams?.all ?? []) this.#registry.registerMetric(metric)
     const databases = Object.entries(isDatabaseUp)
     if (databases.length > 0)
@@ -248,7 +269,8 @@ export class Metrics {
   }
 
   /** Call once for each request, when it has ended. */
-  observeRequest({ method, route, status, timeline }: EndedRequest): void {
+  observeRequest({ method, route, status, code, timeline }: EndedRequest): void {
+    if (code !== null) this.#errors.inc({ code })
     const pattern = route ?? NO_ROUTE
     const knownMethod = KNOWN_METHODS.has(method) ? method : 'other'
     this.#requests.inc({ method: knownMethod, route: pattern, status: String(status) })

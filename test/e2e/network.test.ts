@@ -126,7 +126,8 @@ describe('SIGHUP', () => {
 
   it('takes a new certificate, and keeps the old one rather than a wrong one', async () => {
     const tls = createTlsFolder()
-    const server = await startServer(tlsWords(tls))
+    const secret = 'admin-key-of-this-test'
+    const server = await startServer([...tlsWords(tls), '--admin-key', secret])
     const port = portOf(server)
     expect(server.address).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     expect(await certificateOf(port)).toBe('sluice test first')
@@ -141,6 +142,8 @@ describe('SIGHUP', () => {
     server.child.kill('SIGHUP')
     await logged(server, REPLACED)
     expect(await certificateOf(port)).toBe('sluice test second')
+    const status = JSON.parse((await secureFetch({ port, path: '/v1/admin/status', secret })).text)
+    expect(status).toMatchObject({ certificate_expires_at: Date.parse('2120-01-01T00:00:00Z') / 1000 })
   })
 })
 

@@ -103,6 +103,13 @@ describe('four workers', () => {
     const revoked = await call(server(), `DELETE /v1/admin/keys/${id}`, { secret: ADMIN_KEY })
     expect(revoked.status).toBe(200)
     expect(count(await burst(server(), 12, { secret }), 401)).toBe(12)
+    const status = await call(server(), 'GET /v1/admin/status', { secret: ADMIN_KEY })
+    const { refusals, last_errors: errors } = (await status.json()) as {
+      refusals: Record<string, number>
+      last_errors: { code: string }[]
+    }
+    expect(refusals).toEqual({ unauthorized: 12, rate_limit_exceeded: 30 })
+    expect(errors.filter(({ code }) => code === 'unauthorized')).toHaveLength(12)
   })
 
   it('spend one budget', async () => {

@@ -34,6 +34,7 @@ type PipelineDeps = AccessDeps &
     | 'log'
     | 'metrics'
     | 'ownHosts'
+    | 'recentErrors'
     | 'storageWatch'
     | 'trustedProxies'
   >
@@ -71,7 +72,7 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
   app.addHook('onRequest', async (request, reply) => {
     const context = new RequestContext(deps, request, reply)
     request.context = context
-    reply.raw.once('close', () => recordEnd(context, { log: requestLog, metrics: deps.metrics }))
+    reply.raw.once('close', () => recordEnd(context, { ...deps, log: requestLog }))
     for (const gate of GATES) {
       const result = gate(deps, context)
       // Most gates are synchronous; awaiting them would cost a turn of the event loop.
@@ -85,11 +86,15 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
 }
 
 /** One line in the log, never with text: no prompts, outputs, keys or addresses. */
-function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): void {
+function recordEnd(
+  context: RequestContext,
+  { clock, log, metrics, recentErrors }: Pick<AppDeps, 'clock' | 'log' | 'metrics' | 'recentErrors'>,
+): void {
   const { request, reply, routePath: route, optionalCredential, brokenRule, adminTarget, timeline } = context
   const { method } = request
   // As in `client-presence.ts`: was the answer written before the connection closed?
   const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
+  const code = errorCodeOf(context)
   log.info(
     {
       requestId: context.requestId,
@@ -98,7 +103,7 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
       route,
       ...(status === 404 && context.path !== null && { path: toLogText(context.path) }),
       status,
-      ...errorCodeOf(context),
+      ...(code !== null && { code }),
       ...(adminTarget !== null && { target: toLogText(adminTarget) }),
       ...(optionalCredential && { key: optionalCredential.keyId }),
       ...(brokenRule !== null && { rule: brokenRule }),
@@ -107,12 +112,16 @@ function recordEnd(context: RequestContext, { log, metrics }: Pick<AppDeps, 'log
     },
     'request',
   )
-  metrics.observeRequest({ method, route, status, timeline })
+  metrics.observeRequest({ method, route, status, code, timeline })
+  // A path scan would push out what says something.
+  if (code === null || route === null) return
+  const { requestId } = context
+  recentErrors.record({ atUnixSeconds: clock.unixSeconds(), requestId, method, route, status, code })
 }
 
-function errorCodeOf({ reply, streamErrorCode }: RequestContext): { code?: string } {
+function errorCodeOf({ reply, streamErrorCode }: RequestContext): string | null {
   const code = streamErrorCode ?? reply.getHeader('x-error-code')
-  return code === undefined ? {} : { code: String(code) }
+  return code === undefined ? null : String(code)
 }
 
 function setCommonHeaders(_deps: PipelineDeps, { requestId, reply }: RequestContext): void {

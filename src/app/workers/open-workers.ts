@@ -10,6 +10,7 @@ import { type OpenPorts, openPortsForOthers } from '../../net/listener.ts'
 import type { QuantizeJobs } from '../../models/quantize-jobs.ts'
 import type { ModelRegistry } from '../../models/registry.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
+import { mergeErrors, type RecentError } from '../../telemetry/recent-errors.ts'
 import { UsageRecorder } from '../../usage/usage-recorder.ts'
 import { createConsoleUrl, knockSequence, type Service, type ServiceDeps } from '../open-service.ts'
 import { openSharedState } from '../open-shared-state.ts'
@@ -24,7 +25,7 @@ import { ServiceMetrics } from './service-metrics.ts'
 import { usageHandlers } from './usage-calls.ts'
 import { WorkerHolds } from './worker-holds.ts'
 import { WorkerProcesses } from './worker-processes.ts'
-import { startWorkerProcess } from './worker-process.ts'
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
 export interface WorkersDeps extends Omit<ServiceDeps, 'registry' | 'quantizeJobs' | 'supervised'> {
   readonly registry: ModelRegistry
@@ -99,6 +100,7 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
         'models.follow': () => follow(channel()),
         'connections.taken': ([id]) => dealer.taken(id as number),
         'metrics.render': () => serviceMetrics.render(pool.workers),
+        'errors.list': () => listErrors(pool.workers),
       }),
       onEnd: () => {
         share.end()
@@ -143,6 +145,14 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
     await opened.close()
     throw error
   }
+}
+
+/** Those of a worker that has ended are gone with it. */
+async function listErrors(workers: readonly WorkerProcess[]): Promise<readonly RecentError[]> {
+  const lists = workers.map(({ channel }) =>
+    channel.call<readonly RecentError[]>('errors.own', []).catch(() => []),
+  )
+  return mergeErrors(await Promise.all(lists))
 }
 
 interface ServiceParts extends Pick<WorkersDeps, 'log'> {

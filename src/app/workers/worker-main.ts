@@ -44,6 +44,7 @@ const handlers: Readonly<Record<string, ChannelHandler>> = {
   leave: async () => await serving().leave(),
   close: async () => await serving().close(),
   'metrics.values': async () => await worker?.service.metricValues(),
+  'errors.own': async () => worker?.service.recentErrors() ?? [],
   reloadAdminKeys: ([keys]) => serving().reloadAdminKeys(() => keys as readonly string[]),
   reloadCertificate: async () => await serving().reloadCertificate(),
 }
@@ -106,6 +107,7 @@ async function startWorker({
       connections,
       openedAtUnixSeconds,
       renderService: () => channel.call('metrics.render', []),
+      listErrors: () => channel.call('errors.list', []),
     },
   })
   worker = { service }

@@ -22,6 +22,7 @@ export interface SecureConnectionsOptions {
 export class SecureConnections {
   /** Never listens: connections are handed to it. */
   readonly #tlsServer: TlsServer
+  #certificateExpiresAt: number
   /** Connections in their handshake, which the HTTP server does not know yet. */
   readonly #handshakes = new Map<string, Socket>()
 
@@ -29,6 +30,7 @@ export class SecureConnections {
     server: Server,
     { certificate, log, handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS }: SecureConnectionsOptions,
   ) {
+    this.#certificateExpiresAt = certificate.validToUnixSeconds
     this.#tlsServer = createServer({
       ...secureContextOf(certificate),
       ALPNProtocols: ['http/1.1'],
@@ -53,9 +55,15 @@ export class SecureConnections {
     return this.#handshakes.size
   }
 
+  /** Of the one that new connections get, in Unix seconds. */
+  get certificateExpiresAt(): number {
+    return this.#certificateExpiresAt
+  }
+
   /** Uses another certificate for new connections. */
   use(certificate: Certificate): void {
     this.#tlsServer.setSecureContext(secureContextOf(certificate))
+    this.#certificateExpiresAt = certificate.validToUnixSeconds
   }
 
   /** Ends the connections in their handshake. */

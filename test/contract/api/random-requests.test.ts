@@ -16,13 +16,17 @@ const RUNS_WITHOUT_BODY = lengthOf({ test: 20, soak: 500 })
 
 const SECRETS = { public: null, key: KEY, admin: ADMIN_KEY } as const
 const STATUSES = [200, 400, 401, 404, 409, 429]
+/** Answers for a minute, whatever comes in. */
+const ENDLESS = 'GET /v1/admin/status/stream'
 /** A key is right, and not enough. */
 const FOR_GUESTS = 'POST /v1/auth/first-admin'
 
 describe('random requests', () => {
   it('to every endpoint are answered as the interface says, and change no object of the program', async () => {
     const { app } = await createAccountsApp()
-    const endpoints = readEndpoints((await app.inject('/openapi.json')).json())
+    const endpoints = readEndpoints((await app.inject('/openapi.json')).json()).filter(
+      ({ name }) => name !== ENDLESS,
+    )
     const prototypeNames = Object.getOwnPropertyNames(Object.prototype)
     const asked = new Map<string, number>()
 

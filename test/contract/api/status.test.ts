@@ -6,7 +6,9 @@ const ADMIN = { authorization: `Bearer ${ADMIN_KEY}` }
 
 describe('GET /v1/admin/status', () => {
   it('says how models, queue, requests, guards and the machine are', async () => {
-    const { app, clock, metrics, post } = createTestApp({ freeDiskBytes: async () => 5e9 })
+    const { app, clock, metrics, post } = createTestApp({
+      disk: async () => ({ folder: '/data', freeBytes: 5e9 }),
+    })
     await post('/v1/generate', { prompt: 'ab', max_new_tokens: 2 })
     await app.inject('/v1/models')
     metrics.countGuardHit({ guard: 'firewall', rule: 'probe' })
@@ -30,7 +32,14 @@ describe('GET /v1/admin/status', () => {
       guard_hits: [{ guard: 'firewall', rule: 'probe', count: 1 }],
       bans: null,
       memory_bytes: expect.any(Number),
-      disk_free_bytes: 5e9,
+      ...{ data_dir: '/data', disk_free_bytes: 5e9, databases: {}, certificate_expires_at: null },
+      refusals: { unauthorized: 1 },
+      last_errors: [
+        {
+          ...{ at: expect.any(Number), request_id: expect.any(String) },
+          ...{ method: 'GET', route: '/v1/models', status: 401, code: 'unauthorized' },
+        },
+      ],
     })
     expect(answer.json().memory_bytes).toBeGreaterThan(1e6)
   })

@@ -22,6 +22,7 @@ import { ModelRegistry, type OpenEngine } from '../../../src/models/registry.ts'
 import type { Engine } from '../../../src/protocol/engine.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
+import { RecentErrors } from '../../../src/telemetry/recent-errors.ts'
 import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
 import { whenUnused } from '../shared.ts'
 
@@ -100,7 +101,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     usageReports: withoutDatabase(),
     findGroupNames: () => Promise.reject(new Error('This test opened no database.')),
     console: null,
-    freeDiskBytes: async () => null,
+    disk: async () => null,
+    recentErrors: new RecentErrors(),
     corsOrigins: [],
     ownHosts: null,
     storageWatch: { lost: null },

@@ -48,7 +48,29 @@ const serverStatus = z
       z.object({ guard: z.string(), rule: z.string(), count: count() }).meta({ id: 'GuardHits' }),
     ),
     bans: z.int().nullable().describe('Addresses that are banned; null where the firewall is off.'),
+    refusals: z
+      .record(z.string(), count())
+      .describe('Requests that ended with an error since the start, by its code.'),
+    last_errors: z
+      .array(
+        z
+          .object({
+            at: z.number().describe('Unix seconds.'),
+            request_id: z.string(),
+            method: z.string(),
+            route: z.string().nullable(),
+            status: z.int(),
+            code: z.string(),
+          })
+          .meta({ id: 'RecentError' }),
+      )
+      .describe('The newest first, 50 at most; the log has them all.'),
+    databases: z
+      .record(z.string(), z.enum(['up', 'down']))
+      .describe('Those that are servers; without one the databases are files in the data folder.'),
+    certificate_expires_at: z.number().nullable().describe('Unix seconds; null without TLS.'),
     memory_bytes: count().describe('Of the HTTP processes, engines left out.'),
+    data_dir: z.string().nullable(),
     disk_free_bytes: count().nullable().describe('Where the data folder is; null where there is none.'),
   })
   .meta({ id: 'ServerStatus' })
@@ -57,7 +79,15 @@ type ServerStatus = z.output<typeof serverStatus>
 
 type StatusDeps = Pick<
   AppDeps,
-  'clock' | 'firewall' | 'freeDiskBytes' | 'isDraining' | 'metrics' | 'registry' | 'startedMs' | 'whyNotReady'
+  | 'clock'
+  | 'firewall'
+  | 'disk'
+  | 'isDraining'
+  | 'metrics'
+  | 'recentErrors'
+  | 'registry'
+  | 'startedMs'
+  | 'whyNotReady'
 >
 
 const ADMIN = { tag: 'Admin', access: 'admin' } as const
@@ -115,6 +145,7 @@ async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promis
   const samples = parseMetrics(await metrics.render())
   const named = (name: string) => samples.filter((sample) => sample.name === name)
   const nowMs = clock.nowMs()
+  const disk = await deps.disk()
   const waiting = sumBy(named('sluice_queue_waiting'), 'tier')
   const tokens = {
     prompt: sumBy(named('sluice_prompt_tokens_total'), 'model'),
@@ -147,8 +178,21 @@ async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promis
       count: value,
     })),
     bans: firewall === null ? null : (await firewall.listBans()).length,
+    refusals: Object.fromEntries(sumBy(named('sluice_request_errors_total'), 'code')),
+    last_errors: (await deps.recentErrors.list()).map(({ atUnixSeconds, requestId, ...error }) => ({
+      ...{ at: atUnixSeconds, request_id: requestId },
+      ...error,
+    })),
+    databases: Object.fromEntries(
+      named('sluice_database_up').map(({ labels, value }) => [
+        labels['database'] ?? '',
+        value === 1 ? 'up' : 'down',
+      ]),
+    ),
+    certificate_expires_at: named('sluice_certificate_expiry_timestamp_seconds')[0]?.value ?? null,
     memory_bytes: named('process_resident_memory_bytes').reduce((sum, { value }) => sum + value, 0),
-    disk_free_bytes: await deps.freeDiskBytes(),
+    data_dir: disk?.folder ?? null,
+    disk_free_bytes: disk?.freeBytes ?? null,
   }
 }
 

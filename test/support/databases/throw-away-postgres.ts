@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -21,6 +21,8 @@ export interface PostgresServer {
   urlOf(database: string): string
   /** A new database, empty or a copy of another to which nobody is connected. Gives its URL. */
   createDatabase(template?: string): Promise<string>
+  /** Ends the connections to it too. @param url as `createDatabase` gave it */
+  dropDatabase(url: string): Promise<void>
   start(): Promise<void>
   /** At once, as a crash does. */
   kill(): Promise<void>
@@ -30,16 +32,33 @@ export interface PostgresServer {
 
 let ofProcess: Promise<{ readonly server: PostgresServer; readonly template: string }> | null = null
 
-/** The URL of a new database of the server of this process, with the tables of accounts and of usage. */
+/** The URL of a new database of the server of this process, with the tables of accounts and of usage. It goes with the test. */
 export async function createPostgresDatabase(): Promise<string> {
   ofProcess ??= startWithTemplate()
   const { server, template } = await ofProcess
-  return await server.createDatabase(template)
+  const url = await server.createDatabase(template)
+  whenUnused(() => server.dropDatabase(url))
+  return url
+}
+
+const IN_MEMORY = '/dev/shm'
+const MIN_FREE_BYTES = 2 ** 30
+
+/** In memory where there is room: a new database is some 10 MB that a disk would have to write. */
+function newFolder(): string {
+  let freeBytes = 0
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY)
+    freeBytes = bavail * bsize
+  } catch {
+    // Not on this system.
+  }
+  return mkdtempSync(path.join(freeBytes < MIN_FREE_BYTES ? tmpdir() : IN_MEMORY, 'sluice-pg-'))
 }
 
 /** Copying tables takes a tenth of the time of making them. */
 async function startWithTemplate() {
-  const server = await startPostgres(mkdtempSync(path.join(tmpdir(), 'sluice-pg-')), { isRemoved: true })
+  const server = await startPostgres(newFolder(), { isRemoved: true })
   const url = await server.createDatabase()
   const log = { error: () => {}, info: () => {} }
   for (const open of [openPostgresApiDatabase, openPostgresUsageDatabase])
@@ -49,7 +68,7 @@ async function startWithTemplate() {
 
 /** A server of the test's own, which it may kill; it ends with the test. @param tls shown to clients, which may do without */
 export async function startOwnPostgres(tls: CertificateFiles | null = null): Promise<PostgresServer> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pg-'))
+  const folder = newFolder()
   const server = await startPostgres(folder, { tls })
   whenUnused(async () => {
     await server.kill()
@@ -122,6 +141,9 @@ async function startPostgres(
       const name = `test_${++databases}`
       await runSql(url('postgres'), `create database ${name} template ${template}`)
       return url(name)
+    },
+    dropDatabase: async (dropped) => {
+      await runSql(url('postgres'), `drop database ${path.basename(dropped)} with (force)`)
     },
   }
 }

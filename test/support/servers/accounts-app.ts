@@ -58,10 +58,12 @@ export async function createAccountsApp(options: AccountsAppOptions = {}): Promi
   const { config, isDistant = false, ...appOptions } = options
   const clock = new VirtualClock()
   const shared = await openTestedState(clock)
+  // One database of PostgreSQL holds both, as those of several instances do.
+  const location = await newDatabaseLocation()
   const state = await openState(
     completeConfig({
-      apiDb: await newDatabaseLocation(),
-      usageDb: await newDatabaseLocation(),
+      apiDb: location,
+      usageDb: location,
       ...(isPostgres() && { dataDir: newFolder() }),
       apiKeys: [KEY],
       adminKey: ADMIN_KEY,

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { describeError, isAbort, request } from './client.ts'
+import { ApiError, describeError, isAbort, request } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
 export interface ModelStatus {
@@ -79,6 +79,8 @@ async function follow(signal: AbortSignal): Promise<void> {
       if (isAbort(error)) return
       statusError.value = describeError(error)
       isLive.value = false
+      // A server without the route has none in two seconds either, and its firewall counts what does not exist.
+      if (error instanceof ApiError && error.status === 404) return
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

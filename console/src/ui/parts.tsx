@@ -110,11 +110,9 @@ export function Meter({ label, used, max, note, format = formatNumber }: MeterPr
         <span class="muted">{label}</span>
         <span>{text}</span>
       </div>
-      <progress
-        value={max === null ? 0 : Math.min(used ?? 0, max)}
-        max={max ?? 1}
-        aria-label={`${label}: ${text}`}
-      />
+      {used !== null && max !== null && (
+        <progress value={Math.min(used, max)} max={max} aria-label={`${label}: ${text}`} />
+      )}
       {note !== undefined && <span class="small muted">{note}</span>}
     </div>
   )

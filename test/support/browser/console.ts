@@ -14,6 +14,9 @@ import { whenUnused } from '../shared.ts'
 
 export const ADMIN = { email: 'ada@example.org', password: 'password-of-ada' }
 
+/** Of an account that every page has to find room for. */
+const LONG_EMAIL = 'an.address.that.is.longer.than.others@department.university.example.org'
+
 export const PHONE = { width: 360, height: 740 }
 const DESKTOP = { width: 1280, height: 800 }
 
@@ -52,6 +55,12 @@ export async function createAdmin(browser: Browser, { link, address }: ConsoleSe
   const headers = { 'x-csrf-token': csrf }
   const made = await context.request.post(`${address}/v1/auth/first-admin`, { data: ADMIN, headers })
   expect(made.status()).toBe(200)
+  const session = (await made.json()) as { csrf_token: string }
+  const other = await context.request.post(`${address}/v1/admin/users`, {
+    data: { email: LONG_EMAIL, password: ADMIN.password },
+    headers: { 'x-csrf-token': session.csrf_token },
+  })
+  expect(other.status()).toBe(200)
   const state = await context.storageState()
   await context.close()
   return state

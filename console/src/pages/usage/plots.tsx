@@ -121,6 +121,17 @@ function describe(
   return `${formatDateTime(row.bucket_start ?? 0)}: ${values}`
 }
 
+const DAY_SECONDS = 86_400
+const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** Days are of UTC, as the server counts them. */
+function formatTick(time: number): string {
+  const atMs = time * 1000
+  const isDay = time % DAY_SECONDS === 0 || new Date(atMs).getHours() === 0
+  return (isDay ? days : hours).format(atMs)
+}
+
 const HEIGHT = 200
 const AXIS_FONT = '12px system-ui, sans-serif'
 
@@ -139,13 +150,16 @@ function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uP
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-    axes: [axis, { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) }],
+    axes: [
+      { ...axis, space: 64, values: (_, times) => times.map(formatTick) },
+      { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) },
+    ],
     series: [
       {},
       ...lines.map(({ label, color: name }) => ({
         label,
         stroke: color(name),
-        width: 2,
+        width: lines.length === 1 ? 0 : 2,
         ...(lines.length === 1 &&
           bars !== undefined && { paths: bars, fill: color(name), points: { show: false } }),
       })),

@@ -59,7 +59,7 @@ export default function Usage() {
   return (
     <div class="page">
       <PageHead title="Usage" actions={<CsvButton wanted={wanted} />}>
-        Requests, tokens and latency. Days and hours are of UTC.
+        Requests, tokens and latency. Days are those of UTC.
       </PageHead>
       <div class="filters">
         <Choices

@@ -6,7 +6,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 19)) {
   stop('Node 20.19 or newer is needed, but this is ' + process.versions.node + '.')
 } else {
-  import('../dist/cli/main.js').then(
+  import('../dist/bundle/main.js').then(
     (program) => program.main(process.argv.slice(2)),
     (error) => stop(whyNotLoaded(error)),
   )

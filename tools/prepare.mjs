@@ -135,6 +135,8 @@ async function build(root) {
   const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
   if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
   copyDataFiles(path.join(root, 'src'), fresh)
+  const bundled = await runCommand(process.execPath, [path.join('tools', 'bundle.mjs'), fresh], { cwd: root })
+  if (bundled.exitCode !== 0) throw new PrepareError(`the program was not joined:\n${bundled.output.trim()}`)
   await buildConsole(root, path.join(fresh, 'console'))
   writeFileSync(path.join(fresh, '.sources'), sources)
   const dist = path.join(root, 'dist')
@@ -183,6 +185,8 @@ function hashSources(root) {
     'tsconfig.build.json',
     path.join('node_modules', 'typescript', 'package.json'),
     path.join('node_modules', 'vite', 'package.json'),
+    path.join('node_modules', 'rolldown', 'package.json'),
+    path.join('tools', 'bundle.mjs'),
   ]
   return hash(
     [...sources, ...page, ...settings]

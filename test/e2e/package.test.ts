@@ -116,14 +116,16 @@ describe('the packed package', () => {
     )
     const model = filesUnder(path.join(ROOT, 'models/demo')).map((file) => path.join('models/demo', file))
     const page = filesUnder(path.join(ROOT, 'dist/console')).map((file) => path.join('console', file))
+    const joined = filesUnder(path.join(ROOT, 'dist/bundle')).map((file) => path.join('bundle', file))
     expect(page).toContain('console/index.html')
+    expect(joined).toContain('bundle/main.js')
     const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     expect(filesUnder(unpacked()).sort()).toEqual(
       [
         ...documents,
         'bin/sluice.js',
         ...model,
-        ...[...built, ...page].map((file) => path.join('dist', file)),
+        ...[...built, ...page, ...joined].map((file) => path.join('dist', file)),
       ].sort(),
     )
   })

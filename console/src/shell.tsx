@@ -42,7 +42,12 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {OWN_PAGES.map((name) => (
           <PageLink key={name} name={name} />
         ))}
-        <button type="button" aria-haspopup="dialog" onClick={() => setMoreOpen(true)}>
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          {...(ADMIN_PAGES.includes(page.value) && { 'aria-current': 'true' })}
+          onClick={() => setMoreOpen(true)}
+        >
           <Icon name="more" />
           More
         </button>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   createAdmin,
   expectAccessible,
@@ -14,9 +14,12 @@ import {
 } from '../support/browser/console.ts'
 import { DEMO_MODEL } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
+import { until } from '../support/until.ts'
 
 const browser = shared(startBrowser)
-const server = shared(() => startConsoleServer(['--registration', 'closed', '--enable-firewall']))
+const server = shared(() =>
+  startConsoleServer(['--registration', 'closed', '--enable-firewall', '--trusted-proxies', '127.0.0.1']),
+)
 const state = shared(() => createAdmin(browser(), server()))
 
 const open = (path: string, more: Partial<Parameters<typeof openPage>[1]> = {}): Promise<Page> =>
@@ -154,32 +157,39 @@ it('models: loads one by its path, quantizes and unloads it', async () => {
   await expect.poll(() => card.count()).toBe(0)
 })
 
-describe('each page', () => {
-  const PAGES = ['Playground', 'Keys', 'Usage', 'People', 'Models', 'Health']
-
-  it.each(['light', 'dark'] as const)(
-    'is accessible on a phone, %s, and no wider than it',
-    async (colorScheme) => {
-      const page = await open('/', { viewport: PHONE, colorScheme, expected: /404/ })
-      for (const name of PAGES) {
-        await page.evaluate(`location.hash = '#/${name.toLowerCase()}'`)
-        if (name !== 'Playground') await heading(page, name)
-        await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
-        await expectAccessible(page)
-        await expectNoSidewaysScroll(page)
-      }
-      await page.getByRole('button', { name: 'More' }).click()
-      await expectAccessible(page)
-    },
-  )
-
-  it('is accessible on a desktop, in the dark', async () => {
-    const page = await open('/', { colorScheme: 'dark', expected: /404/ })
-    for (const name of PAGES) {
-      await page.getByRole('link', { name, exact: true }).click()
-      if (name !== 'Playground') await heading(page, name)
-      await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
-      await expectAccessible(page)
-    }
+it('health: says what was refused and why, and lets a banned address in again', async () => {
+  const ask = (path: string, address: string) =>
+    fetch(server().address + path, { headers: { 'x-forwarded-for': address } })
+  const refused = await ask('/v1/models', '198.51.100.7')
+  expect(refused.status).toBe(401)
+  await until('the address is banned', async () => {
+    const answer = await ask('/.env', '203.0.113.9')
+    return answer.headers.get('x-error-code') === 'address_banned'
   })
+
+  const page = await open('/#/health')
+  const errors = page.getByRole('region', { name: 'Last errors' })
+  const row = errors.getByRole('row', { name: refused.headers.get('x-request-id') ?? '' })
+  expect(await row.innerText()).toMatch(/unauthorized\s+401\s+GET \/v1\/models/)
+  await page.getByRole('region', { name: 'Refusals by code' }).getByText('firewall_rejected').waitFor()
+  await page
+    .getByRole('region', { name: 'Guards since the start' })
+    .getByText('firewall: scanner-path')
+    .waitFor()
+  await page.getByRole('row', { name: /^demo.*ready/ }).waitFor()
+  await expectAccessible(page)
+
+  await page.getByRole('button', { name: 'Let in 203.0.113.9' }).click()
+  await page.getByText('203.0.113.9 is let in again.').first().waitFor()
+  await expect.poll(() => page.getByRole('button', { name: /^Let in/ }).count()).toBe(0)
+  expect((await ask('/v1/health', '203.0.113.9')).status).toBe(200)
+})
+
+it('has the pages of an admin, on a phone, behind a button', async () => {
+  const page = await open('/', { viewport: PHONE })
+  await page.getByRole('button', { name: 'More' }).click()
+  await expectAccessible(page)
+  await page.getByRole('dialog').getByRole('link', { name: 'Health' }).click()
+  await heading(page, 'Health')
+  await expectNoSidewaysScroll(page)
 })

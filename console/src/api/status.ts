@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ApiError, describeError, isAbort, request } from './client.ts'
+import { describeError, isAbort, request } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
 export interface ModelStatus {
@@ -35,27 +35,34 @@ export interface ServerStatus {
   readonly queue: Readonly<Record<string, number>>
   readonly requests: Readonly<Record<string, number>>
   readonly guard_hits: readonly { readonly guard: string; readonly rule: string; readonly count: number }[]
+  /** Null where the firewall is off. */
   readonly bans: number | null
+  readonly refusals: Readonly<Record<string, number>>
+  /** The newest first. */
+  readonly last_errors: readonly RecentError[]
+  /** Those that are servers; empty where they are files of the data folder. */
+  readonly databases: Readonly<Record<string, 'up' | 'down'>>
+  readonly certificate_expires_at: number | null
   readonly memory_bytes: number
+  readonly data_dir: string | null
   readonly disk_free_bytes: number | null
-  readonly data_dir?: string | null
-  readonly databases?: Readonly<Record<string, string>>
-  readonly certificate_expires_at?: number | null
-  readonly refusals?: Readonly<Record<string, number>>
-  readonly last_errors?: readonly {
-    readonly at: number
-    readonly code: string
-    readonly status?: number
-    readonly message?: string
-    readonly request_id?: string | null
-  }[]
+}
+
+interface RecentError {
+  readonly at: number
+  readonly request_id: string
+  readonly method: string
+  /** Null where there is no such path. */
+  readonly route: string | null
+  readonly status: number
+  readonly code: string
 }
 
 export const status = signal<ServerStatus | null>(null)
 export const statusError = signal<string | null>(null)
 export const isLive = signal(false)
 
-const PAUSE_MS = 2000
+const PAUSE_MS = 1000
 
 /** Keeps `status` up to date while the page is open. */
 export function useStatus(): void {
@@ -79,9 +86,8 @@ async function follow(signal: AbortSignal): Promise<void> {
       if (isAbort(error)) return
       statusError.value = describeError(error)
       isLive.value = false
-      // A server without the route has none in two seconds either, and its firewall counts what does not exist.
-      if (error instanceof ApiError && error.status === 404) return
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
+    // A server that shuts down ends each stream at once.
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }

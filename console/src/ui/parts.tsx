@@ -98,11 +98,14 @@ interface MeterProps {
   readonly max: number | null
   readonly note?: string
   readonly format?: (value: number) => string
+  /** @default how much of how much */
+  readonly text?: string
 }
 
 /** How much of a bound is used. */
-export function Meter({ label, used, max, note, format = formatNumber }: MeterProps) {
-  const text = `${used === null ? '' : `${format(used)} of `}${max === null ? 'no limit' : format(max)}`
+export function Meter({ label, used, max, note, format = formatNumber, text: given }: MeterProps) {
+  const bound = max === null ? 'no limit' : format(max)
+  const text = given ?? (used === null ? bound : `${format(used)} of ${bound}`)
   const isFull = used !== null && max !== null && used >= max
   return (
     <div class={isFull ? 'meter full' : 'meter'}>

@@ -26,7 +26,7 @@ export function Bans() {
       notify(`${address} is let in again.`)
     })
   return (
-    <section class="card stack tight">
+    <section class="card stack tight" aria-label="Banned addresses">
       <h2>Banned addresses</h2>
       <Problem error={task.error} />
       <Ready loaded={loaded} what="the bans">

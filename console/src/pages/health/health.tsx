@@ -5,6 +5,8 @@ import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber } from
 import { PageHead } from '../../ui/parts.tsx'
 import { Loading, Problem } from '../../ui/states.tsx'
 import { Bans } from './bans.tsx'
+import { Engines } from './engines.tsx'
+import { LastErrors } from './last-errors.tsx'
 
 export default function Health() {
   useStatus()
@@ -18,7 +20,6 @@ export default function Health() {
       ) : (
         <Facts current={current} />
       )}
-      <Bans />
     </div>
   )
 }
@@ -27,38 +28,57 @@ const LOW_DISK_BYTES = 2_000_000_000
 const SOON_SECONDS = 14 * 86_400
 
 function Facts({ current }: { readonly current: ServerStatus }) {
-  const { why_not_ready: problem, disk_free_bytes: disk, certificate_expires_at: expiry = null } = current
-  const isExpiring = expiry !== null && expiry - Date.now() / 1000 < SOON_SECONDS
+  const { disk_free_bytes: disk, certificate_expires_at: expiry, bans, why_not_ready: problem } = current
+  const databases = Object.entries(current.databases)
   return (
     <>
-      {problem !== null && <div class="note bad">{problem}</div>}
-      {disk !== null && disk < LOW_DISK_BYTES && (
-        <div class="note warn">Only {formatBytes(disk)} are free on the disk of the data folder.</div>
-      )}
-      {isExpiring && <div class="note warn">The TLS certificate expires {formatAgo(expiry)}.</div>}
+      <Warnings current={current} />
       <div class="cards">
         <Stat name="State">{problem === null ? 'Ready' : 'Not ready'}</Stat>
-        <Stat name="Running since">{formatDuration(current.uptime_seconds)}</Stat>
+        <Stat name="Running for">{formatDuration(current.uptime_seconds)}</Stat>
         <Stat name="Waiting">{formatNumber(sum(Object.values(current.queue)))}</Stat>
-        <Stat name="Memory">{formatBytes(current.memory_bytes)}</Stat>
+        <Stat name="Server's memory">{formatBytes(current.memory_bytes)}</Stat>
         {disk !== null && <Stat name="Disk free">{formatBytes(disk)}</Stat>}
-        {expiry !== null && <Stat name="Certificate until">{formatDate(expiry)}</Stat>}
+        {expiry !== null && <Stat name="Certificate ends">{formatDate(expiry)}</Stat>}
       </div>
       <Engines current={current} />
+      <LastErrors current={current} />
       <div class="plots">
         <Answers current={current} />
+        <Refusals current={current} />
         <Guards current={current} />
+        <Bans key={bans} />
       </div>
-      <LastErrors current={current} />
       <p class="small muted">
         Interface version {current.version}
-        {typeof current.data_dir === 'string' && (
+        {current.data_dir !== null && (
           <>
             , data in <code>{current.data_dir}</code>
           </>
         )}
-        {Object.entries(current.databases ?? {}).map(([name, kind]) => `, ${name} in ${kind}`)}
+        , databases:{' '}
+        {databases.length === 0 ? 'files' : databases.map(([name, state]) => `${name} ${state}`).join(', ')}
       </p>
+    </>
+  )
+}
+
+function Warnings({ current }: { readonly current: ServerStatus }) {
+  const { why_not_ready: problem, disk_free_bytes: disk, certificate_expires_at: expiry } = current
+  const isExpiring = expiry !== null && expiry - Date.now() / 1000 < SOON_SECONDS
+  const down = Object.entries(current.databases).filter(([, state]) => state === 'down')
+  return (
+    <>
+      {problem !== null && <div class="note bad">{problem}</div>}
+      {down.map(([name]) => (
+        <div class="note bad" key={name}>
+          The database {name} does not answer.
+        </div>
+      ))}
+      {disk !== null && disk < LOW_DISK_BYTES && (
+        <div class="note warn">Only {formatBytes(disk)} are free on the disk of the data folder.</div>
+      )}
+      {isExpiring && <div class="note warn">The TLS certificate expires {formatAgo(expiry)}.</div>}
     </>
   )
 }
@@ -71,48 +91,6 @@ function Stat({ name, children }: { readonly name: string; readonly children: Co
       <dt>{name}</dt>
       <dd>{children}</dd>
     </dl>
-  )
-}
-
-function Engines({ current: { models } }: { readonly current: ServerStatus }) {
-  return (
-    <section class="stack tight">
-      <h2>Engines</h2>
-      <div class="table-frame folds">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Ready
-              </th>
-              <th scope="col" class="number">
-                Restarts
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {models.map(({ id, state, replicas, replicas_ready: ready, engine_deaths: deaths }) => (
-              <tr key={id}>
-                <th scope="row">{id}</th>
-                <td data-label="State">
-                  <span class={state === 'ready' ? 'tag good' : state === 'failed' ? 'tag bad' : 'tag warn'}>
-                    {state}
-                  </span>
-                </td>
-                <td class="number" data-label="Ready">
-                  {replicas === null ? '–' : `${ready ?? 0} of ${replicas}`}
-                </td>
-                <td class="number" data-label="Restarts">
-                  {formatNumber(deaths)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   )
 }
 
@@ -129,29 +107,32 @@ const STATUS_MEANINGS: Readonly<Record<string, string>> = {
   503: 'not ready',
 }
 
-function Answers({ current: { requests, refusals } }: { readonly current: ServerStatus }) {
+function Answers({ current: { requests } }: { readonly current: ServerStatus }) {
   const byStatus = Object.entries(requests).sort(([one], [other]) => one.localeCompare(other))
-  const byCode = Object.entries(refusals ?? {}).sort(([, one], [, other]) => other - one)
   return (
-    <section class="card stack tight">
+    <section class="card stack tight" aria-label="Answers since the start">
       <h2>Answers since the start</h2>
       <Counts
         rows={byStatus.map(([code, count]) => [`${code} ${STATUS_MEANINGS[code] ?? ''}`, count])}
         none="Nothing was asked yet."
       />
-      {byCode.length > 0 && (
-        <>
-          <h3>Refusals by code</h3>
-          <Counts rows={byCode} none="" />
-        </>
-      )}
+    </section>
+  )
+}
+
+function Refusals({ current: { refusals } }: { readonly current: ServerStatus }) {
+  const byCount = Object.entries(refusals).sort(([, one], [, other]) => other - one)
+  return (
+    <section class="card stack tight" aria-label="Refusals by code">
+      <h2>Refusals by code</h2>
+      <Counts rows={byCount} none="Nothing was refused since the start." />
     </section>
   )
 }
 
 function Guards({ current: { guard_hits: hits } }: { readonly current: ServerStatus }) {
   return (
-    <section class="card stack tight">
+    <section class="card stack tight" aria-label="Guards since the start">
       <h2>Guards since the start</h2>
       <Counts
         rows={hits.map(({ guard, rule, count }) => [`${guard}: ${rule}`, count])}
@@ -177,30 +158,5 @@ function Counts({ rows, none }: CountsProps) {
         </li>
       ))}
     </ul>
-  )
-}
-
-function LastErrors({ current: { last_errors: errors } }: { readonly current: ServerStatus }) {
-  if (errors === undefined) return null
-  return (
-    <section class="card stack tight">
-      <h2>Last errors</h2>
-      {errors.length === 0 ? (
-        <p class="muted">None.</p>
-      ) : (
-        <ul class="log-list">
-          {errors.map(({ at, code, status: answered, message, request_id: id }) => (
-            <li key={`${at}${id ?? code}`}>
-              <span>
-                <code>{code}</code> {answered} {message}
-              </span>
-              <span class="small muted">
-                {formatAgo(at)} {id !== null && id !== undefined && <code>{id}</code>}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
   )
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { call, rateLimit } from '../../api/client.ts'
 import type { ApiKey } from '../../api/types.ts'
-import { formatAgo, formatDate, formatDateTime, formatShort } from '../../format.ts'
+import { formatAgo, formatDate, formatShort } from '../../format.ts'
 import { session } from '../../session.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -68,17 +68,13 @@ function Allowance() {
   const limit = rateLimit.value
   return (
     <section class="card" aria-label="Your tier">
-      <div class="facts">
+      <div class="meters">
         <dl class="stat">
-          <dt>Tier</dt>
+          <dt>Your tier</dt>
           <dd>{session.value?.tier}</dd>
         </dl>
         {limit !== null && (
-          <Meter
-            label="Requests of this page, this minute"
-            used={limit.limit - limit.remaining}
-            max={limit.limit}
-          />
+          <Meter label="This page, this minute" used={limit.limit - limit.remaining} max={limit.limit} />
         )}
       </div>
     </section>
@@ -154,7 +150,7 @@ function KeyCard({ of: key, onOpen }: { readonly of: ApiKey; readonly onOpen: (o
         </div>
         <div>
           <dt>Expires</dt>
-          <dd>{key.expires_at === null ? 'Never' : formatDateTime(key.expires_at)}</dd>
+          <dd>{key.expires_at === null ? 'Never' : formatDate(key.expires_at)}</dd>
         </div>
       </dl>
       <div class="meters">

@@ -37,7 +37,7 @@ export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCa
       </div>
       {failure !== null && <div class="note bad">{failure}</div>}
       {progress < 1 && state !== 'failed' && (
-        <Meter label="Loading" used={Math.round(progress * 100)} max={100} format={(value) => `${value} %`} />
+        <Meter label="Loading" used={progress} max={1} text={`${Math.round(progress * 100)} %`} />
       )}
       {live !== null && <Live live={live} />}
       <div class="row">
@@ -72,7 +72,7 @@ function Live({ live }: { readonly live: ModelStatus }) {
   const { kv_tokens_used: used = null, kv_tokens_total: total = null } = live
   const { tokens_per_second: rate, memory_bytes: memory = null, engine_deaths: deaths } = live
   const facts = [
-    ...(rate === null ? [] : [['Tokens/s', rate.toFixed(rate < 10 ? 1 : 0)]]),
+    ...(rate === null ? [] : [['Tokens/s', rate.toFixed(rate > 0 && rate < 10 ? 1 : 0)]]),
     ...(waiting === null ? [] : [['Waiting', formatNumber(waiting)]]),
     ...(replicas === null ? [] : [['Replicas', `${ready ?? 0} of ${replicas} ready`]]),
     ...(memory === null ? [] : [['Memory', formatBytes(memory)]]),
@@ -92,7 +92,7 @@ function Live({ live }: { readonly live: ModelStatus }) {
       <div class="meters">
         {slots !== null && <Meter label="Slots in use" used={running} max={slots} />}
         {total !== null && (
-          <Meter label="Key-value cache" used={used} max={total} format={formatShort} note="tokens" />
+          <Meter label="Key-value cache, tokens" used={used} max={total} format={formatShort} />
         )}
       </div>
     </>

@@ -133,7 +133,8 @@ function formatTick(time: number): string {
 }
 
 const HEIGHT = 200
-const AXIS_FONT = '12px system-ui, sans-serif'
+/** Up to so many points of a line are marked. */
+const MAX_MARKED = 8
 
 interface Drawing extends Omit<PlotProps, 'title'> {
   readonly onPoint: (index: number | null) => void
@@ -142,16 +143,22 @@ interface Drawing extends Omit<PlotProps, 'title'> {
 function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uPlot {
   const color = (name: string) => resolveColor(place, name)
   const [grid, text] = [color('--line'), color('--muted')]
-  const axis = { stroke: text, font: AXIS_FONT, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
+  const font = `12px ${getComputedStyle(place).fontFamily}`
+  const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
   const bars = uPlot.paths.bars?.({ size: [0.7, 40] })
   const options: uPlot.Options = {
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    padding: [8, 8, 0, 0],
+    scales: {
+      // Half a step on each side: a bar stands on the middle of its own.
+      x: { range: (_, min, max) => [min - stepOf(rows) / 2, max + stepOf(rows) / 2] },
+      y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+    },
     axes: [
-      { ...axis, space: 64, values: (_, times) => times.map(formatTick) },
+      { ...axis, size: 28, space: 64, values: (_, times) => times.map(formatTick) },
       { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) },
     ],
     series: [
@@ -160,6 +167,7 @@ function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uP
         label,
         stroke: color(name),
         width: lines.length === 1 ? 0 : 2,
+        points: { show: rows.length <= MAX_MARKED },
         ...(lines.length === 1 &&
           bars !== undefined && { paths: bars, fill: color(name), points: { show: false } }),
       })),
@@ -168,6 +176,10 @@ function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uP
   }
   const times = rows.map(({ bucket_start: start }) => start ?? 0)
   return new uPlot(options, [times, ...lines.map(({ value }) => rows.map(value))], place)
+}
+
+function stepOf([first, second]: readonly UsageRow[]): number {
+  return (second?.bucket_start ?? 0) - (first?.bucket_start ?? 0)
 }
 
 /** A canvas knows no custom properties. */

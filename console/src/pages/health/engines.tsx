@@ -1,0 +1,51 @@
+/** The engine processes of each model. */
+import type { ServerStatus } from '../../api/status.ts'
+import { formatNumber } from '../../format.ts'
+
+export function Engines({ current: { models } }: { readonly current: ServerStatus }) {
+  return (
+    <section class="stack tight" aria-label="Engines">
+      <h2>Engines</h2>
+      {models.length === 0 ? (
+        <p class="muted">No model is served.</p>
+      ) : (
+        <div class="table-frame folds">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Model</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Ready
+                </th>
+                <th scope="col" class="number">
+                  Restarts
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {models.map(({ id, state, replicas, replicas_ready: ready, engine_deaths: deaths }) => (
+                <tr key={id}>
+                  <th scope="row">{id}</th>
+                  <td data-label="State">
+                    <span
+                      class={state === 'ready' ? 'tag good' : state === 'failed' ? 'tag bad' : 'tag warn'}
+                    >
+                      {state}
+                    </span>
+                  </td>
+                  <td class="number" data-label="Ready">
+                    {replicas === null ? '–' : `${ready ?? 0} of ${replicas}`}
+                  </td>
+                  <td class="number" data-label="Restarts">
+                    {formatNumber(deaths)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

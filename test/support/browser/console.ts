@@ -103,7 +103,9 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 /** None of the rules of WCAG 2.2 and of good practice that axe knows is broken. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'], elementRef: false })")
+  const { violations } = await page.evaluate<AxeResults>(
+    "axe.run(document, { resultTypes: ['violations'], elementRef: false })",
+  )
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
   expect(found).toEqual([])
 }

@@ -36,7 +36,7 @@ function audited(
     const details = { ...(query as object), ...(body as object | undefined) }
     const { requestId } = context
     return auditLog.record(
-      { actor: context.adminActor, action, details, requestId, target: () => context.adminTarget },
+      { actor: context.adminActor, action, details, requestId, target: () => context.auditTarget },
       () => handler.call(this, request, reply),
     )
   }

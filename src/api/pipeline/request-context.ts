@@ -69,7 +69,12 @@ export class RequestContext implements GenerationContext {
   /** Without its query; null where it holds a client's address, which no line of the log does. */
   get path(): string | null {
     const { params, url } = this.request
-    return capturesAddress(params) ? null : (url.split('?', 1)[0] ?? '')
+    return addressIn(params) !== null ? null : (url.split('?', 1)[0] ?? '')
+  }
+
+  /** What an action of the admin is about, for the audit log alone: `adminTarget`, or a client's address. */
+  get auditTarget(): string | null {
+    return this.adminTarget ?? addressIn(this.request.params)
   }
 
   get requestId(): string {
@@ -99,13 +104,14 @@ export class RequestContext implements GenerationContext {
 
 /** A path of the admin API captures one id, a client's address, or nothing. */
 function idOf(params: unknown): string | null {
-  if (capturesAddress(params)) return null
+  if (addressIn(params) !== null) return null
   const [id] = typeof params === 'object' && params !== null ? Object.values(params) : []
   return typeof id === 'string' ? id : null
 }
 
-function capturesAddress(params: unknown): boolean {
-  return typeof params === 'object' && params !== null && 'address' in params
+function addressIn(params: unknown): string | null {
+  const isRecord = typeof params === 'object' && params !== null
+  return isRecord && 'address' in params && typeof params.address === 'string' ? params.address : null
 }
 
 export function clientAddressOf(

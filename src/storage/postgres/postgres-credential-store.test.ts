@@ -1,5 +1,6 @@
 /** The credential store over a PostgreSQL of its own. Instances of the program on one are in `test/e2e/storage/postgres.test.ts`. */
-import { describe, expect, it } from 'vitest'
+import type { PostgresPoolClient } from 'kysely'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createPostgresDatabase,
   startOwnPostgres,
@@ -62,4 +63,32 @@ describe('PostgresCredentialStore', () => {
     end()
     await Promise.all(held)
   })
+
+  it('lets a burst wait for its turn, for longer than a connection may take to open', async () => {
+    const { database } = await openAccounts()
+    const held = await Promise.all(Array.from({ length: 8 }, () => database.pool.connect()))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const waiting = Promise.all(Array.from({ length: 20 }, () => database.pool.connect().then(release)))
+
+    await vi.advanceTimersByTimeAsync(60_000)
+    for (const client of held) client.release()
+    await expect(waiting).resolves.toHaveLength(20)
+  })
+
+  it('refuses who waits for a turn when the database goes away', async () => {
+    const postgres = await startOwnPostgres()
+    const { database } = await openAccounts(await postgres.createDatabase())
+    const held = await Promise.all(Array.from({ length: 8 }, () => database.pool.connect()))
+    const waiting = expect(database.pool.connect()).rejects.toMatchObject({ code: 'database_unavailable' })
+    await postgres.kill()
+
+    await expect(held[0]?.query('select 1', [])).rejects.toMatchObject({ code: 'database_unavailable' })
+    await waiting
+    for (const client of held) client.release()
+  })
 })
+
+function release(client: PostgresPoolClient): void {
+  client.release()
+}

@@ -6,11 +6,16 @@
  *
  * Used by the query builder through its dialect and by the stores of this folder. Invariant: during an outage no caller waits
  * for a time-out but the one that noticed it, and those that come before the first probe has ended.
+ *
+ * A burst waits here for its turn at a connection, for as long as the database answers: the time-out of a connection is that of
+ * the server, and does not count a wait behind other callers.
  */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PostgresPool as KyselyPool, PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { ServiceError } from '../../core/errors.ts'
+import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
 import { isOutage, postgresTrouble } from './postgres-errors.ts'
 
@@ -40,21 +45,23 @@ const PROBE_EVERY_MS = 250
 
 export class PostgresPool implements KyselyPool {
   readonly #options: PostgresPoolOptions
-  readonly #pool: pg.Pool
+  readonly #pool: Connections
   /** Of `query`. */
-  readonly #queries: pg.Pool
+  readonly #queries: Connections
   readonly #onReturn: (() => void)[] = []
   readonly #onWrite: WriteListener[] = []
   readonly #onEnd: (() => Promise<void>)[] = []
   /** The first probe of the outage; null while the database is reachable. */
   #firstProbe: Promise<void> | null = null
+  /** Aborts when an outage begins: who waits for a turn then is refused. */
+  #reach = createReach()
   readonly #ending = new AbortController()
 
   constructor(options: PostgresPoolOptions) {
     this.#options = options
     const { url, queryConnections = 0 } = options
-    this.#pool = createPool(url, MAX_CONNECTIONS)
-    this.#queries = queryConnections === 0 ? this.#pool : createPool(url, queryConnections)
+    this.#pool = connectionsTo(url, MAX_CONNECTIONS)
+    this.#queries = queryConnections === 0 ? this.#pool : connectionsTo(url, queryConnections)
   }
 
   get isAway(): boolean {
@@ -84,15 +91,18 @@ export class PostgresPool implements KyselyPool {
     return this.#connect(this.#pool)
   }
 
-  async #connect(pool: pg.Pool): Promise<PostgresPoolClient> {
+  async #connect({ pool, turns }: Connections): Promise<PostgresPoolClient> {
     await this.#firstProbe
     if (this.isAway) throw this.unavailable()
+    const turn = await turns.acquire(this.#reach.signal)
     try {
       return new PooledClient(await pool.connect(), {
         onDone: (sql, changed) => this.#noteStatement(sql, changed),
         toError: (error) => this.#noteFailure(error),
+        onRelease: () => turn[Symbol.dispose](),
       })
     } catch (error) {
+      turn[Symbol.dispose]()
       throw this.#noteFailure(error)
     }
   }
@@ -126,7 +136,7 @@ export class PostgresPool implements KyselyPool {
     if (this.#ending.signal.aborted) return
     for (const end of this.#onEnd) await end()
     this.#ending.abort()
-    await Promise.all([...new Set([this.#pool, this.#queries])].map((pool) => pool.end()))
+    await Promise.all([...new Set([this.#pool, this.#queries])].map(({ pool }) => pool.end()))
   }
 
   async #noteStatement(sql: string, changed: readonly unknown[]): Promise<void> {
@@ -147,6 +157,7 @@ export class PostgresPool implements KyselyPool {
       this.#endOutage(false)
       return
     }
+    this.#reach.abort(this.unavailable(trouble))
     const { holds, log } = this.#options
     log.error(
       { code: 'database_unavailable' },
@@ -169,6 +180,7 @@ export class PostgresPool implements KyselyPool {
 
   #endOutage(isLogged: boolean): void {
     this.#firstProbe = null
+    this.#reach = createReach()
     if (isLogged) this.#options.log.info(`the database of ${this.#options.holds} is back`)
     for (const listener of this.#onReturn) listener()
   }
@@ -192,12 +204,25 @@ export class PostgresPool implements KyselyPool {
   }
 }
 
-function createPool(url: string, max: number): pg.Pool {
+interface Connections {
+  readonly pool: pg.Pool
+  /** As many as the pool has connections, so that nobody waits inside it. */
+  readonly turns: Semaphore
+}
+
+function connectionsTo(url: string, max: number): Connections {
   const pool = new pg.Pool({ ...connectionConfig(url), max })
   // A connection was cut: what waits for its answer is rejected, and the pool opens another when one is needed.
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.on('error', () => {}))
-  return pool
+  return { pool, turns: new Semaphore({ permits: max }) }
+}
+
+function createReach(): AbortController {
+  const controller = new AbortController()
+  // All of a burst listen to it.
+  setMaxListeners(0, controller.signal)
+  return controller
 }
 
 export function isUnavailable(error: unknown): boolean {
@@ -242,6 +267,7 @@ const CREDENTIAL_CHANGE = /^(?:delete from|update) "?(?:api_keys|sessions|users)
 interface ClientEvents {
   readonly onDone: (sql: string, changed: readonly unknown[]) => Promise<void>
   readonly toError: (error: unknown) => unknown
+  readonly onRelease: () => void
 }
 
 /** One connection while it is taken from the pool; one that failed is not given back. */
@@ -274,6 +300,7 @@ class PooledClient implements PostgresPoolClient {
 
   release(): void {
     this.#client.release(this.#isBroken)
+    this.#events.onRelease()
   }
 }
 

@@ -51,6 +51,15 @@ describe('the audit log', () => {
     )
   })
 
+  it('names the address whose ban was to be lifted', async () => {
+    const { admin } = await createAccountsApp()
+    await admin('DELETE', '/v1/admin/bans/203.0.113.7')
+
+    expect((await admin('GET', '/v1/admin/audit')).json()).toMatchObject({
+      records: [{ action: 'ban.lift', target: '203.0.113.7', status: 404 }],
+    })
+  })
+
   it('is filtered by time and action, and comes in pages', async () => {
     const { admin, clock } = await createAccountsApp()
     for (const name of ['a', 'b', 'c']) {

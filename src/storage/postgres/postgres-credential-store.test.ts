@@ -1,5 +1,4 @@
 /** The credential store over a PostgreSQL of its own. Instances of the program on one are in `test/e2e/storage/postgres.test.ts`. */
-import type { PostgresPoolClient } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createPostgresDatabase,
@@ -8,6 +7,8 @@ import {
 import { QUIET_LOG } from '../../../test/support/databases/injected-database.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { systemClock } from '../../core/clock.ts'
+import { withResolvers } from '../../core/with-resolvers.ts'
+import type { ApiDatabase } from '../api-database.ts'
 import { openPostgresAccounts } from './open-stores.ts'
 
 async function openAccounts(url?: string) {
@@ -66,29 +67,47 @@ describe('PostgresCredentialStore', () => {
 
   it('lets a burst wait for its turn, for longer than a connection may take to open', async () => {
     const { database } = await openAccounts()
-    const held = await Promise.all(Array.from({ length: 8 }, () => database.pool.connect()))
+    const { end, ended } = await takeConnections(database)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
-    const waiting = Promise.all(Array.from({ length: 20 }, () => database.pool.connect().then(release)))
+    const waiting = Promise.all(
+      Array.from({ length: 20 }, () => database.connection().execute(async () => 1)),
+    )
 
     await vi.advanceTimersByTimeAsync(60_000)
-    for (const client of held) client.release()
+    end()
     await expect(waiting).resolves.toHaveLength(20)
+    await ended
   })
 
   it('refuses who waits for a turn when the database goes away', async () => {
     const postgres = await startOwnPostgres()
-    const { database } = await openAccounts(await postgres.createDatabase())
-    const held = await Promise.all(Array.from({ length: 8 }, () => database.pool.connect()))
-    const waiting = expect(database.pool.connect()).rejects.toMatchObject({ code: 'database_unavailable' })
+    const { database, credentials } = await openAccounts(await postgres.createDatabase())
+    const { end, ended } = await takeConnections(database)
+    const refused = { code: 'database_unavailable' }
+    const waiting = expect(database.connection().execute(async () => 1)).rejects.toMatchObject(refused)
     await postgres.kill()
 
-    await expect(held[0]?.query('select 1', [])).rejects.toMatchObject({ code: 'database_unavailable' })
+    await expect(credentials.findKey('unknown', 0)).rejects.toMatchObject(refused)
     await waiting
-    for (const client of held) client.release()
+    end()
+    await ended
   })
 })
 
-function release(client: PostgresPoolClient): void {
-  client.release()
+/** All that transactions may have; resolves when they are taken. */
+async function takeConnections(database: ApiDatabase) {
+  let end = (): void => {}
+  const ending = new Promise<void>((resolve) => (end = resolve))
+  const all = Array.from({ length: 8 }, () => withResolvers<void>())
+  const ended = Promise.all(
+    all.map(({ resolve }) =>
+      database.connection().execute(async () => {
+        resolve()
+        await ending
+      }),
+    ),
+  )
+  await Promise.all(all.map(({ promise }) => promise))
+  return { end, ended }
 }

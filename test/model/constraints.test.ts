@@ -7,7 +7,7 @@ import type { Sampling, SequenceOptions } from '../../src/protocol/engine.ts'
 import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { randomSchema } from '../support/engines/random-schemas.ts'
-import { lengthOf } from '../support/length-of.ts'
+import { FIXED_SEED, lengthOf } from '../support/length-of.ts'
 
 const PROMPT = '<|user|>Tell me about the garden.<|assistant|>'
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
@@ -66,9 +66,9 @@ describe('answers of random schemas', () => {
           refused++
         }
       }),
-      { numRuns: lengthOf({ test: 12, soak: 500 }), endOnFailure: true },
+      { numRuns: lengthOf({ test: 6, soak: 500 }), endOnFailure: true, ...FIXED_SEED },
     )
-    expect(finished).toBeGreaterThan(refused + lengthOf({ test: 12, soak: 500 }) / 3)
+    expect(finished).toBeGreaterThan(refused + lengthOf({ test: 6, soak: 500 }) / 3)
   })
 })
 

@@ -21,7 +21,7 @@ const vocabulary = {
 }
 const YES_NO: Constraint = { kind: 'choice', choices: ['yes', 'no'] }
 /** Of a core; so much is wasted by each that takes too long. */
-const COMPILE_MS = 200
+const COMPILE_MS = 500
 const RULES = 20_000
 /** Takes many times the limit of these tests to compile. */
 const ENDLESS: Constraint = {
@@ -150,14 +150,14 @@ describe('a compilation', () => {
     const program = 'Atomics.wait(new Int32Array(workerData), 0, 0); for (;;);'
     const gate = new SharedArrayBuffer(4)
     const busy = Array.from(
-      { length: 2 * availableParallelism() },
+      { length: availableParallelism() },
       () =>
         new Worker(`const { workerData } = require('worker_threads'); ${program}`, {
           eval: true,
           workerData: gate,
         }),
     )
-    const beside = await openPool({ compileMs: 3 * aloneMs + 100 })
+    const beside = await openPool({ compileMs: 8 * aloneMs + 200 })
     await start(beside, YES_NO)
 
     Atomics.store(new Int32Array(gate), 0, 1)

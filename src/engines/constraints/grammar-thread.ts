@@ -69,8 +69,16 @@ export class GrammarThread {
   /** @param limitMs of a core, after which the thread is given up */
   compile(key: string, constraint: Constraint, limitMs: number): void {
     this.compiling = key
-    this.#giveUpAfter(limitMs, { limitMs, startedMs: performance.now(), startedCpuMs: this.#cpuMs() ?? 0 })
+    this.#bound(limitMs)
     this.#post({ type: 'compile', key, constraint })
+  }
+
+  /** The start of the thread is no part of its first compilation. */
+  #bound(limitMs: number): void {
+    if (threadOf(this.#bell) === 0)
+      this.#timer = setTimeout(() => this.#bound(limitMs), SHORTEST_LOOK_MS).unref()
+    else
+      this.#giveUpAfter(limitMs, { limitMs, startedMs: performance.now(), startedCpuMs: this.#cpuMs() ?? 0 })
   }
 
   #giveUpAfter(waitMs: number, compilation: Compilation): void {

@@ -50,9 +50,9 @@ const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
 const validUtf8 = new ValidUtf8(vocabulary)
 
-answerBell(bell, ownThreadId())
 memory.limit = MAX_GRAMMAR_BYTES
 await compilerFor(NONE_SHOWN)
+answerBell(bell, ownThreadId())
 await serve()
 
 /** Never returns: `await` in here only ever waits for microtasks. */

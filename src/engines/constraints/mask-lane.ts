@@ -52,7 +52,7 @@ export function answerBell(bell: Int32Array, threadId: number): void {
   Atomics.store(bell, THREAD_ID, threadId)
 }
 
-/** The thread that hears it; 0 before it has said so. */
+/** The thread that hears it; 0 before it is ready. */
 export function threadOf(bell: Int32Array): number {
   return Atomics.load(bell, THREAD_ID)
 }

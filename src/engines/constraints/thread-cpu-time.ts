@@ -4,18 +4,20 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** The system's id of the calling thread; 0 where the system does not say. */
+const UNKNOWN = -1
+
+/** The system's id of the calling thread; negative where the system does not say. */
 export function ownThreadId(): number {
   try {
-    return Number(/\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1] ?? 0)
+    return Number(/\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1] ?? UNKNOWN)
   } catch {
-    return 0
+    return UNKNOWN
   }
 }
 
 /** In milliseconds; null where the system does not say. */
 export function threadCpuMs(threadId: number): number | null {
-  if (threadId === 0) return null
+  if (threadId <= 0) return null
   try {
     const [nanoseconds] = readFileSync(`/proc/self/task/${threadId}/schedstat`, 'utf8').split(' ')
     return Number(nanoseconds) / 1e6

@@ -51,7 +51,16 @@ export default defineConfig(({ mode }) => {
         ...(REDIS_SERVER === null ? [] : [{ test: { ...onRedis, name: 'redis', include: limited } }]),
         ...(CHROMIUM === null
           ? []
-          : [{ test: { ...ofAll, name: 'browser', include: ['test/browser/**/*.test.ts'] } }]),
+          : [
+              {
+                test: {
+                  ...ofAll,
+                  name: 'browser',
+                  include: ['test/browser/**/*.test.ts'],
+                  globalSetup: 'test/support/browser/global-setup.ts',
+                },
+              },
+            ]),
         // The built program with real processes and ports.
         { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
       ],

@@ -1,34 +1,26 @@
 /** The pages beside the playground, each through what one does there. */
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import {
-  createAdmin,
   expectAccessible,
   expectNoSidewaysScroll,
-  openPage,
+  openTab,
   PHONE,
-  startBrowser,
-  startConsoleServer,
+  textOf,
 } from '../support/browser/console.ts'
 import { DEMO_MODEL } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
 
-const browser = shared(startBrowser)
-const server = shared(() =>
-  startConsoleServer(['--registration', 'closed', '--enable-firewall', '--trusted-proxies', '127.0.0.1']),
-)
-const state = shared(() => createAdmin(browser(), server()))
+const tab = shared(openTab)
 
-const open = (path: string, more: Partial<Parameters<typeof openPage>[1]> = {}): Promise<Page> =>
-  openPage(browser(), { server: server(), state: state(), path, ...more })
+const { address } = inject('console')
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
 it('keys: makes, shows once, renames and revokes', async () => {
-  const page = await open('/#/keys')
+  const page = await tab().visit('/#/keys')
   await page.getByRole('button', { name: 'New key' }).first().click()
   await page.getByLabel('Name', { exact: true }).fill('build server')
   await page.getByLabel('Expires').selectOption('30')
@@ -37,7 +29,7 @@ it('keys: makes, shows once, renames and revokes', async () => {
   await page.getByRole('button', { name: 'Make the key' }).click()
   const secret = await page.getByRole('dialog').locator('.secret code').innerText()
   const request = { model: 'demo', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
-  const answered = await fetch(`${server().address}/v1/chat/completions`, {
+  const answered = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(request),
@@ -60,7 +52,7 @@ it('keys: makes, shows once, renames and revokes', async () => {
 })
 
 it('usage: over each time, by each group, pointed at and as CSV', async () => {
-  const page = await open('/#/usage')
+  const page = await tab().visit('/#/usage')
   await page.evaluate(async () => {
     const { csrf_token: csrf } = (await (await fetch('v1/auth/session')).json()) as { csrf_token: string }
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 })
@@ -82,11 +74,11 @@ it('usage: over each time, by each group, pointed at and as CSV', async () => {
   await expectAccessible(page)
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()
-  expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('/v1/chat/completions')
+  expect(await textOf(await downloading)).toContain('/v1/chat/completions')
 })
 
 it('people: invites, accepts, changes, disables, deletes, and sees it in the audit trail', async () => {
-  const page = await open('/#/people')
+  const page = await tab().visit('/#/people')
   await page.getByRole('button', { name: 'Invite people' }).click()
   await page.getByLabel('E-mail addresses').fill('Bob <bob@example.org>, ada@example.org\ncyd@example.org')
   await page.getByText('3 addresses').waitFor()
@@ -97,7 +89,8 @@ it('people: invites, accepts, changes, disables, deletes, and sees it in the aud
   const link = await page.getByRole('dialog').locator('.secret code').first().innerText()
   await page.getByRole('button', { name: 'Done' }).click()
 
-  const guest = await openPage(browser(), { server: server(), path: link.slice(server().address.length) })
+  const visitor = await openTab({ as: null })
+  const guest = await visitor.visit(link.slice(address.length))
   await guest.getByRole('heading', { name: 'You are invited' }).waitFor()
   expect(guest.url()).not.toContain('invite')
   await expectAccessible(guest)
@@ -130,13 +123,13 @@ it('people: invites, accepts, changes, disables, deletes, and sees it in the aud
 })
 
 it('refuses to demote the last admin, and says so', async () => {
-  const page = await open('/#/people', { expected: /409/ })
+  const page = await tab().visit('/#/people', { expected: /409/ })
   await page.getByLabel('Role of ada@example.org').selectOption('user')
   await page.getByText(/This is the last admin/).waitFor()
 })
 
-it('models: loads one by its path, quantizes and unloads it', async () => {
-  const page = await open('/#/models', { expected: /40[04]/ })
+it('models: loads one by its path, shows two side by side, quantizes one and unloads it', async () => {
+  const page = await tab().visit('/#/models', { expected: /40[04]/ })
   await page.getByRole('article', { name: 'Model demo' }).waitFor()
   await page.getByRole('button', { name: 'Load a model' }).click()
   await page.getByLabel('Checkpoint').fill(path.join(DEMO_MODEL, 'model.safetensors'))
@@ -146,6 +139,20 @@ it('models: loads one by its path, quantizes and unloads it', async () => {
   const card = page.getByRole('article', { name: 'Model second' })
   await card.getByText('ready', { exact: true }).waitFor()
   await expectAccessible(page)
+
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await page.getByLabel('Max tokens').fill('10')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await page.getByLabel('Message', { exact: true }).fill('Hello!')
+  await page.keyboard.press('Enter')
+  for (const name of ['First answers, of demo', 'Second answers, of second'])
+    await page
+      .getByRole('region', { name })
+      .getByText(/\d out$/)
+      .waitFor()
+  await expectAccessible(page)
+
+  await page.getByRole('link', { name: 'Models' }).click()
   await card.getByRole('button', { name: 'Quantize' }).click()
   await page.getByRole('radio', { name: /int8/ }).check()
   await expectAccessible(page)
@@ -158,8 +165,8 @@ it('models: loads one by its path, quantizes and unloads it', async () => {
 })
 
 it('health: says what was refused and why, and lets a banned address in again', async () => {
-  const ask = (path: string, address: string) =>
-    fetch(server().address + path, { headers: { 'x-forwarded-for': address } })
+  const ask = (path: string, client: string) =>
+    fetch(address + path, { headers: { 'x-forwarded-for': client } })
   const refused = await ask('/v1/models', '198.51.100.7')
   expect(refused.status).toBe(401)
   await until('the address is banned', async () => {
@@ -167,7 +174,7 @@ it('health: says what was refused and why, and lets a banned address in again', 
     return answer.headers.get('x-error-code') === 'address_banned'
   })
 
-  const page = await open('/#/health')
+  const page = await tab().visit('/#/health')
   const errors = page.getByRole('region', { name: 'Last errors' })
   const row = errors.getByRole('row', { name: refused.headers.get('x-request-id') ?? '' })
   expect(await row.innerText()).toMatch(/unauthorized\s+401\s+GET \/v1\/models/)
@@ -186,7 +193,7 @@ it('health: says what was refused and why, and lets a banned address in again', 
 })
 
 it('has the pages of an admin, on a phone, behind a button', async () => {
-  const page = await open('/', { viewport: PHONE })
+  const page = await tab().visit('/', { viewport: PHONE })
   await page.getByRole('button', { name: 'More' }).click()
   await expectAccessible(page)
   await page.getByRole('dialog').getByRole('link', { name: 'Health' }).click()

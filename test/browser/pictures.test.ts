@@ -9,13 +9,11 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { differenceOf } from '../support/browser/compare-pictures.ts'
 import {
-  createAdmin,
   expectAccessible,
   expectNoSidewaysScroll,
-  openPage,
+  openTab,
   PHONE,
-  startBrowser,
-  startConsoleServer,
+  type Tab,
 } from '../support/browser/console.ts'
 import { playScene, showFont } from '../support/browser/play-scene.ts'
 import { EMPTY, FULL, type Scene } from '../support/browser/scene.ts'
@@ -24,11 +22,9 @@ import { shared } from '../support/shared.ts'
 const KEPT = path.resolve(import.meta.dirname, '../../docs/console')
 const MAX_DIFFERENCE = 0.005
 
-const browser = shared(startBrowser)
-const server = shared(() => startConsoleServer())
-const state = shared(() => createAdmin(browser(), server()))
+const tab = shared(openTab)
 
-type Look = Pick<Parameters<typeof openPage>[1], 'viewport' | 'colorScheme'>
+type Look = NonNullable<Parameters<Tab['visit']>[1]>
 
 const PAGES = ['playground', 'keys', 'usage', 'people', 'models', 'health']
 
@@ -40,10 +36,8 @@ const LOOKS: readonly [name: string, scene: Scene, look: Look][] = [
 ]
 
 it.each(LOOKS)('each page is accessible, and looks as before: %s', async (lookName, scene, look) => {
-  const page = await openPage(browser(), {
-    ...{ server: server(), state: state(), ...look },
-    prepare: (made) => playScene(made, scene),
-  })
+  await playScene(tab().page, scene)
+  const page = await tab().visit('/', look)
   await showFont(page)
   for (const name of PAGES) {
     await page.evaluate(`location.hash = '#/${name}'`)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 type Cleanup = () => unknown
 
-/** Of the thing that `shared` is making; null while none is made. */
+/** Of the thing that is being made; null while none is made. */
 let cleanupsInMaking: Cleanup[] | null = null
 
 /** Runs after the test, or, for what `shared` makes, after the last test that uses it. */
@@ -12,25 +12,37 @@ export function whenUnused(cleanup: Cleanup): void {
   else cleanupsInMaking.push(cleanup)
 }
 
+/** Makes a thing outside of a test; `undo` runs what `whenUnused` was given on the way. */
+export async function makeUndoable<Thing>(
+  make: () => Thing | Promise<Thing>,
+): Promise<{ readonly thing: Thing; readonly undo: () => Promise<void> }> {
+  const cleanups: Cleanup[] = []
+  const undo = async () => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+  }
+  cleanupsInMaking = cleanups
+  try {
+    return { thing: await make(), undo }
+  } catch (error) {
+    await undo()
+    throw error
+  } finally {
+    cleanupsInMaking = null
+  }
+}
+
 /** Call in a `describe` or at the top of a file; what it gives is there as soon as the first test runs. */
 export function shared<Thing>(make: () => Thing | Promise<Thing>): () => Thing {
-  const cleanups: Cleanup[] = []
-  const made: Thing[] = []
+  let made: Awaited<ReturnType<typeof makeUndoable<Thing>>> | null = null
   beforeAll(async () => {
-    cleanupsInMaking = cleanups
-    try {
-      made[0] = await make()
-    } finally {
-      cleanupsInMaking = null
-    }
+    made = await makeUndoable(make)
   })
   afterAll(async () => {
-    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-    made.length = 0
+    await made?.undo()
+    made = null
   })
   return () => {
-    const [thing] = made
-    if (thing === undefined) throw new Error('It is there from the first test to the last.')
-    return thing
+    if (made === null) throw new Error('It is there from the first test to the last.')
+    return made.thing
   }
 }

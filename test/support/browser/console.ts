@@ -1,108 +1,98 @@
-/** A real browser before the built server: pages of the console, and what holds for each of them. */
+/** Pages of the console in a real browser, and what holds for each of them. */
+import { text } from 'node:stream/consumers'
 import axe, { type AxeResults } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
-import { CHROMIUM } from '../../../tools/optional-programs.mjs'
-import {
-  DEMO_MODEL,
-  listening,
-  logged,
-  type RunningServerProcess,
-  spawnServer,
-} from '../servers/server-process.ts'
+import { chromium, type Download, type Page } from 'playwright-core'
+import { expect, inject, onTestFinished } from 'vitest'
 import { whenUnused } from '../shared.ts'
-
-export const ADMIN = { email: 'ada@example.org', password: 'password-of-ada' }
+import type { ADMIN, SignedIn } from './console-server.ts'
 
 export const PHONE = { width: 360, height: 740 }
 const DESKTOP = { width: 1280, height: 800 }
 
 const PATIENCE_MS = 20_000
 
-export interface ConsoleServer extends RunningServerProcess {
-  /** What the start printed for the first visitor. */
-  readonly link: string
-}
-
-/** With the bundled model, and without keys of its own. */
-export async function startConsoleServer(words: readonly string[] = []): Promise<ConsoleServer> {
-  const server = await listening(spawnServer(['--checkpoint', DEMO_MODEL, '--threads', '1', ...words]))
-  await logged(server, 'serving')
-  const link = /open (\S+#token=\S+)/.exec(server.stdout.join('\n'))?.[1]
-  if (link === undefined) throw new Error('the start printed no link')
-  return { ...server, link }
-}
-
-export async function startBrowser(): Promise<Browser> {
-  const isRoot = process.getuid?.() === 0
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM ?? '',
-    args: ['--disable-dev-shm-usage', ...(isRoot ? ['--no-sandbox'] : [])],
-  })
-  whenUnused(() => browser.close())
-  return browser
-}
-
-/** Cookies of the admin, who is made by the link where there is none yet. */
-export async function createAdmin(browser: Browser, { link, address }: ConsoleServer) {
-  const context = await browser.newContext()
-  const token = link.split('#token=')[1] ?? ''
-  const guest = await context.request.post(`${address}/v1/auth/sign-in`, { data: { token } })
-  const { csrf_token: csrf } = (await guest.json()) as { csrf_token: string }
-  const headers = { 'x-csrf-token': csrf }
-  const made = await context.request.post(`${address}/v1/auth/first-admin`, { data: ADMIN, headers })
-  expect(made.status()).toBe(200)
-  const state = await context.storageState()
-  await context.close()
-  return state
-}
-
-interface PageOptions {
-  readonly server: ConsoleServer
-  /** Behind the address, such as `/#/keys`. */
-  readonly path?: string
-  readonly state?: Awaited<ReturnType<BrowserContext['storageState']>>
+interface VisitOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
   /** Messages of the browser's console that the test brings about. */
   readonly expected?: RegExp
-  /** Called before the address is opened. */
-  readonly prepare?: (page: Page) => Promise<void>
 }
 
-/** A page of a new context. The test fails where it breaks its own security policy, throws, or asks another server. */
-export async function openPage(browser: Browser, options: PageOptions): Promise<Page> {
-  const { server, path = '/', state, viewport = DESKTOP, colorScheme = 'light', expected, prepare } = options
-  const context = await browser.newContext({
-    viewport,
-    colorScheme,
-    acceptDownloads: true,
-    ...(state !== undefined && { storageState: state }),
-  })
+/** A tab of the browser of all tests, with cookies of its own. Test after test uses it: to open another takes a second of work. */
+export class Tab {
+  readonly page: Page
+  readonly #address: string
+  #problems: string[] = []
+
+  constructor(page: Page, address: string) {
+    this.page = page
+    this.#address = address
+    page.on('pageerror', (error) => this.#problems.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.#problems.push(`${message.text()} ${message.location().url}`)
+    })
+    page.on('request', (request) => {
+      if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(address))
+        this.#problems.push(request.url())
+    })
+  }
+
+  /**
+   * Loads the console at a path behind the address, such as `/#/keys`. The test fails where a page breaks its own security policy,
+   * throws, or asks another server.
+   */
+  async visit(path = '/', options: VisitOptions = {}): Promise<Page> {
+    const { viewport = DESKTOP, colorScheme = 'light', expected } = options
+    const problems: string[] = []
+    onTestFinished(() => expect(problems.filter((one) => expected?.test(one) !== true)).toEqual([]))
+    await this.page.setViewportSize(viewport)
+    await this.page.emulateMedia({ colorScheme })
+    // What the page before still had under way may end badly.
+    await this.page.evaluate('window.stop()')
+    this.#problems = problems
+    await this.#load(path)
+    return this.page
+  }
+
+  /** The same page again: another address would be given to another process, which begins cold. */
+  async #load(path: string): Promise<void> {
+    if (!this.page.url().startsWith(this.#address)) return void (await this.page.goto(this.#address + path))
+    await this.page.evaluate(`history.replaceState(null, '', ${JSON.stringify(path)})`)
+    await this.page.reload()
+  }
+}
+
+interface TabOptions {
+  /** @default that of all tests */
+  readonly address?: string
+  /** @default the admin; null for a visitor */
+  readonly as?: SignedIn | null
+}
+
+export async function openTab({ address, as }: TabOptions = {}): Promise<Tab> {
+  const given = inject('console')
+  const browser = await chromium.connect(given.browserUrl)
+  whenUnused(() => browser.close())
+  const storageState = as === undefined ? given.admin : as
+  const context = await browser.newContext(storageState === null ? {} : { storageState })
   context.setDefaultTimeout(PATIENCE_MS)
-  const page = await context.newPage()
-  const problems: string[] = []
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('console', (message) => {
-    const text = `${message.text()} ${message.location().url}`
-    if (message.type() === 'error' && expected?.test(text) !== true) problems.push(text)
-  })
-  page.on('request', (request) => {
-    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(server.address))
-      problems.push(request.url())
-  })
-  whenUnused(async () => {
-    await context.close()
-    expect(problems).toEqual([])
-  })
-  await prepare?.(page)
-  await page.goto(server.address + path)
-  return page
+  return new Tab(await context.newPage(), address ?? given.address)
+}
+
+export async function signIn(page: Page, { email, password }: typeof ADMIN): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Of a file that the page gives. */
+export async function textOf(download: Download): Promise<string> {
+  return text(await download.createReadStream())
 }
 
 /** None of the rules of WCAG 2.2 and of good practice that axe knows is broken. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>(
     "axe.run(document, { resultTypes: ['violations'], elementRef: false })",
   )

@@ -7,10 +7,11 @@ import { type Scene, SCENE_TIME } from './scene.ts'
 const FONT = readFileSync(path.resolve(import.meta.dirname, '../../fixtures/fonts/inter-latin.woff2'))
 
 /** Each look at the clock is a moment after the one before: what a page says of times is the same each time. */
-const STEADY_CLOCK = 'let now = 0; performance.now = () => (now += 31)'
+const STEADY_CLOCK = '{ let now = 0; performance.now = () => (now += 31) }'
 
-/** Call before the page's address is opened; `showFont` after it. */
+/** In the place of a scene before it. Call before the page's address is opened; `showFont` after it. */
 export async function playScene(page: Page, scene: Scene): Promise<void> {
+  await page.unrouteAll()
   await page.clock.setFixedTime(SCENE_TIME)
   await page.addInitScript(STEADY_CLOCK)
   const usage = (route: Route) =>

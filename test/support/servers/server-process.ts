@@ -83,8 +83,12 @@ export async function startServer(words: readonly string[]): Promise<RunningServ
 
 /** Waits until the program listens. */
 export async function listening(server: ServerProcess): Promise<RunningServerProcess> {
-  const address = await lineOf(server, () => /listening on (\S+)/.exec(server.stdout.join('\n'))?.[1] ?? null)
-  return { ...server, address }
+  return { ...server, address: await printed(server, /listening on (\S+)/) }
+}
+
+/** Waits until the program prints the pattern; resolves with its first group. */
+export async function printed(server: ServerProcess, pattern: RegExp): Promise<string> {
+  return lineOf(server, () => pattern.exec(server.stdout.join('\n'))?.[1] ?? null)
 }
 
 /**

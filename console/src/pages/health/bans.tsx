@@ -1,5 +1,5 @@
 /** Addresses that the firewall keeps out, and the way to let one in again. */
-import { ApiError, call } from '../../api/client.ts'
+import { call } from '../../api/client.ts'
 import type { Ban } from '../../api/types.ts'
 import { formatAgo } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
@@ -7,17 +7,27 @@ import { Problem, Ready } from '../../ui/states.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { useTask } from '../../ui/use-task.ts'
 
-/** `off` is a firewall that is not switched on. */
-async function loadBans(signal: AbortSignal): Promise<readonly Ban[] | 'off'> {
-  try {
-    return (await call<{ bans: readonly Ban[] }>('GET v1/admin/bans', { signal })).bans
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'firewall_disabled') return 'off'
-    throw error
-  }
+async function loadBans(signal: AbortSignal): Promise<readonly Ban[]> {
+  return (await call<{ bans: readonly Ban[] }>('GET v1/admin/bans', { signal })).bans
 }
 
-export function Bans() {
+/** @param props.count null where the firewall is off: then there is no list to ask for */
+export function Bans({ count }: { readonly count: number | null }) {
+  return (
+    <section class="card stack tight" aria-label="Banned addresses">
+      <h2>Banned addresses</h2>
+      {count === null ? (
+        <p class="muted">
+          The firewall is off (<code>--enable-firewall</code> switches it on).
+        </p>
+      ) : (
+        <BanList key={count} />
+      )}
+    </section>
+  )
+}
+
+function BanList() {
   const loaded = useLoaded(loadBans, '')
   const task = useTask()
   const lift = ({ address }: Ban) =>
@@ -26,17 +36,10 @@ export function Bans() {
       notify(`${address} is let in again.`)
     })
   return (
-    <section class="card stack tight" aria-label="Banned addresses">
-      <h2>Banned addresses</h2>
+    <>
       <Problem error={task.error} />
       <Ready loaded={loaded} what="the bans">
         {(bans) => {
-          if (bans === 'off')
-            return (
-              <p class="muted">
-                The firewall is off (<code>--enable-firewall</code> switches it on).
-              </p>
-            )
           if (bans.length === 0) return <p class="muted">None.</p>
           return (
             <ul class="log-list">
@@ -57,6 +60,6 @@ export function Bans() {
           )
         }}
       </Ready>
-    </section>
+    </>
   )
 }

@@ -47,7 +47,7 @@ function Facts({ current }: { readonly current: ServerStatus }) {
         <Answers current={current} />
         <Refusals current={current} />
         <Guards current={current} />
-        <Bans key={bans} />
+        <Bans count={bans} />
       </div>
       <p class="small muted">
         Interface version {current.version}

@@ -5,6 +5,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { copyText } from '../../ui/parts.tsx'
 import type { AnswerTurn, Stats, ToolTurn, Turn, UserTurn } from './conversation.ts'
 import { Markdown } from './markdown-view.tsx'
+import { tokensPerSecond } from './speed.ts'
 import { editTurn, isAnswering, refused, regenerate } from './store.ts'
 
 interface TurnProps {
@@ -109,19 +110,9 @@ function prettyJson(text: string): string {
   }
 }
 
-/** Shorter, and all tokens came together: their time is that to the first one. */
-const MIN_DECODE_MS = 20
-
-/** Tokens a second, behind the first one where there was time to measure that. */
-function rateOf({ firstTokenMs, durationMs, completionTokens }: Stats): number | null {
-  if (firstTokenMs === null || completionTokens < 2) return null
-  if (durationMs >= MIN_DECODE_MS) return ((completionTokens - 1) * 1000) / durationMs
-  return (completionTokens * 1000) / (firstTokenMs + durationMs)
-}
-
 function StatsLine({ stats, turn }: { readonly stats: Stats; readonly turn: AnswerTurn }) {
   const { firstTokenMs, promptTokens, cachedTokens, completionTokens, isExact } = stats
-  const rate = rateOf(stats)
+  const rate = tokensPerSecond(stats)
   const about = isExact || turn.state !== 'streaming' ? '' : '≈ '
   const facts = [
     ...(rate === null ? [] : [[`${about}${rate.toFixed(rate < 10 ? 1 : 0)} tokens/s`, 'Speed']]),

@@ -5,9 +5,10 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { z } from 'zod'
-import { ERRORS } from '../../core/errors.ts'
+import { type ErrorCode, ERRORS } from '../../core/errors.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import { ACCESS_CLASSES, type AccessClass } from '../pipeline/access.ts'
+import { listErrorCodes } from './route-errors.ts'
 
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })
@@ -38,7 +39,7 @@ const ERROR_BODIES: Readonly<Record<ErrorShape, z.ZodType>> = {
   anthropic: anthropicErrorBody,
 }
 
-const ERROR_MEANINGS = {
+const ERROR_MEANINGS: Readonly<Record<number, string>> = {
   400: 'Missing or invalid parameters.',
   401: 'Missing or invalid key.',
   403: 'Refused by a guard of the network, whatever was asked for, or not for this session to do.',
@@ -47,24 +48,19 @@ const ERROR_MEANINGS = {
   429: 'Too many requests, or a full queue; `Retry-After` says when to come back.',
   500: 'Internal server error.',
   503: 'Not able to serve now; `Retry-After` says when to come back.',
-} as const
-
-/** What any route may answer: to an unknown parameter, and from the guards of the network. */
-const ANY_ROUTE_ERRORS = [400, 403] as const
+}
 
 /** In the order in which the documentation shows them. */
-export const ROUTE_TAGS = [
-  'Generation',
-  'Embeddings',
-  'Models',
-  'Accounts',
-  'Keys',
-  'Usage',
-  'Admin',
-  'Service',
-] as const
-
-type ErrorStatus = keyof typeof ERROR_MEANINGS
+export const TAG_DESCRIPTIONS = {
+  Generation: 'Texts, chats and tokens, in the shapes of several services.',
+  Embeddings: 'Vectors of texts, and the relevance of documents.',
+  Models: 'What is served.',
+  Accounts: 'Registering, and sessions of people.',
+  Keys: 'API keys of the caller.',
+  Usage: 'What was asked and used, over time.',
+  Admin: 'Users, teams, keys, models and the state of the server, for its operator.',
+  Service: 'What the server is, and how it is.',
+} as const
 
 type Part = z.ZodType | undefined
 
@@ -79,7 +75,7 @@ export const NO_QUERY = z.strictObject({})
 interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefined, Params extends Part> {
   readonly operationId: string
   readonly summary: string
-  readonly tag: (typeof ROUTE_TAGS)[number]
+  readonly tag: keyof typeof TAG_DESCRIPTIONS
   readonly access: AccessClass
   /** The name of the action in the audit log: of a route of the admin that changes something. */
   readonly audit?: string
@@ -104,7 +100,8 @@ interface RouteDeclaration<Body extends Part, Query extends z.ZodObject | undefi
   readonly event?: z.ZodType
   /** True where the answer is always a stream. */
   readonly isStreamOnly?: boolean
-  readonly errors: readonly ErrorStatus[]
+  /** Beside those that its gates answer. @default none */
+  readonly errors?: readonly ErrorCode[]
   readonly handler: (
     request: Pick<FastifyRequest, 'context'> & {
       readonly body: ParsedPart<Body>
@@ -121,21 +118,17 @@ export function addRoute<
   Query extends z.ZodObject | undefined = undefined,
   Params extends Part = undefined,
 >(app: FastifyInstance, endpoint: string, route: RouteDeclaration<Body, Query, Params>): void {
+  const [method = '', url = ''] = endpoint.split(' ')
   const { scheme } = ACCESS_CLASSES[route.access]
   const { access, generates = false, isProbe = false, errorShape = 'plain' } = route
   const maxBodyBytes = route.body === undefined ? 0 : (route.maxBodyBytes ?? SMALL_BODY_BYTES)
-  const [method = '', url = ''] = endpoint.split(' ')
-  const failures = [...new Set([...ANY_ROUTE_ERRORS, ...route.errors])].map((status) => [
-    status,
-    {
-      description: `${ERROR_MEANINGS[status]} \`x-error-code\` is one of ${codesOf(status)}.`,
-      content: { 'application/json': { schema: ERROR_BODIES[errorShape] } },
-    },
-  ])
+  const hasBody = route.body !== undefined
+  const facts = { method, access, hasBody, generates, isProbe, errors: route.errors ?? [] }
+  const errorCodes = listErrorCodes(facts)
   app.route({
     method,
     url,
-    config: { access, audit: route.audit, generates, isProbe, errorShape, maxBodyBytes },
+    config: { access, audit: route.audit, generates, isProbe, errorShape, errorCodes, maxBodyBytes },
     schema: {
       operationId: route.operationId,
       summary: route.summary,
@@ -155,7 +148,7 @@ export function addRoute<
             ...(route.event && { 'text/event-stream': { schema: route.event } }),
           },
         },
-        ...Object.fromEntries(failures),
+        ...describeErrors(errorCodes, errorShape),
       },
     },
     ...(route.okType !== undefined && { serializerCompiler: () => String }),
@@ -163,10 +156,15 @@ export function addRoute<
   })
 }
 
-/** From the one table, so that no code is left out. */
-function codesOf(status: ErrorStatus): string {
-  return Object.entries(ERRORS)
-    .filter(([, row]) => row.status === status)
-    .map(([code]) => `\`${code}\``)
-    .join(', ')
+/** By status, as OpenAPI lists them. */
+function describeErrors(codes: readonly ErrorCode[], shape: ErrorShape) {
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = codes.filter((code) => ERRORS[code].status === status)
+      const names = ofStatus.map((code) => `\`${code}\``).join(', ')
+      const description = `${ERROR_MEANINGS[status]} \`x-error-code\` is ${ofStatus.length > 1 ? 'one of ' : ''}${names}.`
+      return [status, { description, content: { 'application/json': { schema: ERROR_BODIES[shape] } } }]
+    }),
+  )
 }

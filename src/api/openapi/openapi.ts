@@ -3,9 +3,15 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
 import { ACCESS_CLASSES } from '../pipeline/access.ts'
-import { ROUTE_TAGS } from './add-route.ts'
+import { TAG_DESCRIPTIONS } from './add-route.ts'
+import { namedExamples } from './examples.ts'
 
 type TransformObject = NonNullable<FastifyDynamicSwaggerOptions['transformObject']>
+
+interface Operation {
+  readonly operationId: string
+  readonly requestBody?: { readonly content: Record<string, { examples?: unknown }> }
+}
 
 /** The document as data; the library's own type allows for Swagger 2 as well. */
 interface Document {
@@ -42,8 +48,9 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
       title: 'Sluice',
       description: DESCRIPTION,
       version: INTERFACE_VERSION,
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    tags: ROUTE_TAGS.map((name) => ({ name })),
+    tags: Object.entries(TAG_DESCRIPTIONS).map(([name, description]) => ({ name, description })),
     components: {
       securitySchemes: Object.fromEntries(
         Object.values(ACCESS_CLASSES).flatMap(({ scheme }) =>
@@ -66,7 +73,7 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
     return { schema: { ...transformed.schema, params }, url: wildcard.documentedUrl }
   },
   transformObject: (document) =>
-    tidySchemas(jsonSchemaTransformObject(document)) as ReturnType<TransformObject>,
+    addExamples(tidySchemas(jsonSchemaTransformObject(document))) as ReturnType<TransformObject>,
 }
 
 /** The library writes each named schema twice, `X` and `XInput`: only what is referred to stays, and is called `X`. */
@@ -76,7 +83,16 @@ function tidySchemas(document: Document): Document {
   collectSchemas(paths, { all: components?.schemas ?? {}, used })
   const tidy = { ...document, components: { ...components, schemas: Object.fromEntries(used) } }
   const names = [...used.keys()].filter((name) => name.endsWith('Input') && !used.has(withoutInput(name)))
-  return names.reduce<Document>(renameSchema, tidy)
+  return withoutSingleChoices(names.reduce<Document>(renameSchema, tidy))
+}
+
+/** A choice of one is that one: the library writes it so for a union that has one member so far. */
+function withoutSingleChoices(document: Document): Document {
+  const only = (value: unknown): unknown => {
+    const choices = value !== null && typeof value === 'object' && 'oneOf' in value ? value.oneOf : null
+    return Array.isArray(choices) && choices.length === 1 ? choices[0] : value
+  }
+  return JSON.parse(JSON.stringify(document), (_, value: unknown) => only(value)) as Document
 }
 
 /** Adds every schema that `value` refers to, and those that they refer to. */
@@ -101,4 +117,14 @@ function renameSchema(document: Document, name: string): Document {
 
 function withoutInput(name: string): string {
   return name.slice(0, -'Input'.length)
+}
+
+function addExamples(document: Document): Document {
+  const paths = Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>)
+  for (const { operationId, requestBody } of paths.flatMap((path) => Object.values(path))) {
+    const json = requestBody?.content['application/json']
+    const examples = namedExamples(operationId)
+    if (json !== undefined && examples !== undefined) json.examples = examples
+  }
+  return document
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isKeySecret } from '../../accounts/keys/key-secret.ts'
 import type { Credential } from '../../core/credential.ts'
-import { InvariantError, ServiceError } from '../../core/errors.ts'
+import { type ErrorCode, InvariantError, ServiceError } from '../../core/errors.ts'
 import { addressKey } from '../../net/client-address.ts'
 import { bearerSecret, keySecret } from '../../net/requests/request-head.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
@@ -85,6 +85,7 @@ declare module 'fastify' {
     readonly generates?: boolean
     readonly isProbe?: boolean
     readonly errorShape?: ErrorShape
+    readonly errorCodes?: readonly ErrorCode[]
     /** 0 where the route takes no body. */
     readonly maxBodyBytes?: number
   }

@@ -49,7 +49,6 @@ export function registerAdminAuditRoutes(
     access: 'admin',
     query: auditQuery,
     ok: auditList,
-    errors: [400, 401, 429, 500],
     handler: async ({ query }) => {
       requireSpan(query)
       const filter = {

@@ -32,7 +32,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
     summary: 'Addresses that the firewall keeps out now, the latest first',
     ...ADMIN,
     ok: banList,
-    errors: [401, 404, 429, 500],
+    errors: ['firewall_disabled'],
     handler: async () => {
       const bans = (await firewallOf(deps).listBans()).map(toBanBody)
       return { bans, count: bans.length }
@@ -46,7 +46,7 @@ export function registerAdminBanRoutes(app: FastifyInstance, deps: Pick<AppDeps,
     ...ADMIN,
     params: banParams,
     ok: liftedBan,
-    errors: [401, 404, 429, 500],
+    errors: ['firewall_disabled', 'ban_not_found'],
     handler: async ({ params }) => {
       await firewallOf(deps).liftBan(params.address)
       return { status: 'lifted', address: params.address }

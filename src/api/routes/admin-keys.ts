@@ -42,7 +42,7 @@ function registerAllKeys(app: FastifyInstance, { accounts, keys }: Pick<AppDeps,
     ...ADMIN,
     query: adminKeyListQuery,
     ok: adminKeyList,
-    errors: [400, 401, 404, 429, 500],
+    errors: ['user_not_found'],
     handler: async ({ query }) => {
       const owner = query.user === undefined ? null : await accounts.findUser(query.user)
       const page = await keys.listAll(toPage(query), owner?.userId ?? null)
@@ -57,7 +57,7 @@ function registerAllKeys(app: FastifyInstance, { accounts, keys }: Pick<AppDeps,
     ...ADMIN,
     query: adminCreateKeyQuery,
     ok: adminCreatedKey,
-    errors: [400, 401, 404, 409, 429, 500],
+    errors: ['user_not_found', 'team_not_found', 'key_limit_reached'],
     handler: async ({ query, context }) => {
       const { keySecret, record } = await keys.createFor({
         name: query.name,
@@ -88,7 +88,7 @@ function registerOneKey(
     ...ADMIN,
     params: keyParams,
     ok: adminKey,
-    errors: [401, 404, 429, 500],
+    errors: ['key_not_found'],
     handler: async ({ params }) => toAdminKeyBody(await keys.get(params.key_id)),
   })
 
@@ -99,7 +99,7 @@ function registerOneKey(
     ...ADMIN,
     params: keyParams,
     ok: revokedKey,
-    errors: [401, 404, 429, 500],
+    errors: ['key_not_found'],
     handler: async ({ params }) => {
       await keys.revokeAny(params.key_id)
       return { status: 'revoked', key_id: params.key_id }
@@ -115,7 +115,7 @@ function registerOneKey(
     query: adminChangeKeyQuery,
     body: adminChangeKeyRequest,
     ok: adminKey,
-    errors: [400, 401, 404, 429, 500],
+    errors: ['key_not_active', 'key_not_found', 'team_not_found'],
     handler: async ({ params, query, body }) => {
       const merged = mergeChange(query, body, CHANGED_FIELDS)
       const { name, tier, rate_limit_rpm: rateLimitRpm, expires_in_days: expiresInDays } = merged
@@ -131,7 +131,7 @@ function registerOneKey(
     params: keyParams,
     query: usageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 404, 429, 500],
+    errors: ['key_not_found'],
     handler: async ({ params, query }) => {
       const { id } = await keys.get(params.key_id)
       return toDetailedUsageBody(await usageReports.ofKey(id, query.since ?? null))

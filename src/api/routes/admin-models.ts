@@ -38,7 +38,7 @@ export function registerAdminModelRoutes(
     maxBodyBytes: MAX_REGISTRATION_BYTES,
     query: registerModelQuery,
     ok: model,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: ['model_not_loadable', 'model_not_found', 'no_model', 'shutting_down'],
     handler: async ({ body, query, context }) => {
       context.adminTarget = body.id
       const id = realId(registry, body.id)
@@ -67,7 +67,7 @@ export function registerAdminModelRoutes(
     ...ADMIN,
     params: modelParams,
     ok: unregisteredModel,
-    errors: [401, 404, 429, 500],
+    errors: ['model_not_found'],
     handler: async ({ params }) => {
       const id = realId(registry, params['*'])
       if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })

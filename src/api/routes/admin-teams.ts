@@ -35,7 +35,6 @@ function registerAllTeams(app: FastifyInstance, { teams }: TeamDeps): void {
     ...ADMIN,
     query: teamListQuery,
     ok: teamList,
-    errors: [400, 401, 429, 500],
     handler: async ({ query }) => {
       const page = await teams.list(toPage(query))
       return { teams: page.items.map(toTeamBody), count: page.count, ...toListing(query, page) }
@@ -49,7 +48,7 @@ function registerAllTeams(app: FastifyInstance, { teams }: TeamDeps): void {
     ...ADMIN,
     body: createTeamRequest,
     ok: team,
-    errors: [400, 401, 409, 429, 500],
+    errors: ['team_exists'],
     handler: async ({ body, context }) => {
       const { dailyTokenBudget = null, monthlyTokenBudget = null } = toSpending(body)
       const made = await teams.create({ name: body.name, dailyTokenBudget, monthlyTokenBudget })
@@ -66,7 +65,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
     ...ADMIN,
     params: teamParams,
     ok: team,
-    errors: [401, 404, 429, 500],
+    errors: ['team_not_found'],
     handler: async ({ params }) => toTeamBody(await teams.get(params.team_id)),
   })
 
@@ -78,7 +77,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
     params: teamParams,
     body: changeTeamRequest,
     ok: team,
-    errors: [400, 401, 404, 409, 429, 500],
+    errors: ['team_not_found', 'team_exists'],
     handler: async ({ params, body }) => {
       const { name, ...change } = mergeChange({}, body, CHANGED_FIELDS)
       const { dailyTokenBudget, monthlyTokenBudget } = toSpending(change)
@@ -93,7 +92,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
     ...ADMIN,
     params: teamParams,
     ok: deletedTeam,
-    errors: [401, 404, 429, 500],
+    errors: ['team_not_found'],
     handler: async ({ params }) => {
       await teams.delete(params.team_id)
       return { status: 'deleted', team_id: params.team_id }
@@ -107,7 +106,7 @@ function registerOneTeam(app: FastifyInstance, { teams, usageReports }: TeamDeps
     params: teamParams,
     query: usageQuery,
     ok: detailedUsage,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: ['team_not_found'],
     handler: async ({ params, query }) => {
       const { id } = await teams.get(params.team_id)
       return toDetailedUsageBody(await usageReports.ofTeam(id, query.since ?? null))

@@ -29,7 +29,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     query: userListQuery,
     ok: userList,
-    errors: [400, 401, 404, 429, 500],
+    errors: ['user_not_found'],
     handler: async ({ query }) => {
       if (query.user !== undefined) {
         const found = toUserBody(await accounts.findUser(query.user))
@@ -47,7 +47,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     body: createUserRequest,
     ok: createUserResponse,
-    errors: [400, 401, 404, 409, 429, 500],
+    errors: ['email_taken', 'team_not_found', 'password_queue_full'],
     handler: async ({ body, context }) => {
       const { userId, email, tier, keySecret } = await accounts.createUser({ ...body, ...toSpending(body) })
       context.adminTarget = userId
@@ -65,7 +65,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     query: changeUserQuery,
     body: changeUserRequest,
     ok: user,
-    errors: [400, 401, 404, 409, 429, 500],
+    errors: ['user_not_found', 'team_not_found', 'last_admin'],
     handler: async ({ params, query, body }) => {
       const merged = mergeChange(query, body, CHANGED_FIELDS)
       const { tier, role, disabled, password } = merged
@@ -81,7 +81,7 @@ export function registerAdminUserRoutes(app: FastifyInstance, { accounts }: Pick
     ...ADMIN,
     params: userParams,
     ok: deletedUser,
-    errors: [401, 404, 409, 429, 500],
+    errors: ['user_not_found', 'last_admin'],
     handler: async ({ params }) => {
       await accounts.deleteUser(params.user_id)
       return { status: 'deleted', user_id: params.user_id }

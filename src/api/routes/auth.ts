@@ -5,6 +5,7 @@ import type { Login } from '../../accounts/sessions/login-session.ts'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { PASSWORD_ERRORS } from '../openapi/route-errors.ts'
 import { clearSessionCookie, requireOwnPage } from '../pipeline/browser-session.ts'
 import {
   loginRequest,
@@ -34,7 +35,7 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
     ...PUBLIC,
     body: registerRequest,
     ok: registerResponse,
-    errors: [400, 404, 409, 429, 500],
+    errors: ['registration_closed', 'email_taken', 'too_many_registrations', 'password_queue_full'],
     handler: async ({ body, context }) => {
       const caller = addressKey(context.clientAddress)
       const { userId, email, tier, keySecret } = await accounts.register(body, caller)
@@ -48,7 +49,7 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
     ...PUBLIC,
     body: loginRequest,
     ok: z.union([loginResponse, sessionResponse]),
-    errors: [400, 401, 429, 500],
+    errors: ['csrf_failed', 'invalid_login', ...PASSWORD_ERRORS],
     handler: async ({ body, context }) => {
       if (body.cookie === true) requireOwnPage(trustedProxies, context.request)
       const session = await accounts.login(body, addressKey(context.clientAddress))
@@ -62,7 +63,7 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
     summary: 'End the session',
     ...SESSION,
     ok: logoutResponse,
-    errors: [400, 401, 429, 500],
+    errors: ['not_a_session'],
     handler: async ({ context }) => {
       if (context.credential.kind === 'guest') await guests.end(context.credential)
       else await accounts.logout(context.credential)
@@ -77,7 +78,7 @@ export function registerAuthRoutes(app: FastifyInstance, deps: AuthDeps): void {
     ...SESSION,
     body: passwordRequest,
     ok: passwordResponse,
-    errors: [400, 401, 429, 500],
+    errors: ['user_required', 'wrong_password', ...PASSWORD_ERRORS],
     handler: async ({ body, context }) => {
       const passwords = { currentPassword: body.current_password, newPassword: body.new_password }
       await accounts.changePassword(context.credential, passwords, addressKey(context.clientAddress))

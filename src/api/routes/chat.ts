@@ -5,6 +5,7 @@ import type { AppDeps } from '../deps.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { CHAT_ERRORS } from '../openapi/route-errors.ts'
 import { chatChunk, chatCompletion, createChatRequest } from '../dialects/openai-chat/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 
@@ -21,7 +22,7 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     maxBodyBytes: MAX_BODY_BYTES,
     ok: chatCompletion,
     event: chatChunk,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: CHAT_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       const { isStream, includeUsage } = body

@@ -6,6 +6,7 @@ import { createCompletionFrames, toCompletion } from '../dialects/openai-complet
 import { completion, completionChunk, completionRequest } from '../dialects/openai-completions/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { GENERATION_ERRORS } from '../openapi/route-errors.ts'
 
 export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {
   addRoute(app, 'POST /v1/completions', {
@@ -18,7 +19,7 @@ export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationD
     maxBodyBytes: MAX_BODY_BYTES,
     ok: completion,
     event: completionChunk,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: GENERATION_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       const { isStream, hasEcho, includeUsage, choices } = body

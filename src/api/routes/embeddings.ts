@@ -8,6 +8,7 @@ import { embeddingsRequest, embeddingsResponse } from '../dialects/openai-embedd
 import { toRerankResponse } from '../dialects/rerank/answers.ts'
 import { rerankRequest, rerankResponse } from '../dialects/rerank/schema.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { EMBEDDING_ERRORS } from '../openapi/route-errors.ts'
 
 export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDeps): void {
   addRoute(app, 'POST /v1/embeddings', {
@@ -19,7 +20,7 @@ export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDep
     body: embeddingsRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     ok: embeddingsResponse,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: EMBEDDING_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       const { modelId, inputs, dimensions } = body
@@ -46,7 +47,7 @@ export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDep
     body: rerankRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     ok: rerankResponse,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: EMBEDDING_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }) => toRerankResponse(await rerank(deps, context, body), body),
   })

@@ -18,13 +18,14 @@ import {
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { GENERATION_ERRORS } from '../openapi/route-errors.ts'
 
 const GENERATION = {
   maxBodyBytes: MAX_BODY_BYTES,
   tag: 'Generation',
   access: 'key',
   generates: true,
-  errors: [400, 401, 404, 429, 500, 503],
+  errors: [...GENERATION_ERRORS, 'beams_too_large', 'beams_unavailable'],
 } as const
 
 export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDeps & StreamDeps): void {

@@ -29,7 +29,6 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     ...OWN,
     query: pageQuery,
     ok: keyList,
-    errors: [400, 401, 429, 500, 503],
     handler: async ({ context, query }) => {
       const page = await keys.list(context.credential, toPage(query))
       const bodies = await Promise.all(page.items.map((record) => toBody(deps, record)))
@@ -43,7 +42,7 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     ...OWN,
     body: createKeyRequest,
     ok: createdKey,
-    errors: [400, 401, 409, 429, 500],
+    errors: ['keys_need_authentication', 'key_budget_by_key', 'key_limit_reached'],
     handler: async ({ context, body }) => {
       const wish = {
         ...{ name: body.name, expiresInDays: body.expires_in_days ?? null },
@@ -62,7 +61,7 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     params: keyParams,
     body: renameKeyRequest,
     ok: ownKey,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: ['key_not_found'],
     handler: async ({ context, params, body }) =>
       await toBody(deps, await keys.rename(context.credential, params.key_id, body.name)),
   })
@@ -73,7 +72,7 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     ...OWN,
     params: keyParams,
     ok: revokedKey,
-    errors: [401, 404, 429, 500],
+    errors: ['keys_need_authentication', 'key_not_found'],
     handler: async ({ context, params }) => {
       await keys.revoke(context.credential, params.key_id)
       return { status: 'revoked', key_id: params.key_id }

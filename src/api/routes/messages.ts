@@ -17,6 +17,7 @@ import {
 } from '../dialects/anthropic-messages/schema.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { CHAT_ERRORS } from '../openapi/route-errors.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 
 /** What both routes have in common. */
@@ -26,7 +27,7 @@ const MESSAGE_ROUTE = {
   generates: true,
   query: messagesQuery,
   maxBodyBytes: MAX_BODY_BYTES,
-  errors: [400, 401, 404, 429, 500, 503],
+  errors: CHAT_ERRORS,
   errorShape: 'anthropic',
 } as const
 

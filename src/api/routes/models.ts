@@ -19,6 +19,17 @@ import {
   toQuantizeBody,
 } from '../schemas/models.ts'
 
+const QUANTIZE_ERRORS = [
+  ...[
+    'unsupported_value',
+    'not_quantizable',
+    'quantization_failed',
+    'model_not_found',
+    'quantization_running',
+  ],
+  ...['quantization_too_soon', 'model_loading_failed', 'engine_unavailable', 'no_model', 'shutting_down'],
+] as const
+
 export function registerModelRoutes(
   app: FastifyInstance,
   {
@@ -35,7 +46,6 @@ export function registerModelRoutes(
     access: 'key',
     query: modelPageQuery,
     ok: modelList,
-    errors: [401, 429, 500],
     errorShape: 'openai',
     handler: ({ query, context }) => {
       const models = registry.list().filter(({ policy }) => mayUse(policy, context.credential))
@@ -51,7 +61,7 @@ export function registerModelRoutes(
     query: modelQuery,
     params: modelParams,
     ok: model,
-    errors: [401, 404, 429, 500],
+    errors: ['model_not_found'],
     errorShape: 'openai',
     handler: ({ params, context }) => {
       const modelId = params['*']
@@ -68,7 +78,7 @@ export function registerModelRoutes(
     access: modelAdmin,
     query: quantizeQuery,
     ok: quantizeResult,
-    errors: [400, 401, 404, 409, 429, 500, 503],
+    errors: QUANTIZE_ERRORS,
     errorShape: 'openai',
     handler: async ({ query: { model_id: id, quant_mode: mode }, context }) => {
       const { optionalCredential: caller } = context

@@ -11,6 +11,7 @@ import { responseEvent } from '../dialects/openai-responses/event-schema.ts'
 import { createResponsesRequest } from '../dialects/openai-responses/request.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { CHAT_ERRORS } from '../openapi/route-errors.ts'
 
 type ResponsesDeps = GenerationDeps & StreamDeps & Pick<AppDeps, 'defaultMaxTokens'>
 
@@ -25,7 +26,7 @@ export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDep
     maxBodyBytes: MAX_BODY_BYTES,
     ok: response,
     event: responseEvent,
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: CHAT_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       using generation = await Generation.open(deps, body.generation, context)
@@ -56,7 +57,7 @@ function registerStoredResponseRoutes(app: FastifyInstance): void {
       access: 'key',
       params: z.object({ response_id: z.string() }),
       ok: z.never(),
-      errors: [401, 404, 429],
+      errors: ['response_not_found'],
       errorShape: 'openai',
       handler: ({ params }) => {
         throw new ServiceError('response_not_found', { responseId: params.response_id })

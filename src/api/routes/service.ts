@@ -52,7 +52,6 @@ export function registerServiceRoutes(
     access: 'public',
     ok: server,
     textType: 'text/html',
-    errors: [],
     handler: ({ context }, reply) => {
       const page = findConsolePage(deps, context.request)
       return page === null ? SERVER : sendConsoleFile(page, context.request, reply)
@@ -64,7 +63,6 @@ export function registerServiceRoutes(
     summary: 'Is the server up?',
     ...PROBE,
     ok: health,
-    errors: [],
     handler: () => ({
       status: 'ok',
       version: INTERFACE_VERSION,
@@ -78,7 +76,14 @@ export function registerServiceRoutes(
     summary: 'Can the default model take work?',
     ...PROBE,
     ok: ready,
-    errors: [503],
+    errors: [
+      'not_ready',
+      'no_model',
+      'model_loading_failed',
+      'engine_unavailable',
+      'shutting_down',
+      'storage_lost',
+    ],
     handler: () => {
       const reason = deps.whyNotReady()
       if (reason !== null) throw reason
@@ -93,7 +98,6 @@ export function registerServiceRoutes(
     access: 'admin',
     ok: z.string(),
     okType: 'text/plain',
-    errors: [401, 429],
     handler: async (_request, reply) => {
       reply.type(deps.metrics.contentType)
       return deps.metrics.render()

@@ -6,6 +6,7 @@ import { InvariantError, ServiceError } from '../../core/errors.ts'
 import { addressKey } from '../../net/client-address.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { PASSWORD_ERRORS } from '../openapi/route-errors.ts'
 import { requireOwnPage, setSessionCookie } from '../pipeline/browser-session.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { registerRequest } from '../schemas/accounts/users.ts'
@@ -23,7 +24,6 @@ export function registerSessionRoutes(app: FastifyInstance, deps: SessionDeps): 
     summary: 'Whose session is this?',
     ...ACCOUNTS,
     access: 'key',
-    errors: [401, 429, 500],
     handler: ({ context }) => bodyOf(deps, context.credential),
   })
 
@@ -33,7 +33,7 @@ export function registerSessionRoutes(app: FastifyInstance, deps: SessionDeps): 
     ...ACCOUNTS,
     access: 'public',
     body: signInRequest,
-    errors: [400, 401, 429, 500],
+    errors: ['csrf_failed', 'invalid_link', ...PASSWORD_ERRORS],
     handler: async ({ body, context }) => {
       requireOwnPage(trustedProxies, context.request)
       const { credential, secret } = await guests.open(body.token, addressKey(context.clientAddress))
@@ -48,7 +48,7 @@ export function registerSessionRoutes(app: FastifyInstance, deps: SessionDeps): 
     ...ACCOUNTS,
     access: 'key',
     body: registerRequest,
-    errors: [400, 401, 409, 429, 500],
+    errors: ['guest_required', 'admin_exists', 'email_taken', 'password_queue_full'],
     handler: async ({ body, context }) => {
       if (context.credential.kind !== 'guest') throw new ServiceError('guest_required')
       let login: Login | null = null

@@ -10,13 +10,14 @@ import {
   toTokenizeResponse,
 } from '../dialects/vllm-tokens/schema.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import { TOKENS_ERRORS } from '../openapi/route-errors.ts'
 
 const TOKENS = {
   tag: 'Generation',
   access: 'key',
   generates: true,
   maxBodyBytes: MAX_BODY_BYTES,
-  errors: [400, 401, 404, 429, 500, 503],
+  errors: [...TOKENS_ERRORS, 'chat_template_failed'],
   errorShape: 'openai',
 } as const
 

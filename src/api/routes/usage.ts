@@ -32,7 +32,6 @@ export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void
     query: ownUsageQuery,
     ok: z.union([usageSummary, usageTable]),
     textType: 'text/csv',
-    errors: [400, 401, 429, 500, 503],
     handler: async ({ context, query }, reply) => {
       requireSpan(query)
       const { accountId } = context.credential
@@ -54,7 +53,7 @@ export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void
     query: adminUsageQuery,
     ok: z.union([detailedUsage, usageTable]),
     textType: 'text/csv',
-    errors: [400, 401, 404, 429, 500, 503],
+    errors: ['user_not_found'],
     handler: async ({ query, context }, reply) => {
       requireSpan(query)
       const accountId = query.user === undefined ? null : (await deps.accounts.findUser(query.user)).userId

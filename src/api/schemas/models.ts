@@ -144,7 +144,7 @@ const localModelRequest = z
   .object(
     {
       id: modelId(),
-      engine: z.literal('llama.cpp'),
+      engine: z.literal('llama.cpp').optional(),
       checkpoint: path().describe(
         'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
       ),
@@ -158,16 +158,12 @@ const localModelRequest = z
   )
   .meta({ id: 'RegisterModelRequest' })
 
-export const registerModelRequest = z.preprocess(
-  (given) =>
-    isJsonObject(given) && given['engine'] === undefined ? { ...given, engine: 'llama.cpp' } : given,
-  z.discriminatedUnion('engine', [localModelRequest, remoteModelRequest], {
-    error: ({ input }) =>
-      isJsonObject(input)
-        ? must("'llama.cpp' or 'openai'")({ input: input['engine'] })
-        : 'must be a JSON object',
-  }),
-)
+export const registerModelRequest = z.discriminatedUnion('engine', [localModelRequest, remoteModelRequest], {
+  error: ({ input }) =>
+    isJsonObject(input)
+      ? must("'llama.cpp' or 'openai'")({ input: input['engine'] })
+      : 'must be a JSON object',
+})
 
 export const registerModelQuery = z.object({
   wait: queryChoice(['true', 'false'])

@@ -267,7 +267,7 @@ describe('--rate-limit', () => {
       expect((await from('192.0.2.1', '/v1/ready')).statusCode).toBe(200)
     }
     expect((await from('192.0.2.1', '/v1/nothing')).statusCode).toBe(404)
-    expect((await from('192.0.2.1', '/docs')).statusCode).toBe(200)
+    expect((await from('192.0.2.1', '/docs/')).statusCode).toBe(200)
     expect((await from('192.0.2.1', '/v1/auth/login')).statusCode).toBe(404)
     expect((await from('192.0.2.1', '/v1/nothing')).statusCode).toBe(429)
     expect((await from('192.0.2.1', '/v1/health')).statusCode).toBe(200)

@@ -1,6 +1,8 @@
 /** The API's description of itself: valid, complete, and served without the network. */
+import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it, vi } from 'vitest'
+import { REQUEST_EXAMPLES } from '../../../src/api/openapi/examples.ts'
 import { UNBUILT_TOKENIZE_FIELDS } from '../../../src/net/requests/other-fields/dialects.ts'
 import {
   UNBUILT_EMBEDDING_FIELDS,
@@ -13,7 +15,8 @@ import { createTestApp } from '../../support/servers/test-app.ts'
 interface Operation {
   readonly operationId: string
   readonly security: readonly Record<string, unknown>[]
-  readonly responses: Record<string, { content: Record<string, unknown> }>
+  readonly requestBody?: { readonly content: Record<string, unknown> }
+  readonly responses: Record<string, { description: string; content: Record<string, unknown> }>
 }
 
 async function readDocument() {
@@ -44,11 +47,16 @@ describe('GET /openapi.json', () => {
   it('is written once, however often and where it is asked for', async () => {
     const { app } = createTestApp()
     const first = await app.inject('/openapi.json')
+    await app.inject('/docs/json')
     const written = vi.spyOn(JSON, 'stringify')
 
     const others = [await app.inject('/openapi.json'), await app.inject('/docs/json')]
 
-    expect(others.map(({ body }) => body)).toEqual([first.body, first.body])
+    const [again, ofDocs] = others.map((answer) => answer.json<Record<string, unknown>>())
+    expect(again).toEqual(first.json())
+    // The same server, from where each is read; behind a proxy, too.
+    expect(again?.['servers']).toMatchObject([{ url: '.' }])
+    expect(ofDocs).toEqual({ ...again, servers: [expect.objectContaining({ url: '..' })] })
     expect(others.map(({ headers }) => headers['content-type'])).toEqual([
       first.headers['content-type'],
       first.headers['content-type'],
@@ -279,6 +287,38 @@ describe('GET /openapi.json', () => {
     expect([...table.keys(), ...HARMLESS_FIELDS].filter((field) => !named.has(field))).toEqual([])
   })
 
+  it('lists the errors that an operation can answer, and no others', async () => {
+    const { document } = await readDocument()
+    const codesOf = (path: string, method: string) =>
+      Object.values(document.paths[path]?.[method]?.responses ?? {}).flatMap(({ description }) =>
+        Array.from(description.matchAll(/`([a-z_]+_[a-z_]+|unauthorized)`/g), ([, code = '']) => code),
+      )
+
+    expect(codesOf('/v1/health', 'get')).toEqual([
+      ...['invalid_request', 'malformed_request', 'address_refused', 'host_refused', 'firewall_rejected'],
+      'address_banned',
+    ])
+    expect(codesOf('/v1/chat/completions', 'post')).toContain('chat_template_failed')
+    for (const code of ['email_taken', 'model_not_loadable', 'too_many_admin_keys', 'wrong_password'])
+      expect(codesOf('/v1/chat/completions', 'post')).not.toContain(code)
+    expect(codesOf('/v1/admin/bans/{address}', 'delete')).toEqual(
+      expect.arrayContaining(['ban_not_found', 'firewall_disabled', 'admin_required', 'csrf_failed']),
+    )
+  })
+
+  it('has an example of every body', async () => {
+    const { document } = await readDocument()
+    const bodies = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).flatMap(({ operationId, requestBody }) =>
+        requestBody === undefined ? [] : ([[operationId, requestBody.content['application/json']]] as const),
+      ),
+    )
+
+    expect(bodies.map(([id]) => id).toSorted()).toEqual(Object.keys(REQUEST_EXAMPLES).toSorted())
+    for (const [id, body] of bodies)
+      expect([id, body]).toEqual([id, expect.objectContaining({ examples: expect.anything() })])
+  })
+
   it('carries bounds and defaults', async () => {
     const { document } = await readDocument()
 
@@ -299,25 +339,38 @@ describe('GET /openapi.json', () => {
 })
 
 describe('GET /docs', () => {
+  it('has our title and the mark of the console, and keeps no key', async () => {
+    const { app } = createTestApp()
+    const consoleMark = readFileSync('console/src/mark.svg', 'utf8').trim()
+
+    expect((await app.inject('/docs/')).body).toContain('<title>Sluice: API</title>')
+    expect((await app.inject('/docs/static/theme/mark.svg')).body).toBe(consoleMark)
+    const settings = (await app.inject('/docs/static/swagger-initializer.js')).body
+    expect(settings).toMatch(/persistAuthorization["']?: ?false/)
+  })
+
   it('serves Swagger UI and its assets from this server alone', async () => {
     const { app } = createTestApp()
 
-    const page = await app.inject('/docs')
+    const page = await app.inject('/docs/')
 
     expect(page.statusCode).toBe(200)
     expect(page.headers['content-type']).toContain('text/html')
+    // Never from the root, which is another server's behind a proxy.
+    expect(page.body).not.toMatch(/(?:src|href)="\//)
+    expect((await app.inject('/docs')).headers['location']).toBe('docs/')
     const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset)
     expect(assets.length).toBeGreaterThan(3)
     for (const asset of assets) {
       expect(asset).not.toMatch(/^(?:https?:)?\/\//)
-      expect((await app.inject(new URL(asset, 'http://x/docs').pathname)).statusCode).toBe(200)
+      expect((await app.inject(new URL(asset, 'http://x/docs/').pathname)).statusCode).toBe(200)
     }
   })
 
   it('has pages that run nothing but their own files and stand in no frame', async () => {
     const { app } = createTestApp()
 
-    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js']) {
+    for (const url of ['/docs/', '/docs/static/swagger-ui-bundle.js']) {
       const { headers, statusCode } = await app.inject(url)
 
       expect(statusCode).toBe(200)
@@ -329,7 +382,7 @@ describe('GET /docs', () => {
       })
     }
     // What the policy would keep from running: a script or a handler inside the page.
-    const page = (await app.inject('/docs')).body
+    const page = (await app.inject('/docs/')).body
     expect(page).not.toMatch(/<script(?![^>]*\ssrc=)/)
     expect(page).not.toMatch(/\son\w+=/)
   })

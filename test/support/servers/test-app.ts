@@ -1,6 +1,7 @@
 /** An app over the real registry and, unless told otherwise, the real passthrough engine. It closes after the test. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import { expect } from 'vitest'
 import type { AuditLog } from '../../../src/accounts/audit-log.ts'
 import { AdminKeys } from '../../../src/accounts/admin-secret.ts'
 import { type Authenticator, createStaticKeyAuthenticator } from '../../../src/accounts/authenticator.ts'
@@ -114,6 +115,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     isDraining: () => false,
     ...options,
   })
+  expectDocumentedErrors(app)
   whenUnused(async () => {
     app.server.closeAllConnections()
     await app.close()
@@ -179,4 +181,15 @@ export function createRegistry({
     clock: new VirtualClock(),
     renderThread: new RenderThread({ workerUrl: BUILT_RENDER_WORKER }),
   })
+}
+
+/** Every answer's error is one that the documentation of its route lists. */
+function expectDocumentedErrors(app: FastifyInstance): void {
+  const undocumented = new Set<string>()
+  app.addHook('onResponse', async ({ method, routeOptions: { url, config } }, reply) => {
+    const code = reply.getHeader('x-error-code')
+    if (code === undefined || config.errorCodes === undefined) return
+    if (!config.errorCodes.some((one) => one === code)) undocumented.add(`${method} ${url}: ${String(code)}`)
+  })
+  whenUnused(() => expect([...undocumented]).toEqual([]))
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { addressKey } from '../../../net/client-address.ts'
 import type { AppDeps } from '../../deps.ts'
 import { addRoute } from '../../openapi/add-route.ts'
+import { PASSWORD_ERRORS } from '../../openapi/route-errors.ts'
 import { requireOwnPage } from '../../pipeline/browser-session.ts'
 import {
   acceptRequest,
@@ -38,7 +39,7 @@ export function registerInvitationRoutes(app: FastifyInstance, deps: InvitationD
     access: 'public',
     body: acceptRequest,
     ok: z.union([loginResponse, sessionResponse]),
-    errors: [400, 401, 409, 429, 500],
+    errors: ['csrf_failed', 'invalid_invitation', 'email_taken', ...PASSWORD_ERRORS],
     handler: async ({ body, context }) => {
       if (body.cookie === true) requireOwnPage(trustedProxies, context.request)
       const login = await invitations.accept(body, addressKey(context.clientAddress))
@@ -52,7 +53,6 @@ export function registerInvitationRoutes(app: FastifyInstance, deps: InvitationD
     ...ADMIN,
     query: pageQuery,
     ok: invitationList,
-    errors: [400, 401, 429, 500],
     handler: async ({ query }) => {
       const page = await invitations.list(toPage(query))
       return {
@@ -71,7 +71,7 @@ export function registerInvitationRoutes(app: FastifyInstance, deps: InvitationD
     body: inviteRequest,
     maxBodyBytes: MAX_INVITE_BYTES,
     ok: invited,
-    errors: [400, 401, 404, 429, 500],
+    errors: ['team_not_found'],
     handler: async ({ body }) => {
       const { emails, tier, role, team_id: teamId = null, expires_in_days: expiresInDays } = body
       const { made, refused } = await invitations.invite({ emails, tier, role, teamId, expiresInDays })
@@ -92,7 +92,7 @@ export function registerInvitationRoutes(app: FastifyInstance, deps: InvitationD
     ...ADMIN,
     params: invitationParams,
     ok: revokedInvitation,
-    errors: [401, 404, 429, 500],
+    errors: ['invitation_not_found'],
     handler: async ({ params }) => {
       await invitations.revoke(params.invitation_id)
       return { status: 'revoked', id: params.invitation_id } as const

@@ -14,7 +14,7 @@ export default defineConfig(({ mode }) => {
   const timeoutMs = isSoak ? SOAK_TIMEOUT_MS : TIMEOUT_MS
   // Given to each project by hand: `extends` would read this file again, in the mode `test`.
   const ofAll = {
-    provide: { isSoak, database: 'SQLite' as const, sharedState: 'memory' as const },
+    provide: { isSoak, database: 'SQLite' as const, sharedState: 'memory' as const, workers: 1 },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     // Not the default second: what is polled for happens in another process, or behind a busy one.
@@ -38,6 +38,9 @@ export default defineConfig(({ mode }) => {
   const ofRedis = 'src/limits/redis/**/*.test.ts'
   const limited = ['src/limits/*.test.ts', ofRedis, 'test/contract/accounts/distant-state.test.ts']
   const onRedis = { ...ofAll, provide: { ...ofAll.provide, sharedState: 'Redis' as const } }
+  // Of accounts and limits, once more with four workers: all of them in a soak.
+  const whatWorkersShare = isSoak ? '*' : '{attempts,budgets,keys,limits}'
+  const ofWorkers = { ...ofAll, provide: { ...ofAll.provide, workers: 4 } }
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
@@ -48,6 +51,13 @@ export default defineConfig(({ mode }) => {
         ...(POSTGRES_BIN === null
           ? []
           : [{ test: { ...onPostgres, name: 'postgres', include: stored, exclude: notStored } }]),
+        {
+          test: {
+            ...ofWorkers,
+            name: 'workers',
+            include: [`test/contract/accounts/${whatWorkersShare}.test.ts`],
+          },
+        },
         ...(REDIS_SERVER === null ? [] : [{ test: { ...onRedis, name: 'redis', include: limited } }]),
         ...(CHROMIUM === null
           ? []

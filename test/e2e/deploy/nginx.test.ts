@@ -3,21 +3,22 @@ import { describe, expect, it } from 'vitest'
 import { NGINX } from '../../../tools/optional-programs.mjs'
 import { secureFetch } from '../../support/net/tls-client.ts'
 import { startNginx } from '../../support/servers/balancers.ts'
+import { shared } from '../../support/shared.ts'
 import { enginePids, KEY, startDemoServer } from '../../support/servers/server-process.ts'
 
 const ADMIN_KEY = 'an-admin-key-of-the-test'
-
-async function startBehindNginx() {
-  const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--trusted-proxies', '127.0.0.1'])
-  return { server, ...(await startNginx([server.address])) }
-}
 
 const admin = { secret: ADMIN_KEY }
 const STORY = { prompt: 'Once upon a time', max_new_tokens: 1500, temperature: 0.01 }
 
 describe.skipIf(NGINX === null)('behind deploy/nginx.conf', () => {
+  const behindNginx = shared(async () => {
+    const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--trusted-proxies', '127.0.0.1'])
+    return { server, ...(await startNginx([server.address])) }
+  })
+
   it('streams each token as it comes', async () => {
-    const { server, port } = await startBehindNginx()
+    const { server, port } = behindNginx()
     const [engine = 0] = enginePids(server)
     let first: string | null = null
     const { status, text } = await secureFetch(
@@ -37,7 +38,7 @@ describe.skipIf(NGINX === null)('behind deploy/nginx.conf', () => {
   })
 
   it('closes the admin API and the metrics to other addresses, however the path is written', async () => {
-    const { port } = await startBehindNginx()
+    const { port } = behindNginx()
     const get = async (url: string, localAddress: string) =>
       (await secureFetch({ port, path: url, localAddress, ...admin })).status
 
@@ -57,7 +58,7 @@ describe.skipIf(NGINX === null)('behind deploy/nginx.conf', () => {
   })
 
   it('lets a body of 8 MiB through to the answer that names the field, and none above 9 MB', async () => {
-    const { port } = await startBehindNginx()
+    const { port } = behindNginx()
     const post = async (characters: number) =>
       await secureFetch({ port, path: '/v1/generate', secret: KEY, body: { prompt: 'a'.repeat(characters) } })
 
@@ -73,7 +74,7 @@ describe.skipIf(NGINX === null)('behind deploy/nginx.conf', () => {
   })
 
   it('refuses plain HTTP', async () => {
-    const { plainPort } = await startBehindNginx()
+    const { plainPort } = behindNginx()
     const answer = await fetch(`http://127.0.0.1:${plainPort}/v1/health`)
     expect([answer.status, await answer.text()]).toEqual([403, 'Use https.\n'])
   })

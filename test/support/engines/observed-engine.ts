@@ -21,6 +21,9 @@ export function createCounter() {
     if (waiting !== null && count >= waiting.target) waiting.resolve()
   }
   return {
+    get count() {
+      return count
+    },
     add: () => {
       count++
       check()

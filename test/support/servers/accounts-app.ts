@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { inject } from 'vitest'
 import { PasswordHasher } from '../../../src/accounts/password-hasher.ts'
 import { completeConfig } from '../../../src/config/resolve.ts'
 import type { ServerConfig } from '../../../src/config/server-config.ts'
@@ -11,7 +12,15 @@ import { createLog } from '../../../src/telemetry/log.ts'
 import { isPostgres, newDatabaseLocation } from '../databases/injected-database.ts'
 import { distantState } from './distant-state.ts'
 import { CHEAP_ARGON2, PASSWORD } from './account-services.ts'
-import { ADMIN_KEY, createTestApp, KEY, type TestApp, type TestAppOptions } from './test-app.ts'
+import {
+  ADMIN_KEY,
+  createRegistry,
+  createTestApp,
+  KEY,
+  type TestApp,
+  type TestAppOptions,
+} from './test-app.ts'
+import { openWorkerState, takeTurns } from './supervised-apps.ts'
 import { openTestedState, type TestedState } from './tested-state.ts'
 import { whenUnused } from '../shared.ts'
 
@@ -47,6 +56,12 @@ export interface AccountsAppOptions extends TestAppOptions {
   readonly isDistant?: boolean
 }
 
+async function createApps(count: number, create: () => Promise<TestApp>): Promise<[TestApp, ...TestApp[]]> {
+  const apps: [TestApp, ...TestApp[]] = [await create()]
+  while (apps.length < count) apps.push(await create())
+  return apps
+}
+
 /** For usage that waits. */
 function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-accounts-'))
@@ -58,26 +73,33 @@ export async function createAccountsApp(options: AccountsAppOptions = {}): Promi
   const { config, isDistant = false, ...appOptions } = options
   const clock = new VirtualClock()
   const shared = await openTestedState(clock)
-  // One database of PostgreSQL holds both, as those of several instances do.
+  const workers = inject('workers')
   const location = await newDatabaseLocation()
-  const state = await openState(
-    completeConfig({
-      apiDb: location,
-      usageDb: location,
-      ...(isPostgres() && { dataDir: newFolder() }),
-      apiKeys: [KEY],
-      adminKey: ADMIN_KEY,
-      ...config,
-    }),
-    {
-      clock,
-      shared: isDistant ? distantState(shared) : shared,
-      log: createLog({ level: 'silent' }),
-      passwords: new PasswordHasher(CHEAP_ARGON2),
-    },
-  )
+  const folder = isPostgres() || workers > 1 ? newFolder() : null
+  const whole = completeConfig({
+    // One database of PostgreSQL holds both, as those of several instances do; workers share a file.
+    apiDb: location === ':memory:' && folder !== null ? path.join(folder, 'api.db') : location,
+    usageDb: location,
+    ...(folder !== null && { dataDir: folder }),
+    apiKeys: [KEY],
+    adminKey: ADMIN_KEY,
+    ...config,
+  })
+  const deps = { clock, log: createLog({ level: 'silent' }), passwords: new PasswordHasher(CHEAP_ARGON2) }
+  const state = await openState(whole, { ...deps, shared: isDistant ? distantState(shared) : shared })
   whenUnused(() => state.close())
-  const testApp = createTestApp({ ...state, clock, ...appOptions })
+  const logLines: Record<string, unknown>[] = []
+  const registry = appOptions.registry ?? createRegistry(appOptions)
+  const createApp = (parts: ServerState) =>
+    createTestApp({ ...parts, clock, logLines, ...appOptions, registry })
+  const testApp =
+    workers === 1
+      ? createApp(state)
+      : takeTurns(
+          await createApps(workers, async () =>
+            createApp(await openWorkerState(whole, { ...deps, state, shared })),
+          ),
+        )
   let registered = 0
   return {
     ...testApp,

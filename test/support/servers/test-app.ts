@@ -38,6 +38,8 @@ export interface TestAppOptions extends Partial<AppDeps> {
   readonly engine?: Engine
   /** @default fails */
   readonly openEngine?: OpenEngine
+  /** Where its log goes, line by line. */
+  readonly logLines?: Record<string, unknown>[]
   readonly maxQueue?: number
   readonly maxBatchSize?: number
   /** @default no tier has callers */
@@ -64,7 +66,7 @@ type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
 export function createTestApp(options: TestAppOptions = {}): TestApp {
   const clock = options.clock instanceof VirtualClock ? options.clock : new VirtualClock()
   const usage: UsageEntry[] = []
-  const logLines: Record<string, unknown>[] = []
+  const { logLines = [] } = options
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
   const registry = options.registry ?? createRegistry(options)
   const metrics = options.metrics ?? new Metrics({ models: registry, isReady: () => true })

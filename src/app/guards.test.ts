@@ -4,12 +4,13 @@ import { VirtualClock } from '../core/clock.ts'
 import { MAX_OFFENCES } from '../limits/memory/bans.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
 import { createLog } from '../telemetry/log.ts'
+import { NO_MODEL_STATES } from '../telemetry/model-metrics.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { createGuards } from './guards.ts'
 
 it('the firewall counts what it refuses and logs a ban without the address', async () => {
   const lines: string[] = []
-  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
+  const metrics = new Metrics({ models: NO_MODEL_STATES, isReady: () => true })
   const log = createLog({ destination: { write: (line) => void lines.push(line) } })
   const { requests, bans } = new MemoryState(new VirtualClock())
   const guards = createGuards(completeConfig({ enableFirewall: true }), { requests, bans, metrics, log })

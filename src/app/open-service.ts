@@ -9,6 +9,7 @@ import { buildApp } from '../api/app.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
+import { INTERFACE_VERSION } from '../core/interface-version.ts'
 import { GracefulClose } from '../net/connections/graceful-close.ts'
 import { type ConnectionSource, type Listener, openListener } from '../net/listener.ts'
 import { OwnHosts } from '../net/own-hosts.ts'
@@ -20,10 +21,12 @@ import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type RecentError, RecentErrors } from '../telemetry/recent-errors.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
+import { NO_MODEL_STATES } from '../telemetry/model-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
 import { openSharedState, type OpenedState } from './open-shared-state.ts'
+import { packageVersion } from './package-version.ts'
 import { createAdminKeyReload } from './reload-admin-keys.ts'
 import { type NoOperatorKeyReason, openState, type ServerState, type SupervisedState } from './state.ts'
 
@@ -116,8 +119,11 @@ export async function openService(
   const recentErrors = new RecentErrors(supervised?.listErrors)
   const metrics = new Metrics({
     // Counted once, by the supervisor.
-    models: supervised === undefined ? registry : { list: () => [], waitingOf: () => 0 },
+    models:
+      supervised === undefined ? registry : { ...NO_MODEL_STATES, sequences: () => registry.sequences() },
     isReady: () => whyNotReady() === null,
+    build: { version: packageVersion(), interfaceVersion: INTERFACE_VERSION },
+    budgetUse: () => state.tokenBudgets.use(),
     isRedisUp: opened.isRedisUp,
     upstreams,
     ...(tls !== null && { certificateExpiresAt: () => expiresAt() }),

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { envName, flagName } from '../config/option-names.ts'
 import { defaultText, FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { StartError } from '../core/errors.ts'
-import { packageVersion, parseCommandLine } from './command-line.ts'
+import { packageVersion } from '../app/package-version.ts'
+import { parseCommandLine } from './command-line.ts'
 
 const flagsOf = (words: readonly string[]) => {
   const commandLine = parseCommandLine(words)

@@ -3,8 +3,8 @@
  * options stay text; the configuration parses them. Help and version are returned as text. A wrong argument is a
  * `StartError` with exit code 2, on one line and without the value, which may be a secret.
  */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../app/package-version.ts'
 import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { choice, list, path, textLike, wholeNumber } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
@@ -234,10 +234,4 @@ function toSentence(message: string): string {
   return sentence
     .replace(/'(--?[^'=]*)=[\s\S]*?'(?=\s*(\(Did you mean|$))/, "'$1'")
     .replaceAll(/\s*\n\s*/g, ' ')
-}
-
-export function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return isManifest ? String(manifest.version) : 'unknown'
 }

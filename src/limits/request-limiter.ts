@@ -107,11 +107,13 @@ export class RequestLimiter {
       case 'admitted': {
         const { permitId } = decision
         const release = () => (permitId === null ? undefined : this.#limits.release(permitId))
+        this.#budgets?.record(budgets, decision.spentTokens)
         const budgetWarning = this.#budgets?.warning(budgets, decision.spentTokens) ?? null
         return { outcome: 'admitted', rate, budgetWarning, release }
       }
       case 'budget-exceeded': {
         if (this.#budgets === null) throw new InvariantError('The request has no budget.')
+        this.#budgets.record(budgets, decision.spentTokens)
         const error = this.#budgets.refusal(budgets, decision.spentTokens)
         return { outcome: 'refused', error, rate: { ...rate, resetMs: null } }
       }

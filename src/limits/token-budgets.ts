@@ -35,11 +35,28 @@ export interface TokenBudgetsDeps {
   readonly readSpent: ReadSpent
 }
 
+/** How much of the fullest budget of a scope and a period is spent. */
+export interface BudgetUse extends Pick<TokenBudget, 'scope' | 'period'> {
+  /** Above 1 where requests that were running have exceeded it. */
+  readonly spentRatio: number
+}
+
+interface AskedBudget extends BudgetUse {
+  readonly askedAtUnixSeconds: number
+  readonly endsAtUnixSeconds: number
+}
+
+/** How long a budget counts as in use after a request under it. */
+const IN_USE_SECONDS = 15 * 60
+
 /** From this share on an answer carries the warning. */
 const WARNING_SHARE = 0.8
 
 export class TokenBudgets {
   readonly #deps: TokenBudgetsDeps
+  /** By counter. */
+  readonly #asked = new Map<string, AskedBudget>()
+  #sweepAtUnixSeconds = 0
 
   constructor(deps: TokenBudgetsDeps) {
     this.#deps = deps
@@ -87,6 +104,37 @@ export class TokenBudgets {
     if (budgets.length === 0 || tokens === 0) return
     const counterIds = this.open(budgets).map(({ counterId }) => counterId)
     this.#deps.limits.spend(counterIds, tokens)
+  }
+
+  /** What is spent of the budgets of a request, as its admission found it. */
+  record(budgets: readonly OpenBudget[], spentTokens: readonly number[]): void {
+    if (budgets.length === 0) return
+    const now = this.#deps.clock.unixSeconds()
+    if (now >= this.#sweepAtUnixSeconds) this.#sweep(now)
+    for (const { spent, ...budget } of withSpent(budgets, spentTokens)) {
+      const { counterId, scope, period, maxTokens, endsAtUnixSeconds } = budget
+      const spentRatio = maxTokens === 0 ? 1 : spent / maxTokens
+      this.#asked.set(counterId, { scope, period, spentRatio, endsAtUnixSeconds, askedAtUnixSeconds: now })
+    }
+  }
+
+  /** The fullest budget of each scope and period, of those under which something was asked for lately. */
+  use(): readonly BudgetUse[] {
+    this.#sweep(this.#deps.clock.unixSeconds())
+    const fullest = new Map<string, BudgetUse>()
+    for (const { scope, period, spentRatio } of this.#asked.values()) {
+      const kind = `${scope}:${period}`
+      const known = fullest.get(kind)
+      if (known === undefined || known.spentRatio < spentRatio)
+        fullest.set(kind, { scope, period, spentRatio })
+    }
+    return [...fullest.values()]
+  }
+
+  #sweep(now: number): void {
+    this.#sweepAtUnixSeconds = now + IN_USE_SECONDS
+    for (const [id, { askedAtUnixSeconds, endsAtUnixSeconds }] of this.#asked)
+      if (now >= endsAtUnixSeconds || now - askedAtUnixSeconds >= IN_USE_SECONDS) this.#asked.delete(id)
   }
 
   /** Names the one that begins again last, as trying earlier is of no use. */

@@ -13,6 +13,7 @@ import { isLongChat, type RenderThread } from './chat/render-thread.ts'
 import type { EngineQueue } from './engine-queue.ts'
 import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'
+import type { SequenceCounts } from './sequence-counts.ts'
 
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
 export interface ModelLease extends Disposable {
@@ -32,6 +33,7 @@ export interface ModelLease extends Disposable {
 export interface LoadedModelDeps {
   readonly createQueue: (engine: Engine) => EngineQueue
   readonly renderThread: RenderThread
+  readonly sequences: SequenceCounts
 }
 
 export interface LoadedModelOptions {
@@ -56,14 +58,14 @@ export class LoadedModel {
 
   constructor(
     { modelId, engine, toolFormat }: LoadedModelOptions,
-    { createQueue, renderThread }: LoadedModelDeps,
+    { createQueue, renderThread, sequences }: LoadedModelDeps,
   ) {
     this.modelId = modelId
     this.toolFormat = toolFormat
     this.engine = engine
     this.#renderThread = renderThread
     this.queue = createQueue(engine)
-    this.#queued = new QueuedEngine(engine, this.queue)
+    this.#queued = new QueuedEngine(engine, this.queue, sequences.of(modelId, engine.info()))
     this.#promptBound = new PromptBound(engine.info())
   }
 

@@ -25,6 +25,12 @@ export interface LoadHooks {
   readonly signal: AbortSignal
 }
 
+/** Of one replica. */
+export interface EngineProcessId {
+  readonly model: string
+  readonly pid: number
+}
+
 /** @throws StartError when the model cannot be opened. */
 export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks) => Promise<Engine>
 
@@ -79,6 +85,15 @@ export class ModelLoader {
     const model = new LoadedModel({ modelId, engine, toolFormat }, this.#modelDeps)
     this.#open.add(model)
     return model
+  }
+
+  engineProcesses(): readonly EngineProcessId[] {
+    return [...this.#open].flatMap(({ modelId, engine }) =>
+      (engine.replicas?.() ?? []).flatMap((replica) => {
+        const place = replica.place()
+        return place.state === 'ready' ? [{ model: modelId, pid: place.pid }] : []
+      }),
+    )
   }
 
   /** Closes a model's engine when its last lease is gone. */

@@ -5,11 +5,13 @@ import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.
 import { createEngineQueue } from './engine-queue.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import { QueueLimit } from './queue-limit.ts'
+import { SequenceCounts } from './sequence-counts.ts'
 
 function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {
   const runner = new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null })
   const engine = new InProcessEngine({ runner })
-  return new QueuedEngine(engine, createEngineQueue(engine, new QueueLimit({ max: maxQueue })))
+  const counts = new SequenceCounts().of('m', engine.info())
+  return new QueuedEngine(engine, createEngineQueue(engine, new QueueLimit({ max: maxQueue })), counts)
 }
 
 it('counts each choice of a prompt', async () => {

@@ -14,14 +14,17 @@ import {
   type TokenPrompt,
 } from '../protocol/engine.ts'
 import type { EngineQueue } from './engine-queue.ts'
+import { CountedSequences, type ModelSequences } from './sequence-counts.ts'
 
 export class QueuedEngine {
   readonly #engine: Engine
   readonly #queue: EngineQueue
+  readonly #sequences: ModelSequences
 
-  constructor(engine: Engine, queue: EngineQueue) {
+  constructor(engine: Engine, queue: EngineQueue, sequences: ModelSequences) {
     this.#engine = engine
     this.#queue = queue
+    this.#sequences = sequences
   }
 
   /** As `generate`, of an engine of embeddings: however many its texts, a request waits as one sequence until the first starts. */
@@ -35,17 +38,25 @@ export class QueuedEngine {
     const { slots } = this.#queue
     const entering = slots.enter(1, queued)
     if (entering instanceof Promise) await entering
+    this.#sequences.waiting++
     try {
       for await (const events of this.#engine.generate(request, signal)) {
         if (!hasBegun && events.some(({ type }) => type === 'sequence-start')) {
           slots.begin(queued)
+          this.#sequences.waiting--
+          this.#sequences.running++
           hasBegun = true
         }
         yield events
       }
     } finally {
-      if (hasBegun) slots.end(1, queued)
-      else slots.leave(1, queued)
+      if (hasBegun) {
+        this.#sequences.running--
+        slots.end(1, queued)
+      } else {
+        this.#sequences.waiting--
+        slots.leave(1, queued)
+      }
     }
   }
 
@@ -64,9 +75,11 @@ export class QueuedEngine {
     const running = new Set<number>()
     const entering = line.enter(waiting, queued)
     if (entering instanceof Promise) await entering
+    const counted = new CountedSequences(this.#sequences, { waiting, holdsTokens: numBeams === 1 })
     try {
       for await (const events of this.#engine.generate({ ...request, place }, signal)) {
         for (const event of events) {
+          counted.record(event)
           if (event.type === 'sequence-start') {
             line.begin(queued)
             waiting--
@@ -84,6 +97,7 @@ export class QueuedEngine {
     } finally {
       line.leave(waiting, queued)
       line.end(running.size, queued)
+      counted.end()
     }
   }
 

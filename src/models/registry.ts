@@ -27,10 +27,11 @@ import {
 } from './model-entry.ts'
 import { createEngineQueue } from './engine-queue.ts'
 import { RenderThread } from './chat/render-thread.ts'
-import { ModelLoader, type OpenEngine } from './model-loader.ts'
+import { type EngineProcessId, ModelLoader, type OpenEngine } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
 import { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
+import { type ModelSequences, SequenceCounts } from './sequence-counts.ts'
 
 export type { ModelLease } from './loaded-model.ts'
 export type { LoadHooks, OpenEngine } from './model-loader.ts'
@@ -101,6 +102,8 @@ export type Models = Pick<
   | 'get'
   | 'whyNotReady'
   | 'waitingOf'
+  | 'engineProcesses'
+  | 'sequences'
   | 'acquire'
   | 'close'
 >
@@ -118,6 +121,7 @@ export class ModelRegistry {
   readonly #queueLimit: QueueLimit
   /** Requests that wait for a first load. */
   readonly #loadLine: QueueLine
+  readonly #sequences = new SequenceCounts()
 
   constructor(options: RegistryOptions) {
     this.#options = options
@@ -126,7 +130,7 @@ export class ModelRegistry {
     this.#loadLine = new QueueLine(this.#queueLimit, 0)
     this.#renderThread = options.renderThread ?? new RenderThread()
     const createQueue = (engine: Engine) => createEngineQueue(engine, this.#queueLimit)
-    const modelDeps = { createQueue, renderThread: this.#renderThread }
+    const modelDeps = { createQueue, renderThread: this.#renderThread, sequences: this.#sequences }
     const { onChange = () => {} } = options
     this.#loader = new ModelLoader(options.openEngine, { ...modelDeps, onChange })
     this.#fallback = this.#createFallback()
@@ -252,6 +256,16 @@ export class ModelRegistry {
   /** Sequences of a priority class that wait for a slot or a first load. */
   waitingOf(priorityClass: number): number {
     return this.#queueLimit.waitingOf(priorityClass)
+  }
+
+  /** What the sequences do that this process serves. */
+  sequences(): readonly ModelSequences[] {
+    return this.#sequences.list()
+  }
+
+  /** The processes of engines that serve, or finish their last requests after a swap. */
+  engineProcesses(): readonly EngineProcessId[] {
+    return this.#loader.engineProcesses()
   }
 
   /**

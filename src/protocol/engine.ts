@@ -280,6 +280,8 @@ export interface ModelInfo {
   readonly engine: string
   /** Sequences that run at once. */
   readonly maxBatchSize: number
+  /** Tokens that its KV cache has room for, in all slots; absent where it has none of its own. */
+  readonly kvCacheTokens?: number
   /** Most beams a search may have; absent where the model has no beam search. */
   readonly maxBeams?: number
   /** Set for a model that makes vectors of texts, and generates none. */

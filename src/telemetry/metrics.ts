@@ -4,18 +4,10 @@
  * patterns, model ids, rules of guards; never a key, an address or a requested path.
  */
 import { readdir } from 'node:fs/promises'
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  type GaugeConfiguration,
-  Histogram,
-  Registry,
-} from 'prom-client'
-import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
-import { standardError } from '../core/standard-error.ts'
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createModelMetrics, type ModelStates } from './model-metrics.ts'
 import type { RequestTimeline } from './request-timeline.ts'
+import { createServiceGauges, type ServiceSources } from './service-gauges.ts'
 import type { UpstreamMetrics } from './upstream-metrics.ts'
 
 export interface EndedRequest {
@@ -36,21 +28,8 @@ export interface GuardHit {
   readonly rule: string
 }
 
-interface ModelStates {
-  list(): readonly { readonly id: string; readonly state: string; readonly engineDeaths: number }[]
-  /** Sequences of a priority class that wait. */
-  waitingOf(priorityClass: number): number
-}
-
-export interface MetricsSources {
+export interface MetricsSources extends ServiceSources {
   readonly models: ModelStates
-  readonly isReady: () => boolean
-  /** Null or left out without Redis. */
-  readonly isRedisUp?: (() => boolean) | null
-  /** By its name, for databases that are servers. @default none is */
-  readonly isDatabaseUp?: Readonly<Record<string, () => boolean>>
-  /** When the certificate in use ends, in Unix seconds. @default null, where there is none */
-  readonly certificateExpiresAt?: () => number | null
   /** Of remote models. @default there are none */
   readonly upstreams?: Pick<UpstreamMetrics, 'all'>
   /** The metrics of all processes of the service. @default this one is all */
@@ -108,6 +87,19 @@ const COUNTS: ReadonlySet<string> = new Set(['counter', 'histogram'])
 function aggregate(processes: readonly MetricValues[]) {
   // The library changes what it is given.
   return AggregatorRegistry.aggregate(structuredClone([...processes]))
+}
+
+function openFiles(): Gauge {
+  return new Gauge({
+    name: 'process_open_fds',
+    help: 'Number of open file descriptors.',
+    registers: [],
+    // Counted in another thread: the system builds the list for each call, with an entry for each connection.
+    async collect() {
+      const names = await readdir(OPEN_FILES).catch(() => null)
+      if (names !== null) this.set(names.length)
+    },
+  })
 }
 
 export class Metrics {
@@ -169,103 +161,18 @@ export class Metrics {
   })
 
   constructor(sources: MetricsSources) {
-    const { models, isReady, isRedisUp = null, isDatabaseUp = {}, upstreams, renderService } = sources
-    const { certificateExpiresAt } = sources
+    const { models, upstreams, renderService } = sources
     this.#render = renderService ?? (() => this.#registry.metrics())
     collectDefaultMetrics({ register: this.#registry })
     for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
-    if (process.platform === 'linux') {
-      this.#addGauge({
-        name: 'process_open_fds',
-        help: 'Number of open file descriptors.',
-        // Counted in another thread: the system builds the list for each call, with an entry for each connection.
-        async collect() {
-          const names = await readdir(OPEN_FILES).catch(() => null)
-          if (names !== null) this.set(names.length)
-        },
-      })
-    }
-    this.#addGauge({
-      name: 'sluice_model_state',
-      aggregator: 'max',
-      help: '1 for the state that a model is in.',
-      labelNames: ['model', 'state'],
-      collect() {
-        this.reset()
-        for (const { id, state } of models.list()) this.set({ model: id, state }, 1)
-      },
-    })
-    this.#registry.registerMetric(
-      new Counter({
-        name: 'sluice_engine_deaths_total',
-        help: 'Engine processes of a model that have died; from 0 again when the model is replaced.',
-        labelNames: ['model'],
-        registers: [],
-        collect() {
-          this.reset()
-          for (const { id, engineDeaths } of models.list()) this.inc({ model: id }, engineDeaths)
-        },
-      }),
-    )
-    this.#registry.registerMetric(
-      new Counter({
-        name: 'sluice_log_lines_dropped_total',
-        help: 'Lines of the log that were dropped because their reader did not take them.',
-        registers: [],
-        collect() {
-          this.reset()
-          this.inc(standardError.droppedLines)
-        },
-      }),
-    )
-    this.#addGauge({
-      name: 'sluice_queue_waiting',
-      aggregator: 'max',
-      help: 'Sequences that wait for a slot or for a first load.',
-      labelNames: ['tier'],
-      collect() {
-        for (const tier of TIERS) {
-          this.set({ tier }, models.waitingOf(TIER_LIMITS[tier].priorityClass))
-        }
-      },
-    })
-    this.#addGauge({
-      name: 'sluice_ready',
-      aggregator: 'max',
-      help: '1 while the default model can take work.',
-      collect() {
-        this.set(isReady() ? 1 : 0)
-      },
-    })
-    if (isRedisUp !== null)
-      this.#addGauge({
-        name: 'sluice_redis_up',
-        help: '1 while Redis answers what is shared between instances.',
-        collect() {
-          this.set(isRedisUp() ? 1 : 0)
-        },
-      })
-    if (certificateExpiresAt !== undefined)
-      this.#addGauge({
-        name: 'sluice_certificate_expiry_timestamp_seconds',
-        aggregator: 'min',
-        help: 'When the TLS certificate in use ends, in Unix seconds.',
-        collect() {
-          const at = certificateExpiresAt()
-          if (at !== null) this.set(at)
-        },
-      })
-    for (const metric of upstreams?.all ?? []) this.#registry.registerMetric(metric)
-    const databases = Object.entries(isDatabaseUp)
-    if (databases.length > 0)
-      this.#addGauge({
-        name: 'sluice_database_up',
-        help: '1 while PostgreSQL answers, as the last statement found it.',
-        labelNames: ['database'],
-        collect() {
-          for (const [database, isUp] of databases) this.set({ database }, isUp() ? 1 : 0)
-        },
-      })
+    const ofProcess = process.platform === 'linux' ? [openFiles()] : []
+    const read = [
+      ...ofProcess,
+      ...createModelMetrics(models),
+      ...createServiceGauges(sources),
+      ...(upstreams?.all ?? []),
+    ]
+    for (const metric of read) this.#registry.registerMetric(metric)
   }
 
   /** Call once for each request, when it has ended. */
@@ -309,11 +216,6 @@ export class Metrics {
     // Reading the system's tables blocks the event loop for milliseconds: requests meanwhile get the same text.
     this.#rendering ??= this.#render().finally(() => (this.#rendering = null))
     return this.#rendering
-  }
-
-  /** A gauge whose value is read for each rendering. */
-  #addGauge(options: GaugeConfiguration<string>): void {
-    this.#registry.registerMetric(new Gauge({ ...options, registers: [] }))
   }
 
   #modelCounter(name: string, help: string): Counter<'model'> {

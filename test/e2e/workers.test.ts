@@ -74,6 +74,10 @@ async function requestsOf(server: RunningServerProcess): Promise<number> {
   return ((await usage.json()) as { requests: number }).requests
 }
 
+async function metricsOf(server: RunningServerProcess): Promise<string> {
+  return await (await call(server, 'GET /metrics', { secret: ADMIN_KEY })).text()
+}
+
 describe('four workers', () => {
   const server = shared(() => startWorkers())
 
@@ -84,11 +88,12 @@ describe('four workers', () => {
       const workers = lines.map((line) => (JSON.parse(line) as { worker?: number }).worker)
       return new Set(workers).size === 4
     })
-    const metrics = await (await call(server(), 'GET /metrics', { secret: ADMIN_KEY })).text()
+    const metrics = await metricsOf(server())
     const answered = /sluice_requests_total\{[^}]*health[^}]*\} (\d+)/.exec(metrics)?.[1]
     expect(Number(answered)).toBe(24)
     expect(metrics).toContain('sluice_model_state{model="default",state="ready"} 1\n')
     expect(metrics).toContain('sluice_ready 1\n')
+    expect(metrics).toContain('sluice_slots{model="default"} 8\n')
   })
 
   it('let exactly as many of a burst pass as the rate allows', async () => {
@@ -125,6 +130,7 @@ describe('four workers', () => {
     const statuses: (number | undefined)[] = [first]
     for (let i = 0; i < 12; i++) statuses.push(...(await burst(server(), 1, { secret })))
     expect(statuses).toEqual([...Array(5).fill(200), ...Array(8).fill(429)])
+    expect(await metricsOf(server())).toContain('sluice_budget_spent_ratio{scope="key",period="day"} 1\n')
   })
 
   it('never take a request for one of two at once that comes after the other was answered', async () => {
@@ -190,7 +196,7 @@ async function health(server: RunningServerProcess): Promise<{ uptime_seconds: n
 }
 
 async function answeredRequests(server: RunningServerProcess): Promise<number> {
-  const metrics = await (await call(server, 'GET /metrics', { secret: ADMIN_KEY })).text()
+  const metrics = await metricsOf(server)
   const counts = [...metrics.matchAll(/^sluice_requests_total\{.*\} (\d+)$/gm)].map(([, value]) =>
     Number(value),
   )
@@ -251,6 +257,15 @@ describe('the models of four workers', () => {
       lists.map(async (list) => ((await list.json()) as Listed).data.map(({ id }) => id)),
     )
     for (const names of ids) expect(names).not.toContain('dear')
+    // The slots and the cache are the upstream's.
+    const metrics = await metricsOf(server())
+    expect(metrics).toContain('sluice_requests_running{model="dear"} 0\n')
+    expect(
+      metrics
+        .split('\n')
+        .filter((line) => line.includes('dear'))
+        .filter((line) => /sluice_(slots|kv_cache_\w+|prefix_cache_\w+)/.test(line)),
+    ).toEqual([])
   })
 })
 
@@ -300,6 +315,21 @@ if (inject('isSoak'))
       const running = await openMany()
       // A stream that ends early makes room for another.
       expect(running.length).toBeGreaterThanOrEqual(PRO_CONCURRENCY)
+      const status = async () => {
+        const answer = await call(server(), 'GET /v1/admin/status', { secret: ADMIN_KEY })
+        return ((await answer.json()) as { models: Record<string, number>[] }).models[0]
+      }
+      await until('they run, as all workers count them', async () => Number((await status())?.running) > 2)
+      const {
+        slots,
+        kv_tokens_used: held,
+        kv_tokens_total: room = 0,
+        memory_bytes: memory,
+      } = (await status()) ?? {}
+      expect(slots).toBe(8)
+      expect(held).toBeGreaterThan(2)
+      expect(held).toBeLessThanOrEqual(room)
+      expect(memory).toBeGreaterThan(1e6)
       for (const pid of workerPids(server()).slice(1)) process.kill(pid, 'SIGKILL')
       const ended = await Promise.all(running.map(({ chunks }) => endsWithin(chunks, 1000)))
       const endedCount = ended.filter(Boolean).length

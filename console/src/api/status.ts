@@ -13,12 +13,12 @@ export interface ModelStatus {
   readonly load_progress: number
   readonly failure: string | null
   readonly size_mb: number | null
-  readonly memory_bytes?: number | null
+  readonly memory_bytes: number | null
   readonly slots: number | null
-  readonly running?: number | null
-  readonly waiting?: number | null
-  readonly kv_tokens_used?: number | null
-  readonly kv_tokens_total?: number | null
+  readonly running: number
+  readonly waiting: number
+  readonly kv_tokens_used: number | null
+  readonly kv_tokens_total: number | null
   readonly replicas: number | null
   readonly replicas_ready: number | null
   readonly engine_deaths: number

@@ -12,6 +12,7 @@ import type { RenderThread } from '../../models/chat/render-thread.ts'
 import { LoadedModel, type ModelLease } from '../../models/loaded-model.ts'
 import type { ModelRecord, Models, RegisterOptions } from '../../models/registry.ts'
 import { DEFAULT_MODEL_ID } from '../../models/registry.ts'
+import { type ModelSequences, SequenceCounts } from '../../models/sequence-counts.ts'
 import type { EnginePlace, QueuePlace } from '../../protocol/engine.ts'
 import { type RegisteredSource, toModelSource } from '../../protocol/model-source.ts'
 import type { ModelRow, ModelsTable, VersionData } from './models-table.ts'
@@ -50,6 +51,7 @@ export class WorkerModels implements Models {
   readonly #retiring = new Set<number>()
   /** Held while a table is taken over: they are taken over in their order. */
   readonly #taking = new Mutex()
+  readonly #sequences = new SequenceCounts()
   #closed: Promise<void> | null = null
 
   constructor(options: WorkerModelsOptions) {
@@ -107,6 +109,16 @@ export class WorkerModels implements Models {
     return 0
   }
 
+  /** The engines are the supervisor's. */
+  engineProcesses(): readonly [] {
+    return []
+  }
+
+  /** What the sequences do that this process serves. */
+  sequences(): readonly ModelSequences[] {
+    return this.#sequences.list()
+  }
+
   async acquire(modelId: string | null, signal: AbortSignal, place?: QueuePlace): Promise<ModelLease> {
     for (let asked = 0; asked <= MAX_ASKED; asked++) {
       if (this.#table.defaultId === null) throw noModel()
@@ -151,7 +163,7 @@ export class WorkerModels implements Models {
     const { modelId, toolFormat } = data
     const engine = await openEngine(data)
     const queue = workerQueue(channel, { ...data, servedClasses: () => this.#table.servedClasses })
-    const deps = { createQueue: () => queue, renderThread }
+    const deps = { createQueue: () => queue, renderThread, sequences: this.#sequences }
     return { engine, model: new LoadedModel({ modelId, engine: engine.engine, toolFormat }, deps) }
   }
 

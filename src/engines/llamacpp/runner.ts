@@ -135,6 +135,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#info = {
       ...this.describe(options),
       maxBatchSize: options.maxBatchSize,
+      kvCacheTokens: options.maxBatchSize * options.maxSeqLen,
       chatTemplate: model.chatTemplate,
       canConstrain: true,
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { sayOk, ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
+import { withResolvers } from '../../../src/core/with-resolvers.ts'
+import {
+  sayOk,
+  type Script,
+  ScriptedEngine,
+  sequenceStart,
+  textDelta,
+} from '../../support/engines/scripted-engine.ts'
+import { until } from '../../support/until.ts'
 import { ADMIN_KEY, createTestApp, type TestApp } from '../../support/servers/test-app.ts'
 
 const asAdmin = { authorization: `Bearer ${ADMIN_KEY}` }
@@ -49,6 +57,35 @@ describe('GET /metrics', () => {
     expect(text).toContain('sluice_time_to_first_token_seconds_count{model="default"} 2')
     expect(text).toContain('sluice_inter_token_latency_seconds_count{model="default"} 2')
     expect(text).not.toContain('scanner')
+  })
+
+  it('tells what runs, and what that holds of the KV cache', async () => {
+    const { promise: held, resolve: goOn } = withResolvers<void>()
+    const script: Script = async function* () {
+      yield { ...sequenceStart(), promptTokens: 40, cachedTokens: 30 }
+      yield textDelta('ok', [1, 2])
+      await held
+      yield { type: 'sequence-end', index: 0, finishReason: 'stop', error: null }
+    }
+    const testApp = createTestApp({ engine: new ScriptedEngine(script, { kvCacheTokens: 420 }) })
+    const answering = testApp.post('/v1/generate', { prompt: 'abc' })
+    await until('two tokens are held', async () =>
+      (await readMetrics(testApp)).includes('sluice_kv_cache_tokens{model="default"} 42'),
+    )
+    const running = await readMetrics(testApp)
+    goOn()
+    await answering
+    const ended = await readMetrics(testApp)
+
+    expect(running).toContain('sluice_requests_running{model="default"} 1')
+    expect(running).toContain('sluice_requests_waiting{model="default"} 0')
+    expect(running).toContain('sluice_kv_cache_capacity_tokens{model="default"} 420')
+    expect(running).toContain('sluice_kv_cache_usage_ratio{model="default"} 0.1')
+    expect(running).toContain('sluice_prefix_cache_queries_total{model="default"} 40')
+    expect(running).toContain('sluice_prefix_cache_hits_total{model="default"} 30')
+    expect(ended).toContain('sluice_requests_running{model="default"} 0')
+    expect(ended).toContain('sluice_kv_cache_tokens{model="default"} 0')
+    expect(ended).toContain('sluice_prefix_cache_hits_total{model="default"} 30')
   })
 
   it('counts what was guessed ahead and what of it was right', async () => {

@@ -8,6 +8,7 @@ import { ADDRESS_BOUNDS } from '../../../src/net/connections/limit-address-conne
 import { readCertificate } from '../../../src/net/tls/certificate.ts'
 import { SecureConnections } from '../../../src/net/tls/secure-connections.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
+import { NO_MODEL_STATES } from '../../../src/telemetry/model-metrics.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 import { openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
@@ -18,7 +19,7 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n'
 
 async function createSecureFirewallApp() {
   const clock = new VirtualClock(VALID_UNIX_SECONDS)
-  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
+  const metrics = new Metrics({ models: NO_MODEL_STATES, isReady: () => true })
   const firewall = new Firewall({
     bans: new MemoryBans(clock),
     toKey: addressKey,

@@ -4,6 +4,7 @@ import { VirtualClock } from '../../../src/core/clock.ts'
 import { MAX_OFFENCES, MemoryBans } from '../../../src/limits/memory/bans.ts'
 import { Firewall } from '../../../src/guards/firewall/firewall.ts'
 import { FIREWALL_MAX_BODY_BYTES } from '../../../src/guards/firewall/rules.ts'
+import { NO_MODEL_STATES } from '../../../src/telemetry/model-metrics.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 import { addressKey, isLoopbackAddress } from '../../../src/net/client-address.ts'
 import { ADDRESS_BOUNDS } from '../../../src/net/connections/limit-address-connections.ts'
@@ -30,7 +31,7 @@ function createFirewallApp(
   const clock = new VirtualClock()
   const memory = new MemoryBans(clock)
   const bans = isDistant ? distantPart(memory) : memory
-  const metrics = new Metrics({ models: { list: () => [], waitingOf: () => 0 }, isReady: () => true })
+  const metrics = new Metrics({ models: NO_MODEL_STATES, isReady: () => true })
   const onHit = (rule: string): void => metrics.countGuardHit({ guard: 'firewall', rule })
   const firewall = new Firewall({ bans, toKey: addressKey, isExempt, onHit, onBan: () => {} })
   const testApp = createTestApp({ clock, metrics, firewall })

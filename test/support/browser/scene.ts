@@ -138,7 +138,7 @@ const STATUS: ServerStatus = {
     }),
     modelStatus('qwen-2.5-7b', {
       ...{ state: 'loading', load_progress: 0.62, size_mb: 4683, replicas: 1, replicas_ready: 0 },
-      ...{ memory_bytes: null, running: null, waiting: null, kv_tokens_used: null, kv_tokens_total: null },
+      ...{ memory_bytes: null, running: 0, waiting: 0, kv_tokens_used: null, kv_tokens_total: null },
       ...{ slots: null, prompt_tokens: 0, completion_tokens: 0, tokens_per_second: null },
     }),
   ],

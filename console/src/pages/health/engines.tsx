@@ -19,12 +19,21 @@ export function Engines({ current: { models } }: { readonly current: ServerStatu
                   Ready
                 </th>
                 <th scope="col" class="number">
+                  Running
+                </th>
+                <th scope="col" class="number">
+                  Waiting
+                </th>
+                <th scope="col" class="number">
+                  KV cache
+                </th>
+                <th scope="col" class="number">
                   Restarts
                 </th>
               </tr>
             </thead>
             <tbody>
-              {models.map(({ id, state, replicas, replicas_ready: ready, engine_deaths: deaths }) => (
+              {models.map(({ id, state, replicas, replicas_ready: ready, ...live }) => (
                 <tr key={id}>
                   <th scope="row">{id}</th>
                   <td data-label="State">
@@ -37,8 +46,21 @@ export function Engines({ current: { models } }: { readonly current: ServerStatu
                   <td class="number" data-label="Ready">
                     {replicas === null ? '–' : `${ready ?? 0} of ${replicas}`}
                   </td>
+                  <td class="number" data-label="Running">
+                    {live.slots === null
+                      ? formatNumber(live.running)
+                      : `${live.running} of ${formatNumber(live.slots)}`}
+                  </td>
+                  <td class="number" data-label="Waiting">
+                    {formatNumber(live.waiting)}
+                  </td>
+                  <td class="number" data-label="KV cache">
+                    {live.kv_tokens_used === null || live.kv_tokens_total === null
+                      ? '–'
+                      : `${Math.round((live.kv_tokens_used / live.kv_tokens_total) * 100)} %`}
+                  </td>
                   <td class="number" data-label="Restarts">
-                    {formatNumber(deaths)}
+                    {formatNumber(live.engine_deaths)}
                   </td>
                 </tr>
               ))}

@@ -68,12 +68,13 @@ function describe(meta: Model['meta']): string {
 }
 
 function Live({ live }: { readonly live: ModelStatus }) {
-  const { replicas, replicas_ready: ready, running = null, waiting = null, slots } = live
-  const { kv_tokens_used: used = null, kv_tokens_total: total = null } = live
-  const { tokens_per_second: rate, memory_bytes: memory = null, engine_deaths: deaths } = live
+  const { replicas, replicas_ready: ready, running, waiting, slots } = live
+  const { kv_tokens_used: used, kv_tokens_total: total } = live
+  const { tokens_per_second: rate, memory_bytes: memory, engine_deaths: deaths } = live
   const facts = [
     ...(rate === null ? [] : [['Tokens/s', rate.toFixed(rate > 0 && rate < 10 ? 1 : 0)]]),
-    ...(waiting === null ? [] : [['Waiting', formatNumber(waiting)]]),
+    ...(slots === null ? [['Running', formatNumber(running)]] : []),
+    ['Waiting', formatNumber(waiting)],
     ...(replicas === null ? [] : [['Replicas', `${ready ?? 0} of ${replicas} ready`]]),
     ...(memory === null ? [] : [['Memory', formatBytes(memory)]]),
     ['Tokens since the start', formatShort(live.prompt_tokens + live.completion_tokens)],

@@ -23,7 +23,21 @@ const modelStatus = z
     load_progress: z.number(),
     failure: z.string().nullable(),
     size_mb: z.number().nullable(),
-    slots: z.int().nullable().describe('Sequences that run at once, in all its engines.'),
+    slots: z
+      .int()
+      .nullable()
+      .describe('Sequences that run at once, in all its engines; null where an upstream has them.'),
+    running: z.int().describe('Sequences that are computed now.'),
+    waiting: z.int().describe('Sequences that were accepted and have not begun.'),
+    kv_tokens_used: z
+      .int()
+      .nullable()
+      .describe('Tokens that running sequences hold in the KV cache; null where it has none of its own.'),
+    kv_tokens_total: z.int().nullable().describe('Tokens that the KV cache has room for.'),
+    memory_bytes: z
+      .number()
+      .nullable()
+      .describe('Of its engine processes, mapped weights included; null where the system does not say.'),
     replicas: z.int().nullable(),
     replicas_ready: z.int().nullable(),
     engine_deaths: z.int().describe('Engine processes that have died and were started again.'),
@@ -145,9 +159,18 @@ async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promis
   const nowMs = clock.nowMs()
   const disk = await deps.disk()
   const waiting = sumBy(named('sluice_queue_waiting'), 'tier')
+  const byModel = (name: string) => sumBy(named(name), 'model')
+  const now = {
+    slots: byModel('sluice_slots'),
+    running: byModel('sluice_requests_running'),
+    waiting: byModel('sluice_requests_waiting'),
+    kvTokens: byModel('sluice_kv_cache_tokens'),
+    kvCapacity: byModel('sluice_kv_cache_capacity_tokens'),
+    memory: byModel('sluice_engine_resident_memory_bytes'),
+  }
   const tokens = {
-    prompt: sumBy(named('sluice_prompt_tokens_total'), 'model'),
-    completion: sumBy(named('sluice_completion_tokens_total'), 'model'),
+    prompt: byModel('sluice_prompt_tokens_total'),
+    completion: byModel('sluice_completion_tokens_total'),
   }
   return {
     version: INTERFACE_VERSION,
@@ -159,6 +182,12 @@ async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promis
       const made = Math.max(0, completion - (before?.tokens.get(record.id) ?? 0))
       return {
         ...toModelStatus(record),
+        slots: now.slots.get(record.id) ?? null,
+        running: now.running.get(record.id) ?? 0,
+        waiting: now.waiting.get(record.id) ?? 0,
+        kv_tokens_used: now.kvTokens.get(record.id) ?? null,
+        kv_tokens_total: now.kvCapacity.get(record.id) ?? null,
+        memory_bytes: now.memory.get(record.id) ?? null,
         prompt_tokens: prompt,
         completion_tokens: completion,
         tokens_per_second: elapsedMs > 0 ? (made * 1000) / elapsedMs : null,
@@ -195,12 +224,11 @@ async function readStatus(deps: StatusDeps, before: TokensBefore | null): Promis
 }
 
 function toModelStatus(record: ModelRecord) {
-  const { id, state, loadFraction, failure, info, outline, replicas, engineDeaths } = record
+  const { id, state, loadFraction, failure, outline, replicas, engineDeaths } = record
   const sizeBytes = outline?.sizeBytes
   return {
     ...{ id, state, failure, load_progress: loadFraction, engine_deaths: engineDeaths },
     size_mb: sizeBytes !== undefined && Number.isFinite(sizeBytes) ? sizeBytes / BYTES_PER_MB : null,
-    slots: info === null ? null : info.maxBatchSize * (replicas?.all ?? 1),
     replicas: replicas?.all ?? null,
     replicas_ready: replicas?.ready ?? null,
   }

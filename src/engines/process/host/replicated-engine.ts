@@ -85,9 +85,11 @@ export class ReplicatedEngine implements Engine {
     const [first] = infos
     if (first === undefined) throw new RangeError('A model has at least one replica.')
     const memory = infos.map(({ memoryBytes }) => memoryBytes)
+    const kvCacheTokens = infos.reduce((sum, { kvCacheTokens: tokens = 0 }) => sum + tokens, 0)
     return {
       ...first,
       maxBatchSize: infos.reduce((sum, { maxBatchSize }) => sum + maxBatchSize, 0),
+      ...(kvCacheTokens > 0 && { kvCacheTokens }),
       memoryBytes: memory.reduce((sum, bytes) => (sum === null || bytes === null ? null : sum + bytes), 0),
     }
   }

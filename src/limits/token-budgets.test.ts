@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { VirtualClock } from '../core/clock.ts'
+import { MemoryRequestLimits } from './memory/request-limits.ts'
+import { TokenBudgets } from './token-budgets.ts'
+
+it('tells how full the fullest budget of a scope and a period is, while something is asked for under it', () => {
+  const clock = new VirtualClock()
+  const limits = new MemoryRequestLimits(clock)
+  const budgets = new TokenBudgets({ limits, clock, readSpent: async () => 0 })
+  const open = (id: string, maxTokens: number) =>
+    budgets.open([{ scope: 'key', id, period: 'month', maxTokens }])
+
+  budgets.record(open('full', 100), [90])
+  clock.advance(10 * 60_000)
+  budgets.record(open('new', 100), [10])
+  const both = budgets.use()
+  clock.advance(5 * 60_000)
+
+  expect(both).toEqual([{ scope: 'key', period: 'month', spentRatio: 0.9 }])
+  expect(budgets.use()).toEqual([{ scope: 'key', period: 'month', spentRatio: 0.1 }])
+})

@@ -30,6 +30,7 @@ const app = buildApp({
   modelAdmin: 'key',
   authenticator: createOpenAuthenticator(),
   adminCheck: null,
+  metricsCheck: null,
   accounts: none,
   browserSessions: none,
   guests: none,

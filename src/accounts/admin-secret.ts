@@ -1,6 +1,6 @@
 /**
- * The admin keys (`--admin-key`), which are configuration and belong to no account. Several are valid at once, so that one can
- * be replaced without a moment at which neither works.
+ * The admin keys (`--admin-key`), which are configuration and belong to no account, and the metrics keys (`--metrics-key`), which
+ * open the metrics alone. Several are valid at once, so that one can be replaced without a moment at which neither works.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
@@ -29,19 +29,26 @@ export class AdminKeys {
     return this.#digests.length === 0 ? null : (secret, addressKey) => this.#check(secret, addressKey)
   }
 
+  /** As `check`, with other keys that are as good; null where there are neither. @throws RangeError for an empty key. */
+  checkBeside(others: readonly string[]): AdminCheck | null {
+    const digests = others.map(digestKey)
+    if (digests.length === 0) return this.check
+    return (secret, addressKey) => this.#check(secret, addressKey, digests)
+  }
+
   /** From the next request on. An admin API that is off stays off. @throws RangeError for an empty key. */
   replace(keys: readonly string[]): void {
     this.#digests = keys.map(digestKey)
   }
 
-  async #check(secret: string, addressKey: string): Promise<boolean> {
-    const isRight = () => this.#includes(digest(secret))
+  async #check(secret: string, addressKey: string, others: readonly Buffer[] = []): Promise<boolean> {
+    const isRight = () => includesDigest([...this.#digests, ...others], digest(secret))
     return isKeySecret(secret) ? isRight() : await this.#throttle.adminKey(addressKey, isRight)
   }
+}
 
-  #includes(given: Buffer): boolean {
-    return this.#digests.reduce((isRight, expected) => timingSafeEqual(given, expected) || isRight, false)
-  }
+function includesDigest(digests: readonly Buffer[], given: Buffer): boolean {
+  return digests.reduce((isRight, expected) => timingSafeEqual(given, expected) || isRight, false)
 }
 
 function digestKey(key: string): Buffer {

@@ -44,6 +44,8 @@ export interface AppDeps {
   readonly authenticator: Authenticator
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
+  /** The same at the metrics, which other keys open too. */
+  readonly metricsCheck: AdminCheck | null
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions
   readonly guests: GuestService

@@ -39,7 +39,11 @@ export function createGuards(config: ServerConfig, { requests, bans, metrics, lo
       // Addresses are not in the log; the admin API shows them.
       onBan: ({ count, secondsLeft }) => log.warn({ count, seconds: secondsLeft }, 'an address was banned'),
     })
-  const secretsWith = (adminKeys: readonly string[]) => [...adminKeys, ...apiKeys]
+  const secretsWith = (adminKeys: readonly string[]) => [
+    ...adminKeys,
+    ...listSecrets(config.metricsKey),
+    ...apiKeys,
+  ]
   const outputGuard = config.disableOutputVerify
     ? null
     : new OutputGuard({ secrets: secretsWith(listSecrets(config.adminKey)) })

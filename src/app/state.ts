@@ -58,6 +58,8 @@ export interface ServerState {
   readonly staticKeySalt: string | null
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
+  /** Null where nothing opens the metrics. */
+  readonly metricsCheck: AdminCheck | null
   /** The keys behind it, which may be replaced while it runs. */
   readonly adminKeys: AdminKeys
   readonly accounts: AccountService
@@ -182,6 +184,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
     authenticator: recordUses(authentication.authenticator, keyUses),
     keyUses,
     adminCheck: adminKeys.check,
+    metricsCheck: adminKeys.checkBeside(listSecrets(config.metricsKey)),
     adminKeys,
     accounts,
     guests,

@@ -85,6 +85,11 @@ const TABLE = {
       default: null,
       help: 'secret of the admin API, at least 16 characters, or @FILE with one a line, all valid; SIGHUP reads it again',
     },
+    metricsKey: {
+      kind: oneOrMoreSecrets,
+      default: null,
+      help: 'secret that opens /metrics and nothing else, at least 16 characters, or @FILE with one a line, all valid',
+    },
     registration: {
       kind: choice(['open', 'closed']),
       default: 'open',

@@ -34,6 +34,12 @@ const CASES: {
   authMode: ['none', 'none', 'open', "must be one of api-key, none, but was 'open'"],
   apiKeys: [`${KEYS[0]}, ${KEYS[1]}`, KEYS, `${KEYS[0]},,${KEYS[1]}`, 'must not contain an empty secret'],
   adminKey: ['secret-of-the-admin', 'secret-of-the-admin', ' ', 'must not contain an empty secret'],
+  metricsKey: [
+    'secret-of-the-scraper',
+    'secret-of-the-scraper',
+    'short',
+    'must hold secrets of at least 16 characters, but one has 5',
+  ],
   registration: ['closed', 'closed', 'on', "must be one of open, closed, but was 'on'"],
   modelAdmin: ['admin', 'admin', 'me', "must be one of key, admin, but was 'me'"],
   corsOrigins: [

@@ -103,6 +103,16 @@ describe('rules between options', () => {
     expect(check({ adminKey: 'own', apiKeys: ['a'] })).not.toThrow()
   })
 
+  it('keep the metrics key from opening more than the metrics', () => {
+    expect(check({ metricsKey: ['own', 'shared'], apiKeys: ['shared'] })).toThrow(
+      '<metricsKey> must not be one of <apiKeys>.',
+    )
+    expect(check({ metricsKey: 'shared', adminKey: 'shared' })).toThrow(
+      '<metricsKey> must not be one of <adminKey>.',
+    )
+    expect(check({ metricsKey: 'own', adminKey: 'a', apiKeys: ['b'] })).not.toThrow()
+  })
+
   it('refuses a tokenizer beside a .gguf, but lets its configuration be overridden', () => {
     expect(check({ checkpoint: 'M.GGUF', tokenizer: 't' })).toThrow(
       '<tokenizer> cannot be used with a .gguf checkpoint',

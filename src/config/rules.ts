@@ -101,6 +101,17 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (!listSecrets(adminKey).some((one) => apiKeys.includes(one))) return null
     return `${label('adminKey')} must not be one of ${label('apiKeys')}.`
   },
+  /** It is given to a machine that may read numbers only. */
+  metricsKeyIsItsOwn: ({ metricsKey, adminKey, apiKeys }, label) => {
+    const keys = listSecrets(metricsKey)
+    const other = (
+      [
+        ['apiKeys', apiKeys],
+        ['adminKey', listSecrets(adminKey)],
+      ] as const
+    ).find(([, secrets]) => keys.some((key) => secrets.includes(key)))
+    return other === undefined ? null : `${label('metricsKey')} must not be one of ${label(other[0])}.`
+  },
 }
 
 export function isLoopback(host: string): boolean {

@@ -48,6 +48,12 @@ export interface ConfigOptions {
    * @default none
    */
   readonly adminKey?: string | readonly string[] | null
+  /**
+   * Secret that opens /metrics and nothing else, at least 16 characters, or `@FILE` with one a line, all valid. Must be
+   * a secret, a list of secrets, or `@FILE`.
+   * @default none
+   */
+  readonly metricsKey?: string | readonly string[] | null
   /** Who may register an account. Must be one of open, closed. @default open */
   readonly registration?: 'open' | 'closed'
   /**

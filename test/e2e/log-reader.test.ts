@@ -45,13 +45,13 @@ function readAll(pipe: number): string {
   }
 }
 
-/** Asks so often for the health; the long ids of these requests fill the pipe and the memory behind it sooner. */
+/** Asks so often what the server is; the long ids of these requests fill the pipe and the memory behind it sooner. */
 async function countAnswers({ address }: RunningServerProcess, requests: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const headers = { 'x-request-id': 'r'.repeat(64) }
   const ask = (): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      get(`${address}/v1/health`, { agent, headers }, (answer) => {
+      get(`${address}/`, { agent, headers }, (answer) => {
         answer.on('end', () => resolve(answer.statusCode === 200)).resume()
       }).on('error', reject)
     })

@@ -82,14 +82,14 @@ describe('four workers', () => {
   const server = shared(() => startWorkers())
 
   it('all answer', async () => {
-    await burst(server(), 24, { route: 'GET /v1/health', body: null })
+    await burst(server(), 24, { route: 'GET /', body: null })
     await until('each worker has answered', () => {
-      const lines = server().stderr.filter((line) => line.includes('/v1/health'))
+      const lines = server().stderr.filter((line) => line.includes('"route":"/"'))
       const workers = lines.map((line) => (JSON.parse(line) as { worker?: number }).worker)
       return new Set(workers).size === 4
     })
     const metrics = await metricsOf(server())
-    const answered = /sluice_requests_total\{[^}]*health[^}]*\} (\d+)/.exec(metrics)?.[1]
+    const answered = /sluice_requests_total\{[^}]*route="\/"[^}]*\} (\d+)/.exec(metrics)?.[1]
     expect(Number(answered)).toBe(24)
     expect(metrics).toContain('sluice_model_state{model="default",state="ready"} 1\n')
     expect(metrics).toContain('sluice_ready 1\n')

@@ -64,7 +64,7 @@ export function listErrorCodes({ method, access, hasBody, generates, isProbe, er
     ...(hasCredential && !isSafe ? (['csrf_failed'] as const) : []),
     ...(needsStorage ? (['storage_lost', 'database_unavailable', 'limits_unavailable'] as const) : []),
     ...(access === 'key' ? (['rate_limit_exceeded'] as const) : []),
-    ...(access === 'admin'
+    ...(access === 'admin' || access === 'metrics'
       ? (['admin_disabled', 'admin_required', 'too_many_admin_keys', 'password_queue_full'] as const)
       : []),
     ...(generates ? (['budget_exceeded', 'concurrency_limit_exceeded', 'shutting_down'] as const) : []),

@@ -15,7 +15,7 @@ import type { RequestContext } from './request-context.ts'
 
 export type AccessDeps = Pick<
   AppDeps,
-  'authenticator' | 'adminCheck' | 'browserSessions' | 'log' | 'trustedProxies'
+  'authenticator' | 'adminCheck' | 'metricsCheck' | 'browserSessions' | 'log' | 'trustedProxies'
 >
 
 interface AccessRow {
@@ -40,6 +40,16 @@ export const ACCESS_CLASSES = {
         '`Authorization: Bearer <admin key>`, the secret of `--admin-key`, or the token of a session of an admin',
     },
   },
+  /** The admin's, and keys that open nothing else. */
+  metrics: {
+    authenticate: ({ metricsCheck, ...deps }, context) =>
+      authenticateAdmin({ ...deps, adminCheck: metricsCheck }, context),
+    scheme: {
+      name: 'metricsKey',
+      description:
+        '`Authorization: Bearer <metrics key>`, the secret of `--metrics-key`, or what opens the admin API',
+    },
+  },
 } as const satisfies Readonly<Record<string, AccessRow>>
 
 export type AccessClass = keyof typeof ACCESS_CLASSES
@@ -56,7 +66,10 @@ async function authenticateKey(deps: AccessDeps, context: RequestContext): Promi
 const BEARER_ALONE = { others: '' } as const
 
 /** The admin key, or the session of an admin: its token or its cookie. Neither counts against a rate. */
-async function authenticateAdmin(deps: AccessDeps, context: RequestContext): Promise<null> {
+async function authenticateAdmin(
+  deps: Omit<AccessDeps, 'metricsCheck'>,
+  context: RequestContext,
+): Promise<null> {
   const { adminCheck, log } = deps
   const { clientAddress, request, requestId } = context
   const secret = bearerSecret(request.headers)

@@ -92,10 +92,13 @@ function recordEnd(
 ): void {
   const { request, reply, routePath: route, optionalCredential, brokenRule, adminTarget, timeline } = context
   const { method } = request
+  const { route: routeOptions } = context
   // As in `client-presence.ts`: was the answer written before the connection closed?
   const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
   const code = errorCodeOf(context)
-  log.info(
+  // Asked for every few seconds, by machines.
+  const isRoutine = routeOptions.isProbe === true || (routeOptions.access === 'metrics' && status === 200)
+  log[isRoutine ? 'debug' : 'info'](
     {
       requestId: context.requestId,
       method,

@@ -95,7 +95,7 @@ export function registerServiceRoutes(
     operationId: 'getMetrics',
     summary: 'Numbers of the running server, for Prometheus',
     tag: 'Service',
-    access: 'admin',
+    access: 'metrics',
     ok: z.string(),
     okType: 'text/plain',
     handler: async (_request, reply) => {

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { AdminKeys } from '../../../src/accounts/admin-secret.ts'
+import { VirtualClock } from '../../../src/core/clock.ts'
+import { AttemptThrottle } from '../../../src/limits/attempt-throttle.ts'
+import { MemoryAttemptLimits } from '../../../src/limits/memory/attempt-limits.ts'
 import { withResolvers } from '../../../src/core/with-resolvers.ts'
 import {
   sayOk,
@@ -8,7 +12,7 @@ import {
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
 import { until } from '../../support/until.ts'
-import { ADMIN_KEY, createTestApp, type TestApp } from '../../support/servers/test-app.ts'
+import { ADMIN_KEY, createTestApp, METRICS_KEY, type TestApp } from '../../support/servers/test-app.ts'
 
 const asAdmin = { authorization: `Bearer ${ADMIN_KEY}` }
 
@@ -17,7 +21,7 @@ async function readMetrics({ call }: TestApp): Promise<string> {
 }
 
 describe('GET /metrics', () => {
-  it('is for the admin key alone, in the text format', async () => {
+  it('is for admins, in the text format', async () => {
     const testApp = createTestApp()
     const withKey = await testApp.call('/metrics')
     expect(withKey.statusCode).toBe(401)
@@ -28,6 +32,37 @@ describe('GET /metrics', () => {
     expect(answer.body).toContain('sluice_model_state{model="default",state="ready"} 1')
     expect(answer.body).toContain('sluice_ready 1')
     expect(/^process_open_fds [1-9]/m.test(answer.body)).toBe(process.platform === 'linux')
+  })
+
+  it('opens to a metrics key, which opens nothing else', async () => {
+    const { app } = createTestApp()
+    const headers = { authorization: `Bearer ${METRICS_KEY}` }
+    const statusOf = async (url: string, given = headers) =>
+      (await app.inject({ url, headers: given })).statusCode
+    expect(await statusOf('/metrics')).toBe(200)
+    expect(await statusOf('/v1/admin/status')).toBe(401)
+    expect(await statusOf('/v1/models')).toBe(401)
+    expect(await statusOf('/metrics', { authorization: `Bearer ${METRICS_KEY}x` })).toBe(401)
+  })
+
+  it('opens to a metrics key where there is no admin API', async () => {
+    const noAdmin = new AdminKeys([], new AttemptThrottle(new MemoryAttemptLimits(new VirtualClock())))
+    const metricsCheck = noAdmin.checkBeside([METRICS_KEY])
+    const { app } = createTestApp({ adminCheck: noAdmin.check, metricsCheck })
+    const headers = { authorization: `Bearer ${METRICS_KEY}` }
+    expect((await app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
+    const refused = await app.inject({ url: '/v1/admin/status', headers })
+    expect(refused.headers['x-error-code']).toBe('admin_disabled')
+  })
+
+  it('counts wrong keys of an address with its wrong admin keys, and no right one', async () => {
+    const { app } = createTestApp()
+    const ask = async (secret: string) =>
+      (await app.inject({ url: '/metrics', headers: { authorization: `Bearer ${secret}` } })).statusCode
+    for (let turn = 0; turn < 40; turn++)
+      expect(await ask(turn % 2 === 0 ? METRICS_KEY : ADMIN_KEY)).toBe(200)
+    for (let turn = 0; turn < 30; turn++) expect(await ask('a-guess-of-a-stranger')).toBe(401)
+    expect(await ask(METRICS_KEY)).toBe(429)
   })
 
   it('counts the deaths of a model of engines', async () => {

@@ -84,7 +84,7 @@ describe('GET /openapi.json', () => {
       ['get', '/', 'getServer', 'public'],
       ['get', '/v1/health', 'getHealth', 'public'],
       ['get', '/v1/ready', 'getReady', 'public'],
-      ['get', '/metrics', 'getMetrics', 'adminKey'],
+      ['get', '/metrics', 'getMetrics', 'metricsKey'],
       ['get', '/v1/models', 'listModels', 'apiKey'],
       ['get', '/v1/models/{model_id}', 'getModel', 'apiKey'],
       ['post', '/v1/models/quantize', 'quantizeModel', 'apiKey'],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { ScriptedEngine, sequenceStart, textDelta } from '../../support/engines/scripted-engine.ts'
 import { createAccountsApp } from '../../support/servers/accounts-app.ts'
-import { createTestApp, KEY } from '../../support/servers/test-app.ts'
+import { createTestApp, KEY, METRICS_KEY } from '../../support/servers/test-app.ts'
 
 it('writes one line with the numbers of a generation', async () => {
   const { call, logLines } = createTestApp()
@@ -53,6 +53,23 @@ it('writes one line for a refusal, with its code, and with its path where there 
   ])
   expect(logLines.map((line) => 'path' in line)).toEqual([true, false, false, true])
   expect(JSON.stringify(logLines)).not.toContain('query-text')
+})
+
+it('writes probes, and scrapes that are answered, at debug alone', async () => {
+  const { app, call, logLines } = createTestApp()
+  const scrape = (secret: string) =>
+    app.inject({ url: '/metrics', headers: { authorization: `Bearer ${secret}` } })
+
+  for (const url of ['/v1/health', '/v1/ready']) await app.inject(url)
+  await scrape(METRICS_KEY)
+  await scrape('a-wrong-metrics-key')
+  await call('/v1/models')
+
+  await expect.poll(() => logLines.map(({ route }) => route)).toContain('/v1/models')
+  expect(logLines.filter(({ msg }) => msg === 'request').map(({ route }) => route)).toEqual([
+    '/metrics',
+    '/v1/models',
+  ])
 })
 
 it('tells of an error inside a stream, whose status has left', async () => {

@@ -32,6 +32,7 @@ const BUILT_RENDER_WORKER = new URL('../../../dist/models/chat/render-worker.js'
 
 export const KEY = 'test-key-0123456789'
 export const ADMIN_KEY = 'test-admin-key-0123456789'
+export const METRICS_KEY = 'metrics-key-of-the-tests'
 
 export interface TestAppOptions extends Partial<AppDeps> {
   readonly registry?: ModelRegistry
@@ -70,6 +71,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const log = createLog({ destination: { write: (line: string) => void logLines.push(JSON.parse(line)) } })
   const registry = options.registry ?? createRegistry(options)
   const metrics = options.metrics ?? new Metrics({ models: registry, isReady: () => true })
+  const adminKeys = new AdminKeys([ADMIN_KEY], new AttemptThrottle(new MemoryAttemptLimits(clock)))
   const app = buildApp({
     registry,
     quantizeJobs: new QuantizeJobs({
@@ -83,7 +85,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     modelAdmin: 'key',
     defaultMaxTokens: 256,
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),
-    adminCheck: new AdminKeys([ADMIN_KEY], new AttemptThrottle(new MemoryAttemptLimits(clock))).check,
+    adminCheck: adminKeys.check,
+    metricsCheck: adminKeys.checkBeside([METRICS_KEY]),
     accounts: withoutDatabase(),
     browserSessions: withoutDatabase(),
     guests: withoutDatabase(),

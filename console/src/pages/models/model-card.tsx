@@ -92,9 +92,7 @@ function Live({ live }: { readonly live: ModelStatus }) {
       </dl>
       <div class="meters">
         {slots !== null && <Meter label="Slots in use" used={running} max={slots} />}
-        {total !== null && (
-          <Meter label="Key-value cache, tokens" used={used} max={total} format={formatShort} />
-        )}
+        {total !== null && <Meter label="KV cache, tokens" used={used} max={total} format={formatShort} />}
       </div>
     </>
   )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readAddresses } from './addresses.ts'
+import { describeAddresses, findOthers, readAddresses } from './addresses.ts'
 
 it.each([
   ['a@b.org\nc@d.org', ['a@b.org', 'c@d.org']],
@@ -11,4 +11,12 @@ it.each([
   ['', []],
 ])('reads the addresses of %j', (text, addresses) => {
   expect(readAddresses(text)).toEqual(addresses)
+})
+
+it('says how many there are, and what is none', () => {
+  const text = 'ada@b.org, Bob <bob@d.org>\ncyd at e.org\n'
+  expect(findOthers(text)).toEqual(['cyd at e.org'])
+  expect(describeAddresses(readAddresses(text), findOthers(text))).toBe('2 addresses. Left out: cyd at e.org')
+  expect(describeAddresses(['a@b.org'], [])).toBe('1 address')
+  expect(describeAddresses([], [])).toMatch(/^Paste them/)
 })

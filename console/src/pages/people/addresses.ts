@@ -6,3 +6,16 @@ export function readAddresses(text: string): readonly string[] {
   )
   return [...new Set(seen.values())]
 }
+
+/** Lines without an address; names beside one are no such lines. */
+export function findOthers(text: string): readonly string[] {
+  const lines = text.split(/[\n;]+/).map((line) => line.trim())
+  return lines.filter((line) => line !== '' && !line.includes('@'))
+}
+
+export function describeAddresses(addresses: readonly string[], others: readonly string[]): string {
+  if (addresses.length === 0 && others.length === 0)
+    return 'Paste them as they are: lines, commas or a list of recipients.'
+  const count = addresses.length === 1 ? '1 address' : `${addresses.length} addresses`
+  return others.length === 0 ? count : `${count}. Left out: ${others.join(', ')}`
+}

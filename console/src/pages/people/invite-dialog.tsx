@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { CopyButton, download } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/states.tsx'
 import { useTask } from '../../ui/use-task.ts'
-import { readAddresses } from './addresses.ts'
+import { describeAddresses, findOthers, readAddresses } from './addresses.ts'
 
 interface Invited {
   readonly invitations: readonly (Invitation & { readonly link_path: string })[]
@@ -77,13 +77,7 @@ function InviteForm({ onClose, onInvited }: InviteFormProps) {
     >
       <TextAreaField
         label="E-mail addresses"
-        hint={
-          emails.length === 0
-            ? 'Paste them as they are: lines, commas or a list of recipients.'
-            : emails.length === 1
-              ? '1 address'
-              : `${emails.length} addresses`
-        }
+        hint={describeAddresses(emails, findOthers(text))}
         problem={problem}
         rows={6}
         required

@@ -53,7 +53,7 @@ export function ModelChoice({
       value={pane.model}
       onChange={(event) => chooseModel(index, event.currentTarget.value)}
     >
-      {usable.length === 0 && <option value={pane.model}>{pane.model}</option>}
+      {usable.length === 0 && <option value={pane.model}>No model</option>}
       {usable.map(({ id, meta }) => (
         <option key={id} value={id}>
           {id}

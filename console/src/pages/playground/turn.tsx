@@ -17,6 +17,7 @@ interface TurnProps {
 export function TurnView({ turn, pane, isLast }: TurnProps) {
   const [isEditing, setEditing] = useState(false)
   const refusal = refused.value?.turnId === turn.id ? refused.value.message : null
+  if (turn.role === 'assistant' && isToldElsewhere(turn) && turn.text === '') return null
   if (isEditing && turn.role !== 'tool') return <Editor turn={turn} onClose={() => setEditing(false)} />
   return (
     <article class={`turn ${turn.role}`} aria-label={LABELS[turn.role]}>
@@ -65,11 +66,12 @@ function Action({ icon, label, onClick }: ActionProps) {
   )
 }
 
+/** What a guard refused is told beside the part that it is about. */
+const isToldElsewhere = ({ refusal }: AnswerTurn) => refusal !== null && refused.value?.turnId != null
+
 function Answer({ turn }: { readonly turn: AnswerTurn }) {
   const { text, reasoning, calls, state, refusal, finishReason } = turn
   const isWaiting = state === 'streaming' && text === '' && reasoning === '' && calls.length === 0
-  // What a guard refused is told beside the part that it is about.
-  const isToldElsewhere = refusal !== null && refused.value?.turnId != null
   return (
     <>
       {isWaiting && (
@@ -90,7 +92,7 @@ function Answer({ turn }: { readonly turn: AnswerTurn }) {
           <pre tabIndex={0}>{prettyJson(one.arguments)}</pre>
         </div>
       ))}
-      {refusal !== null && !isToldElsewhere && (
+      {refusal !== null && !isToldElsewhere(turn) && (
         <div class="note bad" role="alert">
           {refusal.message}
         </div>

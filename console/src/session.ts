@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { ApiError, call, configureClient, describeError } from './api/client.ts'
-import type { Session } from './api/types.ts'
+import type { Session, Visitor } from './api/types.ts'
 
 export type Entry =
   | { readonly kind: 'starting' }
@@ -73,17 +73,16 @@ async function openLink(token: string): Promise<string | null> {
 /** By the cookie of an earlier visit. */
 export async function resume(notice: string | null = null): Promise<void> {
   try {
-    enter(await call<Session>('GET v1/auth/session', { isSignIn: true }))
+    const found = await call<Session | Visitor>('GET v1/auth/session', { query: { visitor: 'true' } })
+    if (found.kind === 'visitor') entry.value = { kind: 'sign-in', notice }
+    else enter(found)
   } catch (error) {
     const isUnreachable = error instanceof ApiError && error.status === 0
     entry.value = isUnreachable
       ? { kind: 'unreachable' }
-      : { kind: 'sign-in', notice: notice ?? otherThan401(error) }
+      : { kind: 'sign-in', notice: notice ?? describeError(error) }
   }
 }
-
-const otherThan401 = (error: unknown) =>
-  error instanceof ApiError && error.status === 401 ? null : describeError(error)
 
 export async function signOut(): Promise<void> {
   await call('POST v1/auth/logout')

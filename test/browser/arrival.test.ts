@@ -41,6 +41,9 @@ it('opens the playground by the link of the start, makes the admin of the guest,
   await page.getByRole('button', { name: 'Account and display' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
 
+  // Of a visitor, too, the browser's console has nothing to say.
+  await tab.visit()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await tab.visit(path, { expected: /401/ })
   await page.getByText('This link is wrong').waitFor()
   await expectAccessible(page)

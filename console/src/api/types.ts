@@ -14,6 +14,11 @@ export interface Session {
   readonly expires_at: number | null
 }
 
+/** Nobody is signed in. */
+export interface Visitor {
+  readonly kind: 'visitor'
+}
+
 export interface Model {
   readonly id: string
   readonly meta: {

@@ -25,13 +25,17 @@ interface AccessRow {
   readonly scheme: { readonly name: string; readonly description: string } | null
 }
 
+const API_KEY = {
+  name: 'apiKey',
+  description: '`Authorization: Bearer <API key>`, or `x-api-key: <API key>`',
+} as const
+
 export const ACCESS_CLASSES = {
   public: { authenticate: null, scheme: null },
   /** An API key, or a session: its token, or where there is none its cookie. */
-  key: {
-    authenticate: authenticateKey,
-    scheme: { name: 'apiKey', description: '`Authorization: Bearer <API key>`, or `x-api-key: <API key>`' },
-  },
+  key: { authenticate: authenticateKey, scheme: API_KEY },
+  /** The same, or nobody where none is given: the route says what a visitor may know. */
+  visitor: { authenticate: authenticateVisitor, scheme: API_KEY },
   admin: {
     authenticate: authenticateAdmin,
     scheme: {
@@ -61,6 +65,12 @@ async function authenticateKey(deps: AccessDeps, context: RequestContext): Promi
     (await deps.authenticator.authenticate(secret))
   if (credential === null) throw new ServiceError('unauthorized')
   return credential
+}
+
+async function authenticateVisitor(deps: AccessDeps, context: RequestContext): Promise<Credential | null> {
+  const { headers } = context.request
+  if (keySecret(headers) !== null) return await authenticateKey(deps, context)
+  return (await authenticateCookie(deps, context)) ?? (await deps.authenticator.authenticate(null))
 }
 
 const BEARER_ALONE = { others: '' } as const

@@ -1,5 +1,6 @@
 /** `/v1/auth/…` of browsers: what a page knows of its session, and how the first visitor of a new server becomes its admin. */
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import type { Login } from '../../accounts/sessions/login-session.ts'
 import type { Credential } from '../../core/credential.ts'
 import { InvariantError, ServiceError } from '../../core/errors.ts'
@@ -10,7 +11,14 @@ import { PASSWORD_ERRORS } from '../openapi/route-errors.ts'
 import { requireOwnPage, setSessionCookie } from '../pipeline/browser-session.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { registerRequest } from '../schemas/accounts/users.ts'
-import { sessionResponse, signInRequest, toLoginBody, toSessionBody } from '../schemas/accounts/sessions.ts'
+import {
+  sessionQuery,
+  sessionResponse,
+  signInRequest,
+  toLoginBody,
+  toSessionBody,
+  visitorResponse,
+} from '../schemas/accounts/sessions.ts'
 
 const ACCOUNTS = { tag: 'Accounts', ok: sessionResponse } as const
 
@@ -22,9 +30,15 @@ export function registerSessionRoutes(app: FastifyInstance, deps: SessionDeps): 
   addRoute(app, 'GET /v1/auth/session', {
     operationId: 'getSession',
     summary: 'Whose session is this?',
-    ...ACCOUNTS,
-    access: 'key',
-    handler: ({ context }) => bodyOf(deps, context.credential),
+    tag: 'Accounts',
+    access: 'visitor',
+    query: sessionQuery,
+    ok: z.union([sessionResponse, visitorResponse]),
+    handler: ({ query, context: { optionalCredential: credential } }) => {
+      if (credential !== null) return bodyOf(deps, credential)
+      if (query.visitor === 'true') return { kind: 'visitor' } as const
+      throw new ServiceError('unauthorized')
+    },
   })
 
   addRoute(app, 'POST /v1/auth/sign-in', {

@@ -192,6 +192,16 @@ describe('the cookie of a login', () => {
     expect((await send(world, 'GET /v1/auth/session', { headers: { cookie } })).statusCode).toBe(401)
   })
 
+  it('is 401 for a visitor, or says that it is one to the page that asks', async () => {
+    const none = { headers: { cookie: 'sluice_session=of-no-session' } }
+
+    expect((await send(world, 'GET /v1/auth/session', none)).statusCode).toBe(401)
+    const answer = await send(world, 'GET /v1/auth/session?visitor=true', none)
+    expect([answer.statusCode, answer.json()]).toEqual([200, { kind: 'visitor' }])
+    const wrong = { headers: { authorization: 'Bearer wrong' } }
+    expect((await send(world, 'GET /v1/auth/session?visitor=true', wrong)).statusCode).toBe(401)
+  })
+
   it('is 401 for a key, which is no session', async () => {
     const answer = await world.call('/v1/auth/session')
 

@@ -263,6 +263,7 @@ describe('GET /openapi.json', () => {
       'UsageTable',
       'User',
       'UserList',
+      'Visitor',
     ])
     const responses = document.paths['/v1/chat/completions']?.['post']?.responses
     expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '403', '404', '429', '500', '503'])

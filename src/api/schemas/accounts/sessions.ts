@@ -4,6 +4,7 @@ import type { Login } from '../../../accounts/sessions/login-session.ts'
 import { type Credential, ROLES } from '../../../core/credential.ts'
 import { TIERS } from '../../../core/tiers.ts'
 import { must, text } from '../fields.ts'
+import { queryChoice } from '../query.ts'
 
 export const sessionResponse = z
   .object({
@@ -21,6 +22,14 @@ export const sessionResponse = z
     expires_at: z.number().nullable().describe('Unix seconds.'),
   })
   .meta({ id: 'Session' })
+
+export const sessionQuery = z.object({
+  visitor: queryChoice(['true', 'false'])
+    .default('false')
+    .describe('`true` answers a caller without a session with `{"kind": "visitor"}`, and not with 401.'),
+})
+
+export const visitorResponse = z.object({ kind: z.literal('visitor') }).meta({ id: 'Visitor' })
 
 export const signInRequest = z
   .object({ token: text().describe('Of the link that the start printed.') }, { error: must('a JSON object') })

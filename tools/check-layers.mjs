@@ -44,6 +44,7 @@ const PACKAGE_OWNERS = new Map([
   ['yaml', 'config'],
   ['pino', 'telemetry'],
   ['prom-client', 'telemetry'],
+  ['@opentelemetry/', 'telemetry'],
 ])
 
 /**

@@ -31,6 +31,7 @@ const app = buildApp({
   authenticator: createOpenAuthenticator(),
   adminCheck: null,
   metricsCheck: null,
+  tracing: null,
   accounts: none,
   browserSessions: none,
   guests: none,

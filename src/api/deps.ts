@@ -27,6 +27,7 @@ import type { RequestLimiter } from '../limits/request-limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { RecentErrors } from '../telemetry/recent-errors.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
@@ -45,6 +46,8 @@ export interface AppDeps {
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
   /** The same at the metrics, which other keys open too. */
+  /** Null where no traces are sent. */
+  readonly tracing: Tracing | null
   readonly metricsCheck: AdminCheck | null
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions

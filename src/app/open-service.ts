@@ -20,6 +20,7 @@ import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type RecentError, RecentErrors } from '../telemetry/recent-errors.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { NO_MODEL_STATES } from '../telemetry/model-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
@@ -131,6 +132,7 @@ export async function openService(
       ? { isDatabaseUp: state.isDatabaseUp }
       : { renderService: supervised.renderService }),
   })
+  const tracing = await openTraces(config, log)
   const upMs = supervised === undefined ? 0 : (clock.unixSeconds() - supervised.openedAtUnixSeconds) * 1000
   const guards = createGuards(config, { requests: shared.requests, bans: shared.bans, metrics, log })
   const app = buildApp({
@@ -153,6 +155,7 @@ export async function openService(
     log,
     metrics,
     recentErrors,
+    tracing,
     whyNotReady,
     isDraining: () => isDraining,
   })
@@ -188,10 +191,29 @@ export async function openService(
     close: () => {
       isDraining = true
       const timeoutMs = config.shutdownTimeout * 1000
-      closing ??= shutDown({ app, listener, graceful, registry, guards, closeState, log, timeoutMs })
+      const closeRest = async () => {
+        await tracing?.close().catch(() => {})
+        await closeState()
+      }
+      closing ??= shutDown({
+        app,
+        listener,
+        graceful,
+        registry,
+        guards,
+        closeState: closeRest,
+        log,
+        timeoutMs,
+      })
       return closing
     },
   }
+}
+
+async function openTraces({ otlpEndpoint: endpoint }: ServerConfig, log: Log): Promise<Tracing | null> {
+  if (endpoint === null) return null
+  const { openTracing } = await import('../telemetry/tracing.ts')
+  return openTracing({ endpoint, version: packageVersion(), clock: systemClock, log })
 }
 
 /** Beside the program when it was built. */

@@ -28,6 +28,11 @@ import {
 } from './value-kinds.ts'
 
 const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
+const httpUrl = textLike(
+  'url',
+  'an http:// or https:// URL',
+  (text) => /^https?:\/\/[^/]/.test(text) && URL.canParse(text),
+)
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const port = wholeNumber({ min: 1, max: 65_535 }, 'port')
 
@@ -52,6 +57,11 @@ const TABLE = {
       kind: choice(LOG_LEVELS),
       default: 'info',
       help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+    },
+    otlpEndpoint: {
+      kind: httpUrl,
+      default: null,
+      help: 'collector that traces are sent to over OTLP/HTTP, such as http://127.0.0.1:4318; also OTEL_EXPORTER_OTLP_ENDPOINT',
     },
     disableConsole: {
       kind: toggle,

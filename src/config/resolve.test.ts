@@ -30,6 +30,12 @@ const CASES: {
     'loud',
     "must be one of fatal, error, warn, info, debug, trace, silent, but was 'loud'",
   ],
+  otlpEndpoint: [
+    'http://127.0.0.1:4318',
+    'http://127.0.0.1:4318',
+    '127.0.0.1:4318',
+    "must be an http:// or https:// URL, but was '127.0.0.1:4318'",
+  ],
   workers: ['auto', 'auto', '0', "must be auto or a whole number from 1 to 256, but was '0'"],
   authMode: ['none', 'none', 'open', "must be one of api-key, none, but was 'open'"],
   apiKeys: [`${KEYS[0]}, ${KEYS[1]}`, KEYS, `${KEYS[0]},,${KEYS[1]}`, 'must not contain an empty secret'],
@@ -227,6 +233,18 @@ describe('resolveConfig', () => {
     expect(resolveConfig(given).port).toBe(2)
     expect(resolveConfig({ ...given, env: {} }).port).toBe(3)
     expect(resolveConfig({ defaults }).port).toBe(4)
+  })
+
+  it("takes the collector of traces from OpenTelemetry's own variable too", () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318'
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT }
+    expect(resolveConfig({ env }).otlpEndpoint).toBe(OTEL_EXPORTER_OTLP_ENDPOINT)
+    expect(resolveConfig({ env: { ...env, SLUICE_OTLP_ENDPOINT: 'http://own' } }).otlpEndpoint).toBe(
+      'http://own',
+    )
+    expect(refusal({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' } })).toBe(
+      "OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// URL, but was 'collector'.",
+    )
   })
 
   it('takes an empty variable and a null in the file as not given', () => {

@@ -66,6 +66,7 @@ function sourcesOf({ flags = {}, env = {}, file, defaults }: GivenOptions): read
     flagSource(flags),
     envSource(env),
     ...(file ? [fileSource(file)] : []),
+    openTelemetrySource(env),
     { valueOf: (name) => defaults?.[name], label: flagName },
   ]
 }
@@ -118,6 +119,16 @@ function envSource(env: Environment): Source {
   return {
     valueOf: (name) => (isFileOnly(name) ? undefined : env[envName(name)] || undefined),
     label: envName,
+  }
+}
+
+/** What services of every kind read. */
+const OTLP_ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
+
+function openTelemetrySource(env: Environment): Source {
+  return {
+    valueOf: (name) => (name === 'otlpEndpoint' ? env[OTLP_ENDPOINT] || undefined : undefined),
+    label: () => OTLP_ENDPOINT,
   }
 }
 

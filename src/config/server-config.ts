@@ -25,6 +25,12 @@ export interface ConfigOptions {
    * @default info
    */
   readonly logLevel?: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /**
+   * Collector that traces are sent to over OTLP/HTTP, such as http://127.0.0.1:4318; also OTEL_EXPORTER_OTLP_ENDPOINT.
+   * Must be an http:// or https:// URL.
+   * @default none
+   */
+  readonly otlpEndpoint?: string | null
   /** Serve no console at /. Must be true or false. @default false */
   readonly disableConsole?: boolean
   /** Seconds running requests may take after SIGTERM. Must be a whole number from 0 to 3600. @default 30 */

@@ -21,6 +21,8 @@ export interface BillingDeps {
 /** The request that is billed. */
 export interface BilledContext {
   readonly requestId: string
+  /** W3C trace context, for the server that it is passed on to; undefined where it has none. */
+  readonly traceparent?: string | undefined
   readonly caller: Pick<UsageEntry, 'accountId' | 'keyId' | 'path' | 'teamId'> & Pick<Credential, 'budgets'>
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal

@@ -53,7 +53,7 @@ export async function embed(
   context: EmbeddingContext,
   { modelId, dimensions = null, query, prepare }: EmbeddingWork,
 ): Promise<Embedded> {
-  const { caller, signal, timeline, requestId } = context
+  const { caller, signal, timeline, requestId, traceparent } = context
   const place = { priorityClass: caller.limits.priorityClass, priority: 0, accountId: caller.accountId }
   using lease = await leaseModel(deps.registry, { modelId, caller, signal })
   const inputs = prepare(lease)
@@ -62,7 +62,8 @@ export async function embed(
   await refuseTooLong(inputs, lease, signal)
   const prompts = inputs.map(({ prompt }) => prompt)
   const ofUpstream = { ...(dimensions !== null && { dimensions }), ...(query !== undefined && { query }) }
-  const request = { reqId: requestId, place, prompts, ...ofUpstream }
+  const ofTrace = traceparent === undefined ? {} : { traceparent }
+  const request = { reqId: requestId, ...ofTrace, place, prompts, ...ofUpstream }
   const vectors = await bill(deps, context, collect(request, { inputs, lease, context }))
   return { modelId: lease.modelId, vectors, promptTokens: timeline.promptTokens }
 }

@@ -158,7 +158,7 @@ export class Generation implements Disposable {
   ): Promise<Generation> {
     const { input, modelId, priority } = request
     const { signal, timeline, caller } = context
-    const engineOptions = { reqId: context.requestId, ...toEngineOptions(request, context.caller) }
+    const engineOptions = { ...traceOf(context), ...toEngineOptions(request, context.caller) }
     const lease = await leaseModel(deps.registry, { modelId, caller, signal, priority })
     try {
       checkRequest(request, lease)
@@ -339,6 +339,14 @@ export class Generation implements Disposable {
     }
     return deps.outputGuard.open(count, { systemMessages: systemMessages(input), onHit })
   }
+}
+
+/** By what the request is found in logs and traces. */
+function traceOf({
+  requestId,
+  traceparent,
+}: GenerationContext): Pick<EngineRequest, 'reqId' | 'traceparent'> {
+  return { reqId: requestId, ...(traceparent !== undefined && { traceparent }) }
 }
 
 interface BegunAnswer {

@@ -112,6 +112,8 @@ export interface QueuePlace {
 export interface EngineRequest {
   /** For logs on both sides; unique per HTTP request. */
   readonly reqId: string
+  /** W3C trace context, for the server that it is passed on to. @default none */
+  readonly traceparent?: string
   /** One sequence each, or `choices`; more than one queue as a block with one arrival time, accepted or refused whole. */
   readonly prompts: readonly Prompt[]
   /** In the place of a prompt, and only where `info().takesChats` is set: then there are no prompts. @default none */
@@ -125,7 +127,7 @@ export interface EngineRequest {
 }
 
 /** Texts of which an engine of embeddings computes one vector each. */
-export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place'> {
+export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place' | 'traceparent'> {
   readonly prompts: readonly Prompt[]
   /** For an upstream, which cuts its vectors itself; those of other engines are cut by the caller. @default whole vectors */
   readonly dimensions?: number

@@ -19,6 +19,16 @@ export interface GenerationSummary {
   readonly finishReason: string | null
 }
 
+/** When a generation came to what, in milliseconds since the request was received. */
+export interface RequestPhases {
+  readonly queuedMs: number
+  /** Its first sequence got a slot. */
+  readonly startedMs: number
+  readonly firstTokenMs: number | null
+  /** Null while a sequence has not ended, or where none has begun. */
+  readonly lastEndMs: number | null
+}
+
 export class RequestTimeline {
   readonly #clock: Clock
   readonly #receivedMs: number
@@ -27,6 +37,8 @@ export class RequestTimeline {
   #completionTokens = 0
   #drafts: DraftCounts = { draftedTokens: 0, acceptedTokens: 0 }
   #queueMs: number | null = null
+  #startedMs: number | null = null
+  #startedQueueMs = 0
   #firstTokenMs: number | null = null
   #lastEndMs: number | null = null
   readonly #finishReasons = new Set<string>()
@@ -45,6 +57,10 @@ export class RequestTimeline {
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens += event.promptTokens
+        if (this.#startedMs === null) {
+          this.#startedMs = this.#clock.nowMs()
+          this.#startedQueueMs = event.queueMs
+        }
         this.#queueMs = Math.max(this.#queueMs ?? 0, event.queueMs)
         break
       case 'text-delta':
@@ -103,6 +119,19 @@ export class RequestTimeline {
       ttftMs: this.#since(this.#firstTokenMs),
       e2eMs: this.#since(this.#lastEndMs),
       finishReason: this.#finishReasons.size === 0 ? null : [...this.#finishReasons].join(','),
+    }
+  }
+
+  /** Null where no sequence has started. */
+  phases(): RequestPhases | null {
+    if (this.#startedMs === null) return null
+    const startedMs = this.#startedMs - this.#receivedMs
+    const since = (momentMs: number | null) => (momentMs === null ? null : momentMs - this.#receivedMs)
+    return {
+      queuedMs: Math.max(0, startedMs - this.#startedQueueMs),
+      startedMs,
+      firstTokenMs: since(this.#firstTokenMs),
+      lastEndMs: since(this.#lastEndMs),
     }
   }
 

@@ -19,7 +19,7 @@ import { toLogText, withoutRedaction } from '../../telemetry/log.ts'
 import type { AppDeps } from '../deps.ts'
 import { ACCESS_CLASSES, type AccessDeps } from './access.ts'
 import { answerOrigin, isAllowedOrigin } from './cors.ts'
-import { RequestContext } from './request-context.ts'
+import { isRoutine, RequestContext } from './request-context.ts'
 
 type PipelineDeps = AccessDeps &
   Pick<
@@ -36,6 +36,7 @@ type PipelineDeps = AccessDeps &
     | 'ownHosts'
     | 'recentErrors'
     | 'storageWatch'
+    | 'tracing'
     | 'trustedProxies'
   >
 
@@ -97,8 +98,8 @@ function recordEnd(
   const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
   const code = errorCodeOf(context)
   // Asked for every few seconds, by machines.
-  const isRoutine = routeOptions.isProbe === true || (routeOptions.access === 'metrics' && status === 200)
-  log[isRoutine ? 'debug' : 'info'](
+  const isQuiet = isRoutine(routeOptions) && status !== 401 && status !== 429
+  log[isQuiet ? 'debug' : 'info'](
     {
       requestId: context.requestId,
       method,
@@ -115,7 +116,9 @@ function recordEnd(
     },
     'request',
   )
-  metrics.observeRequest({ method, route, status, code, timeline })
+  const ended = { method, route, status, code, timeline }
+  metrics.observeRequest(ended)
+  context.trace?.end({ ...ended, requestId: context.requestId })
   // A path scan would push out what says something.
   if (code === null || route === null) return
   const { requestId } = context

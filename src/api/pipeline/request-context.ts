@@ -10,6 +10,7 @@ import { TIER_LIMITS } from '../../core/tiers.ts'
 import type { Caller, GenerationContext } from '../../generation/generation.ts'
 import { watchClient } from '../../net/connections/client-presence.ts'
 import { RequestTimeline } from '../../telemetry/request-timeline.ts'
+import type { RequestTrace, TracedHead } from '../../telemetry/tracing.ts'
 import type { AppDeps } from '../deps.ts'
 
 declare module 'fastify' {
@@ -26,6 +27,8 @@ export class RequestContext implements GenerationContext {
   readonly clientAddress: string
   /** What the route declares; empty for an unknown route. */
   readonly route: FastifyContextConfig
+  /** Null where there are no traces, and of probes and scrapes. */
+  readonly trace: RequestTrace | null
   /** The route's pattern; null for an unknown route. */
   readonly routePath: string | null
   /** Who is in the audit log: `admin` is who has the admin key, else the e-mail address of an admin. */
@@ -45,7 +48,7 @@ export class RequestContext implements GenerationContext {
   #signal: AbortSignal | null = null
 
   constructor(
-    { clock, trustedProxies }: Pick<AppDeps, 'clock' | 'trustedProxies'>,
+    { clock, tracing, trustedProxies }: Pick<AppDeps, 'clock' | 'tracing' | 'trustedProxies'>,
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
@@ -58,6 +61,14 @@ export class RequestContext implements GenerationContext {
     this.route = config
     if (config.access === 'admin') this.adminTarget = idOf(request.params)
     this.routePath = url ?? null
+    this.trace = tracing === null || isRoutine(config) ? null : tracing.begin(headOf(request))
+  }
+
+  /** For the server that the request is passed on to: of its own trace, else that of the caller. */
+  get traceparent(): string | undefined {
+    if (this.trace !== null) return this.trace.traceparent
+    const { traceparent } = headOf(this.request)
+    return traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined
   }
 
   /** Whoever has read the last bytes may ask again at once, at another process too: called before they are written. */
@@ -100,6 +111,19 @@ export class RequestContext implements GenerationContext {
   onTokensCapped(maxNewTokens: number): void {
     this.reply.header('x-max-tokens-applied', String(maxNewTokens))
   }
+}
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** Probes and scrapes, which machines ask for every few seconds. */
+export function isRoutine({ isProbe, access }: FastifyContextConfig): boolean {
+  return isProbe === true || access === 'metrics'
+}
+
+function headOf({ method, headers }: FastifyRequest): TracedHead {
+  const { traceparent, tracestate } = headers
+  return { method, traceparent: traceparent?.toString(), tracestate: tracestate?.toString() }
 }
 
 /** A path of the admin API captures one id, a client's address, or nothing. */

@@ -10,17 +10,17 @@ import { answerLost } from './upstream-errors.ts'
 
 export function toEmbeddingRequest(
   model: string,
-  { prompts, dimensions, query }: EmbeddingRequest,
+  { prompts, dimensions, query, traceparent }: EmbeddingRequest,
 ): UpstreamRequest {
   // There is no conversation whose cache could be found.
-  const key = null
+  const common = { key: null, ...(traceparent !== undefined && { traceparent }) }
   if (query !== undefined)
-    return { path: '/v1/rerank', body: { model, query, documents: prompts.map(inputOf) }, key }
+    return { path: '/v1/rerank', body: { model, query, documents: prompts.map(inputOf) }, ...common }
   const body = {
     ...{ model, input: prompts.map(inputOf), encoding_format: 'float' },
     ...(dimensions !== undefined && { dimensions }),
   }
-  return { path: '/v1/embeddings', body, key }
+  return { path: '/v1/embeddings', body, ...common }
 }
 
 /** @throws ServiceError `engine_failed` unless there is a vector for each text */

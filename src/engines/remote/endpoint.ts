@@ -42,6 +42,20 @@ export interface EndpointOptions {
   readonly observer?: EndpointObserver
 }
 
+export interface SentRequest {
+  /** With its `/v1`. */
+  readonly path: string
+  /** Its body. */
+  readonly json: string
+  readonly traceparent?: string
+}
+
+interface RequestOptions extends Pick<SentRequest, 'traceparent'> {
+  readonly method: 'GET' | 'POST'
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
 /** A refusal, or an answer whose first byte has come. */
 export type EndpointAnswer =
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
@@ -100,8 +114,8 @@ export class Endpoint {
     return this.#outstanding
   }
 
-  /** @param path with its `/v1`. @throws the signal's reason; an error of the connection, or that nothing came in time */
-  async send(path: string, body: string, signal: AbortSignal): Promise<EndpointAnswer> {
+  /** @throws the signal's reason; an error of the connection, or that nothing came in time */
+  async send({ path, json, traceparent }: SentRequest, signal: AbortSignal): Promise<EndpointAnswer> {
     const stop = new AbortController()
     const onAbort = (): void => stop.abort(signal.reason)
     signal.throwIfAborted()
@@ -120,7 +134,10 @@ export class Endpoint {
       signal.removeEventListener('abort', onAbort)
     }
     try {
-      const response = await this.#request(path, { method: 'POST', body, signal: stop.signal })
+      const response = await this.#request(path, {
+        ...{ method: 'POST', body: json, signal: stop.signal },
+        ...(traceparent !== undefined && { traceparent }),
+      })
       if (response.statusCode !== 200) {
         const refusal = await readRefusal(response)
         observe('refused')
@@ -196,13 +213,11 @@ export class Endpoint {
     return statusCode
   }
 
-  #request(
-    path: string,
-    options: { readonly method: 'GET' | 'POST'; readonly body?: string; readonly signal: AbortSignal },
-  ): Promise<Dispatcher.ResponseData> {
+  #request(path: string, { traceparent, ...options }: RequestOptions): Promise<Dispatcher.ResponseData> {
     const headers = {
       ...this.#headers,
       ...(options.body !== undefined && { 'content-type': 'application/json' }),
+      ...(traceparent !== undefined && { traceparent }),
     }
     return this.#pool.request({ path: this.#root + path, ...options, headers })
   }

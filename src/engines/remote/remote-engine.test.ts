@@ -47,14 +47,16 @@ describe('a remote engine', () => {
     await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
     const engine = await open([upstream.url], { apiKey: new SecretText('upstream-key') })
     const tools = [{ name: 'f', description: null, parameters: { type: 'object' }, strict: false }]
-    const request = chat('hi', { chat: { messages: [{ role: 'user', content: 'hi' }], tools } })
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const asked = { chat: { messages: [{ role: 'user' as const, content: 'hi' }], tools }, traceparent }
+    const request = chat('hi', asked)
 
     expect(await run(engine, request)).toMatchObject({ text: 'ab', promptTokens: 7, finishReason: 'stop' })
     expect((await run(engine)).tokenIds).toHaveLength(5)
 
     expect(upstream.calls[0]).toMatchObject({
       path: '/v1/chat/completions',
-      headers: { authorization: 'Bearer upstream-key' },
+      headers: { authorization: 'Bearer upstream-key', traceparent },
       body: {
         model: 'up',
         messages: [{ role: 'user', content: 'hi' }],

@@ -21,6 +21,7 @@ export interface UpstreamRequest {
   readonly body: Body
   /** Of the conversation's beginning, by which it stays on an endpoint; null where nothing is gained by it. */
   readonly key: string | null
+  readonly traceparent?: string
 }
 
 /** Characters of a conversation or a prompt that choose its endpoint. */
@@ -29,7 +30,7 @@ const KEY_LENGTH = 1024
 export function toChatRequest(
   model: string,
   chat: Chat,
-  { options, choices, upstreamFields }: EngineRequest,
+  { options, choices, upstreamFields, traceparent }: EngineRequest,
 ): UpstreamRequest {
   const { topLogprobs } = options
   const body = {
@@ -40,7 +41,12 @@ export function toChatRequest(
     // llama-server gives none at all where none beside the chosen one is asked for.
     ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: Math.max(1, topLogprobs) }),
   }
-  return { path: '/v1/chat/completions', body, key: keyOf(chat.messages) }
+  return {
+    path: '/v1/chat/completions',
+    body,
+    key: keyOf(chat.messages),
+    ...(traceparent && { traceparent }),
+  }
 }
 
 /** The conversation itself. */
@@ -51,7 +57,7 @@ export function chatFields(chat: Chat): Body {
 export function toCompletionRequest(
   model: string,
   prompt: Prompt,
-  { options, choices, upstreamFields }: EngineRequest,
+  { options, choices, upstreamFields, traceparent }: EngineRequest,
 ): UpstreamRequest {
   const { topLogprobs } = options
   const given = 'pieces' in prompt ? prompt.pieces.join('') : [...prompt.tokenIds]
@@ -62,7 +68,12 @@ export function toCompletionRequest(
     ...commonFields(options, choices),
     ...(topLogprobs !== undefined && { logprobs: topLogprobs }),
   }
-  return { path: '/v1/completions', body, key: String(given).slice(0, KEY_LENGTH) }
+  return {
+    path: '/v1/completions',
+    body,
+    key: String(given).slice(0, KEY_LENGTH),
+    ...(traceparent && { traceparent }),
+  }
 }
 
 function commonFields(options: SequenceOptions, choices = 1): Body {

@@ -16,10 +16,10 @@ const STALE_CODES: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET
 /** A refusal is the last one, where others were tried. @throws ServiceError `engine_unavailable`; the signal's reason */
 export async function sendRequest(
   endpoints: EndpointSet,
-  { path, body, key }: UpstreamRequest,
+  { path, body, key, traceparent }: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<EndpointAnswer> {
-  const json = JSON.stringify(body)
+  const sent = { path, json: JSON.stringify(body), ...(traceparent !== undefined && { traceparent }) }
   const tried = new Set<Endpoint>()
   let refused: EndpointAnswer | null = null
   let hasResent = false
@@ -29,7 +29,7 @@ export async function sendRequest(
     tried.add(endpoint)
     endpoint.breaker.pass()
     try {
-      const answer = await endpoint.send(path, json, signal)
+      const answer = await endpoint.send(sent, signal)
       if (answer.kind === 'refused' && isAway(answer.refusal.status)) endpoint.breaker.recordFailure()
       else endpoint.breaker.recordSuccess()
       if (answer.kind === 'answered' || !mayTryElsewhere(answer.refusal.status)) return answer

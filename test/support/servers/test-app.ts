@@ -109,6 +109,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     console: null,
     disk: async () => null,
     recentErrors: new RecentErrors(),
+    tracing: null,
     corsOrigins: [],
     ownHosts: null,
     storageWatch: { lost: null },

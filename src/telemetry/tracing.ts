@@ -1,0 +1,148 @@
+/**
+ * Traces of requests, sent over OTLP: one span for each request and below it those of its generation. The libraries take a while to
+ * load, so this file is imported only where an endpoint is configured; everything else knows its types. Spans are made of a request's
+ * timeline when it has ended, so they, its log line and its metrics never disagree. Nothing that a client wrote is in them.
+ */
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { Clock } from '../core/clock.ts'
+import type { Log } from './log.ts'
+import type { EndedRequest } from './metrics.ts'
+import type { RequestPhases } from './request-timeline.ts'
+
+export interface TracedHead {
+  readonly method: string
+  readonly traceparent: string | undefined
+  readonly tracestate: string | undefined
+}
+
+interface TracedRequest extends EndedRequest {
+  readonly requestId: string
+}
+
+/** The trace of one request; the caller ends it. */
+export interface RequestTrace {
+  /** For the server that the request is passed on to. */
+  readonly traceparent: string
+  end(ended: TracedRequest): void
+}
+
+export interface Tracing {
+  /** Call when the head of a request has been read. */
+  begin(head: TracedHead): RequestTrace
+  /** Sends what waits. */
+  close(): Promise<void>
+}
+
+export interface TracingOptions {
+  /** Of a collector, without `/v1/traces`. */
+  readonly endpoint: string
+  /** Of the package. */
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Pick<Log, 'warn'>
+}
+
+const propagator = new W3CTraceContextPropagator()
+
+export function openTracing({ endpoint, version, clock, log }: TracingOptions): Tracing {
+  const warn = (message: string): void => log.warn({ problem: message }, 'traces cannot be sent')
+  const quiet = { info: () => {}, debug: () => {}, verbose: () => {} }
+  diag.setLogger(
+    { ...quiet, warn, error: warn },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` })
+  const own = resourceFromAttributes({ 'service.name': 'sluice', 'service.version': version })
+  const provider = new BasicTracerProvider({
+    // What the environment says of the service (OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES) counts more.
+    resource: own.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  })
+  const tracer = provider.getTracer('sluice', version)
+  return {
+    begin: ({ method, ...headers }) => {
+      const startMs = clock.unixSeconds() * 1000
+      const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER, startTime: toHrTime(startMs) }, parent)
+      const own = trace.setSpan(parent, span)
+      return {
+        traceparent: traceparentOf(own),
+        end: (ended) => {
+          const { timeline } = ended
+          const phase = (name: string, from: number, to: number): void =>
+            tracer
+              .startSpan(name, { startTime: toHrTime(startMs + from) }, own)
+              .end(toHrTime(startMs + Math.max(from, to)))
+          const phases = timeline.phases()
+          if (phases !== null) addPhases(phases, timeline.elapsedMs(), phase)
+          describe(span, ended)
+          span.end(toHrTime(startMs + timeline.elapsedMs()))
+        },
+      }
+    },
+    close: async () => {
+      await provider.shutdown()
+      diag.disable()
+    },
+  }
+}
+
+/** What has not come to its end ends with the request. */
+function addPhases(
+  { queuedMs, startedMs, firstTokenMs, lastEndMs }: RequestPhases,
+  elapsedMs: number,
+  add: (name: string, fromMs: number, toMs: number) => void,
+): void {
+  add('queue', queuedMs, startedMs)
+  add('prefill', startedMs, firstTokenMs ?? lastEndMs ?? elapsedMs)
+  if (firstTokenMs !== null) add('decode', firstTokenMs, lastEndMs ?? elapsedMs)
+}
+
+/** In the words of OpenTelemetry's conventions for HTTP and for generative AI. */
+function describe(span: Span, { method, route, status, code, timeline, requestId }: TracedRequest): void {
+  span.updateName(route === null ? method : `${method} ${route}`)
+  span.setAttributes({
+    'http.request.method': method,
+    'http.response.status_code': status,
+    'sluice.request_id': requestId,
+    ...(route !== null && { 'http.route': route }),
+    ...(code !== null && { 'error.type': code }),
+  })
+  if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+  const summary = timeline.summary()
+  if (summary === null) return
+  const { model, promptTokens, completionTokens, finishReason } = summary
+  span.setAttributes({
+    'gen_ai.response.model': model,
+    'gen_ai.usage.input_tokens': promptTokens,
+    'gen_ai.usage.output_tokens': completionTokens,
+    ...(finishReason !== null && { 'gen_ai.response.finish_reasons': finishReason.split(',') }),
+  })
+}
+
+function traceparentOf(context: Context): string {
+  const carrier: Record<string, string> = {}
+  propagator.inject(context, carrier, defaultTextMapSetter)
+  return carrier['traceparent'] ?? ''
+}
+
+/** Seconds and nanoseconds: a number alone may be taken for one of another clock. */
+function toHrTime(unixMs: number): [number, number] {
+  const seconds = Math.floor(unixMs / 1000)
+  return [seconds, Math.round((unixMs - seconds * 1000) * 1e6)]
+}

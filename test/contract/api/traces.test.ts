@@ -1,0 +1,109 @@
+/** Traces, as a receiver of OTLP gets them. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { createLog } from '../../../src/telemetry/log.ts'
+import { openTracing } from '../../../src/telemetry/tracing.ts'
+import { sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { createTestApp } from '../../support/servers/test-app.ts'
+import { whenUnused } from '../../support/shared.ts'
+
+interface Attribute {
+  readonly key: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+interface SpanData {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly Attribute[]
+}
+
+interface TraceExport {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] }
+    readonly scopeSpans: readonly { readonly spans: readonly SpanData[] }[]
+  }[]
+}
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const CALLER = `00-${TRACE_ID}-b7ad6b7169203331-01`
+
+async function createTracedApp() {
+  const received: TraceExport[] = []
+  const receiver = createServer((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => void pieces.push(piece))
+    request.on('end', () => {
+      if (request.url === '/v1/traces')
+        received.push(JSON.parse(Buffer.concat(pieces).toString()) as TraceExport)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  whenUnused(() => void receiver.close())
+  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const log = createLog({ level: 'silent' })
+  const tracing = openTracing({ endpoint, version: '0.0.0', clock: systemClock, log })
+  const engine = new ScriptedEngine(sayOk)
+  const world = createTestApp({ engine, tracing })
+  /** All that was sent, once it has been. */
+  const spans = async (count: number) => {
+    await expect.poll(() => world.logLines.filter(({ msg }) => msg === 'request')).toHaveLength(count)
+    await tracing.close()
+    return received.flatMap(({ resourceSpans }) =>
+      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
+    )
+  }
+  return { ...world, engine, received, spans }
+}
+
+const attributesOf = ({ attributes }: SpanData) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+
+it('have a span for a request and below it those of its generation, in the trace of the caller', async () => {
+  const { post, call, engine, received, spans } = await createTracedApp()
+  const headers = { traceparent: CALLER, 'x-request-id': 'r-1' }
+  await call({ method: 'POST', url: '/v1/generate', headers, payload: { prompt: 'secret-text' } })
+  await post('/v1/generate', { prompt: 7 })
+  await call('/v1/health')
+
+  const all = await spans(2)
+  const request = all.find(
+    ({ traceId, parentSpanId }) => traceId === TRACE_ID && parentSpanId === CALLER.slice(36, 52),
+  )
+  const below = all.filter(({ parentSpanId }) => parentSpanId === request?.spanId)
+  const refused = all.filter(({ traceId }) => traceId !== TRACE_ID)
+
+  expect(request?.name).toBe('POST /v1/generate')
+  expect(request && attributesOf(request)).toMatchObject({
+    'http.route': '/v1/generate',
+    'http.response.status_code': 200,
+    'sluice.request_id': 'r-1',
+    'gen_ai.response.model': 'default',
+  })
+  expect(below.map(({ name }) => name)).toEqual(['queue', 'prefill', 'decode'])
+  const times = below.flatMap((span) => [span.startTimeUnixNano, span.endTimeUnixNano]).map(BigInt)
+  expect(times).toEqual(times.toSorted((one, other) => Number(one - other)))
+  expect(refused.map(attributesOf)).toMatchObject([{ 'error.type': 'invalid_request' }])
+  expect(received[0]?.resourceSpans[0]?.resource.attributes).toContainEqual({
+    key: 'service.name',
+    value: { stringValue: 'sluice' },
+  })
+  expect(JSON.stringify(received)).not.toContain('secret-text')
+  // What a remote engine sends on is the request's own span.
+  expect(engine.requests[0]?.traceparent).toBe(`00-${TRACE_ID}-${request?.spanId}-01`)
+})
+
+it("are kept in the caller's trace by a server that makes none", async () => {
+  const engine = new ScriptedEngine(sayOk)
+  const { call } = createTestApp({ engine })
+  for (const traceparent of [CALLER, 'not-a-trace'])
+    await call({ method: 'POST', url: '/v1/generate', headers: { traceparent }, payload: { prompt: 'a' } })
+  expect(engine.requests.map((request) => request.traceparent)).toEqual([CALLER, undefined])
+})

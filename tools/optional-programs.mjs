@@ -17,6 +17,7 @@ export const REDIS_SERVER = findProgram('redis-server')
 /** Debian's name, and those of other systems. */
 export const CHROMIUM =
   ['chromium', 'chromium-browser', 'google-chrome'].map(findProgram).find(Boolean) ?? null
+export const PROMTOOL = findProgram('promtool')
 export const SYSTEMD_ANALYZE = findProgram('systemd-analyze')
 
 /** Debian keeps the programs of each version of PostgreSQL in a folder of their own. */
@@ -45,6 +46,11 @@ export function describeLeftOut() {
       ? ['not run: the tests of the console in a browser, which is not installed (Debian package chromium)']
       : []),
     ...(SYSTEMD_ANALYZE === null ? ['not run: the check of the systemd unit (Debian package systemd)'] : []),
+    ...(PROMTOOL === null
+      ? [
+          'not run: the check of alerts and dashboard by promtool, which is not installed (Debian package prometheus)',
+        ]
+      : []),
     ...(POSTGRES_BIN === null
       ? ['not run: the tests on PostgreSQL, which is not installed (Debian package postgresql)']
       : []),

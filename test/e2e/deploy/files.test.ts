@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { SYSTEMD_ANALYZE } from '../../../tools/optional-programs.mjs'
+import { PROMTOOL, SYSTEMD_ANALYZE } from '../../../tools/optional-programs.mjs'
 import { parseCommandLine } from '../../../src/cli/command-line.ts'
 import { envName, flagName } from '../../../src/config/option-names.ts'
 import { FLAG_NAMES, OPTION_NAMES } from '../../../src/config/options.ts'
@@ -134,5 +134,40 @@ describe('the systemd unit', () => {
     writeFileSync(file, unit.replace('/usr/bin/sluice', process.execPath))
     const output = execFileSync(SYSTEMD_ANALYZE ?? '', ['verify', file], { encoding: 'utf8', stdio: 'pipe' })
     expect(output).toBe('')
+  })
+})
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string
+    readonly targets?: readonly { readonly expr: string }[]
+  }[]
+}
+
+describe('the dashboard and the alerts', () => {
+  const { panels } = JSON.parse(textOf('deploy/grafana/sluice.json')) as Dashboard
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const alerts = matches(textOf('deploy/prometheus/alerts.yaml'), /- alert: (\w+)/g)
+
+  it('have an explanation of each alert, and no panel without what it shows', () => {
+    const explained = matches(textOf('docs/operating.md'), /`(Sluice[A-Z]\w+)`/g)
+    expect(explained.toSorted()).toEqual(alerts.toSorted())
+    expect(expressions.length).toBeGreaterThan(20)
+  })
+
+  it.skipIf(PROMTOOL === null)('are what Prometheus understands', () => {
+    const rules = expressions.map((expr, index) => ({
+      record: `panel:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '1m'),
+    }))
+    const file = path.join(temporaryFolder(), 'panels.yaml')
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }))
+    const files = [path.join(ROOT, 'deploy/prometheus/alerts.yaml'), file]
+    const output = execFileSync(PROMTOOL ?? '', ['check', 'rules', ...files], { encoding: 'utf8' })
+    expect(matches(output, /SUCCESS: (\d+) rules found/g).map(Number)).toEqual([
+      alerts.length,
+      expressions.length,
+    ])
   })
 })

@@ -39,6 +39,7 @@ it('streams an answer, stops one, makes another and edits turns', async () => {
   await answered(page)
   await page.getByText(/\d tokens\/s$/).waitFor()
   await page.getByText(/to the first token/).waitFor()
+  await page.getByText(/^\d+ cached$/).waitFor()
   await expectAccessible(page)
 
   const again = nextBody(page)

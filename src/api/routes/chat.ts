@@ -25,11 +25,11 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     errors: CHAT_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
-      const { isStream, includeUsage } = body
+      const { isStream, includeUsage, isUsageContinuous } = body
       const hasLogprobs = body.generation.topLogprobs !== undefined
       using generation = await Generation.open(deps, body.generation, context)
       if (!isStream) return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
-      const format = createChatFrames(generation, { includeUsage, hasLogprobs })
+      const format = createChatFrames(generation, { includeUsage, isUsageContinuous, hasLogprobs })
       await streamEvents(deps, reply, { generation, format })
       return reply
     },

@@ -251,6 +251,7 @@ describe('GET /openapi.json', () => {
       'SignInRequest',
       'SpentBudget',
       'StreamChunk',
+      'StreamedUsage',
       'Team',
       'TeamList',
       'TokenLogprob',

@@ -114,6 +114,24 @@ describe('POST /v1/chat/completions with stream', () => {
     for (const chunk of chunks) expect(chatChunk.parse(chunk)).toEqual(chunk)
   })
 
+  it('sends the usage so far in every chunk when asked', async () => {
+    const options = { include_usage: true, continuous_usage_stats: true }
+    const { chunks } = await stream('/v1/chat/completions', {
+      ...MESSAGES,
+      stream: true,
+      stream_options: options,
+    })
+
+    const counts = chunks.map(({ usage }) => usage.completion_tokens)
+    const bytes = Buffer.byteLength(PROMPT)
+    expect([counts[0], counts.at(-1)]).toEqual([0, bytes])
+    expect(counts).toEqual(counts.toSorted((one, other) => one - other))
+    for (const chunk of chunks) {
+      expect(chunk.usage).toMatchObject({ prompt_tokens: bytes, prompt_tokens_details: { cached_tokens: 0 } })
+      expect(chatChunk.parse(chunk)).toEqual(chunk)
+    }
+  })
+
   it.each([{}, { max_tokens: 9 }, { stop: '世' }])('says what the plain answer says: %j', async (fields) => {
     const plain = (await createTestApp().post('/v1/chat/completions', { ...MESSAGES, ...fields })).json()
 

@@ -24,6 +24,9 @@ interface Chunk {
   readonly error?: { readonly message: string; readonly code?: string; readonly param?: string | null }
 }
 
+/** From the first chunk on, so that what the prompt cost is seen while the answer comes. */
+const USAGE = { include_usage: true, continuous_usage_stats: true }
+
 interface StreamOptions {
   readonly signal: AbortSignal
   /** Called with each state of the answer. */
@@ -43,7 +46,7 @@ export async function streamAnswer(
     onChange(answer)
   }
   try {
-    const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
+    const streamed = { ...body, stream: true, stream_options: USAGE }
     const response = await request('POST v1/chat/completions', { body: streamed, signal })
     for await (const data of readEvents(response)) {
       if (data === '[DONE]') break

@@ -20,6 +20,8 @@ type ChatChunk = AnswerOf<typeof chatChunk>
 
 interface ChatFormat {
   readonly includeUsage: boolean
+  /** In every chunk, as far as it is known then. */
+  readonly isUsageContinuous: boolean
   /** Whether log probabilities were asked for. */
   readonly hasLogprobs: boolean
 }
@@ -83,10 +85,15 @@ function toDelta(event: Exclude<DeltaEvent, { type: 'text-delta' }>): ChatChunk[
 /** OpenAI's `chat.completion.chunk`. */
 export function createChatFrames(
   { modelId, createdUnixSeconds }: Head,
-  { includeUsage, hasLogprobs }: ChatFormat,
+  { includeUsage, isUsageContinuous, hasLogprobs }: ChatFormat,
 ): FrameFormat {
   let promptTokens = 0
+  let cachedTokens = 0
   let completionTokens = 0
+  const toUsageSoFar = (): ChatChunk['usage'] => ({
+    ...toUsage(promptTokens, completionTokens),
+    ...(isUsageContinuous && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  })
   /** Choices that have called a tool. */
   const calling = new Set<number>()
   const head = {
@@ -99,13 +106,14 @@ export function createChatFrames(
     ...head,
     choices: [choice],
     // OpenAI's own: with usage asked for, every chunk has the field, and only the last one a value in it.
-    ...(includeUsage && { usage: null }),
+    ...(includeUsage && { usage: isUsageContinuous ? toUsageSoFar() : null }),
   })
   const openChunk = toChunk({ index: 0, delta: { content: '' }, finish_reason: null })
   const [frameHead, beforeContent, frameTail] = splitFrame(openChunk, ['index', 'content'])
   return {
     start: (event) => {
       promptTokens = event.promptTokens
+      cachedTokens = event.cachedTokens
       const delta = { role: 'assistant', content: '' } as const
       const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))
@@ -122,7 +130,10 @@ export function createChatFrames(
         const choice = { index, delta: { content: text }, logprobs: toChoiceLogprobs(logprobs) }
         return frame(toChunk({ ...choice, finish_reason: null }))
       }
-      return text === '' ? '' : `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
+      if (text === '') return ''
+      if (includeUsage && isUsageContinuous)
+        return frame(toChunk({ index, delta: { content: text }, finish_reason: null }))
+      return `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
     },
     end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
       promptTokens += promptTokensCorrection
@@ -131,7 +142,7 @@ export function createChatFrames(
       return frame(toChunk({ index, delta: {}, ...logprobs, finish_reason: reason }))
     },
     finish: () => {
-      const last: ChatChunk = { ...head, choices: [], usage: toUsage(promptTokens, completionTokens) }
+      const last: ChatChunk = { ...head, choices: [], usage: toUsageSoFar() }
       return (includeUsage ? frame(last) : '') + DONE_FRAME
     },
     fail: failFrames,

@@ -49,7 +49,12 @@ const chatBody = passedOnBody('ChatRequest', {
   ...toolFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
-  stream_options: streamOptionsField(usageOption),
+  stream_options: streamOptionsField({
+    ...usageOption,
+    continuous_usage_stats: nullableWithDefault(boolean(), false).describe(
+      "vLLM's: with `include_usage`, the usage so far in every chunk, with the tokens of the prompt that were in the cache.",
+    ),
+  }),
   stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),
@@ -87,6 +92,7 @@ export const createChatRequest = (defaultMaxTokens: number | 'context') =>
   chatBody.transform((body) => ({
     isStream: body.stream,
     includeUsage: body.stream_options?.include_usage ?? false,
+    isUsageContinuous: body.stream_options?.continuous_usage_stats ?? false,
     generation: toGenerationRequest(body, defaultMaxTokens === 'context' ? Infinity : defaultMaxTokens),
   }))
 
@@ -160,6 +166,11 @@ export const chatChunk = z
         finish_reason: chatFinishReason.nullable(),
       }),
     ),
-    usage: usage.nullable().optional().describe('With `stream_options.include_usage` only.'),
+    usage: usage
+      .extend({ prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional() })
+      .meta({ id: 'StreamedUsage' })
+      .nullable()
+      .optional()
+      .describe('With `stream_options.include_usage` only.'),
   })
   .meta({ id: 'ChatChunk', description: 'Data of each event; the last one is `[DONE]`.' })

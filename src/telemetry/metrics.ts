@@ -20,6 +20,15 @@ export interface EndedRequest {
   readonly timeline: RequestTimeline
 }
 
+/** What a metric is, for its documentation. */
+export interface MetricDefinition {
+  readonly name: string
+  readonly type: string
+  /** Markdown. */
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
 /** One rule of a guard that refused, cut or cleaned something. */
 export interface GuardHit {
   /** `firewall`, `prompt`, `output`, … */
@@ -116,20 +125,20 @@ export class Metrics {
   })
   readonly #errors = new Counter({
     name: 'sluice_request_errors_total',
-    help: 'Requests that ended with an error, by its code.',
+    help: 'Requests that ended with an error, by its code; failed streams included.',
     labelNames: ['code'],
     registers: this.#registers,
   })
   readonly #duration = new Histogram({
     name: 'sluice_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer.',
+    help: 'From the head of a request to the end of its answer, a stream included.',
     labelNames: ['route'],
     buckets: REQUEST_SECONDS,
     registers: this.#registers,
   })
   readonly #queueTime = this.#modelHistogram(
     'sluice_queue_time_seconds',
-    'Wait of a generation for its slot, the longest of its sequences.',
+    'From the entry of a sequence into the queue until it got its slot; the longest of a request.',
   )
   readonly #timeToFirstToken = this.#modelHistogram(
     'sluice_time_to_first_token_seconds',
@@ -137,21 +146,24 @@ export class Metrics {
   )
   readonly #interTokenLatency = this.#modelHistogram(
     'sluice_inter_token_latency_seconds',
-    'Mean time between the tokens of one request, all its sequences together.',
+    'From the first token of a request to the end of its last sequence, divided by its tokens less one.',
     TOKEN_SECONDS,
   )
-  readonly #promptTokens = this.#modelCounter('sluice_prompt_tokens_total', 'Tokens of prompts.')
+  readonly #promptTokens = this.#modelCounter(
+    'sluice_prompt_tokens_total',
+    'Tokens of prompts that got a slot.',
+  )
   readonly #completionTokens = this.#modelCounter(
     'sluice_completion_tokens_total',
     'Generated tokens, those of clients that left included.',
   )
   readonly #draftTokens = this.#modelCounter(
     'sluice_draft_tokens_total',
-    'Tokens that were guessed from the text so far.',
+    'Tokens that were guessed from the text so far, of sequences that have ended.',
   )
   readonly #acceptedDraftTokens = this.#modelCounter(
     'sluice_accepted_draft_tokens_total',
-    'Guessed tokens that were right.',
+    'Guessed tokens that were right, of sequences that have ended.',
   )
   readonly #guardHits = new Counter({
     name: 'sluice_guard_hits_total',
@@ -204,6 +216,16 @@ export class Metrics {
 
   get contentType(): string {
     return this.#registry.contentType
+  }
+
+  /** Of all that a rendering may hold. */
+  definitions(): readonly MetricDefinition[] {
+    return this.#registry.getMetricsAsArray().map((metric) => ({
+      name: metric.name,
+      type: String(metric.type),
+      help: metric.help,
+      labels: 'labelNames' in metric ? (metric.labelNames as readonly string[]) : [],
+    }))
   }
 
   /** Of this process alone. */

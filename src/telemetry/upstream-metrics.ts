@@ -33,7 +33,7 @@ export class UpstreamMetrics {
   readonly #states = new Map<() => EndpointState, Readonly<Record<(typeof LABELS)[number], string>>>()
   readonly #requests = new Counter({
     name: 'sluice_upstream_requests_total',
-    help: 'Requests to an endpoint of a remote model, also those that another one answered in the end.',
+    help: 'Requests to an endpoint of a remote model until the first byte of the answer: `answered`, `refused` (a status other than 200), `failed` (none) or `left` by its client; one that another endpoint answered in the end counts at both.',
     labelNames: [...LABELS, 'outcome'],
     registers: [],
   })

@@ -3,7 +3,7 @@
     python3 -m evaluation.eval_prompts
 
 Twenty in each of 15 classes. A prompt is (what the user says, check), the user's text a list where he says several
-things one after another; checks.py says what a check may be.
+things one after another; checks.mjs says what a check may be.
 """
 import json
 import os

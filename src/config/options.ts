@@ -128,7 +128,7 @@ const TABLE = {
       kind: path('path'),
       default: null,
       defaultText: 'the passthrough model',
-      help: '.gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]',
+      help: '.gguf file, .safetensors file, folder in the Hugging Face layout, hf:org/repo[:file.gguf], or demo for the bundled model',
     },
     modelConfig: {
       kind: path(),

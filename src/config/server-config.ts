@@ -80,7 +80,8 @@ export interface ConfigOptions {
    */
   readonly allowedHosts?: readonly string[]
   /**
-   * .gguf file, .safetensors file, folder in the Hugging Face layout, or hf:org/repo[:file.gguf]. Must be a path.
+   * .gguf file, .safetensors file, folder in the Hugging Face layout, hf:org/repo[:file.gguf], or demo for the bundled
+   * model. Must be a path.
    * @default the passthrough model
    */
   readonly checkpoint?: string | null

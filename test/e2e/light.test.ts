@@ -75,7 +75,7 @@ describe('sluice light', () => {
     expect(await stop()).toBe(0)
     expect(lines).toEqual([
       `sluice: listening on ${address}`,
-      'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.',
+      'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing; --checkpoint demo serves the demo model, --checkpoint PATH your own.',
       'sluice: stopping; running requests may take up to 30 s.',
     ])
   })

@@ -1,5 +1,6 @@
-/** The path of a checkpoint: a Hub reference is pulled first, with the environment variables of this process. */
+/** The path of a checkpoint: a Hub reference is pulled first, with the environment variables of this process; the bundled model has a name. */
 import type { LogWriter } from '../../core/log-writer.ts'
+import { bundledOr } from '../bundled-model.ts'
 import { isHubReference } from './hub-reference.ts'
 import type { PullOptions, PullProgress } from './pull-model.ts'
 
@@ -8,7 +9,7 @@ export async function localCheckpoint(
   checkpoint: string,
   options: Omit<PullOptions, 'env'>,
 ): Promise<string> {
-  if (!isHubReference(checkpoint)) return checkpoint
+  if (!isHubReference(checkpoint)) return bundledOr(checkpoint)
   // Loaded on demand: the Hub's library is larger than the rest of the program.
   const { pullModel } = await import('./pull-model.ts')
   return await pullModel(checkpoint, { env: process.env, ...options })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../config/resolve.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
-import { describeStart } from './describe-start.ts'
+import { describeDemo, describeStart } from './describe-start.ts'
 
 const ADDRESS = 'http://127.0.0.1:8080'
 const MADE = {
@@ -26,7 +26,7 @@ const withModel = (options: Partial<ServerConfig> = {}): ServerConfig => ({
 describe('describeStart', () => {
   it('says that the passthrough model serves where no other was given', () => {
     const sentence =
-      'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.'
+      'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing; --checkpoint demo serves the demo model, --checkpoint PATH your own.'
 
     expect(describeStart(resolveConfig({}), because('api-keys'))).toEqual([sentence])
     expect(describeStart(withModel(), because('api-keys'))).toEqual([])
@@ -37,6 +37,13 @@ describe('describeStart', () => {
     ).toEqual([])
     const upstream = resolveConfig({ flags: { upstream: 'http://127.0.0.1:1' } })
     expect(describeStart(upstream, because('open'))).toEqual([])
+  })
+
+  it('says that the bundled model is a toy, by its name and by its path', async () => {
+    const toy =
+      /^sluice: demo model: a toy of \d+ million parameters; your own: --checkpoint PATH or hf:org\/repo$/
+    for (const checkpoint of ['demo', 'models/demo']) expect(await describeDemo({ checkpoint })).toMatch(toy)
+    for (const checkpoint of ['other/demo', null]) expect(await describeDemo({ checkpoint })).toBeNull()
   })
 
   it('shows the key of this run in a request to paste', () => {

@@ -4,12 +4,14 @@
  */
 import path from 'node:path'
 import type { RunningServer } from '../../app/create-server.ts'
+import { BUNDLED_NAME, countBundledParameters, isBundled } from '../../checkpoints/bundled-model.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { isPostgresUrl, shownLocation } from '../../core/text/database-location.ts'
 
 /** Printed by `sluice light` too. */
 export const PASSTHROUGH_SERVES =
-  'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing.'
+  'sluice: no --checkpoint given, so the passthrough model serves: it repeats each prompt and understands nothing; ' +
+  `--checkpoint ${BUNDLED_NAME} serves the demo model, --checkpoint PATH your own.`
 
 type DescribedServer = Pick<RunningServer, 'address' | 'consoleUrl' | 'operatorKey' | 'withoutOperatorKey'>
 
@@ -23,6 +25,13 @@ export function describeStart(config: ServerConfig, server: DescribedServer): re
     ...(consoleUrl === null ? [] : [`sluice: open ${consoleUrl}`]),
     ...(key === null ? [] : [key]),
   ]
+}
+
+/** That the bundled model is a toy; null for another. */
+export async function describeDemo({ checkpoint }: Pick<ServerConfig, 'checkpoint'>): Promise<string | null> {
+  if (checkpoint === null || !isBundled(checkpoint)) return null
+  const millions = Math.round((await countBundledParameters()) / 1e6)
+  return `sluice: demo model: a toy of ${millions} million parameters; your own: --checkpoint PATH or hf:org/repo`
 }
 
 function describeKey(config: ServerConfig, server: DescribedServer): string | null {

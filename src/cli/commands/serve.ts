@@ -17,7 +17,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { RunningServer, ServerHooks } from '../../app/create-server.ts'
 import { showDownload } from '../terminal/download-progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { describeStart } from './describe-start.ts'
+import { describeDemo, describeStart } from './describe-start.ts'
 
 export type ServedServer = Pick<
   RunningServer,
@@ -73,6 +73,8 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   terminal.print(`sluice: listening on ${server.address}`)
   const warning = findWarning(config)
   if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)
+  const demo = await describeDemo(config)
+  if (demo !== null) terminal.print(demo)
   for (const line of describeStart(config, server)) terminal.print(line)
   void server.loaded.then(
     () => {

@@ -51,6 +51,7 @@ export class LoadedModel {
   readonly #queued: QueuedEngine
   readonly #promptBound: PromptBound
   readonly #renderThread: RenderThread
+  readonly #sequences: SequenceCounts
   readonly toolFormat: ToolFormat
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
@@ -64,6 +65,7 @@ export class LoadedModel {
     this.toolFormat = toolFormat
     this.engine = engine
     this.#renderThread = renderThread
+    this.#sequences = sequences
     this.queue = createQueue(engine)
     this.#queued = new QueuedEngine(engine, this.queue, sequences.of(modelId, engine.info()))
     this.#promptBound = new PromptBound(engine.info())
@@ -89,10 +91,12 @@ export class LoadedModel {
 
   /** Resolves when the last lease is gone and the engine has closed. No lease can be taken any more. */
   async retire(): Promise<void> {
+    const isFirst = this.#retired === null
     this.#retired ??= withResolvers()
     if (this.#leases === 0) this.#retired.resolve()
     await this.#retired.promise
     await this.engine.close()
+    if (isFirst) this.#sequences.forget(this.modelId)
   }
 
   async #renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt> {

@@ -96,6 +96,22 @@ describe('ModelRegistry', () => {
     expect(await runRequest(lease.engine, engineRequest('hi'))).toMatchObject([{ text: 'hi' }])
   })
 
+  it('counts the sequences of what is loaded, and of nothing that is gone', async () => {
+    const { registry } = createRegistry(() => Promise.resolve(new WatchedEngine()))
+    const counted = () => registry.sequences().map(({ model }) => model)
+    expect(counted()).toEqual(['default'])
+    await registry.register('m', source)
+    await registry.register('m', source)
+    await settle()
+    expect(counted()).toEqual(['m'])
+    const lease = await registry.acquire('m', never)
+    const unregistering = registry.unregister('m')
+    expect(counted()).toEqual(['m'])
+    lease[Symbol.dispose]()
+    await unregistering
+    expect(counted()).toEqual([])
+  })
+
   it('takes a checkpoint alone for a source', async () => {
     const sources: ModelSource[] = []
     const { registry } = createRegistry((_id, given) => {

@@ -22,9 +22,13 @@ export interface ModelSequences {
 
 export class SequenceCounts {
   readonly #models = new Map<string, ModelSequences>()
+  /** How many are loaded under an id: while one takes the place of another, both. */
+  readonly #loaded = new Map<string, number>()
 
+  /** Call for each model that is loaded, and `forget` when its engine has closed. */
   of(model: string, info: Pick<ModelInfo, 'kvCacheTokens'>): ModelSequences {
     const capacityTokens = info.kvCacheTokens ?? null
+    this.#loaded.set(model, (this.#loaded.get(model) ?? 0) + 1)
     const known = this.#models.get(model)
     if (known !== undefined) {
       known.capacityTokens = capacityTokens
@@ -34,6 +38,15 @@ export class SequenceCounts {
     const sequences = { model, ...counts, capacityTokens }
     this.#models.set(model, sequences)
     return sequences
+  }
+
+  forget(model: string): void {
+    const left = (this.#loaded.get(model) ?? 0) - 1
+    if (left > 0) this.#loaded.set(model, left)
+    else {
+      this.#loaded.delete(model)
+      this.#models.delete(model)
+    }
   }
 
   list(): readonly ModelSequences[] {

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { openTracing } from '../../../src/telemetry/tracing.ts'
 import { sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
+import { walkImports } from '../../support/import-graph.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 import { whenUnused } from '../../support/shared.ts'
 
@@ -106,4 +107,12 @@ it("are kept in the caller's trace by a server that makes none", async () => {
   for (const traceparent of [CALLER, 'not-a-trace'])
     await call({ method: 'POST', url: '/v1/generate', headers: { traceparent }, payload: { prompt: 'a' } })
   expect(engine.requests.map((request) => request.traceparent)).toEqual([CALLER, undefined])
+})
+
+it('load nothing where none are sent', () => {
+  const librariesOf = (entry: string) =>
+    [...walkImports(entry).others].filter((name) => name.startsWith('@opentelemetry/'))
+  expect(librariesOf('telemetry/tracing.ts')).not.toEqual([])
+  for (const entry of ['cli/main.ts', 'app/open-service.ts', 'app/workers/worker-main.ts'])
+    expect(librariesOf(entry)).toEqual([])
 })

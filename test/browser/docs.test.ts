@@ -1,6 +1,6 @@
 /** The page of the API's documentation. */
 import { expect, it } from 'vitest'
-import { openTab } from '../support/browser/console.ts'
+import { expectAccessible, openTab } from '../support/browser/console.ts'
 import { shared } from '../support/shared.ts'
 
 const tab = shared(openTab)
@@ -13,6 +13,8 @@ it('tries the example of a chat, with a key that is kept nowhere', async () => {
   const secret = await page.getByRole('dialog').locator('.secret code').innerText()
 
   await page.goto(new URL('/docs', page.url()).href)
+  await page.locator('#operations-Generation-createChatCompletion').waitFor()
+  await expectAccessible(page)
   await page.getByRole('button', { name: 'Authorize' }).first().click()
   await page.getByLabel('auth-bearer-value').first().fill(secret)
   await page.getByRole('button', { name: 'Apply credentials' }).first().click()
@@ -24,6 +26,7 @@ it('tries the example of a chat, with a key that is kept nowhere', async () => {
   await operation.getByRole('button', { name: 'Execute' }).click()
   expect((await answered).status()).toBe(200)
   await operation.getByText('"chat.completion"').first().waitFor()
+  await expectAccessible(page)
 
   const stored = await page.evaluate<string>(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',

@@ -3,32 +3,15 @@
  * its assets on board. Register before the routes that it describes.
  */
 import swagger from '@fastify/swagger'
-import swaggerUi, { type FastifySwaggerUiOptions } from '@fastify/swagger-ui'
+import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { MARK_SVG } from '../console/mark.ts'
 import { pageHeaders } from '../console/page-headers.ts'
 import { NO_QUERY } from '../openapi/add-route.ts'
+import { DOCS_PAGE } from '../openapi/docs-page.ts'
 import { openApiOptions } from '../openapi/openapi.ts'
 
 /** Swagger UI styles its elements from script, and draws its icons from `data:` addresses. */
 const PAGE_HEADERS = pageHeaders("'self' 'unsafe-inline'")
-
-/** The mark beside the title, which stands where Swagger's own bar would be. */
-const STYLE = `.swagger-ui .info .title::before {
-  content: ''; display: inline-block; width: 36px; height: 36px; margin-right: 12px; vertical-align: -6px;
-  background: url(mark.svg);
-}`
-
-const PAGE: FastifySwaggerUiOptions = {
-  routePrefix: '/docs',
-  theme: {
-    title: 'Sluice: API',
-    favicon: [{ filename: 'mark.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: MARK_SVG }],
-    css: [{ filename: 'sluice.css', content: STYLE }],
-  },
-  // Without Swagger's bar. A key that is typed in is gone with the page: it is nothing to leave in a browser.
-  uiConfig: { layout: 'BaseLayout', persistAuthorization: false, displayRequestDuration: true },
-}
 
 export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(swagger, openApiOptions)
@@ -42,7 +25,7 @@ export function registerDocsRoutes(app: FastifyInstance): void {
       route.schema = { ...route.schema, querystring: NO_QUERY }
     })
     docs.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
-    docs.register(swaggerUi, PAGE)
+    docs.register(swaggerUi, DOCS_PAGE)
     docs.route({
       method: 'GET',
       url: '/openapi.json',

@@ -113,7 +113,7 @@ function sequenceMetrics(models: ModelStates): readonly ModelMetric[] {
     gauge('sluice_requests_running', 'Sequences that are computed now.', ({ running }) => running),
     gauge(
       'sluice_requests_waiting',
-      'Sequences that were accepted and have not begun: they wait for a slot, or are tokenized.',
+      'Sequences that were accepted and have not begun: they wait for a slot, are tokenized, or wait for the first byte of a remote model.',
       ({ waiting }) => waiting,
     ),
     gauge(

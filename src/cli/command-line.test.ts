@@ -50,15 +50,15 @@ describe('parseCommandLine', () => {
     ],
     [
       ['keys'],
-      "'keys' needs one of its commands: create, list, revoke, rename, set-tier, set-team, set-budget",
+      "'keys' needs one of its commands: create, list, revoke, rename, extend, set-tier, set-team, set-budget",
     ],
     [
       ['users', '--'],
-      "'users' needs one of its commands: create, list, set-tier, set-role, disable, enable, delete, set-team, set-budget",
+      "'users' needs one of its commands: create, invite, list, set-tier, set-role, password, disable, enable, delete, set-team, set-budget",
     ],
     [
       ['users', 'lst'],
-      "unknown command 'lst'; the commands of 'users' are: create, list, set-tier, set-role, disable, enable, delete, set-team, set-budget, help",
+      "unknown command 'lst'; the commands of 'users' are: create, invite, list, set-tier, set-role, password, disable, enable, delete, set-team, set-budget, help",
     ],
     [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
     [['keys', 'list', '--port', '1'], "unknown option '--port'"],
@@ -134,10 +134,10 @@ describe('parseCommandLine', () => {
   it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
     const help = textOf(words)
     expect(help).toMatch(
-      /^ {2}keys +API keys: create, list, revoke, rename, set-tier, set-team,\n +set-budget$/m,
+      /^ {2}keys +API keys: create, list, revoke, rename, extend, set-tier,\n +set-team, set-budget$/m,
     )
     expect(help).toMatch(
-      /^ {2}users +registered users: create, list, set-tier, set-role, disable,\n +enable, delete, set-team, set-budget$/m,
+      /^ {2}users +registered users: create, invite, list, set-tier, set-role,\n +password, disable, enable, delete, set-team, set-budget$/m,
     )
   })
 

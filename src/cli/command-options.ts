@@ -54,6 +54,17 @@ export function addCommandArgument<Value>(command: Command, kind: ValueKind<Valu
   command.addArgument(argument.argParser((text) => readValue(kind, text, `The ${label}`)))
 }
 
+/** Adds the last argument of a command, which may be given many times, each parsed by the kind: a list. */
+export function addCommandArguments<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
+  const argument = new Argument(`<${kind.placeholder ?? label}...>`)
+  command.addArgument(
+    argument.argParser<readonly Value[] | undefined>((text, before) => [
+      ...(before ?? []),
+      readValue(kind, text, `The ${label}`),
+    ]),
+  )
+}
+
 function flagsOf(name: string, { placeholder }: ValueKind<unknown>): string {
   return placeholder === null ? flagName(name) : `${flagName(name)} <${placeholder}>`
 }

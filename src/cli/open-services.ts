@@ -7,6 +7,7 @@ import { AccountService } from '../accounts/account-service.ts'
 import { TeamService } from '../accounts/team-service.ts'
 import { AuditLog } from '../accounts/audit-log.ts'
 import { createGroupNames, type FindGroupNames } from '../accounts/group-names.ts'
+import { InvitationService } from '../accounts/sessions/invitation-service.ts'
 import { KeyService } from '../accounts/keys/key-service.ts'
 import { PasswordHasher } from '../accounts/password-hasher.ts'
 import type { Clock } from '../core/clock.ts'
@@ -24,6 +25,7 @@ import type { CommandContext } from './terminal/terminal.ts'
 export interface Services {
   readonly keys: KeyService
   readonly accounts: AccountService
+  readonly invitations: InvitationService
   readonly teams: TeamService
   readonly auditLog: AuditLog
   readonly findGroupNames: FindGroupNames
@@ -72,19 +74,22 @@ function requireUsable(location: string, createsDatabase: boolean): void {
 
 function createServices(database: ApiDatabase, clock: Clock): Services {
   const { requests, attempts } = new MemoryState(clock)
+  const throttle = new AttemptThrottle(attempts)
+  const accounts = new AccountService({
+    database,
+    passwords: new PasswordHasher(),
+    throttle,
+    clock,
+    isRegistrationOpen: false,
+  })
   return {
     findGroupNames: createGroupNames(database),
     // A row without an outcome says so itself.
     auditLog: new AuditLog({ database, clock, log: { error: () => {} } }),
     teams: new TeamService({ database, clock }),
     keys: new KeyService({ database, requests, clock }),
-    accounts: new AccountService({
-      database,
-      passwords: new PasswordHasher(),
-      throttle: new AttemptThrottle(attempts),
-      clock,
-      isRegistrationOpen: false,
-    }),
+    accounts,
+    invitations: new InvitationService({ database, accounts, throttle, clock }),
   }
 }
 

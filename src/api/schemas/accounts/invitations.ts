@@ -1,15 +1,12 @@
 /** Invitations, as the admin makes and sees them, and as one is accepted. */
 import { z } from 'zod'
+import { INVITATION_DAYS, MAX_INVITED } from '../../../accounts/sessions/invitation-bounds.ts'
 import { type Invitation, INVITATION_STATES } from '../../../accounts/sessions/invitation-service.ts'
 import { ROLES } from '../../../core/credential.ts'
 import { TIERS } from '../../../core/tiers.ts'
 import { arrayOf, boolean, integer, must, storedText, text } from '../fields.ts'
 import { nextCursor } from '../query.ts'
 import { email, password, role, tier } from './users.ts'
-
-/** Pasted at once. */
-const MAX_EMAILS = 100
-const EXPIRY_DAYS = { min: 1, max: 90, default: 7 }
 
 const object = { error: must('a JSON object') }
 
@@ -37,11 +34,11 @@ export const invitationList = z
 export const inviteRequest = z
   .object(
     {
-      emails: arrayOf(email(), { min: 1, max: MAX_EMAILS, of: 'e-mail addresses' }),
+      emails: arrayOf(email(), { min: 1, max: MAX_INVITED, of: 'e-mail addresses' }),
       tier: tier().default('free'),
       role: role().default('user'),
       team_id: storedText(1, 200).nullish().describe('The team to put the account in.'),
-      expires_in_days: integer(EXPIRY_DAYS.min, EXPIRY_DAYS.max).default(EXPIRY_DAYS.default),
+      expires_in_days: integer(INVITATION_DAYS.min, INVITATION_DAYS.max).default(INVITATION_DAYS.default),
     },
     object,
   )

@@ -37,6 +37,19 @@ function readRow(table: string, row: number): Record<string, string> {
   return Object.fromEntries(columns.map((column, index) => [column, rows[row]?.[index] ?? '']))
 }
 
+describe('sluice keys extend', () => {
+  it('lets a key end so many days from now', async () => {
+    const scene = createOperatorScene()
+    const { id, key_prefix: prefix } = await createKey(scene, '--expires-in-days', '1')
+
+    expect(await scene.output('keys', 'extend', prefix, '30')).toBe(
+      `Key ${prefix} (${id}) expires 2023-12-14 now.`,
+    )
+    expect((await listKeys(scene))[0]?.expires_at).toBe(1_700_000_000 + 30 * 24 * 60 * 60)
+    expect((await scene.sluice('keys', 'extend', prefix, '0')).exitCode).toBe(2)
+  })
+})
+
 describe('sluice keys', () => {
   it('creates, lists, gives a tier and revokes', async () => {
     const scene = createOperatorScene()

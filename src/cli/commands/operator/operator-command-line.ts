@@ -62,6 +62,8 @@ export type KeysCommand =
   | KeyListing
   | { readonly action: 'revoke'; readonly key: string }
   | { readonly action: 'rename'; readonly key: string; readonly name: string }
+  /** From now on. */
+  | { readonly action: 'extend'; readonly key: string; readonly expiresInDays: number }
   | { readonly action: 'set-tier'; readonly key: string; readonly tier: Tier }
   | SpendingCommand<'key'>
 
@@ -87,6 +89,7 @@ const keyId: ValueKind<string> = {
 }
 export const userId = textLike('id|e-mail', 'the id or the e-mail address of a user', (text) => text !== '')
 export const tierName = choice(TIERS)
+const expiryDays = wholeNumber({ min: 1, max: MAX_EXPIRY_DAYS }, 'days')
 
 export const JSON_OPTION = { kind: toggle, defaultText: 'off', help: 'print one JSON object, for scripts' }
 
@@ -110,6 +113,13 @@ export function addKeysCommands(program: Command, onCommand: OnCommand<KeysComma
   addCommandArgument(rename, keyName, 'name')
   rename.action((key: string, name: string) => onCommand({ action: 'rename', key, name }, rename.opts()))
 
+  const extend = keys.command('extend').description('let a key end so many days from now')
+  addCommandArgument(extend, keyId, 'key')
+  addCommandArgument(extend, expiryDays, 'days')
+  extend.action((key: string, expiresInDays: number) =>
+    onCommand({ action: 'extend', key, expiresInDays }, extend.opts()),
+  )
+
   const setTier = keys.command('set-tier').description('give a key another tier, from its next request on')
   addCommandArgument(setTier, keyId, 'key')
   addCommandArgument(setTier, tierName, 'tier')
@@ -130,7 +140,7 @@ function addKeyCreation(keys: Command, onCommand: OnCommand<KeysCommand>): void 
     help: 'who owns the key',
   })
   addCommandOption(create, 'expiresInDays', {
-    kind: wholeNumber({ min: 1, max: MAX_EXPIRY_DAYS }, 'days'),
+    kind: expiryDays,
     defaultText: 'never',
     help: 'days after which the key expires',
   })

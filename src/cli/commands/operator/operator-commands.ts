@@ -63,7 +63,7 @@ function audited(
   if ('key' in command) target = command.key
   else if ('user' in command) target = command.user
   else if ('team' in command) target = command.team
-  const name = `${SUBJECTS[kind]}.${action}`
+  const name = action === 'invite' ? 'invitation.create' : `${SUBJECTS[kind]}.${action}`
   const actor = `command-line:${userInfo().username}`
   return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
     act(onMade),
@@ -82,6 +82,13 @@ async function answerKeys(command: KeysCommand, services: Services, onMade: OnMa
       const { id } = await findKey(command.key, services.keys)
       const { keyPrefix, name } = await services.keys.change(id, { name: command.name })
       return `Key ${keyPrefix} (${id}) is called '${escapeUnseen(name)}' now.`
+    }
+    case 'extend': {
+      const { id } = await findKey(command.key, services.keys)
+      const { expiresInDays } = command
+      const { keyPrefix, expiresAtUnixSeconds } = await services.keys.change(id, { expiresInDays })
+      const end = expiresAtUnixSeconds === null ? 'never' : toIsoDay(expiresAtUnixSeconds)
+      return `Key ${keyPrefix} (${id}) expires ${end} now.`
     }
     case 'set-team': {
       const { id } = await findKey(command.key, services.keys)

@@ -3,7 +3,10 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SQL_INJECTIONS } from '../../../../test/support/servers/account-services.ts'
 import { createOperatorScene } from '../../../../test/support/servers/operator-scene.ts'
+import { InvitationService } from '../../../accounts/sessions/invitation-service.ts'
 import { userList } from '../../../api/schemas/accounts/users.ts'
+import { AttemptThrottle } from '../../../limits/attempt-throttle.ts'
+import { MemoryAttemptLimits } from '../../../limits/memory/attempt-limits.ts'
 
 describe('sluice users list', () => {
   it('shows the registered users', async () => {
@@ -264,4 +267,84 @@ it('what the command line changes is in the audit log, without a password', asyn
   expect((await output('audit')).split('\n')).toHaveLength(4)
   expect(await output('audit', '--since', '2100-01-01')).toBe('Nothing was done.')
   for (const { actor } of rows) expect(actor).toMatch(/^command-line:./)
+})
+
+describe('sluice users password', () => {
+  it('gives a user another password, the given one or one that it prints', async () => {
+    const scene = createOperatorScene()
+    const { accounts, registered } = await scene.openServer()
+    const { userId } = await registered('ada@example.org')
+    const logsIn = (password: string) => accounts.login({ email: 'ada@example.org', password }, 'address')
+
+    const given = await scene.output('users', 'password', 'ada@example.org', '--password', 'given-by-hand-1')
+    expect(given).toBe(`User ada@example.org (${userId}) has another password now; all sessions have ended.`)
+    expect(await logsIn('given-by-hand-1')).toMatchObject({ userId })
+
+    const [made = ''] = (await scene.output('users', 'password', userId)).split(' ').slice(-1)
+    expect(await logsIn(made)).toMatchObject({ userId })
+    await expect(logsIn('given-by-hand-1')).rejects.toMatchObject({ code: 'invalid_login' })
+  })
+
+  it('refuses one that the API would refuse, and a user that there is not', async () => {
+    const scene = createOperatorScene()
+    await (await scene.openServer()).registered('ada@example.org')
+
+    const short = await scene.sluice('users', 'password', 'ada@example.org', '--password', 'short')
+    expect([short.exitCode, short.complaints.join()]).toEqual([2, expect.stringContaining('password must')])
+    expect((await scene.sluice('users', 'password', 'eve@example.org')).exitCode).toBe(1)
+  })
+})
+
+describe('sluice users invite', () => {
+  it('prints a link for each address, and why there is none', async () => {
+    const scene = createOperatorScene()
+    const server = await scene.openServer()
+    await server.registered('ada@example.org')
+    const words = ['users', 'invite', 'bob@example.org', 'ada@example.org', '--tier', 'pro']
+
+    const lines = (await scene.output(...words, '--url', 'https://llm.example.org/')).split('\n')
+
+    expect(lines).toEqual([
+      'Links that work once, for 7 days, shown now and never again:',
+      '',
+      expect.stringMatching(/^bob@example\.org {2}https:\/\/llm\.example\.org\/#invite=[\w-]{43}$/),
+      expect.stringMatching(/^ada@example\.org {2}not invited: /),
+    ])
+  })
+
+  it('prints JSON whose links make accounts of the tier', async () => {
+    const scene = createOperatorScene()
+    const { database, accounts, clock } = await scene.openServer()
+    const words = ['users', 'invite', 'bob@example.org', '--tier', 'pro', '--expires-in-days', '2', '--json']
+    const [made] = (JSON.parse(await scene.output(...words)) as { invitations: { link: string }[] })
+      .invitations
+
+    const token = made?.link.split('#invite=')[1] ?? ''
+    const throttle = new AttemptThrottle(new MemoryAttemptLimits(clock))
+    const invitations = new InvitationService({ database, accounts, throttle, clock })
+    const { userId } = await invitations.accept({ token, password: 'long enough 1' }, 'address')
+
+    expect(await accounts.findUser('bob@example.org')).toMatchObject({ userId, tier: 'pro' })
+  })
+
+  it('is in the audit log, without the link', async () => {
+    const scene = createOperatorScene()
+    await scene.openServer()
+    await scene.output('users', 'invite', 'bob@example.org')
+
+    const audit = await scene.output('audit', '--json')
+    expect(audit).toContain('invitation.create')
+    expect(audit).not.toContain('invite=')
+  })
+
+  it('refuses more addresses than the API', async () => {
+    const scene = createOperatorScene()
+    await scene.openServer()
+    const addresses = Array.from({ length: 101 }, (_, index) => `user-${index}@example.org`)
+
+    expect(await scene.sluice('users', 'invite', ...addresses)).toMatchObject({
+      exitCode: 2,
+      complaints: [expect.stringContaining('at most 100 people may be invited at once, but there are 101')],
+    })
+  })
 })

@@ -6,7 +6,13 @@ import { describeBudgets, findTeamId } from './teams-command.ts'
 import { listAllPages, type Services } from '../../open-services.ts'
 import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
 import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
-import type { UserCreation, UsersCommand, UserTierChange } from './users-command-line.ts'
+import type {
+  UserCreation,
+  UserInvitation,
+  UserPasswordChange,
+  UsersCommand,
+  UserTierChange,
+} from './users-command-line.ts'
 
 /** 24 characters of 64. */
 const PASSWORD_BYTES = 18
@@ -28,6 +34,10 @@ export async function answerUsers(
         ? 'There are no users.'
         : renderTable(USER_COLUMNS, items.map(toUserRow)).join('\n')
     }
+    case 'invite':
+      return await inviteUsers(command, services)
+    case 'password':
+      return await changePassword(command, services)
     case 'set-tier':
       return await setTier(command, services)
     case 'set-role': {
@@ -67,17 +77,13 @@ async function createUser(
   { accounts, teams }: Services,
   onMade: (userId: string) => void,
 ): Promise<string> {
-  const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url')
+  const password = given ?? newPassword()
   // The rules of the API, whose library takes its time to load.
   const { createUserRequest } = await import('../../../api/schemas/accounts/users.ts')
-  const request = createUserRequest.safeParse({ email, password, tier })
-  if (!request.success) {
-    const [issue] = request.error.issues
-    throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
-  }
+  const request = requireValid(createUserRequest, { email, password, tier })
   const { team = null, ...budgets } = spending
   const teamId = await findTeamId(team, teams)
-  const made = await accounts.createUser({ ...request.data, ...budgets, teamId })
+  const made = await accounts.createUser({ ...request, ...budgets, teamId })
   onMade(made.userId)
   if (printsJson) {
     const madePassword = given === null ? { password } : {}
@@ -100,6 +106,71 @@ async function createUser(
       ['e-mail', made.email],
       ['tier', made.tier],
     ]),
+  ].join('\n')
+}
+
+/** As the API checks a body. */
+interface BodySchema<Body> {
+  readonly safeParse: (given: unknown) =>
+    | { readonly success: true; readonly data: Body }
+    | {
+        readonly success: false
+        readonly error: {
+          readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
+        }
+      }
+}
+
+/** By the rules of the API. @throws StartError */
+function requireValid<Body>(schema: BodySchema<Body>, given: unknown): Body {
+  const result = schema.safeParse(given)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
+}
+
+function newPassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString('base64url')
+}
+
+async function changePassword(
+  { user: idOrEmail, password: given }: UserPasswordChange,
+  { accounts }: Services,
+): Promise<string> {
+  const { userId } = await accounts.findUser(idOrEmail)
+  const { changeUserRequest } = await import('../../../api/schemas/accounts/users.ts')
+  const password = requireValid(changeUserRequest, { password: given ?? newPassword() }).password ?? ''
+  const user = await accounts.changeUser(userId, { password })
+  const said = `${nameOf(user)} has another password now; all sessions have ended.`
+  return given === null
+    ? [said, 'The password, shown now and never again:', '', `  ${password}`].join('\n')
+    : said
+}
+
+/** A line for each address: its link, or why there is none. */
+async function inviteUsers(
+  { emails, team, url, printsJson, tier, role, expiresInDays }: UserInvitation,
+  { invitations, teams }: Services,
+): Promise<string> {
+  const { inviteRequest } = await import('../../../api/schemas/accounts/invitations.ts')
+  requireValid(inviteRequest, { emails, tier, role, expires_in_days: expiresInDays })
+  const teamId = await findTeamId(team, teams)
+  const { made, refused } = await invitations.invite({ emails, tier, role, teamId, expiresInDays })
+  const linkOf = (token: string): string => `${url}#invite=${token}`
+  if (printsJson) {
+    return toJsonLine({
+      invitations: made.map(({ invitation: { id, email, expiresAtUnixSeconds }, token }) => ({
+        ...{ id, email, expires_at: expiresAtUnixSeconds, link: linkOf(token) },
+      })),
+      refused: refused.map(({ email, error }) => ({ email, code: error.code, detail: error.message })),
+    })
+  }
+  return [
+    ...(made.length === 0
+      ? []
+      : [`Links that work once, for ${expiresInDays} days, shown now and never again:`, '']),
+    ...made.map(({ invitation, token }) => `${escapeUnseen(invitation.email)}  ${linkOf(token)}`),
+    ...refused.map(({ email, error }) => `${escapeUnseen(email)}  not invited: ${error.message}`),
   ].join('\n')
 }
 

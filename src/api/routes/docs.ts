@@ -4,7 +4,7 @@
  */
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { pageHeaders } from '../console/page-headers.ts'
 import { NO_QUERY } from '../openapi/add-route.ts'
 import { DOCS_PAGE } from '../openapi/docs-page.ts'
@@ -20,11 +20,13 @@ export function registerDocsRoutes(app: FastifyInstance): void {
   app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
       if (route.url === '/docs/json') route.handler = fromDocs
-      if (route.url === '/docs' || route.url === '/docs/') route.handler = atItsFolder(route.handler)
       route.config = { ...route.config, access: 'public' }
       route.schema = { ...route.schema, querystring: NO_QUERY }
     })
     docs.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
+    docs.addHook('onSend', async ({ url }, _reply, payload) =>
+      url === '/docs' ? withoutRoot(payload) : payload,
+    )
     docs.register(swaggerUi, DOCS_PAGE)
     docs.route({
       method: 'GET',
@@ -35,11 +37,9 @@ export function registerDocsRoutes(app: FastifyInstance): void {
   })
 }
 
-/** The page's addresses are relative only there, as a server under a path behind a proxy needs them. */
-function atItsFolder(show: RouteHandlerMethod): RouteHandlerMethod {
-  return function (request, reply) {
-    return request.url.endsWith('/') ? show.call(this, request, reply) : reply.redirect('docs/')
-  }
+/** The page as asked for without a slash at its end names its files from the root, where a proxy may not have the server. */
+function withoutRoot(page: unknown): unknown {
+  return typeof page === 'string' ? page.replaceAll('"/docs/', '"docs/') : page
 }
 
 /**

@@ -1,4 +1,6 @@
 /** Teams, and token budgets of keys, users and teams: what they refuse, when they begin again, and what a restart leaves of them. */
+import Anthropic, { RateLimitError as AnthropicRateLimit } from '@anthropic-ai/sdk'
+import OpenAI, { RateLimitError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { SPENT_KNOWN_MS } from '../../../src/core/shared-state.ts'
 import {
@@ -220,5 +222,29 @@ describe('teams', () => {
     expect((await admin('GET', `/v1/admin/users?user=${userId}`)).json().users).toMatchObject([
       { team_id: null },
     ])
+  })
+})
+
+describe('the clients of OpenAI and Anthropic', () => {
+  it('say that a budget is spent, and do not ask again', async () => {
+    const { admin, ann, keyId, statuses, app, listen } = await setUp()
+    await admin('PATCH', `/v1/admin/keys/${keyId}`, { daily_token_budget: SPENT })
+    expect(await statuses(1)).toEqual([200])
+    const address = `http://127.0.0.1:${await listen()}`
+    let asked = 0
+    app.server.on('request', () => asked++)
+    const messages = [{ role: 'user', content: 'a' }] as const
+    const settings = { apiKey: ann.key, maxRetries: 5 }
+
+    const openai = new OpenAI({ baseURL: `${address}/v1`, ...settings })
+    const chat = openai.chat.completions.create({ model: 'default', messages: [...messages] })
+    await expect(chat).rejects.toThrow(RateLimitError)
+    await expect(chat).rejects.toMatchObject({ code: 'budget_exceeded', param: 'daily_token_budget' })
+
+    const anthropic = new Anthropic({ baseURL: address, authToken: null, ...settings })
+    const message = anthropic.messages.create({ model: 'default', max_tokens: 5, messages: [...messages] })
+    await expect(message).rejects.toThrow(AnthropicRateLimit)
+    await expect(message).rejects.toThrow('The daily_token_budget of this key is 6 tokens')
+    expect(asked).toBe(2)
   })
 })

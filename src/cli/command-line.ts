@@ -11,7 +11,8 @@ import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
-import { addKeysCommands, type KeysCommand } from './commands/operator/operator-command-line.ts'
+import type { StatusCommand } from './commands/status-command.ts'
+import { addKeysCommands, JSON_OPTION, type KeysCommand } from './commands/operator/operator-command-line.ts'
 import {
   addAuditCommand,
   addUsageCommand,
@@ -70,6 +71,7 @@ export type CommandLine =
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
+  | { readonly kind: 'status'; readonly command: StatusCommand; readonly flags: Flags }
   /** `folder` gets the copies. */
   | { readonly kind: 'backup'; readonly folder: string; readonly flags: Flags }
   | { readonly kind: 'print'; readonly text: string }
@@ -81,6 +83,9 @@ interface Listener {
 }
 
 const HELP_WIDTH = 100
+
+/** Of a server with the default options on this machine. */
+const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 /** @throws StartError */
 export function parseCommandLine(words: readonly string[]): CommandLine {
@@ -124,6 +129,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addTeamsCommands(program, (command, flags) => onCommand({ kind: 'teams', command, flags }))
   addUsageCommand(program, (command, flags) => onCommand({ kind: 'usage', command, flags }))
   addAuditCommand(program, (command, flags) => onCommand({ kind: 'audit', command, flags }))
+  addStatusCommand(program, (command, flags) => onCommand({ kind: 'status', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
@@ -196,6 +202,25 @@ function addQuantizeCommand(
     addConfigOption(quantize, name)
   quantize.action(({ mode = 'int4', output = null }: Partial<QuantizeCommand>) =>
     onCommand({ mode, output }, quantize.opts()),
+  )
+}
+
+const serverUrl = textLike('url', 'an http or https URL', (text) => /^https?:\/\/\S+$/.test(text))
+
+function addStatusCommand(program: Command, onCommand: (command: StatusCommand, flags: Flags) => void): void {
+  const status = program
+    .command('status')
+    .usage('[options]')
+    .description('show how a running server is; without an admin key only whether it is ready')
+  addCommandOption(status, 'url', {
+    kind: serverUrl,
+    defaultText: DEFAULT_URL,
+    help: 'where the server listens',
+  })
+  addCommandOption(status, 'json', JSON_OPTION)
+  for (const name of ['adminKey', 'config'] as const) addConfigOption(status, name, { heading: 'Server' })
+  status.action(({ url = DEFAULT_URL, json = false }: { url?: string; json?: boolean }) =>
+    onCommand({ url, printsJson: json }, status.opts()),
   )
 }
 

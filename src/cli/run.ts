@@ -42,6 +42,11 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runBackupCommand } = await import('./commands/backup-command.ts')
       return await runBackupCommand(commandLine.folder, { config, terminal, clock })
     }
+    if (commandLine.kind === 'status') {
+      const config = loadOptions(['adminKey'], given)
+      const { runStatusCommand } = await import('./commands/status-command.ts')
+      return await runStatusCommand(commandLine.command, { config, terminal, clock })
+    }
     if (commandLine.kind === 'usage') {
       const config = loadOptions(['apiDb', 'usageDb', 'dataDir'], given)
       const { runUsageCommand } = await import('./commands/operator/usage-command.ts')

@@ -68,7 +68,7 @@ it('are all answered', async () => {
         '',
       ])
       const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-      if (!isJson) expect(text).toMatch(/"finish_reason": ?"|message_stop|response.completed/)
+      if (!isJson) expect(text).toMatch(/"finish_reason": ?"|message_stop|response\.(?:completed|incomplete)/)
       const body = isJson ? (JSON.parse(text) as Record<string, unknown>) : {}
       last = { body, cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '' }
     }

@@ -11,6 +11,7 @@ import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
+import { completionScript, type Shell, SHELLS } from './commands/completion-command.ts'
 import type { StatusCommand } from './commands/status-command.ts'
 import { addKeysCommands, JSON_OPTION, type KeysCommand } from './commands/operator/operator-command-line.ts'
 import {
@@ -131,6 +132,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addAuditCommand(program, (command, flags) => onCommand({ kind: 'audit', command, flags }))
   addStatusCommand(program, (command, flags) => onCommand({ kind: 'status', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
+  addCompletionCommand(program, onText)
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
 }
@@ -233,6 +235,16 @@ function addBackupCommand(program: Command, onBackup: (folder: string, flags: Fl
     addConfigOption(backup, name, { heading: 'Databases' })
   }
   backup.usage('[options] <folder>').action((folder: string) => onBackup(folder, backup.opts()))
+}
+
+function addCompletionCommand(program: Command, onText: Listener['onText']): void {
+  const completion = program
+    .command('completion')
+    .description(
+      'print what a shell needs to complete commands and options; its first lines say where to put it',
+    )
+  addCommandArgument(completion, choice(SHELLS), 'shell')
+  completion.action((shell: Shell) => onText(completionScript(shell, program)))
 }
 
 /** The part of the command's help that lists options; the program's help ends with it. */

@@ -134,7 +134,7 @@ describe('UsageReports by group', () => {
           await database.destroy()
         },
       ),
-      { numRuns: lengthOf({ test: 40, soak: 1200 }) },
+      { numRuns: lengthOf({ test: 15, soak: 1200 }) },
     )
   })
 

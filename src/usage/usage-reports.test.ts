@@ -87,7 +87,7 @@ describe('UsageReports', () => {
           await database.destroy()
         },
       ),
-      { numRuns: lengthOf({ test: 60, soak: 1200 }) },
+      { numRuns: lengthOf({ test: 20, soak: 1200 }) },
     )
   })
 

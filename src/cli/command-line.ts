@@ -20,6 +20,7 @@ import {
   type AuditCommand,
   type UsageCommand,
 } from './commands/operator/report-command-line.ts'
+import { DEFAULT_URL, serverUrl } from './server-url.ts'
 import { addTeamsCommands, type TeamsCommand } from './commands/operator/teams-command-line.ts'
 import { addUsersCommands, type UsersCommand } from './commands/operator/users-command-line.ts'
 
@@ -84,9 +85,6 @@ interface Listener {
 }
 
 const HELP_WIDTH = 100
-
-/** Of a server with the default options on this machine. */
-const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 /** @throws StartError */
 export function parseCommandLine(words: readonly string[]): CommandLine {
@@ -206,8 +204,6 @@ function addQuantizeCommand(
     onCommand({ mode, output }, quantize.opts()),
   )
 }
-
-const serverUrl = textLike('url', 'an http or https URL', (text) => /^https?:\/\/\S+$/.test(text))
 
 function addStatusCommand(program: Command, onCommand: (command: StatusCommand, flags: Flags) => void): void {
   const status = program

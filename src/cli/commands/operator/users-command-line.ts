@@ -13,6 +13,7 @@ import {
   addCommandOption,
   type OnCommand,
 } from '../../command-options.ts'
+import { DEFAULT_URL, serverUrl } from '../../server-url.ts'
 import {
   addSpendingCommands,
   addSpendingOptions,
@@ -90,8 +91,6 @@ const NEW_PASSWORD = {
   defaultText: 'one is made and printed',
   help: 'password of the user, or @FILE',
 }
-
-const consoleUrl = textLike('url', 'an http or https URL', (text) => /^https?:\/\/\S+$/.test(text))
 
 const USER_ACTIONS = {
   disable: "refuse a user's keys and logins, and end the sessions, from the next request on",
@@ -173,8 +172,8 @@ function addUserInvitation(users: Command, onCommand: OnCommand<UsersCommand>): 
     help: 'days after which the links end',
   })
   addCommandOption(invite, 'url', {
-    kind: consoleUrl,
-    defaultText: 'http://127.0.0.1:8080/',
+    kind: serverUrl,
+    defaultText: DEFAULT_URL,
     help: 'where people reach the console',
   })
   addCommandOption(invite, 'json', JSON_OPTION)
@@ -185,7 +184,7 @@ function addUserInvitation(users: Command, onCommand: OnCommand<UsersCommand>): 
         2,
       )
     const { tier = 'free', role = 'user', team = null, expiresInDays = INVITATION_DAYS.default } = given
-    const { url = 'http://127.0.0.1:8080/', json: printsJson = false } = given
+    const { url = DEFAULT_URL, json: printsJson = false } = given
     onCommand({ action: 'invite', emails, tier, role, team, expiresInDays, url, printsJson }, invite.opts())
   })
 }

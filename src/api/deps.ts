@@ -46,9 +46,9 @@ export interface AppDeps {
   /** Null where the admin API is off. */
   readonly adminCheck: AdminCheck | null
   /** The same at the metrics, which other keys open too. */
+  readonly metricsCheck: AdminCheck | null
   /** Null where no traces are sent. */
   readonly tracing: Tracing | null
-  readonly metricsCheck: AdminCheck | null
   readonly accounts: AccountService
   readonly browserSessions: BrowserSessions
   readonly guests: GuestService

@@ -1,5 +1,5 @@
 /**
- * The API's description of itself: `/openapi.json`, made from the schemas that validate, and Swagger UI at `/docs/` with
+ * The API's description of itself: `/openapi.json`, made from the schemas that validate, and Swagger UI at `/docs` with
  * its assets on board. Register before the routes that it describes.
  */
 import swagger from '@fastify/swagger'

@@ -1,13 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
 import { ADMIN_KEY, createTestApp, type TestAppOptions } from '../../../test/support/servers/test-app.ts'
 import { ServiceError } from '../../core/errors.ts'
 
 async function setUp(options: TestAppOptions = {}) {
   const { listen, post } = createTestApp(options)
-  const url = `http://127.0.0.1:${await listen()}`
+  const url = `http://127.0.0.1:${await listen()}/`
   const { sluice } = createOperatorScene()
-  const status = (...words: string[]) => sluice('status', '--url', url, ...words)
+  const status = (...words: string[]) => sluice('status', '--url', url.slice(0, -1), ...words)
   return { url, post, status, asAdmin: (...words: string[]) => status('--admin-key', ADMIN_KEY, ...words) }
 }
 
@@ -57,9 +59,24 @@ describe('sluice status', () => {
       exitCode: 1,
       complaints: [
         expect.stringMatching(
-          /^sluice: No server of Sluice answers at http:\/\/127\.0\.0\.1:1 \(--url\): .+\.$/,
+          /^sluice: No server of Sluice answers at http:\/\/127\.0\.0\.1:1\/ \(--url\): .+\.$/,
         ),
       ],
     })
   })
+})
+
+it('asks below the path that a proxy gives the server', async () => {
+  const asked: (string | undefined)[] = []
+  const proxy = createServer((request, response) => {
+    asked.push(request.url)
+    response.end('{"status":"ready"}')
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void proxy.close())
+  const { port } = proxy.address() as AddressInfo
+
+  const { exitCode } = await createOperatorScene().sluice('status', '--url', `http://127.0.0.1:${port}/llm`)
+
+  expect([exitCode, asked]).toEqual([0, ['/llm/v1/ready']])
 })

@@ -6,7 +6,7 @@ import type { CommandContext } from '../terminal/terminal.ts'
 import { toJsonLine } from '../terminal/terminal-text.ts'
 
 export interface StatusCommand {
-  /** Of the server, without a path. */
+  /** Of the server; ends with a slash. */
   readonly url: string
   readonly printsJson: boolean
 }
@@ -47,7 +47,7 @@ export async function runStatusCommand(
 ): Promise<number> {
   const [adminKey] = listSecrets(config.adminKey)
   if (adminKey === undefined) return await printReadiness(command, terminal)
-  const status = await ask<ServerStatus>(command.url, '/v1/admin/status', adminKey)
+  const status = await ask<ServerStatus>(command.url, 'v1/admin/status', adminKey)
   if (command.printsJson) terminal.print(toJsonLine(status))
   else for (const line of describe(command.url, status)) terminal.print(line)
   return status.why_not_ready === null ? 0 : NOT_READY
@@ -57,7 +57,7 @@ async function printReadiness(
   { url, printsJson }: StatusCommand,
   terminal: Pick<CommandContext['terminal'], 'print'>,
 ): Promise<number> {
-  const { status, body } = await fetchJson(url, '/v1/ready', null)
+  const { status, body } = await fetchJson(url, 'v1/ready', null)
   const isReady = status === 200
   if (printsJson) terminal.print(toJsonLine({ ready: isReady, ...(body as object) }))
   else terminal.print(isReady ? `${url} is ready.` : `${url} is not ready: ${detailOf(body)}`)

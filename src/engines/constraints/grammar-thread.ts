@@ -17,6 +17,8 @@ import type { GrammarVocabulary } from './token-texts.ts'
 /** Times its limit that a compilation may last on the wall, where other work keeps the cores. */
 const LONGEST_WAIT = 6
 const SHORTEST_LOOK_MS = 20
+/** On the wall; it takes a fraction of a second where there is a core. */
+const LONGEST_START_MS = 60_000
 
 interface Compilation {
   readonly limitMs: number
@@ -73,10 +75,10 @@ export class GrammarThread {
     this.#post({ type: 'compile', key, constraint })
   }
 
-  /** The start of the thread is no part of its first compilation. */
-  #bound(limitMs: number): void {
-    if (threadOf(this.#bell) === 0)
-      this.#timer = setTimeout(() => this.#bound(limitMs), SHORTEST_LOOK_MS).unref()
+  /** The start of the thread is no part of its first compilation, unless it hangs. */
+  #bound(limitMs: number, sinceMs = performance.now()): void {
+    if (threadOf(this.#bell) === 0 && performance.now() - sinceMs < LONGEST_START_MS)
+      this.#timer = setTimeout(() => this.#bound(limitMs, sinceMs), SHORTEST_LOOK_MS).unref()
     else
       this.#giveUpAfter(limitMs, { limitMs, startedMs: performance.now(), startedCpuMs: this.#cpuMs() ?? 0 })
   }

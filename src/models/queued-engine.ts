@@ -71,32 +71,32 @@ export class QueuedEngine {
     const [line, size] = numBeams === 1 || beams === null ? [slots, 1] : [beams, numBeams]
     const queued = { place: request.place, size }
     const place = servedClasses.length === 0 ? request.place : { ...request.place, servedClasses }
-    let waiting = countSequences(request)
-    const running = new Set<number>()
+    const waiting = countSequences(request)
     const entering = line.enter(waiting, queued)
     if (entering instanceof Promise) await entering
     const counted = new CountedSequences(this.#sequences, { waiting, holdsTokens: numBeams === 1 })
     try {
       for await (const events of this.#engine.generate({ ...request, place }, signal)) {
         for (const event of events) {
-          counted.record(event)
-          if (event.type === 'sequence-start') {
-            line.begin(queued)
-            waiting--
-            running.add(event.index)
-          } else if (event.type === 'sequence-end') {
-            if (running.delete(event.index)) line.end(1, queued)
-            else {
+          switch (counted.record(event)) {
+            case 'began':
+              line.begin(queued)
+              break
+            case 'ended':
+              line.end(1, queued)
+              break
+            case 'left':
               line.leave(1, queued)
-              waiting--
-            }
+              break
+            case null:
+              break
           }
         }
         yield events
       }
     } finally {
-      line.leave(waiting, queued)
-      line.end(running.size, queued)
+      line.leave(counted.waiting, queued)
+      line.end(counted.running, queued)
       counted.end()
     }
   }

@@ -72,7 +72,16 @@ export class CountedSequences {
     counts.waiting += waiting
   }
 
-  record(event: AnswerEvent): void {
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** What the event did to its sequence; one that leaves ends without having run. */
+  record(event: AnswerEvent): 'began' | 'ended' | 'left' | null {
     const counts = this.#counts
     switch (event.type) {
       case 'sequence-start':
@@ -82,17 +91,18 @@ export class CountedSequences {
         counts.cachedTokens += event.cachedTokens
         this.#running.set(event.index, 0)
         this.#hold(event.index, event.promptTokens)
-        break
+        return 'began'
       case 'text-delta':
         this.#hold(event.index, event.tokenIds.length)
-        break
+        return null
       case 'sequence-end':
-        if (!this.#end(event.index)) this.#wait(-1)
-        break
+        if (this.#end(event.index)) return 'ended'
+        this.#wait(-1)
+        return 'left'
       case 'reasoning-delta':
       case 'tool-call-start':
       case 'tool-call-delta':
-        break
+        return null
     }
   }
 

@@ -27,6 +27,7 @@ const app = buildApp({
   defaultMaxTokens: 256,
   registry,
   quantizeJobs: none,
+  checkCheckpoint: none,
   modelAdmin: 'key',
   authenticator: createOpenAuthenticator(),
   adminCheck: null,

@@ -26,6 +26,7 @@ import type { TokenBudgets } from '../limits/token-budgets.ts'
 import type { RequestLimiter } from '../limits/request-limiter.ts'
 import type { QuantizeJobs } from '../models/quantize-jobs.ts'
 import type { Models } from '../models/registry.ts'
+import type { CheckCheckpoint } from '../protocol/checkpoint-report.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -38,6 +39,7 @@ import type { StartSilenceTimer } from './event-stream.ts'
 export interface AppDeps {
   readonly registry: Models
   readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
+  readonly checkCheckpoint: CheckCheckpoint
   /** The access class of quantization: any key, or the admin key. */
   readonly modelAdmin: 'key' | 'admin'
   /** Of a chat that names no number; `context` is as many as its tier and the model's context allow. */

@@ -24,6 +24,9 @@ import type { Tracing } from '../telemetry/tracing.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { NO_MODEL_STATES } from '../telemetry/model-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
+import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
+import { mayUseGpu } from '../checkpoints/memory/memory-need.ts'
+import type { CheckCheckpoint } from '../protocol/checkpoint-report.ts'
 import { readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
 import { openSharedState, type OpenedState } from './open-shared-state.ts'
@@ -140,6 +143,7 @@ export async function openService(
     ...guards,
     registry,
     quantizeJobs,
+    checkCheckpoint: createCheckpointCheck(config),
     modelAdmin: config.modelAdmin ?? 'key',
     defaultMaxTokens: config.defaultMaxTokens,
     console: config.disableConsole ? null : readConsole(CONSOLE_FOLDER),
@@ -214,6 +218,15 @@ async function openTraces({ otlpEndpoint: endpoint }: ServerConfig, log: Log): P
   if (endpoint === null) return null
   const { openTracing } = await import('../telemetry/tracing.ts')
   return openTracing({ endpoint, version: packageVersion(), clock: systemClock, log })
+}
+
+function createCheckpointCheck(config: ServerConfig): CheckCheckpoint {
+  return async (source, servingBytes) => {
+    // Loaded on demand: readers of checkpoints, which a worker process has no other use for.
+    const { checkCheckpoint } = await import('../checkpoints/check-checkpoint.ts')
+    const availableBytes = mayUseGpu(config) ? null : availableMemoryBytes()
+    return await checkCheckpoint(source, { ...config, availableBytes, servingBytes })
+  }
 }
 
 /** Beside the program when it was built. */

@@ -47,7 +47,8 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
   32: 'BF16',
 }
 
-type Headers = Pick<GgufModel, 'architecture' | 'metadata' | 'tensors'>
+/** What is known of a checkpoint before its weights are read. */
+export type CheckpointHeaders = Pick<GgufModel, 'architecture' | 'metadata' | 'tensors'>
 
 type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantization'>>
 
@@ -65,9 +66,23 @@ interface OutlineOptions {
  */
 export async function outlineCheckpoint(
   source: OutlinedSource,
-  { maxSeqLen, signal, plan = planInWorker }: OutlineOptions,
+  options: OutlineOptions,
 ): Promise<CheckpointOutline> {
-  const headers = await readHeaders(source, (files) => plan(files, 'source', signal))
+  return outlineOf(await readCheckpointHeaders(source, options), options)
+}
+
+/** @throws StartError as `outlineCheckpoint`. */
+export function readCheckpointHeaders(
+  source: OutlinedSource,
+  { signal, plan = planInWorker }: Pick<OutlineOptions, 'signal' | 'plan'>,
+): Promise<CheckpointHeaders> {
+  return readHeaders(source, (files) => plan(files, 'source', signal))
+}
+
+export function outlineOf(
+  headers: CheckpointHeaders,
+  { maxSeqLen }: Pick<OutlineOptions, 'maxSeqLen'>,
+): CheckpointOutline {
   const { architecture, metadata, tensors } = headers
   const tokens = metadata.get('tokenizer.ggml.tokens')
   const contextLength = numberValue(metadata, `${architecture}.context_length`)
@@ -88,7 +103,7 @@ export async function outlineCheckpoint(
 async function readHeaders(
   source: OutlinedSource,
   plan: (files: HfFiles) => Promise<PlannedFile>,
-): Promise<Headers> {
+): Promise<CheckpointHeaders> {
   const files = await findCheckpointFiles(source)
   if (files.kind === 'gguf') {
     const model = await openGgufModel(files.path)
@@ -103,7 +118,7 @@ async function readHeaders(
   return { architecture: architecture?.type === 'string' ? architecture.value : '', metadata, tensors }
 }
 
-function kvElementsPerToken({ architecture, metadata }: Headers): number {
+function kvElementsPerToken({ architecture, metadata }: CheckpointHeaders): number {
   const read = (name: string) => numberValue(metadata, `${architecture}.${name}`)
   const layers = read('block_count') ?? 0
   const heads = read('attention.head_count')
@@ -115,6 +130,6 @@ function kvElementsPerToken({ architecture, metadata }: Headers): number {
   return layers * kvHeads * (keySize + valueSize)
 }
 
-function fileType({ metadata, tensors }: Headers): string {
+function fileType({ metadata, tensors }: CheckpointHeaders): string {
   return FILE_TYPES[numberValue(metadata, 'general.file_type') ?? -1] ?? mostCommonType(tensors) ?? 'unknown'
 }

@@ -46,7 +46,7 @@ export async function quantizedTypeOf(options: CheckpointPaths): Promise<GgmlTyp
 }
 
 /** @throws StartError when a model is quantized already. */
-export function checkFullPrecision(model: GgufModel): void {
+export function checkFullPrecision(model: Pick<GgufModel, 'path' | 'tensors'>): void {
   const type = quantizedType(model)
   if (type === null) return
   throw badFile(

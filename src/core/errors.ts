@@ -55,6 +55,7 @@ export const ERRORS = {
   ),
   chat_template_failed: row(400, "The chat template of model '{model}' refuses these messages: {message}"),
   model_not_loadable: row(400, "Model '{model}' was not registered: {message}"),
+  checkpoint_not_servable: row(400, 'The checkpoint cannot be served: {message}'),
   wrong_password: row(400, 'current_password is not the password of this account.'),
   user_required: row(
     400,

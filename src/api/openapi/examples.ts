@@ -98,6 +98,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   createTeam: one({ name: 'research', monthly_token_budget: 50_000_000 }),
   changeTeam: one({ monthly_token_budget: 80_000_000 }),
   invite: one({ emails: ['cyd@example.org', 'eve@example.org'], tier: 'pro', expires_in_days: 7 }),
+  checkModel: [{ summary: 'The bundled model', value: { checkpoint: 'demo', quantization: 'int8' } }],
   registerModel: [{ summary: 'The bundled model', value: { id: 'second', checkpoint: 'demo' } }],
 }
 

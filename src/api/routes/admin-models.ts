@@ -1,5 +1,5 @@
 /**
- * `/v1/admin/models`: registers, replaces and unregisters models while the server runs, for the holder of the admin key. An id
+ * `/v1/admin/models`: checks, registers, replaces and unregisters models while the server runs, for the holder of the admin key. An id
  * may contain `/`, written plain or as `%2F`; `default` is the default model.
  */
 import type { FastifyInstance } from 'fastify'
@@ -12,10 +12,13 @@ import { DEFAULT_MODEL_ID, type Models } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
+  checkedModel,
+  checkModelRequest,
   model,
   modelParams,
   registerModelQuery,
   registerModelRequest,
+  toCheckedModel,
   toModel,
   unregisteredModel,
 } from '../schemas/models.ts'
@@ -27,8 +30,34 @@ const ADMIN = { tag: 'Admin', access: 'admin' } as const
 
 export function registerAdminModelRoutes(
   app: FastifyInstance,
-  { registry, log }: Pick<AppDeps, 'registry' | 'log'>,
+  { registry, checkCheckpoint, log }: Pick<AppDeps, 'registry' | 'checkCheckpoint' | 'log'>,
 ): void {
+  addRoute(app, 'POST /v1/admin/models/check', {
+    operationId: 'checkModel',
+    audit: 'model.check',
+    summary: 'What a checkpoint is, how large, and whether it fits; loads and downloads nothing',
+    ...ADMIN,
+    body: checkModelRequest,
+    maxBodyBytes: MAX_REGISTRATION_BYTES,
+    ok: checkedModel,
+    errors: ['checkpoint_not_servable'],
+    handler: async ({ body, context }) => {
+      const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
+      context.adminTarget = checkpoint
+      const servingBytes = registry
+        .list()
+        .filter(({ state }) => state !== 'failed')
+        .reduce((sum, { outline }) => sum + (outline?.sizeBytes ?? 0), 0)
+      try {
+        const source = { checkpoint, modelConfig, tokenizer, quantization }
+        return toCheckedModel(await checkCheckpoint(source, servingBytes))
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error
+        throw new ServiceError('checkpoint_not_servable', { message: error.message }, { cause: error })
+      }
+    },
+  })
+
   addRoute(app, 'POST /v1/admin/models', {
     operationId: 'registerModel',
     audit: 'model.register',

@@ -7,6 +7,7 @@ import { TOOL_FORMATS } from '../../core/tool-format.ts'
 import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
+import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
 import { ValueProblem, type ValueKind } from '../../config/value-kinds.ts'
 import { endpointUrl, modelName, upstreamSecret } from '../../config/upstream-kinds.ts'
 import { arrayOf, isJsonObject, must, nullableWithDefault, text } from './fields.ts'
@@ -125,6 +126,58 @@ const policyFields = {
     .describe('The ids of keys that may use it, beside `tiers`.'),
 }
 
+function checkpointFields() {
+  return {
+    checkpoint: path().describe(
+      'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
+    ),
+    model_config: besideCheckpoint(),
+    tokenizer: besideCheckpoint(),
+    quantization: nullableWithDefault(quantization(), 'none'),
+  }
+}
+
+export const checkModelRequest = z
+  .object(checkpointFields(), { error: 'must be a JSON object' })
+  .meta({ id: 'CheckModelRequest' })
+
+export const checkedModel = z
+  .object({
+    architecture: z.string(),
+    parameters: z.number(),
+    quantization: z.string().describe('Of the checkpoint as it is.'),
+    size_bytes: z
+      .number()
+      .describe('Of the weights as they would be served; an estimate where they are to be quantized.'),
+    download_bytes: z.number().describe('What is not on this server yet.'),
+    max_seq_len: z.number().describe('Tokens that a sequence may reach.'),
+    kv_cache_bytes: z.number().describe('Of all slots of one replica.'),
+    needed_bytes: z.number().describe('Memory of all replicas, while they are loaded.'),
+    available_bytes: z
+      .number()
+      .nullable()
+      .describe('Memory beside the models that serve; null where a GPU may hold it.'),
+    fits: z.boolean().nullable().describe('Null where that is not known before it is loaded.'),
+    problem: z.string().nullable().describe('Why it does not fit.'),
+  })
+  .meta({ id: 'CheckedModel' })
+
+export function toCheckedModel(report: CheckpointReport): z.output<typeof checkedModel> {
+  return {
+    architecture: report.architecture,
+    parameters: report.parameters,
+    quantization: report.quantization,
+    size_bytes: report.sizeBytes,
+    download_bytes: report.downloadBytes,
+    max_seq_len: report.maxSeqLen,
+    kv_cache_bytes: report.kvCacheBytes,
+    needed_bytes: report.neededBytes,
+    available_bytes: report.availableBytes,
+    fits: report.availableBytes === null ? null : report.problem === null,
+    problem: report.problem,
+  }
+}
+
 const remoteModelRequest = z
   .object({
     id: modelId(),
@@ -145,12 +198,7 @@ const localModelRequest = z
     {
       id: modelId(),
       engine: z.literal('llama.cpp').optional(),
-      checkpoint: path().describe(
-        'On the server: a .gguf file, a .safetensors file, or a folder in the Hugging Face layout; or hf:org/repo[:file.gguf].',
-      ),
-      model_config: besideCheckpoint(),
-      tokenizer: besideCheckpoint(),
-      quantization: nullableWithDefault(quantization(), 'none'),
+      ...checkpointFields(),
       tool_format: nullableWithDefault(toolFormat(), 'auto').describe('How the model writes tool calls.'),
       ...policyFields,
     },

@@ -33,10 +33,15 @@ export async function openGgufModel(path: string): Promise<GgufModel> {
   const firstPath = splitPath(path, 1) ?? path
   const first = await readGgufFile(firstPath)
   const count = numberValue(first.header.metadata, 'split.count') ?? 1
-  const files = count > 1 ? [first, ...(await readOtherSplits(firstPath, count))] : [first]
+  return joinSplits([first, ...(count > 1 ? await readOtherSplits(firstPath, count) : [])])
+}
+
+/** The model of a file, or of all its splits in order. @throws StartError as `openGgufModel`. */
+export function joinSplits(files: readonly [GgufFile, ...GgufFile[]]): GgufModel {
   const tensors = files.flatMap(({ header }) => header.tensors)
-  if (count > 1) checkSplits(files, tensors.length)
-  const { metadata } = first.header
+  if (files.length > 1) checkSplits(files, tensors.length)
+  const [{ path: firstPath, header }] = files
+  const { metadata } = header
   return {
     path: firstPath,
     filePaths: files.map((file) => file.path),
@@ -47,7 +52,7 @@ export async function openGgufModel(path: string): Promise<GgufModel> {
   }
 }
 
-interface GgufFile {
+export interface GgufFile {
   readonly path: string
   readonly sizeBytes: number
   readonly header: GgufHeader
@@ -58,15 +63,32 @@ export async function readGgufFile(path: string): Promise<GgufFile> {
   try {
     await using handle = await openFile(path)
     const { size } = await handle.stat()
-    for (let wanted = FIRST_READ_BYTES; ;) {
-      const bytes = Buffer.alloc(Math.min(wanted, size))
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-      const parsed = parseOrGrow({ path, bytes: bytes.subarray(0, bytesRead), fileSizeBytes: size })
-      if ('header' in parsed) return { path, sizeBytes: size, header: parsed.header }
-      wanted = Math.max(parsed.neededBytes, wanted * 4)
+    const read = async (count: number) => {
+      const bytes = Buffer.alloc(count)
+      const { bytesRead } = await handle.read(bytes, 0, count, 0)
+      return bytes.subarray(0, bytesRead)
     }
+    return await readGgufHeader({ path, sizeBytes: size, read })
   } catch (error) {
     throw fileError('read', path, error)
+  }
+}
+
+interface HeaderBytes {
+  readonly path: string
+  /** Of the whole file. */
+  readonly sizeBytes: number
+  /** Its first bytes. */
+  readonly read: (count: number) => Promise<Buffer>
+}
+
+/** Reads as much of a file as its header needs. @throws StartError */
+export async function readGgufHeader({ path, sizeBytes, read }: HeaderBytes): Promise<GgufFile> {
+  for (let wanted = FIRST_READ_BYTES; ;) {
+    const bytes = await read(Math.min(wanted, sizeBytes))
+    const parsed = parseOrGrow({ path, bytes, fileSizeBytes: sizeBytes })
+    if ('header' in parsed) return { path, sizeBytes, header: parsed.header }
+    wanted = Math.max(parsed.neededBytes, wanted * 4)
   }
 }
 

@@ -37,29 +37,40 @@ export interface PullOptions {
  * @throws StartError with one sentence saying what is wrong.
  */
 export async function pullModel(text: string, options: PullOptions): Promise<string> {
-  const reference = parseHubReference(text)
-  const { cacheDir, isOffline, ...settings } = readHubSettings(options.env)
-  const cache = new HubCache(cacheDir, reference.repo)
-  if (isOffline) return await findOrRefuse(cache, reference)
-  const { signal = new AbortController().signal, silenceMs = 30_000 } = options
-  const client = new HubClient({ ...settings, reference, signal, silenceMs })
+  const { isOffline, ...hub } = openHub(text, options)
+  if (isOffline) return await findOrRefuse(hub.cache, hub.reference)
   try {
-    return await pull({ ...options, signal, reference, cache, client })
+    return await pull({ ...options, ...hub })
   } catch (error) {
-    if (signal.aborted) {
+    if (hub.signal.aborted) {
       throw new StartError(
         `The download of ${text} was interrupted; what has arrived is kept for the next one.`,
       )
     }
-    throw cacheFailure(cacheDir, error)
+    throw cacheFailure(hub.cache.cacheDir, error)
   }
 }
 
-interface PullContext extends PullOptions {
-  readonly signal: AbortSignal
+interface OpenedHub {
   readonly reference: HubReference
   readonly cache: HubCache
   readonly client: HubClient
+  /** Whether only what was pulled before may be used. */
+  readonly isOffline: boolean
+  readonly signal: AbortSignal
+}
+
+/** One repository, there and in the cache. @throws StartError with exit code 2 where the reference is none. */
+export function openHub(text: string, options: Pick<PullOptions, 'env' | 'signal' | 'silenceMs'>): OpenedHub {
+  const reference = parseHubReference(text)
+  const { cacheDir, isOffline, ...settings } = readHubSettings(options.env)
+  const { signal = new AbortController().signal, silenceMs = 30_000 } = options
+  const client = new HubClient({ ...settings, reference, signal, silenceMs })
+  return { reference, cache: new HubCache(cacheDir, reference.repo), client, isOffline, signal }
+}
+
+interface PullContext extends PullOptions, Omit<OpenedHub, 'isOffline'> {
+  readonly signal: AbortSignal
 }
 
 async function pull(context: PullContext): Promise<string> {
@@ -155,7 +166,7 @@ async function weightsOf(
 }
 
 /** The path of a model that was pulled whole before, by any tool; null otherwise. */
-async function findInCache(cache: HubCache, reference: HubReference): Promise<string | null> {
+export async function findInCache(cache: HubCache, reference: HubReference): Promise<string | null> {
   const commit = await cache.readRef(reference.revision)
   if (commit === null) return null
   const names = await cache.listSnapshot(commit)
@@ -169,7 +180,7 @@ async function findInCache(cache: HubCache, reference: HubReference): Promise<st
   }
 }
 
-async function findOrRefuse(cache: HubCache, reference: HubReference): Promise<string> {
+export async function findOrRefuse(cache: HubCache, reference: HubReference): Promise<string> {
   const found = await findInCache(cache, reference)
   if (found !== null) return found
   const what = reference.file === null ? reference.repo : `${reference.file} of ${reference.repo}`

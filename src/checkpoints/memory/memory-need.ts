@@ -90,10 +90,15 @@ export function neededBytes({ weightBytes, kvCacheBytes, replicas, sourceBytes }
 
 /** @throws StartError with the numbers when more is needed than there is. */
 export function checkMemory(model: string, need: MemoryNeed, inUse: MemoryInUse): void {
+  const problem = findMemoryProblem(model, need, inUse)
+  if (problem !== null) throw new StartError(problem)
+}
+
+/** One sentence with the numbers when more is needed than there is; null when it fits. */
+export function findMemoryProblem(model: string, need: MemoryNeed, inUse: MemoryInUse): string | null {
   const { availableBytes, servingBytes, loadingBytes } = inUse
-  if (neededBytes(need) + servingBytes + loadingBytes > availableBytes) {
-    throw new StartError(toRefusal(model, need, inUse))
-  }
+  const fits = neededBytes(need) + servingBytes + loadingBytes <= availableBytes
+  return fits ? null : toRefusal(model, need, inUse)
 }
 
 function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string {

@@ -36,6 +36,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/admin/users': ACCOUNT,
   '/v1/admin/users/x': { tier: 'pro' },
   '/v1/admin/models': { id: 'm', checkpoint: 'm.gguf' },
+  '/v1/admin/models/check': { checkpoint: 'm' },
 }
 
 /** Path, parameter, and the rule that its error names. */

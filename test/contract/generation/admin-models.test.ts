@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { StartError } from '../../../src/core/errors.ts'
 import type { OpenEngine } from '../../../src/models/registry.ts'
 import type { Engine, ModelOutline } from '../../../src/protocol/engine.ts'
+import type { CheckCheckpoint, CheckpointReport } from '../../../src/protocol/checkpoint-report.ts'
 import { sayOk, ScriptedEngine } from '../../support/engines/scripted-engine.ts'
 import { ADMIN_KEY, createTestApp, KEY } from '../../support/servers/test-app.ts'
 
@@ -217,6 +218,93 @@ describe('POST /v1/admin/models', () => {
     const answer = await register(body, '?wait=no')
     expect(answer.statusCode).toBe(400)
     expect(answer.json().detail).toBe('wait must be one of true, false, but was "no".')
+  })
+})
+
+describe('POST /v1/admin/models/check', () => {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  const REPORT: CheckpointReport = {
+    architecture: 'llama',
+    parameters: 10,
+    quantization: 'F16',
+    sizeBytes: 20,
+    downloadBytes: 5,
+    maxSeqLen: 64,
+    kvCacheBytes: 7,
+    neededBytes: 27,
+    availableBytes: 100,
+    problem: null,
+  }
+  const check = async (checkCheckpoint: CheckCheckpoint, payload: object, openEngine = succeed) => {
+    const { call } = createTestApp({ checkCheckpoint, openEngine })
+    return call({ method: 'POST', url: `${MODELS}/check`, headers, payload })
+  }
+
+  it('answers what a load would need, beside the models that serve, and registers nothing', async () => {
+    const seen: unknown[] = []
+    const { call } = createTestApp({
+      openEngine: succeed,
+      checkCheckpoint: async (...given) => {
+        seen.push(given)
+        return REPORT
+      },
+    })
+    const payload = { checkpoint: 'hf:a/b', quantization: 'int8', model_config: 'c.json' }
+    const answer = await call({ method: 'POST', url: `${MODELS}/check`, headers, payload })
+
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({
+      architecture: 'llama',
+      parameters: 10,
+      quantization: 'F16',
+      size_bytes: 20,
+      download_bytes: 5,
+      max_seq_len: 64,
+      kv_cache_bytes: 7,
+      needed_bytes: 27,
+      available_bytes: 100,
+      fits: true,
+      problem: null,
+    })
+    const source = { checkpoint: 'hf:a/b', modelConfig: 'c.json', tokenizer: null, quantization: 'int8' }
+    expect(seen).toEqual([[source, 0]])
+    expect((await call('/v1/models')).json().data).toHaveLength(1)
+  })
+
+  it('says why it does not fit, and nothing of fitting where a GPU may hold it', async () => {
+    const problem = "'m' needs 200 MB of memory."
+    const small = await check(async () => ({ ...REPORT, problem }), { checkpoint: 'm' })
+    expect(small.json()).toMatchObject({ fits: false, problem })
+    const gpu = await check(async () => ({ ...REPORT, availableBytes: null }), { checkpoint: 'm' })
+    expect(gpu.json()).toMatchObject({ fits: null, available_bytes: null })
+  })
+
+  it('is 400 with the sentence of a load that would fail, and for anyone else 401', async () => {
+    const refused = await check(() => Promise.reject(new StartError("'x.gguf' is damaged.")), {
+      checkpoint: 'x.gguf',
+    })
+    expect(refused.statusCode).toBe(400)
+    expect(refused.headers['x-error-code']).toBe('checkpoint_not_servable')
+    expect(refused.json()).toEqual({ detail: "The checkpoint cannot be served: 'x.gguf' is damaged." })
+    const { call } = createTestApp({ openEngine: succeed })
+    const stranger = await call({
+      method: 'POST',
+      url: `${MODELS}/check`,
+      payload: { checkpoint: '/etc/passwd' },
+    })
+    expect(stranger.statusCode).toBe(401)
+  })
+
+  it.each([
+    [{}, 'checkpoint is required.'],
+    [
+      { checkpoint: 'm', quantization: 'int5' },
+      'quantization must be one of none, int4, int8, fp8, but was "int5".',
+    ],
+  ])('%j is 400', async (body, detail) => {
+    const answer = await check(async () => REPORT, body)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({ detail })
   })
 })
 

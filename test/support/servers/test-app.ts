@@ -82,6 +82,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
         throw new StartError('Nothing is quantized here.', 1)
       },
     }),
+    checkCheckpoint: () => Promise.reject(new StartError('Nothing is checked here.', 1)),
     modelAdmin: 'key',
     defaultMaxTokens: 256,
     authenticator: createStaticKeyAuthenticator([KEY], 'salt'),

@@ -1,7 +1,7 @@
 /** Loads a model from the server's disk or the hub, in the place of another where it has the same id; what it needs is shown before. */
 import { useState } from 'preact/hooks'
-import { ApiError, call } from '../../api/client.ts'
-import { formatBytes, formatShort } from '../../format.ts'
+import { call } from '../../api/client.ts'
+import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -9,13 +9,16 @@ import { Problem } from '../../ui/states.tsx'
 import { useTask } from '../../ui/use-task.ts'
 
 interface Check {
-  readonly size_bytes?: number | null
-  readonly parameters?: number | null
-  readonly quantization?: string | null
-  readonly architecture?: string | null
-  readonly needed_bytes?: number | null
-  readonly available_bytes?: number | null
-  readonly fits?: boolean | null
+  readonly architecture: string
+  readonly parameters: number
+  readonly quantization: string
+  readonly size_bytes: number
+  readonly download_bytes: number
+  readonly max_seq_len: number
+  readonly needed_bytes: number
+  readonly available_bytes: number | null
+  readonly fits: boolean | null
+  readonly problem: string | null
 }
 
 const QUANTIZATIONS = [
@@ -46,7 +49,10 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   const [check, setCheck] = useState<Check | null>(null)
   const task = useTask()
   const realId = id.trim() === '' ? idOf(checkpoint.trim()) : id.trim()
-  const look = async (): Promise<void> => setCheck(await checkModel(checkpoint.trim()))
+  const look = async (): Promise<void> => {
+    const body = { checkpoint: checkpoint.trim(), quantization }
+    setCheck(await call<Check>('POST v1/admin/models/check', { body }))
+  }
   const load = async (): Promise<void> => {
     const body = { id: realId, checkpoint: checkpoint.trim(), quantization }
     await call('POST v1/admin/models', { query: { wait: 'false' }, body })
@@ -88,7 +94,10 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
             label="Quantization"
             choices={QUANTIZATIONS}
             value={quantization}
-            onValue={setQuantization}
+            onValue={(mode) => {
+              setQuantization(mode)
+              setCheck(null)
+            }}
           />
         </div>
         {check !== null && <Findings check={check} />}
@@ -107,37 +116,23 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   )
 }
 
-/** A server that cannot look beforehand finds out while it loads. */
-async function checkModel(checkpoint: string): Promise<Check> {
-  try {
-    return await call<Check>('POST v1/admin/models/check', { body: { checkpoint } })
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && error.code === 'not_found') return {}
-    throw error
-  }
-}
-
 function Findings({ check }: { readonly check: Check }) {
-  const {
-    size_bytes: size,
-    parameters,
-    quantization,
-    architecture,
-    needed_bytes: needed,
-    available_bytes: free,
-  } = check
+  const { download_bytes: download, available_bytes: free } = check
   const facts = [
-    ...(architecture ? [['Architecture', architecture]] : []),
-    ...(typeof parameters === 'number' ? [['Parameters', formatShort(parameters)]] : []),
-    ...(quantization ? [['Weights', quantization]] : []),
-    ...(typeof size === 'number' ? [['Size', formatBytes(size)]] : []),
-    ...(typeof needed === 'number' ? [['Memory needed', formatBytes(needed)]] : []),
-    ...(typeof free === 'number' ? [['Memory free', formatBytes(free)]] : []),
+    ['Architecture', check.architecture || 'unknown'],
+    ['Parameters', formatShort(check.parameters)],
+    ['Weights', check.quantization],
+    ['Size served', formatBytes(check.size_bytes)],
+    ...(download > 0 ? [['To download', formatBytes(download)]] : []),
+    ['Context', `${formatNumber(check.max_seq_len)} tokens`],
+    ['Memory needed', formatBytes(check.needed_bytes)],
+    ...(free === null ? [] : [['Memory free', formatBytes(free)]]),
   ]
   return (
     <div class="stack tight" role="status">
-      {check.fits === false && <div class="note warn">It does not fit into the memory that is free.</div>}
+      {check.problem !== null && <div class="note warn">{check.problem}</div>}
       {check.fits === true && <div class="note">It fits.</div>}
+      {check.fits === null && <div class="note">A GPU may hold it: whether it fits, the load finds out.</div>}
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -1,0 +1,115 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type HubServer, startHub } from '../../test/support/checkpoints/hub-server.ts'
+import { writeTinyModel } from '../../test/support/engines/llamacpp-tiny-model.ts'
+import { DEMO_MODEL } from '../../test/support/servers/server-process.ts'
+import { StartError } from '../core/errors.ts'
+import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
+import { checkCheckpoint, type CheckOptions } from './check-checkpoint.ts'
+import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
+import { openGgufModel } from './gguf/gguf-file.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sluice-check-'))
+const tiny = path.join(folder, 'tiny.gguf')
+beforeAll(() => writeTinyModel(tiny))
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => void vi.unstubAllEnvs())
+
+const OPTIONS: CheckOptions = {
+  maxBatchSize: 4,
+  maxSeqLen: null,
+  kvCacheType: 'f16',
+  replicas: 2,
+  availableBytes: 1e12,
+  servingBytes: 0,
+  // In this thread: the worker runs built code.
+  plan: async (source, type) => plannedFile(await planConversion(source, type)),
+}
+
+const check = (checkpoint: string, given: Partial<CheckedSource> = {}, options: Partial<CheckOptions> = {}) =>
+  checkCheckpoint(
+    { checkpoint, modelConfig: null, tokenizer: null, quantization: 'none', ...given },
+    { ...OPTIONS, ...options },
+  )
+
+/** Every file of the demo model, the weights where the Hub keeps large files. */
+const demoFiles = () =>
+  Object.fromEntries(readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))]))
+
+async function useHub(files: Record<string, Buffer>): Promise<HubServer> {
+  const hub = await startHub(files, { repo: 'acme/m', largeBytes: 10_000 })
+  vi.stubEnv('HF_ENDPOINT', hub.endpoint)
+  vi.stubEnv('HF_HUB_CACHE', path.join(folder, 'cache'))
+  vi.stubEnv('HF_TOKEN_PATH', path.join(folder, 'no-token'))
+  return hub
+}
+
+const withoutDownload = ({ downloadBytes: _, ...report }: CheckpointReport) => report
+
+describe('a checkpoint of this machine', () => {
+  it('is told with the memory of all replicas, and fits to the byte', async () => {
+    const { tensors, architecture } = await openGgufModel(tiny)
+    const report = await check(tiny)
+    const weights = tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    expect(report).toMatchObject({ architecture, sizeBytes: weights, downloadBytes: 0, problem: null })
+    expect(report.kvCacheBytes).toBeGreaterThan(0)
+    expect(report.neededBytes).toBe(2 * (weights + report.kvCacheBytes))
+
+    const { neededBytes } = report
+    expect((await check(tiny, {}, { availableBytes: neededBytes + 9, servingBytes: 9 })).problem).toBeNull()
+    const full = await check(tiny, {}, { availableBytes: neededBytes + 8, servingBytes: 9 })
+    expect(full.problem).toMatch(
+      /^'tiny' needs \d+ MB of memory \(.*\), beside 1 MB for the models that serve/,
+    )
+    expect(full.availableBytes).toBe(neededBytes - 1)
+  })
+
+  it('to be quantized needs its source and the smaller weights while they are made', async () => {
+    const plain = await check(DEMO_MODEL)
+    const int4 = await check(DEMO_MODEL, { quantization: 'int4' })
+    expect(int4.sizeBytes).toBeLessThan(plain.sizeBytes / 2)
+    expect(int4.neededBytes).toBe(plain.sizeBytes + 2 * (int4.sizeBytes + int4.kvCacheBytes))
+    expect(int4.quantization).toBe(plain.quantization)
+  })
+
+  it('that could not be loaded is refused with the sentence of the load', async () => {
+    await expect(check(path.join(folder, 'none.gguf'))).rejects.toThrow(/none\.gguf: it does not exist/)
+    await expect(check(path.join(folder, 'none.gguf'))).rejects.toBeInstanceOf(StartError)
+  })
+
+  it('that a GPU may hold is told without whether it fits', async () => {
+    expect(await check(tiny, {}, { availableBytes: null })).toMatchObject({
+      availableBytes: null,
+      problem: null,
+    })
+  })
+})
+
+describe('a model of the Hub', () => {
+  it('in the Hugging Face layout is told from its config.json, and its weights stay there', async () => {
+    const files = demoFiles()
+    const hub = await useHub(files)
+    const report = await check('hf:acme/m')
+    expect(withoutDownload(report)).toEqual(withoutDownload(await check(DEMO_MODEL)))
+    const served = Object.keys(files).filter((name) =>
+      /^(config|generation_config|tokenizer|model)/.test(name),
+    )
+    expect(report.downloadBytes).toBe(served.reduce((sum, name) => sum + (files[name]?.length ?? 0), 0))
+    expect(hub.downloads().map((request) => request.path)).not.toContain('/model.safetensors')
+  })
+
+  it('in GGUF is told from the beginning of its file', async () => {
+    await useHub({ 'tiny.gguf': readFileSync(tiny) })
+    const report = await check('hf:acme/m:tiny.gguf')
+    expect(withoutDownload(report)).toEqual(withoutDownload(await check(tiny)))
+    expect(report.downloadBytes).toBe(readFileSync(tiny).length)
+  })
+
+  it('that is not there is refused', async () => {
+    await useHub({ 'README.md': Buffer.from('nothing') })
+    await expect(check('hf:acme/m')).rejects.toThrow('acme/m has no .safetensors or .gguf file to serve.')
+    await expect(check('hf:acme/other')).rejects.toThrow(/There is no model acme\/other/)
+  })
+})

@@ -1,0 +1,72 @@
+/**
+ * Looks at a checkpoint as a load would, and loads nothing: reads its headers, from the Hub where it is not on this machine,
+ * and computes the memory that it would need.
+ */
+import type { RunnerOptions } from '../protocol/runner-options.ts'
+import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
+import { bundledOr } from './bundled-model.ts'
+import type { planInWorker } from './conversion/conversion-thread.ts'
+import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
+import { checkpointName, isHubReference } from './hub/hub-reference.ts'
+import { findMemoryProblem, type MemoryNeed, memoryNeed, neededBytes } from './memory/memory-need.ts'
+import { checkFullPrecision, estimateBytes, quantFormat } from './quantization-plan.ts'
+
+export interface CheckOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
+  readonly replicas: number
+  /** Null where a GPU may hold it. */
+  readonly availableBytes: number | null
+  /** Weights of the models that serve or load. */
+  readonly servingBytes: number
+  /** How the conversion of a checkpoint is planned. @default in a worker thread */
+  readonly plan?: typeof planInWorker
+}
+
+/** @throws StartError with one sentence saying why it could not be served. */
+export async function checkCheckpoint(
+  source: CheckedSource,
+  options: CheckOptions,
+): Promise<CheckpointReport> {
+  const { availableBytes, servingBytes } = options
+  const { headers, downloadBytes } = await readHeaders(source, options)
+  const outline = outlineOf(headers, options)
+  const need = { ...memoryNeed(outline, options), ...weightsNeed(source, headers) }
+  const inUse = { availableBytes: availableBytes ?? Number.POSITIVE_INFINITY, servingBytes, loadingBytes: 0 }
+  return {
+    architecture: outline.architecture,
+    parameters: outline.parameters,
+    quantization: outline.quantization,
+    sizeBytes: need.weightBytes,
+    downloadBytes,
+    maxSeqLen: outline.maxSeqLen,
+    kvCacheBytes: need.kvCacheBytes,
+    neededBytes: neededBytes(need),
+    availableBytes: availableBytes === null ? null : Math.max(0, availableBytes - servingBytes),
+    problem: findMemoryProblem(checkpointName(source.checkpoint), need, inUse),
+  }
+}
+
+/** @throws StartError where the weights are quantized already. */
+function weightsNeed(
+  { checkpoint, quantization }: CheckedSource,
+  headers: CheckpointHeaders,
+): Pick<MemoryNeed, 'sourceBytes' | 'weightBytes'> {
+  const sourceBytes = headers.tensors.reduce((sum, tensor) => sum + tensor.sizeBytes, 0)
+  if (quantization === 'none') return { sourceBytes: 0, weightBytes: sourceBytes }
+  checkFullPrecision({ path: checkpoint, tensors: headers.tensors })
+  return { sourceBytes, weightBytes: estimateBytes(quantFormat(quantization, headers), headers) }
+}
+
+async function readHeaders(
+  source: CheckedSource,
+  { plan }: Pick<CheckOptions, 'plan'>,
+): Promise<{ readonly headers: CheckpointHeaders; readonly downloadBytes: number }> {
+  const read = async (checkpoint: string) => ({
+    headers: await readCheckpointHeaders({ ...source, checkpoint }, plan === undefined ? {} : { plan }),
+    downloadBytes: 0,
+  })
+  if (!isHubReference(source.checkpoint)) return await read(bundledOr(source.checkpoint))
+  // Loaded on demand: the Hub's library is larger than the rest of the program.
+  const { surveyModel } = await import('./hub/survey-model.ts')
+  const survey = await surveyModel(source.checkpoint, { env: process.env })
+  return survey.kind === 'cached' ? await read(survey.path) : survey
+}

@@ -1,0 +1,137 @@
+/**
+ * What a model of the Hub is and how large, before it is downloaded: from the list of its files, and from the headers of
+ * its GGUF files or its config.json. Writes nothing into the cache.
+ */
+import { StartError } from '../../core/errors.ts'
+import { planArchitecture } from '../architectures/hf-architectures.ts'
+import type { CheckpointHeaders } from '../checkpoint-outline.ts'
+import { type GgufFile, joinSplits, readGgufHeader } from '../gguf/gguf-file.ts'
+import { gguf, type GgmlType, tensorSizeBytes } from '../gguf/gguf-format.ts'
+import { parseJson, toJsonObject } from '../json-file.ts'
+import { type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
+import { fileSize, type HubCache } from './hub-cache.ts'
+import type { HubClient, HubFile, HubListing } from './hub-client.ts'
+import { HubUnreachable } from './hub-errors.ts'
+import { findInCache, findOrRefuse, openHub, type PullOptions } from './pull-model.ts'
+
+export type HubSurvey =
+  /** It was downloaded whole before. */
+  | { readonly kind: 'cached'; readonly path: string }
+  | { readonly kind: 'remote'; readonly headers: CheckpointHeaders; readonly downloadBytes: number }
+
+/** @throws StartError as `pullModel`, and where the model could not be served. */
+export async function surveyModel(
+  text: string,
+  options: Pick<PullOptions, 'env' | 'signal' | 'silenceMs'>,
+): Promise<HubSurvey> {
+  const { reference, cache, client, isOffline } = openHub(text, options)
+  if (isOffline) return { kind: 'cached', path: await findOrRefuse(cache, reference) }
+  let listing: HubListing
+  try {
+    listing = await client.list()
+  } catch (error) {
+    const path = error instanceof HubUnreachable ? await findInCache(cache, reference) : null
+    if (path === null) throw error
+    return { kind: 'cached', path }
+  }
+  const files = new RemoteFiles(client, listing, reference.repo)
+  const chosen = chooseFiles(
+    reference,
+    listing.files.map(({ path }) => path),
+  )
+  const weights = await weightsOf(reference.repo, chosen, files)
+  const all = [...weights, ...chosen.others, ...(chosen.weights === null ? [chosen.opened] : [])].map(
+    (name) => files.find(name),
+  )
+  const missing = await findMissing(all, listing.commit, cache)
+  if (missing.length === 0) return { kind: 'cached', path: cache.snapshotPath(listing.commit, chosen.opened) }
+  const headers = chosen.opened.endsWith('.gguf')
+    ? await readSplits(weights, files)
+    : planHeaders(await files.text('config.json'))
+  return { kind: 'remote', headers, downloadBytes: missing.reduce((sum, { size }) => sum + size, 0) }
+}
+
+async function weightsOf(repo: string, chosen: ChosenFiles, files: RemoteFiles): Promise<readonly string[]> {
+  return chosen.weights ?? shardsOf(repo, await files.text(chosen.opened))
+}
+
+async function findMissing(
+  files: readonly HubFile[],
+  commit: string,
+  cache: HubCache,
+): Promise<readonly HubFile[]> {
+  const sizes = await Promise.all(
+    files.map(
+      async ({ path, hash }) =>
+        (await fileSize(cache.snapshotPath(commit, path))) ?? (await fileSize(cache.blobPath(hash))),
+    ),
+  )
+  return files.filter(({ size }, index) => sizes[index] !== size)
+}
+
+async function readSplits(names: readonly string[], files: RemoteFiles): Promise<CheckpointHeaders> {
+  const parts: GgufFile[] = []
+  for (const name of names) {
+    const { path, size } = files.find(name)
+    const read = (count: number) => files.read(name, count)
+    parts.push(await readGgufHeader({ path, sizeBytes: size, read }))
+  }
+  return joinSplits(parts as [GgufFile, ...GgufFile[]])
+}
+
+/** Types that config.json names; most checkpoints of today are in the one that is taken for others. */
+const TYPES: Readonly<Record<string, GgmlType>> = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' }
+
+/** What the converted file would begin with, its vocabulary left out. */
+function planHeaders(text: string): CheckpointHeaders {
+  const config = toJsonObject('config.json', parseJson('config.json', text))
+  const { ggufName: architecture, metadata, tensors } = planArchitecture(config)
+  const matrixType = TYPES[String(config.fields['dtype'] ?? config.fields['torch_dtype'])] ?? 'BF16'
+  return {
+    architecture,
+    metadata: new Map([...metadata, ['general.architecture', gguf.string(architecture)]]),
+    tensors: tensors.map(({ name, shape: rowsFirst, isF32 = false }) => {
+      const shape = rowsFirst.toReversed()
+      const type = shape.length > 1 && !isF32 ? matrixType : 'F32'
+      return { name, shape, type, offsetBytes: 0, sizeBytes: tensorSizeBytes({ type, shape }) }
+    }),
+  }
+}
+
+/** An index or a config.json is far smaller. */
+const MAX_TEXT_BYTES = 64 * 2 ** 20
+
+class RemoteFiles {
+  readonly #client: HubClient
+  readonly #listing: HubListing
+  readonly #repo: string
+
+  constructor(client: HubClient, listing: HubListing, repo: string) {
+    this.#client = client
+    this.#listing = listing
+    this.#repo = repo
+  }
+
+  find(name: string): HubFile {
+    const file = this.#listing.files.find(({ path }) => path === name)
+    if (file === undefined) throw new StartError(`${this.#repo} names a file '${name}' but does not have it.`)
+    return file
+  }
+
+  /** Its first bytes. */
+  async read(name: string, count: number): Promise<Buffer> {
+    const pieces: Uint8Array[] = []
+    let size = 0
+    for await (const piece of this.#client.read(this.#listing.commit, this.find(name), 0)) {
+      pieces.push(piece)
+      size += piece.length
+      if (size >= count) break
+    }
+    return Buffer.concat(pieces).subarray(0, count)
+  }
+
+  async text(name: string): Promise<string> {
+    const { size } = this.find(name)
+    return (await this.read(name, Math.min(size, MAX_TEXT_BYTES))).toString('utf8')
+  }
+}

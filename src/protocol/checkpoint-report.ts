@@ -1,0 +1,31 @@
+/** What is known of a checkpoint before it is loaded: its size, what it needs, whether that is there. */
+import type { LocalModelSource } from './model-source.ts'
+
+export interface CheckpointReport {
+  readonly architecture: string
+  readonly parameters: number
+  /** Of the checkpoint as it is, as in `ModelOutline`. */
+  readonly quantization: string
+  /** Of the weights as they would be served; quantized ones are estimated, on the high side. */
+  readonly sizeBytes: number
+  /** What is not on this machine yet. */
+  readonly downloadBytes: number
+  /** Tokens that a sequence may reach. */
+  readonly maxSeqLen: number
+  /** Of all slots of one replica. */
+  readonly kvCacheBytes: number
+  /** Of all replicas, while they are loaded. */
+  readonly neededBytes: number
+  /** Beside the models that serve; null where a GPU may hold it, whose driver refuses what does not fit. */
+  readonly availableBytes: number | null
+  /** One sentence with the numbers where it does not fit; null where it does, or where that is not known. */
+  readonly problem: string | null
+}
+
+export type CheckedSource = Pick<
+  LocalModelSource,
+  'checkpoint' | 'modelConfig' | 'tokenizer' | 'quantization'
+>
+
+/** `servingBytes` are the weights of the models that serve or load. @throws StartError where it cannot be served. */
+export type CheckCheckpoint = (source: CheckedSource, servingBytes: number) => Promise<CheckpointReport>

@@ -19,7 +19,7 @@ import { quantizeInProcess } from '../dist/engines/llamacpp/quantize/quantize-pr
 import { Vocabulary } from '../dist/engines/llamacpp/tokenizing/vocabulary.js'
 import { openGgufModel } from '../dist/checkpoints/gguf/gguf-file.js'
 import { resolveModelFile } from '../dist/checkpoints/model-file.js'
-import { cachedQuantization } from '../dist/checkpoints/quantize-model.js'
+import { cachedQuantization } from '../dist/checkpoints/quantization/quantize-model.js'
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 /** Documents computed at once, one token of each in a step. */

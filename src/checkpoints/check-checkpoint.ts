@@ -9,7 +9,7 @@ import type { planInWorker } from './conversion/conversion-thread.ts'
 import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
 import { checkpointName, isHubReference } from './hub/hub-reference.ts'
 import { findMemoryProblem, type MemoryNeed, memoryNeed, neededBytes } from './memory/memory-need.ts'
-import { checkFullPrecision, estimateBytes, quantFormat } from './quantization-plan.ts'
+import { checkFullPrecision, estimateBytes, quantFormat } from './quantization/quantization-plan.ts'
 
 export interface CheckOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
   readonly replicas: number

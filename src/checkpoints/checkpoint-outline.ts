@@ -12,7 +12,7 @@ import { elementCount, mostCommonType } from './gguf/gguf-format.ts'
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
-import { checkFullPrecision } from './quantization-plan.ts'
+import { checkFullPrecision } from './quantization/quantization-plan.ts'
 import { embeddedSeqLen, servedSeqLen } from './memory/memory-need.ts'
 import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 

@@ -14,8 +14,12 @@ import { localCheckpointLogged } from './hub/local-checkpoint.ts'
 import { type MemoryFit, type MemoryNeed, memoryNeed } from './memory/memory-need.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
-import type { QuantizationSummary } from './quantization-plan.ts'
-import { type CachedQuantizationOptions, quantizeModel, type Quantizer } from './quantize-model.ts'
+import type { QuantizationSummary } from './quantization/quantization-plan.ts'
+import {
+  type CachedQuantizationOptions,
+  quantizeModel,
+  type Quantizer,
+} from './quantization/quantize-model.ts'
 
 const DOWNLOAD_SHARE = 0.8
 /** Of converting and quantizing together. */

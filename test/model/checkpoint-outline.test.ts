@@ -18,7 +18,7 @@ import { plannedFile, planConversion } from '../../src/checkpoints/conversion/co
 import type { planInWorker } from '../../src/checkpoints/conversion/conversion-thread.ts'
 import { writeFp8Model } from '../../src/checkpoints/fp8/fp8-model.ts'
 import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
-import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/quantize-model.ts'
+import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/quantization/quantize-model.ts'
 import { DEMO_MODEL } from '../support/servers/server-process.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 

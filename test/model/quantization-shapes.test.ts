@@ -15,7 +15,11 @@ import {
 } from '../../src/checkpoints/gguf/gguf-format.ts'
 import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-tensor-data.ts'
 import { layoutGguf, writeGguf } from '../../src/checkpoints/gguf/gguf-writer.ts'
-import { estimateBytes, quantFormat, summarizeQuantization } from '../../src/checkpoints/quantization-plan.ts'
+import {
+  estimateBytes,
+  quantFormat,
+  summarizeQuantization,
+} from '../../src/checkpoints/quantization/quantization-plan.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-shapes-'))

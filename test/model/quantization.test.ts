@@ -15,7 +15,7 @@ import {
   estimateBytes,
   type QuantFormat,
   summarizeQuantization,
-} from '../../src/checkpoints/quantization-plan.ts'
+} from '../../src/checkpoints/quantization/quantization-plan.ts'
 
 const DEMO_MODEL = path.resolve(import.meta.dirname, '../../models/demo')
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-quantize-'))

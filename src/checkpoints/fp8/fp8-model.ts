@@ -8,7 +8,7 @@ import type { GgufModel } from '../gguf/gguf-file.ts'
 import { elementCount, gguf, type GgufMetadata } from '../gguf/gguf-format.ts'
 import { readFloats, readTensorData, type StoredTensor, storedTensors } from '../gguf/gguf-tensor-data.ts'
 import { layoutGguf, writeGguf } from '../gguf/gguf-writer.ts'
-import { fitsSmallBlocks, isWeightMatrix } from '../quantization-plan.ts'
+import { fitsSmallBlocks, isWeightMatrix } from '../quantization/quantization-plan.ts'
 
 /** llama.cpp's file type "mostly Q8_0". */
 const FILE_TYPE_Q8_0 = 7

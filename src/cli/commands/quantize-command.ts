@@ -1,11 +1,15 @@
 /** `sluice quantize`: the work of `serve --quantization`, with a progress bar. */
 import { StartError } from '../../core/errors.ts'
 import { localCheckpoint } from '../../checkpoints/hub/local-checkpoint.ts'
-import { type QuantizedModel, quantizeModel } from '../../checkpoints/quantize-model.ts'
+import { type QuantizedModel, quantizeModel } from '../../checkpoints/quantization/quantize-model.ts'
 import { quantizeInProcess } from '../../engines/llamacpp/quantize/quantize-process.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { resolveModelFile } from '../../checkpoints/model-file.ts'
-import { checkFullPrecision, estimateBytes, quantFormat } from '../../checkpoints/quantization-plan.ts'
+import {
+  checkFullPrecision,
+  estimateBytes,
+  quantFormat,
+} from '../../checkpoints/quantization/quantization-plan.ts'
 import { showDownload } from '../terminal/download-progress.ts'
 import { checkOutputFile, checkOutputRoom, copyToOutput } from '../terminal/output-file.ts'
 import type { QuantizeCommand } from '../command-line.ts'

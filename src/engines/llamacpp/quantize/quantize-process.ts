@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { abortReason } from '../../../core/abort.ts'
 import { StartError } from '../../../core/errors.ts'
 import { type ChildExit, startChild } from '../../child/child-program.ts'
-import type { QuantFormat } from '../../../checkpoints/quantization-plan.ts'
-import type { QuantizeWork } from '../../../checkpoints/quantize-model.ts'
+import type { QuantFormat } from '../../../checkpoints/quantization/quantization-plan.ts'
+import type { QuantizeWork } from '../../../checkpoints/quantization/quantize-model.ts'
 
 export interface QuantizeOptions {
   /** The file, or the first of its splits. */

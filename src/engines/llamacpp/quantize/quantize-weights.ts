@@ -8,7 +8,7 @@ import { fileError } from '../../../checkpoints/file-errors.ts'
 import { writeFp8Model } from '../../../checkpoints/fp8/fp8-model.ts'
 import { openGgufModel } from '../../../checkpoints/gguf/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../../checkpoints/gguf/gguf-tensor-data.ts'
-import type { QuantFormat } from '../../../checkpoints/quantization-plan.ts'
+import type { QuantFormat } from '../../../checkpoints/quantization/quantization-plan.ts'
 import { loadLlama } from '../ffi/bindings.ts'
 import { CHECK_SHARE, type QuantizeEnd, type QuantizeOptions } from './quantize-process.ts'
 

@@ -3,12 +3,12 @@
  * passed in; `quantization-plan.ts` decides about formats and sizes.
  */
 import { dirname } from 'node:path'
-import type { LogWriter } from '../core/log-writer.ts'
-import type { QuantMode } from '../core/quant-mode.ts'
-import { cachedArtifact, DAMAGED_FILE } from './cache/artifact-cache.ts'
-import { requireIntact } from './cache/intact-artifact.ts'
-import { requireRoom } from './disk-room.ts'
-import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
+import type { QuantMode } from '../../core/quant-mode.ts'
+import { cachedArtifact, DAMAGED_FILE } from '../cache/artifact-cache.ts'
+import { requireIntact } from '../cache/intact-artifact.ts'
+import { requireRoom } from '../disk-room.ts'
+import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
 import {
   checkFullPrecision,
   estimateBytes,

@@ -2,11 +2,11 @@
  * Plans the quantization of a model from its headers: whether it can be quantized, the format of its matrices and an
  * estimate of its size. Reads headers only; the engine's quantizer does the work.
  */
-import type { QuantMode } from '../core/quant-mode.ts'
-import { badFile } from './file-errors.ts'
-import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
-import { elementCount, type GgmlType, type GgufTensor } from './gguf/gguf-format.ts'
-import { findCheckpointFiles, type CheckpointPaths } from './checkpoint-files.ts'
+import type { QuantMode } from '../../core/quant-mode.ts'
+import { badFile } from '../file-errors.ts'
+import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
+import { elementCount, type GgmlType, type GgufTensor } from '../gguf/gguf-format.ts'
+import { findCheckpointFiles, type CheckpointPaths } from '../checkpoint-files.ts'
 
 /** The format of quantized matrices; the first three are llama.cpp's file types. */
 export type QuantFormat = 'Q4_K_M' | 'IQ4_NL' | 'Q8_0' | 'fp8'

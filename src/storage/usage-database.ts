@@ -5,6 +5,7 @@
 import { type Generated, type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
 import type { SqliteKysely } from './sqlite/sqlite-driver.ts'
+import { LATENCY_STEP_SQL } from './usage-latency.ts'
 
 interface UsageRow {
   readonly id: Generated<number>
@@ -57,12 +58,24 @@ interface UsageGroupRow {
   readonly tokens_in: number
   readonly tokens_out: number
   readonly response_us: number
+  /** Those with a status of 400 or more. */
+  readonly errors: number
+}
+
+/** The requests of a group whose latency lies in one step. */
+interface UsageLatencyRow extends Pick<
+  UsageGroupRow,
+  'bucket_seconds' | 'bucket_start' | 'key_id' | 'account_id' | 'team_id' | 'model' | 'path' | 'requests'
+> {
+  /** As `latencyStep` numbers them. */
+  readonly latency: number
 }
 
 export interface UsageSchema {
   readonly usage_rows: UsageRow
   readonly usage_totals: UsageTotalRow
   readonly usage_groups: UsageGroupRow
+  readonly usage_latencies: UsageLatencyRow
 }
 
 export type UsageDatabase = Kysely<UsageSchema>
@@ -92,6 +105,9 @@ export const USAGE_GROUP_KEY = [
   'model',
   'path',
 ] as const
+
+/** What makes a count of latencies unique. */
+export const USAGE_LATENCY_KEY = [...USAGE_GROUP_KEY, 'latency'] as const
 
 /** What differs between the databases. */
 export interface UsageTables {
@@ -163,7 +179,32 @@ export function usageMigrations({ rowId, totalsEnd, createdAtSecond }: UsageTabl
       for (const seconds of GROUP_BUCKET_SECONDS) await fillGroups(db, seconds, createdAtSecond)
     },
   }
-  return { '0001-rows-and-totals': rowsAndTotals, '0002-models-and-groups': modelsAndGroups }
+  const errorsAndLatencies: Migration = {
+    up: async (db: Kysely<unknown>) => {
+      const groups = db.schema.alterTable('usage_groups')
+      await groups.addColumn('errors', 'bigint', (column) => column.notNull().defaultTo(0)).execute()
+      await db.schema
+        .createTable('usage_latencies')
+        .addColumn('bucket_seconds', 'integer', (column) => column.notNull())
+        .addColumn('bucket_start', 'bigint', (column) => column.notNull())
+        .addColumn('key_id', 'text', (column) => column.notNull())
+        .addColumn('account_id', 'text', (column) => column.notNull())
+        .addColumn('team_id', 'text', (column) => column.notNull())
+        .addColumn('model', 'text', (column) => column.notNull())
+        .addColumn('path', 'text', (column) => column.notNull())
+        .addColumn('latency', 'integer', (column) => column.notNull())
+        .addColumn('requests', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('usage_latencies_key', [...USAGE_LATENCY_KEY])
+        .modifyEnd(totalsEnd)
+        .execute()
+      for (const seconds of GROUP_BUCKET_SECONDS) await fillLatencies(db, seconds, createdAtSecond)
+    },
+  }
+  return {
+    '0001-rows-and-totals': rowsAndTotals,
+    '0002-models-and-groups': modelsAndGroups,
+    '0003-errors-and-latencies': errorsAndLatencies,
+  }
 }
 
 /** From the rows that there are. */
@@ -178,6 +219,25 @@ async function fillGroups(
     select ${size}, (${createdAtSecond} / ${size}) * ${size}, key_id, account_id, team_id, model, path,
       count(*), sum(tokens_in), sum(tokens_out), sum(response_us)
     from usage_rows group by 1, 2, 3, 4, 5, 6, 7`.execute(db)
+}
+
+/** From the rows that there are. */
+async function fillLatencies(
+  db: Kysely<unknown>,
+  seconds: number,
+  createdAtSecond: RawBuilder<number>,
+): Promise<void> {
+  const size = sql.lit(seconds)
+  const key = sql`${size}, (${createdAtSecond} / ${size}) * ${size}, key_id, account_id, team_id, model, path`
+  await sql`
+    insert into usage_groups (${sql.join(USAGE_GROUP_KEY.map((name) => sql.ref(name)))},
+      requests, tokens_in, tokens_out, response_us, errors)
+    select ${key}, 0, 0, 0, 0, count(*) from usage_rows where status >= 400 group by 1, 2, 3, 4, 5, 6, 7
+    on conflict (${sql.join(USAGE_GROUP_KEY.map((name) => sql.ref(name)))}) do update set errors = excluded.errors
+  `.execute(db)
+  await sql`
+    insert into usage_latencies select ${key}, ${LATENCY_STEP_SQL}, count(*)
+    from usage_rows group by 1, 2, 3, 4, 5, 6, 7, 8`.execute(db)
 }
 
 export const USAGE_DATABASE: DatabaseKind = {

@@ -9,9 +9,14 @@ import {
   SECONDS_PER_DAY,
   SECONDS_PER_HOUR,
   USAGE_GROUP_KEY,
+  USAGE_LATENCY_KEY,
   type UsageDatabase,
 } from './usage-database.ts'
-import type { GroupSums, HourSpan, UsageEntry, UsageGroup, UsageSlice } from './usage-store.ts'
+import { LATENCY_STEP_SQL } from './usage-latency.ts'
+import type { GroupLatency, GroupSums, HourSpan, UsageEntry, UsageGroup, UsageSlice } from './usage-store.ts'
+
+/** A request with such a status, or a higher one, is counted as an error. */
+export const FIRST_ERROR_STATUS = 400
 
 const COLUMNS = {
   key: 'key_id',
@@ -24,7 +29,7 @@ const COLUMNS = {
 /** Each item is added to a bucket of each size. */
 export function compileAddGroups(database: UsageDatabase, count: number): string {
   const key = { key_id: '', account_id: '', team_id: '', model: '', path: '' }
-  const sums = { requests: 0, tokens_in: 0, tokens_out: 0, response_us: 0 }
+  const sums = { requests: 0, tokens_in: 0, tokens_out: 0, response_us: 0, errors: 0 }
   const row = { bucket_seconds: 0, bucket_start: 0, ...key, ...sums }
   return database
     .insertInto('usage_groups')
@@ -35,6 +40,22 @@ export function compileAddGroups(database: UsageDatabase, count: number): string
         tokens_in: eb('usage_groups.tokens_in', '+', eb.ref('excluded.tokens_in')),
         tokens_out: eb('usage_groups.tokens_out', '+', eb.ref('excluded.tokens_out')),
         response_us: eb('usage_groups.response_us', '+', eb.ref('excluded.response_us')),
+        errors: eb('usage_groups.errors', '+', eb.ref('excluded.errors')),
+      })),
+    )
+    .compile().sql
+}
+
+/** Each item is counted in a bucket of each size. */
+export function compileAddLatencies(database: UsageDatabase, count: number): string {
+  const key = { key_id: '', account_id: '', team_id: '', model: '', path: '' }
+  const row = { bucket_seconds: 0, bucket_start: 0, ...key, latency: 0, requests: 0 }
+  return database
+    .insertInto('usage_latencies')
+    .values(Array.from({ length: count * GROUP_BUCKET_SECONDS.length }, () => row))
+    .onConflict((conflict) =>
+      conflict.columns(USAGE_LATENCY_KEY).doUpdateSet((eb) => ({
+        requests: eb('usage_latencies.requests', '+', eb.ref('excluded.requests')),
       })),
     )
     .compile().sql
@@ -53,18 +74,21 @@ export function groupKeys(
   ])
 }
 
-/** Values: those of `USAGE_GROUP_KEY`. */
-export function compileDeleteGroup(database: UsageDatabase): string {
-  return database
-    .deleteFrom('usage_groups')
-    .where('bucket_seconds', '=', 0)
-    .where('bucket_start', '=', 0)
-    .where('key_id', '=', '')
-    .where('account_id', '=', '')
-    .where('team_id', '=', '')
-    .where('model', '=', '')
-    .where('path', '=', '')
-    .compile().sql
+/** Of the sums and of the latencies. Values of each: those of `USAGE_GROUP_KEY`. */
+export function compileDeleteGroup(database: UsageDatabase): readonly string[] {
+  return (['usage_groups', 'usage_latencies'] as const).map(
+    (table) =>
+      database
+        .deleteFrom(table)
+        .where('bucket_seconds', '=', 0)
+        .where('bucket_start', '=', 0)
+        .where('key_id', '=', '')
+        .where('account_id', '=', '')
+        .where('team_id', '=', '')
+        .where('model', '=', '')
+        .where('path', '=', '')
+        .compile().sql,
+  )
 }
 
 export function compileHourSpan(database: UsageDatabase): CompiledQuery<HourSpan> {
@@ -96,6 +120,7 @@ function compileBuckets(database: UsageDatabase, slice: UsageSlice): CompiledQue
       eb.fn.sum<number>('tokens_in').as('tokensIn'),
       eb.fn.sum<number>('tokens_out').as('tokensOut'),
       eb.fn.sum<number>('response_us').as('responseUs'),
+      eb.fn.sum<number>('errors').as('errors'),
     ])
     .where('bucket_seconds', '=', source === 'hours' ? SECONDS_PER_HOUR : SECONDS_PER_DAY)
     .where('bucket_start', '>=', fromUnixSeconds)
@@ -116,10 +141,33 @@ function compileRows(database: UsageDatabase, slice: UsageSlice): CompiledQuery<
       eb.fn.sum<number>('tokens_in').as('tokensIn'),
       eb.fn.sum<number>('tokens_out').as('tokensOut'),
       eb.fn.sum<number>('response_us').as('responseUs'),
+      eb.fn.countAll<number>().filterWhere('status', '>=', FIRST_ERROR_STATUS).as('errors'),
     ])
     .where('created_at', '>=', fromUnixSeconds)
     .where('created_at', '<', untilUnixSeconds)
   const grouped =
     groupBy === null ? sums.having((eb) => eb(eb.fn.countAll(), '>', 0)) : sums.groupBy(COLUMNS[groupBy])
   return (accountId === null ? grouped : grouped.where('account_id', '=', accountId)).compile()
+}
+
+export function compileCountLatencies(
+  database: UsageDatabase,
+  slice: UsageSlice,
+): CompiledQuery<GroupLatency> {
+  const { source, groupBy, accountId, fromUnixSeconds, untilUnixSeconds } = slice
+  const group = groupBy === null ? sql<string>`''` : sql<string>`${sql.ref(COLUMNS[groupBy])}`
+  const ofAccount = accountId === null ? sql`` : sql`and account_id = ${accountId}`
+  if (source === 'rows') {
+    return sql<GroupLatency>`
+      select ${sql.lit(Math.floor(fromUnixSeconds))} as "bucketStart", ${group} as "group",
+        ${LATENCY_STEP_SQL} as latency, count(*) as requests
+      from usage_rows where created_at >= ${fromUnixSeconds} and created_at < ${untilUnixSeconds} ${ofAccount}
+      group by 2, 3`.compile(database)
+  }
+  return sql<GroupLatency>`
+    select bucket_start as "bucketStart", ${group} as "group", latency, sum(requests) as requests
+    from usage_latencies
+    where bucket_seconds = ${source === 'hours' ? SECONDS_PER_HOUR : SECONDS_PER_DAY}
+      and bucket_start >= ${fromUnixSeconds} and bucket_start < ${untilUnixSeconds} ${ofAccount}
+    group by 1, 2, 3`.compile(database)
 }

@@ -15,7 +15,8 @@ import {
   type UsageDatabase,
   type UsageScope,
 } from './usage-database.ts'
-import { compileAddGroups, groupKeys } from './usage-groups.ts'
+import { compileAddGroups, compileAddLatencies, FIRST_ERROR_STATUS, groupKeys } from './usage-groups.ts'
+import { latencyStep } from './usage-latency.ts'
 import type { UsageEntry, UsageSubject, UsageSums } from './usage-store.ts'
 
 interface Statement {
@@ -33,12 +34,14 @@ export class UsageInsert {
   readonly #insertRows: SqlByCount
   readonly #addTotals: SqlByCount
   readonly #addGroups: SqlByCount
+  readonly #addLatencies: SqlByCount
 
   constructor(database: UsageDatabase) {
     const counts = Array.from({ length: MAX_ITEMS_PER_STATEMENT }, (_, index) => index + 1)
     this.#insertRows = counts.map((count) => compileInsertRows(database, count))
     this.#addTotals = counts.map((count) => compileAddTotals(database, count))
     this.#addGroups = counts.map((count) => compileAddGroups(database, count))
+    this.#addLatencies = counts.map((count) => compileAddLatencies(database, count))
   }
 
   /** To be run in one transaction. */
@@ -47,10 +50,12 @@ export class UsageInsert {
     const starts = USAGE_BUCKET_SECONDS.map((bucketSeconds) => bucketStart(nowUnixSeconds, bucketSeconds))
     const totals = sumUp(entries).map((total) => totalValues(total, starts))
     const groups = sumUpGroups(entries).map((group) => groupValues(group, nowUnixSeconds))
+    const latencies = countLatencies(entries).map((counted) => latencyValues(counted, nowUnixSeconds))
     return [
       ...inChunks(this.#insertRows, rows),
       ...inChunks(this.#addTotals, totals),
       ...inChunks(this.#addGroups, groups),
+      ...inChunks(this.#addLatencies, latencies),
     ]
   }
 }
@@ -115,6 +120,13 @@ interface UsageTotal extends MutableSums {
 
 interface GroupTotal extends MutableSums {
   readonly entry: UsageEntry
+  errors: number
+}
+
+interface LatencyCount {
+  readonly entry: UsageEntry
+  readonly latency: number
+  requests: number
 }
 
 const NO_SUMS: UsageSums = { requests: 0, tokensIn: 0, tokensOut: 0, responseUs: 0 }
@@ -130,19 +142,44 @@ function addEntry(sums: MutableSums, { tokensIn, tokensOut, responseMs }: UsageE
 function sumUpGroups(entries: readonly UsageEntry[]): readonly GroupTotal[] {
   const totals = new Map<string, GroupTotal>()
   for (const entry of entries) {
-    const { keyId, accountId, teamId, model, path } = entry
-    const name = JSON.stringify([keyId, accountId, teamId, model, path])
-    const total = totals.get(name) ?? { entry, ...NO_SUMS }
+    const name = groupName(entry)
+    const total = totals.get(name) ?? { entry, ...NO_SUMS, errors: 0 }
     totals.set(name, total)
     addEntry(total, entry)
+    if (entry.status >= FIRST_ERROR_STATUS) total.errors++
   }
   return [...totals.values()]
 }
 
+/** One count for each group and step of latency. */
+function countLatencies(entries: readonly UsageEntry[]): readonly LatencyCount[] {
+  const counts = new Map<string, LatencyCount>()
+  for (const entry of entries) {
+    const latency = latencyStep(toMicroseconds(entry.responseMs))
+    const name = `${latency} ${groupName(entry)}`
+    const count = counts.get(name) ?? { entry, latency, requests: 0 }
+    counts.set(name, count)
+    count.requests++
+  }
+  return [...counts.values()]
+}
+
+function groupName({ keyId, accountId, teamId, model, path }: UsageEntry): string {
+  return JSON.stringify([keyId, accountId, teamId, model, path])
+}
+
 function groupValues(total: GroupTotal, nowUnixSeconds: number): readonly unknown[] {
-  const { entry, requests, tokensIn, tokensOut, responseUs } = total
+  const { entry, requests, tokensIn, tokensOut, responseUs, errors } = total
   const keys = groupKeys(entry, (seconds) => bucketStart(nowUnixSeconds, seconds))
-  return keys.flatMap((key) => [...key, requests, tokensIn, tokensOut, responseUs])
+  return keys.flatMap((key) => [...key, requests, tokensIn, tokensOut, responseUs, errors])
+}
+
+function latencyValues(
+  { entry, latency, requests }: LatencyCount,
+  nowUnixSeconds: number,
+): readonly unknown[] {
+  const keys = groupKeys(entry, (seconds) => bucketStart(nowUnixSeconds, seconds))
+  return keys.flatMap((key) => [...key, latency, requests])
 }
 
 /** One total for each subject and path. */

@@ -38,6 +38,12 @@ export interface UsageSums {
   readonly responseUs: number
 }
 
+/** Of a group, in which errors are counted too. */
+export interface GroupedSums extends UsageSums {
+  /** Those with a status of 400 or more. */
+  readonly errors: number
+}
+
 export const USAGE_GROUPS = ['key', 'user', 'team', 'model', 'endpoint'] as const
 
 /** A user is an account, which may be a key of its own or the operator; an endpoint is the route's path. */
@@ -60,11 +66,19 @@ export interface UsageSlice {
   readonly accountId: string | null
 }
 
-export interface GroupSums extends UsageSums {
+interface SlicedGroup {
   /** Of the hour or the day; of rows the beginning of the slice. */
   readonly bucketStart: number
   /** Empty where the rows have none. */
   readonly group: string
+}
+
+export interface GroupSums extends GroupedSums, SlicedGroup {}
+
+export interface GroupLatency extends SlicedGroup {
+  /** As `latencyStep` numbers them. */
+  readonly latency: number
+  readonly requests: number
 }
 
 /** The hours in which rows lie; null where there are none. */
@@ -79,6 +93,8 @@ export interface UsageReader {
   sumByPath(subject: UsageSubject, sinceUnixSeconds: number | null): Promise<ReadonlyMap<string, UsageSums>>
   /** Sums of a slice of time by group, in no order; a slice of hours or days begins and ends with one. */
   sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]>
+  /** The same slice by group and step of latency, in no order. */
+  countLatencies(slice: UsageSlice): Promise<readonly GroupLatency[]>
   hourSpan(): Promise<HourSpan>
 }
 

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
+import { isPostgres } from '../../test/support/databases/injected-database.ts'
 import { lengthOf } from '../../test/support/length-of.ts'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
+import { LATENCY_STEPS_US, latencyStep } from '../storage/usage-latency.ts'
 import { USAGE_BUCKETS, USAGE_GROUPS, type UsageGroup } from '../storage/usage-store.ts'
 import type { UsageEntry } from '../storage/usage-store.ts'
 import type { GroupUsage, UsageGroupsRequest } from './grouped-usage.ts'
@@ -44,10 +47,13 @@ const recorded: fc.Arbitrary<Recorded> = fc.record({
   teamId: fc.constantFrom(null, 'team-1', 'team-2'),
   model: fc.constantFrom('model-1', 'org/model', ''),
   path: fc.constantFrom('/v1/generate', '/v1/chat/completions', '__proto__'),
-  status: fc.constantFrom(200, 500),
+  status: fc.constantFrom(200, 399, 400, 499, 500),
   tokensIn: fc.integer({ min: 0, max: 1_000_000 }),
   tokensOut: fc.integer({ min: 0, max: 10_000 }),
-  responseMs: fc.integer({ min: 0, max: 1000 }),
+  responseMs: fc.oneof(
+    fc.integer({ min: 0, max: 1000 }),
+    fc.constantFrom(...LATENCY_STEPS_US.map((us) => us / 1000)),
+  ),
 })
 
 const request: fc.Arbitrary<UsageGroupsRequest> = fc.record({
@@ -89,13 +95,18 @@ function plainGroups(rows: readonly Recorded[], asked: UsageGroupsRequest): read
       tokensIn: 0,
       tokensOut: 0,
       responseUs: 0,
+      errors: 0,
+      latencies: new Map<number, number>(),
     }
+    const step = latencyStep(row.responseMs * 1000)
     groups.set(name, {
       ...sums,
       requests: sums.requests + 1,
       tokensIn: sums.tokensIn + row.tokensIn,
       tokensOut: sums.tokensOut + row.tokensOut,
       responseUs: sums.responseUs + row.responseMs * 1000,
+      errors: sums.errors + (row.status >= 400 ? 1 : 0),
+      latencies: new Map(sums.latencies).set(step, (sums.latencies.get(step) ?? 0) + 1),
     })
   }
   return [...groups.values()].sort(
@@ -162,5 +173,27 @@ describe('UsageReports by group', () => {
     const kept = await reports.groups({ ...ALL, groupBy: 'team', bucket: 'hour' })
     expect(kept.groups).toMatchObject([{ group: '', requests: 1 }])
     expect((await store.sumByPath({ scope: 'team', id: 'team' }, null)).size).toBe(0)
+  })
+
+  it('counts errors and latencies of what was written before they were counted', async () => {
+    const clock = new SettableClock()
+    clock.unixSecondsShown = FIRST_DAY + 5000
+    const first = await databases.openFile(clock)
+    await first.store.insert([
+      usageEntry({ status: 500, responseMs: 40 }),
+      usageEntry({ status: 499, responseMs: 5, teamId: 'team' }),
+      usageEntry(),
+    ])
+    const asked: UsageGroupsRequest = { ...ALL, groupBy: 'team', bucket: 'day' }
+    const before = await new UsageReports(first.store).groups(asked)
+    await sql`drop table usage_latencies`.execute(first.database)
+    await sql`alter table usage_groups drop column errors`.execute(first.database)
+    const migrations = sql.table(isPostgres() ? 'sluice_migrations' : 'kysely_migration')
+    await sql`delete from ${migrations} where name = '0003-errors-and-latencies'`.execute(first.database)
+    await first.database.destroy()
+
+    const { store } = await databases.openFile(clock)
+    expect(await new UsageReports(store).groups(asked)).toEqual(before)
+    expect(before.groups.map(({ errors }) => errors)).toEqual([1, 1])
   })
 })

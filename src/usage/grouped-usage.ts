@@ -6,13 +6,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
 import type {
+  GroupedSums,
+  GroupLatency,
   GroupSums,
   UsageBucket,
   UsageGroup,
   UsageReader,
   UsageSlice,
-  UsageSums,
 } from '../storage/usage-store.ts'
+import type { LatencyCounts } from './latency-percentile.ts'
 
 const BUCKET_SECONDS: Readonly<Record<UsageBucket, number>> = { hour: SECONDS_PER_HOUR, day: SECONDS_PER_DAY }
 
@@ -38,7 +40,9 @@ export interface UsageGroupsRequest {
   readonly after: GroupPosition | null
 }
 
-export interface GroupUsage extends UsageSums, GroupPosition {}
+export interface GroupUsage extends GroupedSums, GroupPosition {
+  readonly latencies: LatencyCounts
+}
 
 /** In the order of buckets and then of groups; `next` is null on the last page. */
 export interface UsageGroupsPage {
@@ -46,12 +50,13 @@ export interface UsageGroupsPage {
   readonly next: GroupPosition | null
 }
 
-/** Rows are read in slices that take a few milliseconds each. */
+/** Read in slices that take a few milliseconds each. */
 const ROW_SLICE_SECONDS = 600
-const DAY_SLICE_SECONDS = 32 * SECONDS_PER_DAY
+const HOUR_SLICE_SECONDS = 6 * SECONDS_PER_HOUR
+const DAY_SLICE_SECONDS = 8 * SECONDS_PER_DAY
 
 export async function readUsageGroups(
-  reader: Pick<UsageReader, 'sumByGroup' | 'hourSpan'>,
+  reader: Pick<UsageReader, 'sumByGroup' | 'countLatencies' | 'hourSpan'>,
   request: UsageGroupsRequest,
 ): Promise<UsageGroupsPage> {
   const { groupBy, bucket, accountId, limit, after } = request
@@ -72,12 +77,15 @@ export async function readUsageGroups(
     done.push(...inOrder(current.values()).filter((usage) => isAfter(usage, after)))
     current = new Map()
   }
-  for (const slice of slicesOf(since, until, bucket)) {
-    for (const sums of inTime(await reader.sumByGroup({ ...slice, groupBy, accountId }))) {
+  for (const span of slicesOf(since, until, bucket)) {
+    const slice = { ...span, groupBy, accountId }
+    const latencies = byGroup(await reader.countLatencies(slice))
+    for (const sums of inTime(await reader.sumByGroup(slice))) {
       const bucketStart = bucketStartOf(sums.bucketStart)
       if (bucketStart !== currentStart) finish()
       currentStart = bucketStart
-      current.set(sums.group, addSums({ ...sums, bucketStart }, current.get(sums.group)))
+      const counted = latencies.get(groupName(sums)) ?? new Map<number, number>()
+      current.set(sums.group, addUsage({ ...sums, bucketStart, latencies: counted }, current.get(sums.group)))
     }
     if (done.length > limit) break
     await nextTurn()
@@ -105,7 +113,7 @@ function slicesOf(since: number, until: number, bucket: UsageBucket | null): rea
   return [...cut('rows', since, hoursFrom), ...buckets, ...cut('rows', hoursUntil, until)]
 }
 
-const SLICE_SECONDS = { rows: ROW_SLICE_SECONDS, hours: SECONDS_PER_DAY, days: DAY_SLICE_SECONDS }
+const SLICE_SECONDS = { rows: ROW_SLICE_SECONDS, hours: HOUR_SLICE_SECONDS, days: DAY_SLICE_SECONDS }
 
 /** Slices end at multiples of their length, so that none holds parts of two buckets that are larger. */
 function cut(source: Span['source'], from: number, until: number): readonly Span[] {
@@ -119,7 +127,8 @@ function cut(source: Span['source'], from: number, until: number): readonly Span
   return spans
 }
 
-function addSums(sums: GroupUsage, to: GroupUsage | undefined): GroupUsage {
+/** Under the group of `to`. */
+export function addUsage(sums: GroupUsage, to: GroupUsage | undefined): GroupUsage {
   if (to === undefined) return sums
   return {
     ...to,
@@ -127,7 +136,30 @@ function addSums(sums: GroupUsage, to: GroupUsage | undefined): GroupUsage {
     tokensIn: to.tokensIn + sums.tokensIn,
     tokensOut: to.tokensOut + sums.tokensOut,
     responseUs: to.responseUs + sums.responseUs,
+    errors: to.errors + sums.errors,
+    latencies: addCounts(sums.latencies, to.latencies),
   }
+}
+
+function addCounts(counts: LatencyCounts, to: LatencyCounts): LatencyCounts {
+  const sums = new Map(to)
+  for (const [step, count] of counts) sums.set(step, (sums.get(step) ?? 0) + count)
+  return sums
+}
+
+function byGroup(counted: readonly GroupLatency[]): ReadonlyMap<string, LatencyCounts> {
+  const groups = new Map<string, Map<number, number>>()
+  for (const row of counted) {
+    const name = groupName(row)
+    const counts = groups.get(name) ?? new Map<number, number>()
+    groups.set(name, counts.set(row.latency, row.requests))
+  }
+  return groups
+}
+
+/** Of a slice; a group may hold any character. */
+function groupName({ bucketStart, group }: GroupPosition): string {
+  return `${bucketStart} ${group}`
 }
 
 function inTime(sums: readonly GroupSums[]): readonly GroupSums[] {

@@ -104,9 +104,9 @@ export interface UsageRow {
   readonly tokens_in: number
   readonly tokens_out: number
   readonly avg_response_ms: number
-  readonly errors?: number
-  readonly p50_response_ms?: number | null
-  readonly p95_response_ms?: number | null
+  readonly p50_response_ms: number | null
+  readonly p95_response_ms: number | null
+  readonly errors: number
 }
 
 export interface Ban {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { formatCursor, parseCursor, type RowPosition } from '../../storage/pages.ts'
 import type { GroupPosition } from '../../usage/grouped-usage.ts'
 import type { DetailedUsage } from '../../usage/usage-reports.ts'
-import { createUsageTable, toUsageCsv, type UsageTable } from '../../usage/usage-table.ts'
+import { createUsageTable, toUsageCsv, toUsageTableBody, type UsageTable } from '../../usage/usage-table.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
@@ -15,7 +15,6 @@ import {
   detailedUsage,
   toDetailedUsageBody,
   toUsageBody,
-  toUsageTableBody,
   ownUsageQuery,
   usageSummary,
   usageTable,

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { USAGE_BUCKETS, USAGE_GROUPS } from '../../storage/usage-store.ts'
 import type { DetailedUsage, UsageSummary } from '../../usage/usage-reports.ts'
-import type { UsageTable } from '../../usage/usage-table.ts'
 import { spentBudget } from './spending.ts'
 import { nextCursor, pageQuery, queryChoice, since, until, userFilter } from './query.ts'
 
@@ -61,6 +60,9 @@ export const detailedUsage = z
 
 const groupId = () => z.string().nullable().optional()
 
+const percentile = (what: string) =>
+  z.number().nullable().describe(`${what}; null where a version of Sluice wrote that did not count it.`)
+
 const usageRow = z
   .object({
     bucket_start: z.number().optional().describe('Unix seconds, with `bucket`.'),
@@ -75,6 +77,9 @@ const usageRow = z
       .optional()
       .describe('Of the key or team, or the e-mail address; null for a deleted one.'),
     ...summaryFields,
+    p50_response_ms: percentile('Half of the requests were answered within it, to 10 %'),
+    p95_response_ms: percentile('95 of 100 requests were answered within it, to 10 %'),
+    errors: z.int().describe('Those with a status of 400 or more, clients that left among them (499).'),
   })
   .meta({ id: 'UsageRow' })
 
@@ -86,16 +91,6 @@ export const usageTable = z
     next_cursor: nextCursor(),
   })
   .meta({ id: 'UsageTable' })
-
-export function toUsageTableBody({ groupBy, bucket, hasNames, rows }: UsageTable) {
-  const data = rows.map(({ bucketStart, group, name, ...usage }) => ({
-    ...(bucketStart !== null && { bucket_start: bucketStart }),
-    ...(groupBy !== null && { [groupBy]: group }),
-    ...(hasNames && { name }),
-    ...toUsageBody(usage),
-  }))
-  return { group_by: groupBy, bucket, data }
-}
 
 export function toUsageBody({ requests, tokensIn, tokensOut, avgResponseMs }: UsageSummary) {
   return { requests, tokens_in: tokensIn, tokens_out: tokensOut, avg_response_ms: avgResponseMs }

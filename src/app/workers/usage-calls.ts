@@ -20,6 +20,7 @@ type RemoteUsage = Omit<UsageStore, 'insert' | 'whyLost' | 'close'>
 const METHODS: RemoteMethods<RemoteUsage> = {
   sumByPath: 'call',
   sumByGroup: 'call',
+  countLatencies: 'call',
   hourSpan: 'call',
   deleteBefore: 'call',
 }

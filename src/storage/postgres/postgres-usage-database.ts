@@ -44,7 +44,7 @@ const rowsTotalsAndBatches: Migration = {
 const POSTGRES_USAGE_DATABASE: PostgresKind<PostgresUsageSchema> = {
   holds: USAGE_DATABASE.holds,
   option: USAGE_DATABASE.option,
-  tables: ['usage_rows', 'usage_totals', 'usage_groups', 'usage_batches'],
+  tables: ['usage_rows', 'usage_totals', 'usage_groups', 'usage_latencies', 'usage_batches'],
   // Each statement of the store is a transaction of its own.
   lockedTables: [],
   migrations: { ...COMMON, '0001-rows-and-totals': rowsTotalsAndBatches },

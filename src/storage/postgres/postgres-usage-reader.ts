@@ -3,9 +3,17 @@
  * by the command line, which has no file of waiting usage.
  */
 import type { UsageScope } from '../usage-database.ts'
-import { compileHourSpan, compileSumByGroup } from '../usage-groups.ts'
+import { compileCountLatencies, compileHourSpan, compileSumByGroup } from '../usage-groups.ts'
 import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
-import type { GroupSums, HourSpan, UsageReader, UsageSlice, UsageSubject, UsageSums } from '../usage-store.ts'
+import type {
+  GroupLatency,
+  GroupSums,
+  HourSpan,
+  UsageReader,
+  UsageSlice,
+  UsageSubject,
+  UsageSums,
+} from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
 import type { PostgresUsageSchema } from './postgres-usage-database.ts'
 
@@ -37,6 +45,11 @@ export class PostgresUsageReader implements UsageReader {
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
     const { sql, parameters } = compileSumByGroup(this.#database, slice)
     return await this.#database.pool.queryTwice<GroupSums>(sql, parameters)
+  }
+
+  async countLatencies(slice: UsageSlice): Promise<readonly GroupLatency[]> {
+    const { sql, parameters } = compileCountLatencies(this.#database, slice)
+    return await this.#database.pool.queryTwice<GroupLatency>(sql, parameters)
   }
 
   async hourSpan(): Promise<HourSpan> {

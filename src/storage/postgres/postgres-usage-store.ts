@@ -9,6 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
 import type {
+  GroupLatency,
   GroupSums,
   HourSpan,
   UsageEntry,
@@ -70,6 +71,11 @@ export class PostgresUsageStore implements UsageStore {
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
     await this.#writeAllWaiting()
     return await this.#reader.sumByGroup(slice)
+  }
+
+  async countLatencies(slice: UsageSlice): Promise<readonly GroupLatency[]> {
+    await this.#writeAllWaiting()
+    return await this.#reader.countLatencies(slice)
   }
 
   async hourSpan(): Promise<HourSpan> {

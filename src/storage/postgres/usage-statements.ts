@@ -7,14 +7,18 @@ import {
   GROUP_BUCKET_SECONDS,
   USAGE_BUCKET_SECONDS,
   USAGE_GROUP_KEY,
+  USAGE_LATENCY_KEY,
   USAGE_TOTAL_KEY,
 } from '../usage-database.ts'
+import { FIRST_ERROR_STATUS } from '../usage-groups.ts'
+import { LATENCY_STEPS_US } from '../usage-latency.ts'
 import { toMicroseconds } from '../usage-queries.ts'
 import type { UsageEntry } from '../usage-store.ts'
 import type { UsageBatch } from './usage-file.ts'
 
 const KEY = USAGE_TOTAL_KEY.join(', ')
 const GROUP_KEY = USAGE_GROUP_KEY.join(', ')
+const LATENCY_KEY = USAGE_LATENCY_KEY.join(', ')
 const toValues = (sizes: readonly number[]) => `(values ${sizes.map((seconds) => `(${seconds})`).join(', ')})`
 const BUCKETS = toValues(USAGE_BUCKET_SECONDS)
 
@@ -51,9 +55,10 @@ with fresh as (
   order by e.position
   returning *
 ), grouped as (
-  insert into usage_groups (${GROUP_KEY}, requests, tokens_in, tokens_out, response_us)
+  insert into usage_groups (${GROUP_KEY}, requests, tokens_in, tokens_out, response_us, errors)
   select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path,
-    count(*), sum(r.tokens_in), sum(r.tokens_out), sum(r.response_us)
+    count(*), sum(r.tokens_in), sum(r.tokens_out), sum(r.response_us),
+    count(*) filter (where r.status >= ${FIRST_ERROR_STATUS})
   from written as r ${GROUPS_OF_ROW}
   group by 1, 2, 3, 4, 5, 6, 7
   order by 1, 2, 3, 4, 5, 6, 7
@@ -61,7 +66,16 @@ with fresh as (
     requests = usage_groups.requests + excluded.requests,
     tokens_in = usage_groups.tokens_in + excluded.tokens_in,
     tokens_out = usage_groups.tokens_out + excluded.tokens_out,
-    response_us = usage_groups.response_us + excluded.response_us
+    response_us = usage_groups.response_us + excluded.response_us,
+    errors = usage_groups.errors + excluded.errors
+), timed as (
+  insert into usage_latencies (${LATENCY_KEY}, requests)
+  select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path,
+    width_bucket(r.response_us, array[${LATENCY_STEPS_US.join(', ')}]::bigint[]), count(*)
+  from written as r ${GROUPS_OF_ROW}
+  group by 1, 2, 3, 4, 5, 6, 7, 8
+  order by 1, 2, 3, 4, 5, 6, 7, 8
+  on conflict (${LATENCY_KEY}) do update set requests = usage_latencies.requests + excluded.requests
 )
 insert into usage_totals (${KEY}, requests, tokens_in, tokens_out, response_us)
 select s.scope, s.subject_id, b.bucket_seconds, ${BUCKET_START}, r.path,
@@ -116,6 +130,10 @@ with oldest as materialized (
   )
 ), groups as (
   delete from usage_groups where (${GROUP_KEY}) in (
+    select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path from r ${GROUPS_OF_ROW}
+  )
+), latencies as (
+  delete from usage_latencies where (${GROUP_KEY}) in (
     select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path from r ${GROUPS_OF_ROW}
   )
 ), batches as (

@@ -5,7 +5,13 @@
 import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
-import { compileDeleteGroup, compileHourSpan, compileSumByGroup, groupKeys } from '../usage-groups.ts'
+import {
+  compileCountLatencies,
+  compileDeleteGroup,
+  compileHourSpan,
+  compileSumByGroup,
+  groupKeys,
+} from '../usage-groups.ts'
 import {
   bucketStart,
   compileSumByPath,
@@ -15,6 +21,7 @@ import {
   UsageInsert,
 } from '../usage-queries.ts'
 import type {
+  GroupLatency,
   GroupSums,
   HourSpan,
   UsageEntry,
@@ -32,7 +39,7 @@ export class SqliteUsageStore implements UsageStore {
   readonly #sumSql: Readonly<Record<UsageScope, string>>
   readonly #deleteRowsSql: string
   readonly #deleteTotalSql: string
-  readonly #deleteGroupSql: string
+  readonly #deleteGroupSql: readonly string[]
 
   constructor(database: SqliteKysely<UsageSchema>, clock: Clock) {
     this.#database = database
@@ -76,6 +83,15 @@ export class SqliteUsageStore implements UsageStore {
     return rows
   }
 
+  async countLatencies(slice: UsageSlice): Promise<readonly GroupLatency[]> {
+    this.#requireFile()
+    const { sql, parameters } = compileCountLatencies(this.#database, slice)
+    const { rows } = await this.#database.driver.run((connection) =>
+      connection.run<GroupLatency>(sql, parameters),
+    )
+    return rows
+  }
+
   async hourSpan(): Promise<HourSpan> {
     this.#requireFile()
     const { rows } = await this.#database.executeQuery(compileHourSpan(this.#database))
@@ -86,7 +102,9 @@ export class SqliteUsageStore implements UsageStore {
     return this.#database.driver.transact('write', (connection) => {
       const { rows } = connection.run<DeletedRow>(this.#deleteRowsSql, [dayStartUnixSeconds, maxRows])
       for (const key of totalKeysOf(rows)) connection.run(this.#deleteTotalSql, key)
-      for (const key of groupKeysOf(rows)) connection.run(this.#deleteGroupSql, key)
+      for (const key of groupKeysOf(rows)) {
+        for (const sql of this.#deleteGroupSql) connection.run(sql, key)
+      }
       return rows.length
     })
   }

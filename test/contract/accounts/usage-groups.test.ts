@@ -30,6 +30,8 @@ const sums = (requests: number, tokens: number) => ({
   tokens_in: tokens,
   tokens_out: tokens,
   avg_response_ms: 0,
+  ...{ p50_response_ms: 0.5, p95_response_ms: 0.5 },
+  errors: 0,
 })
 
 describe('usage by group', () => {
@@ -118,13 +120,13 @@ describe('usage by group', () => {
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     expect(answer.headers['content-disposition']).toBe('attachment; filename="usage.csv"')
     expect(answer.body).toBe(
-      'bucket_start,key,name,requests,tokens_in,tokens_out,avg_response_ms\r\n' +
-        `${begin},${own.id},"'=1+1,""a""",1,1,1,0\r\n`,
+      'bucket_start,key,name,requests,tokens_in,tokens_out,avg_response_ms,p50_response_ms,p95_response_ms,errors\r\n' +
+        `${begin},${own.id},"'=1+1,""a""",1,1,1,0,0.5,0.5,0\r\n`,
     )
     const headers = { authorization: 'Bearer test-admin-key-0123456789', accept: 'text/csv' }
     expect((await call({ url: query, headers })).body).toBe(answer.body)
     expect((await call({ url: '/v1/admin/usage', headers })).body).toBe(
-      'requests,tokens_in,tokens_out,avg_response_ms\r\n3,6,6,0\r\n',
+      'requests,tokens_in,tokens_out,avg_response_ms,p50_response_ms,p95_response_ms,errors\r\n3,6,6,0,0.5,0.5,0\r\n',
     )
     const paged = await admin('GET', '/v1/admin/usage?group_by=endpoint&format=csv&limit=2')
     expect(paged.body.split('\r\n')).toHaveLength(4)

@@ -19,8 +19,6 @@ interface PlotProps {
 }
 
 export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
-  const hasErrors = rows.some(({ errors }) => errors !== undefined)
-  const hasP95 = rows.some(({ p95_response_ms: p95 }) => p95 !== undefined)
   return (
     <div class="plots">
       <Plot
@@ -42,23 +40,17 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
         title="Latency"
         rows={rows}
         format={formatMs}
-        lines={
-          hasP95
-            ? [
-                { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms ?? 0 },
-                { label: 'p95', color: '--warn', value: (row) => row.p95_response_ms ?? 0 },
-              ]
-            : [{ label: 'mean', color: '--accent', value: (row) => row.avg_response_ms }]
-        }
+        lines={[
+          { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms ?? 0 },
+          { label: 'p95', color: '--warn', value: (row) => row.p95_response_ms ?? 0 },
+        ]}
       />
-      {hasErrors && (
-        <Plot
-          title="Errors"
-          rows={rows}
-          format={formatNumber}
-          lines={[{ label: 'errors', color: '--danger', value: (row) => row.errors ?? 0 }]}
-        />
-      )}
+      <Plot
+        title="Errors"
+        rows={rows}
+        format={formatNumber}
+        lines={[{ label: 'errors', color: '--danger', value: (row) => row.errors }]}
+      />
     </div>
   )
 }

@@ -36,6 +36,9 @@ export function fillSpan(rows: readonly UsageRow[], { since, step, now }: Span):
         tokens_in: 0,
         tokens_out: 0,
         avg_response_ms: 0,
+        p50_response_ms: null,
+        p95_response_ms: null,
+        errors: 0,
       },
   )
 }
@@ -45,8 +48,7 @@ interface Total {
   readonly tokensIn: number
   readonly tokensOut: number
   readonly avgMs: number
-  /** Null where the server does not count them. */
-  readonly errors: number | null
+  readonly errors: number
 }
 
 export function sumOf(rows: readonly UsageRow[]): Total {
@@ -57,6 +59,6 @@ export function sumOf(rows: readonly UsageRow[]): Total {
     tokensIn: sum((row) => row.tokens_in),
     tokensOut: sum((row) => row.tokens_out),
     avgMs: requests === 0 ? 0 : sum((row) => row.requests * row.avg_response_ms) / requests,
-    errors: rows.some(({ errors }) => errors !== undefined) ? sum((row) => row.errors ?? 0) : null,
+    errors: sum((row) => row.errors),
   }
 }

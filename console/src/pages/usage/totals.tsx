@@ -10,7 +10,7 @@ export function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
     ['Tokens in', formatShort(tokensIn)],
     ['Tokens out', formatShort(tokensOut)],
     ['Latency, mean', formatMs(avgMs)],
-    ...(errors === null ? [] : [['Errors', formatNumber(errors)]]),
+    ['Errors', formatNumber(errors)],
   ]
   return (
     <div class="cards">
@@ -33,8 +33,6 @@ const TITLES: Readonly<Record<Group, string>> = {
 }
 
 export function UsageTable({ rows, group }: { readonly rows: readonly UsageRow[]; readonly group: Group }) {
-  const hasErrors = rows.some(({ errors }) => errors !== undefined)
-  const hasP95 = rows.some(({ p95_response_ms: p95 }) => p95 !== undefined)
   const byTokens = [...rows].sort((one, other) => total(other) - total(one))
   return (
     <div class="table-frame folds">
@@ -54,21 +52,15 @@ export function UsageTable({ rows, group }: { readonly rows: readonly UsageRow[]
             <th scope="col" class="number">
               Latency, mean
             </th>
-            {hasP95 && (
-              <th scope="col" class="number">
-                p50
-              </th>
-            )}
-            {hasP95 && (
-              <th scope="col" class="number">
-                p95
-              </th>
-            )}
-            {hasErrors && (
-              <th scope="col" class="number">
-                Errors
-              </th>
-            )}
+            <th scope="col" class="number">
+              p50
+            </th>
+            <th scope="col" class="number">
+              p95
+            </th>
+            <th scope="col" class="number">
+              Errors
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -79,9 +71,9 @@ export function UsageTable({ rows, group }: { readonly rows: readonly UsageRow[]
               <Cell label="Tokens in" text={formatNumber(row.tokens_in)} />
               <Cell label="Tokens out" text={formatNumber(row.tokens_out)} />
               <Cell label="Latency, mean" text={formatMs(row.avg_response_ms)} />
-              {hasP95 && <Cell label="p50" text={msOrNone(row.p50_response_ms)} />}
-              {hasP95 && <Cell label="p95" text={msOrNone(row.p95_response_ms)} />}
-              {hasErrors && <Cell label="Errors" text={formatNumber(row.errors ?? 0)} />}
+              <Cell label="p50" text={msOrNone(row.p50_response_ms)} />
+              <Cell label="p95" text={msOrNone(row.p95_response_ms)} />
+              <Cell label="Errors" text={formatNumber(row.errors)} />
             </tr>
           ))}
         </tbody>
@@ -92,7 +84,7 @@ export function UsageTable({ rows, group }: { readonly rows: readonly UsageRow[]
 
 const total = ({ tokens_in: tokensIn, tokens_out: tokensOut }: UsageRow) => tokensIn + tokensOut
 
-const msOrNone = (ms: number | null | undefined) => (typeof ms === 'number' ? formatMs(ms) : '–')
+const msOrNone = (ms: number | null) => (ms === null ? '–' : formatMs(ms))
 
 function Cell({ label, text }: { readonly label: string; readonly text: string }) {
   return (

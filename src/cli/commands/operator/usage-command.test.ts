@@ -21,10 +21,13 @@ describe('sluice usage', () => {
   it('shows what each key has used, and the sums', async () => {
     const { output, id } = await createUsage()
     const lines = (await output('usage')).split('\n').map((line) => line.split(/\s{2,}/))
-    expect(lines[0]).toEqual(['key', 'name', 'requests', 'tokens in', 'tokens out', 'avg ms'])
-    expect(lines).toContainEqual([id, 'ci', '1', '10', '20', '2'])
-    expect(lines).toContainEqual(['gone', '-', '1', '3', '5', '2'])
-    expect(lines.at(-1)).toEqual(['all', '-', '2', '13', '25', '2'])
+    expect(lines[0]).toEqual([
+      ...['key', 'name', 'requests', 'tokens in', 'tokens out'],
+      ...['avg ms', 'p50 ms', 'p95 ms', 'errors'],
+    ])
+    expect(lines).toContainEqual([id, 'ci', '1', '10', '20', '2', '2', '2', '0'])
+    expect(lines).toContainEqual(['gone', '-', '1', '3', '5', '2', '2', '2', '0'])
+    expect(lines.at(-1)).toEqual(['all', '-', '2', '13', '25', '2', '2', '2', '0'])
   })
 
   it('prints JSON and CSV as the admin API does, by model and day', async () => {
@@ -36,16 +39,13 @@ describe('sluice usage', () => {
       group_by: 'model',
       bucket: 'day',
       data: [
-        { bucket_start: 0, model: 'model', requests: 1, tokens_in: 10, tokens_out: 20, avg_response_ms: 1.5 },
-        {
-          bucket_start: 0,
-          model: 'org/model',
-          requests: 1,
-          tokens_in: 3,
-          tokens_out: 5,
-          avg_response_ms: 1.5,
-        },
-      ].map((row) => ({ ...row, bucket_start: expect.any(Number) })),
+        { model: 'model', requests: 1, tokens_in: 10, tokens_out: 20 },
+        { model: 'org/model', requests: 1, tokens_in: 3, tokens_out: 5 },
+      ].map((row) => ({
+        ...row,
+        bucket_start: expect.any(Number) as number,
+        ...{ avg_response_ms: 1.5, p50_response_ms: 1.542, p95_response_ms: 1.542, errors: 0 },
+      })),
     })
     const csv = await output(
       'usage',
@@ -58,7 +58,8 @@ describe('sluice usage', () => {
       '2100-01-01T00:00Z',
     )
     expect(csv).toBe(
-      'model,requests,tokens_in,tokens_out,avg_response_ms\r\nmodel,1,10,20,1.5\r\norg/model,1,3,5,1.5',
+      'model,requests,tokens_in,tokens_out,avg_response_ms,p50_response_ms,p95_response_ms,errors\r\n' +
+        'model,1,10,20,1.5,1.542,1.542,0\r\norg/model,1,3,5,1.5,1.542,1.542,0',
     )
     expect(await output('usage', '--since', '2100-01-01')).toBe('Nothing was used.')
   })

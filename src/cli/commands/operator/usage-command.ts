@@ -1,8 +1,16 @@
 /** `sluice usage`: the report of the admin API, read from the databases themselves. */
 import { openUsageReader } from '../../../app/open-databases.ts'
-import { averageMs, UsageReports } from '../../../usage/usage-reports.ts'
-import type { GroupPosition, GroupUsage } from '../../../usage/grouped-usage.ts'
-import { createUsageTable, toIsoSecond, toUsageCsv, type UsageTable } from '../../../usage/usage-table.ts'
+import { UsageReports } from '../../../usage/usage-reports.ts'
+import { addUsage, type GroupPosition, type GroupUsage } from '../../../usage/grouped-usage.ts'
+import {
+  createUsageTable,
+  toFigures,
+  toIsoSecond,
+  toUsageCsv,
+  toUsageTableBody,
+  type UsageFigures,
+  type UsageTable,
+} from '../../../usage/usage-table.ts'
 import { withServices } from '../../open-services.ts'
 import { renderTable } from '../../terminal/table.ts'
 import type { CommandContext } from '../../terminal/terminal.ts'
@@ -52,7 +60,7 @@ async function readGroups(
 function render(table: UsageTable, groups: readonly GroupUsage[], format: UsageCommand['format']): string {
   switch (format) {
     case 'json':
-      return toJsonLine(toJson(table))
+      return toJsonLine(toUsageTableBody(table))
     case 'csv':
       return toUsageCsv(table).trimEnd()
     case 'table':
@@ -62,24 +70,12 @@ function render(table: UsageTable, groups: readonly GroupUsage[], format: UsageC
   }
 }
 
-/** The answer of the admin API. */
-function toJson({ groupBy, bucket, hasNames, rows }: UsageTable): object {
-  const data = rows.map((row) => ({
-    ...(row.bucketStart !== null && { bucket_start: row.bucketStart }),
-    ...(groupBy !== null && { [groupBy]: row.group }),
-    ...(hasNames && { name: row.name }),
-    ...{ requests: row.requests, tokens_in: row.tokensIn, tokens_out: row.tokensOut },
-    avg_response_ms: row.avgResponseMs,
-  }))
-  return { group_by: groupBy, bucket, data }
-}
-
 function columnsOf({ groupBy, bucket, hasNames }: UsageTable): readonly string[] {
   return [
     ...(bucket === null ? [] : ['begins']),
     ...(groupBy === null ? [] : [groupBy]),
     ...(hasNames ? ['name'] : []),
-    ...['requests', 'tokens in', 'tokens out', 'avg ms'],
+    ...['requests', 'tokens in', 'tokens out', 'avg ms', 'p50 ms', 'p95 ms', 'errors'],
   ]
 }
 
@@ -92,24 +88,17 @@ function rowsOf(
     ...(row.bucketStart === null ? [] : [toIsoSecond(row.bucketStart)]),
     row.group ?? '',
     ...(hasNames ? [row.name ?? ''] : []),
-    ...numbers(row.requests, row.tokensIn, row.tokensOut, row.avgResponseMs),
+    ...numbersOf(row),
   ])
-  const sum = (field: 'requests' | 'tokensIn' | 'tokensOut' | 'responseUs') =>
-    groups.reduce((total, sums) => total + sums[field], 0)
-  const requests = sum('requests')
-  const totals = numbers(
-    requests,
-    sum('tokensIn'),
-    sum('tokensOut'),
-    averageMs({ requests, responseUs: sum('responseUs') }),
-  )
+  const totals = numbersOf(toFigures(groups.reduce((total, usage) => addUsage(usage, total))))
   const [first] = shown
   const blank = Array.from({ length: (first?.length ?? 0) - totals.length - 1 }, () => '')
   return [...shown, ['all', ...blank, ...totals]]
 }
 
-function numbers(
-  ...[requests, tokensIn, tokensOut, avgMs]: readonly [number, number, number, number]
-): string[] {
-  return [requests, tokensIn, tokensOut, Math.round(avgMs)].map(String)
+function numbersOf(row: UsageFigures): string[] {
+  const ms = [row.avgResponseMs, row.p50ResponseMs, row.p95ResponseMs].map((value) =>
+    value === null ? '' : String(Math.round(value)),
+  )
+  return [...[row.requests, row.tokensIn, row.tokensOut].map(String), ...ms, String(row.errors)]
 }

@@ -41,7 +41,7 @@ const app = buildApp({
   disk: async () => null,
   recentErrors: new RecentErrors(),
   keys: none,
-  limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }) },
+  limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }), inUse: () => [] },
   trustedProxies: null,
   addressRules: null,
   firewall: null,

@@ -56,7 +56,7 @@ export interface AppDeps {
   readonly guests: GuestService
   readonly invitations: InvitationService
   readonly keys: KeyService
-  readonly limiter: Pick<RequestLimiter, 'admit'>
+  readonly limiter: Pick<RequestLimiter, 'admit' | 'inUse'>
   /** Null where no proxy is trusted. */
   readonly trustedProxies: TrustedProxies | null
   /** Null where no address is refused. */

@@ -30,6 +30,8 @@ export interface RequestLimits {
   admit(request: LimitedRequest): Answer<RequestDecision>
   /** One-way. Unknown and released permits are ignored. */
   release(permitId: string): void
+  /** What counts against the limits of each now, in their order. Only to be shown: the next request is decided by `admit`. */
+  inUse(limitIds: readonly string[]): Answer<readonly LimitUse[]>
   /**
    * Opens a new key's window with what the key that made it has used, and inherits from the account's revoked keys:
    * their window, and their requests that still run. Otherwise creating, using and revoking keys in a loop would get
@@ -77,6 +79,13 @@ export interface LimitedRequest {
   readonly maxConcurrent: number | null
   /** Empty for a request that spends no tokens. */
   readonly budgets: readonly BudgetBound[]
+}
+
+export interface LimitUse {
+  /** Requests of the last 60 seconds. */
+  readonly requests: number
+  /** Permits that are held. */
+  readonly running: number
 }
 
 export interface WindowOrigin {

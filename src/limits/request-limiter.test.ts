@@ -189,6 +189,30 @@ describe('RequestLimiter: rate', () => {
   })
 })
 
+describe('RequestLimiter: what is in use', () => {
+  it('tells of each key its requests of the last minute and those that run, inherited ones too', async () => {
+    const { limits, limiter, clock } = await setUp()
+    const [first, second] = [createCredential({ limitId: 'first' }), createCredential({ limitId: 'second' })]
+    await admitTimes(limiter, first, 2)
+    clock.advance(30_000)
+    const running = permitOf(await limiter.admit(first, GENERATING))
+    expect(await limiter.inUse(['first', 'second', 'first'])).toEqual([
+      { requests: 3, running: 1 },
+      { requests: 0, running: 0 },
+      { requests: 3, running: 1 },
+    ])
+
+    await limits.revokeWindow('first', 'a')
+    await limits.openWindow('second', { makerLimitId: 'session', accountId: 'a' })
+    clock.advance(30_000)
+    expect(await limiter.inUse(['second'])).toEqual([{ requests: 1, running: 1 }])
+    running.release()
+    expect(await limiter.inUse(['second'])).toEqual([{ requests: 1, running: 0 }])
+    expect((await limiter.admit(second, GENERATING)).outcome).toBe('admitted')
+    expect(await limiter.inUse([])).toEqual([])
+  })
+})
+
 describe('RequestLimiter: concurrency', () => {
   it('refuses a generation beyond the number of the tier until one has ended', async () => {
     const { state, limiter } = await setUp()

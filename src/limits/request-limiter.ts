@@ -8,6 +8,7 @@ import {
   afterAnswer,
   type Answer,
   type LimitedRequest,
+  type LimitUse,
   type RateState,
   type RequestDecision,
   type RequestLimits,
@@ -84,6 +85,11 @@ export class RequestLimiter {
         ? this.#restoreAndAdmit(request, decision.counterIds, asked)
         : this.#toAdmission(decision, asked),
     )
+  }
+
+  /** What counts against the limits of these keys now, in their order. */
+  inUse(limitIds: readonly string[]): Answer<readonly LimitUse[]> {
+    return limitIds.length === 0 ? [] : this.#limits.inUse(limitIds)
   }
 
   async #restoreAndAdmit(

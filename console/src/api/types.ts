@@ -56,9 +56,8 @@ export interface ApiKey {
   readonly last_used: number | null
   readonly rate_limit_rpm: number
   readonly max_concurrent_requests: number | null
-  /** Absent from servers that do not count them by key. */
-  readonly requests_this_minute?: number | null
-  readonly open_requests?: number | null
+  readonly requests_this_minute: number
+  readonly open_requests: number
   readonly budgets: readonly Budget[]
 }
 

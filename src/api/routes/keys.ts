@@ -1,6 +1,7 @@
 /** `/v1/keys`: the caller's own keys; keys that are configuration are not among them. */
 import type { FastifyInstance } from 'fastify'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
+import { InvariantError } from '../../core/errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
@@ -18,7 +19,7 @@ import { pageQuery, toListing, toPage } from '../schemas/query.ts'
 
 const OWN = { tag: 'Keys', access: 'key' } as const
 
-type KeyDeps = Pick<AppDeps, 'keys' | 'tokenBudgets'>
+type KeyDeps = Pick<AppDeps, 'keys' | 'limiter' | 'tokenBudgets'>
 
 export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
   const { keys } = deps
@@ -31,8 +32,7 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     ok: keyList,
     handler: async ({ context, query }) => {
       const page = await keys.list(context.credential, toPage(query))
-      const bodies = await Promise.all(page.items.map((record) => toBody(deps, record)))
-      return { keys: bodies, ...toListing(query, page) }
+      return { keys: await toBodies(deps, page.items), ...toListing(query, page) }
     },
   })
 
@@ -62,8 +62,12 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
     body: renameKeyRequest,
     ok: ownKey,
     errors: ['key_not_found'],
-    handler: async ({ context, params, body }) =>
-      await toBody(deps, await keys.rename(context.credential, params.key_id, body.name)),
+    handler: async ({ context, params, body }) => {
+      const record = await keys.rename(context.credential, params.key_id, body.name)
+      const [renamed] = await toBodies(deps, [record])
+      if (renamed === undefined) throw new InvariantError('each key has a body')
+      return renamed
+    },
   })
 
   addRoute(app, 'DELETE /v1/keys/:key_id', {
@@ -80,12 +84,24 @@ export function registerKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
   })
 }
 
-/** What an inactive key spent is of no use to its owner, and is not read. */
-async function toBody({ tokenBudgets }: KeyDeps, record: KeyRecord) {
-  const { id, dailyTokenBudget: day, monthlyTokenBudget: month, isActive } = record
-  const bounds = [
+/** What an inactive key uses and spent is of no use to its owner, and is not read. */
+async function toBodies({ limiter, tokenBudgets }: KeyDeps, records: readonly KeyRecord[]) {
+  const ids = records.filter(({ isActive }) => isActive).map(({ id }) => id)
+  const inUse = await limiter.inUse(ids)
+  const uses = new Map(ids.map((id, index) => [id, inUse[index]]))
+  return await Promise.all(
+    records.map(async (record) => {
+      const budgets = record.isActive ? await tokenBudgets.report(boundsOf(record)) : []
+      return toOwnKeyBody(record, { ...(uses.get(record.id) ?? UNUSED), budgets })
+    }),
+  )
+}
+
+const UNUSED = { requests: 0, running: 0 }
+
+function boundsOf({ id, dailyTokenBudget: day, monthlyTokenBudget: month }: KeyRecord) {
+  return [
     ...(day === null ? [] : [{ scope: 'key', id, period: 'day', maxTokens: day } as const]),
     ...(month === null ? [] : [{ scope: 'key', id, period: 'month', maxTokens: month } as const]),
   ]
-  return toOwnKeyBody(record, isActive ? await tokenBudgets.report(bounds) : [])
 }

@@ -8,6 +8,7 @@ import {
 } from '../../accounts/keys/key-bounds.ts'
 import type { KeyRecord } from '../../accounts/keys/key-record.ts'
 import type { SpentBudget } from '../../limits/token-budgets.ts'
+import type { LimitUse } from '../../core/shared-state.ts'
 import { TIER_LIMITS, TIERS } from '../../core/tiers.ts'
 import { integer, must, nullableWithDefault, storedText } from './fields.ts'
 import { nextCursor, pageQuery, queryChoice, queryInteger, userFilter } from './query.ts'
@@ -44,6 +45,8 @@ export const ownKey = z
     ...keyFields,
     ...lastUsed,
     max_concurrent_requests: z.int().nullable().describe('Generation requests at once; null is any number.'),
+    requests_this_minute: z.int().describe('Requests of the last 60 seconds; 0 for an inactive key.'),
+    open_requests: z.int().describe('Generation requests that run now; 0 for an inactive key.'),
     budgets: z.array(spentBudget).describe("The key's own, while it is active."),
   })
   .meta({ id: 'ApiKey' })
@@ -141,11 +144,20 @@ export const adminChangeKeyRequest = z
 
 export const adminKeyListQuery = pageQuery.extend({ user: userFilter() })
 
-export function toOwnKeyBody(record: KeyRecord, budgets: readonly SpentBudget[]): z.output<typeof ownKey> {
+export interface KeyUse extends LimitUse {
+  readonly budgets: readonly SpentBudget[]
+}
+
+export function toOwnKeyBody(
+  record: KeyRecord,
+  { requests, running, budgets }: KeyUse,
+): z.output<typeof ownKey> {
   const { maxConcurrentRequests: max } = TIER_LIMITS[record.tier]
   return {
     ...toKeyBody(record),
     max_concurrent_requests: Number.isFinite(max) ? max : null,
+    requests_this_minute: requests,
+    open_requests: running,
     budgets: budgets.map(toSpentBudgetBody),
   }
 }

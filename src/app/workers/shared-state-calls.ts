@@ -26,6 +26,7 @@ const METHODS: { readonly [Part in keyof SharedState]: RemoteMethods<SharedState
   requests: {
     admit: 'call',
     release: 'castAtOnce',
+    inUse: 'call',
     openWindow: 'call',
     revokeWindow: 'call',
     restoreSpent: 'call',

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { InvariantError } from '../../core/errors.ts'
 import type {
   LimitedRequest,
+  LimitUse,
   RateState,
   RequestDecision,
   RequestLimits,
@@ -70,6 +71,14 @@ export class MemoryRequestLimits implements RequestLimits {
     if (limitId === undefined) return
     this.#permits.delete(permitId)
     this.#remove(permitId, limitId)
+  }
+
+  inUse(limitIds: readonly string[]): readonly LimitUse[] {
+    const nowMs = this.#clock.nowMs()
+    return limitIds.map((id) => ({
+      requests: this.#windows.find(id, nowMs)?.used(nowMs) ?? 0,
+      running: this.#runningUnder(id),
+    }))
   }
 
   restoreSpent(counters: readonly SpentTokens[]): void {

@@ -7,6 +7,7 @@ import {
   SPENT_KEPT_MS,
   SPENT_KNOWN_MS,
   type LimitedRequest,
+  type LimitUse,
   type RequestDecision,
   type RequestLimits,
   type SpentTokens,
@@ -107,6 +108,18 @@ redis.call('DEL', prefix .. 'permits:' .. id)
 for i = 1, #counts, 2 do hold(revoked, counts[i], counts[i + 1]) end
 redis.call('SET', prefix .. 'moved:' .. id, revoked, 'PX', DAY_MS)`)
 
+/** ARGV: ids. Gives the requests and the held permits of each. */
+const IN_USE = script(`
+local use = {}
+for i = 3, #ARGV do
+  local running = held(prefix .. 'permits:' .. current(ARGV[i]))
+  local revoked = redis.call('GET', prefix .. 'inherits:' .. ARGV[i])
+  if revoked then running = running + held(prefix .. 'permits:' .. revoked) end
+  table.insert(use, trim(prefix .. 'window:' .. ARGV[i]))
+  table.insert(use, running)
+end
+return use`)
+
 const OUTCOMES = [
   'admitted',
   'rate-exceeded',
@@ -166,6 +179,17 @@ export class RedisRequestLimits implements RequestLimits {
     const words = [limitId, makerLimitId, revokedIdOf(accountId)]
     const answer = await link.run(OPEN_WINDOW, words).catch(limitsAway)
     if (answer === AWAY) memory.requests.openWindow(limitId, { makerLimitId, accountId })
+  }
+
+  async inUse(limitIds: readonly string[]): Promise<readonly LimitUse[]> {
+    const { link, memory, limitsAway } = this.#parts
+    const answer = await link.run(IN_USE, limitIds).catch(limitsAway)
+    if (answer === AWAY) return memory.requests.inUse(limitIds)
+    const counts = answer as readonly number[]
+    return limitIds.map((_, index) => ({
+      requests: counts[2 * index] ?? 0,
+      running: counts[2 * index + 1] ?? 0,
+    }))
   }
 
   /** The key is revoked already, so it does not fail: no key can be made meanwhile that would get around its limits. */

@@ -36,6 +36,7 @@ describe('POST /v1/auth/register', () => {
           expires_at: null,
           rate_limit_rpm: 60,
           max_concurrent_requests: 1,
+          ...{ requests_this_minute: 1, open_requests: 0 },
           budgets: [],
           last_used: expect.any(Number),
         },

@@ -64,6 +64,8 @@ describe('a budget of an own key', () => {
     const day = 86_400
     expect(listed).toMatchObject({
       max_concurrent_requests: 1,
+      // It began with the request of the session that made it.
+      ...{ requests_this_minute: 2, open_requests: 0 },
       budgets: [
         {
           ...{ scope: 'key', period: 'day', max_tokens: 4, spent_tokens: 4 },

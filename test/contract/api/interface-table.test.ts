@@ -158,7 +158,11 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'GET /v1/keys | Key | none | {keys: [API key without key, user_id]}',
-    output: () => ({ keys: [{ ...LISTED_KEY, max_concurrent_requests: 1, budgets: [] }] }),
+    output: () => ({
+      keys: [
+        { ...LISTED_KEY, max_concurrent_requests: 1, requests_this_minute: 0, open_requests: 0, budgets: [] },
+      ],
+    }),
   },
   {
     name: 'POST /v1/keys | Key | body name, expires_in_days | key, id, name, tier, is_active, created_at, expires_at',

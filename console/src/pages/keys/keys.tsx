@@ -124,7 +124,7 @@ function KeyList({ keys, onOpen, create }: KeyListProps) {
 }
 
 function KeyCard({ of: key, onOpen }: { readonly of: ApiKey; readonly onOpen: (open: Open) => void }) {
-  const { requests_this_minute: requests = null, open_requests: running = null } = key
+  const { requests_this_minute: requests, open_requests: running } = key
   return (
     <article class="card key" aria-label={`Key ${nameOf(key)}`}>
       <div class="row apart">

@@ -41,7 +41,10 @@ const app = buildApp({
   disk: async () => null,
   recentErrors: new RecentErrors(),
   keys: none,
-  limiter: { admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }), inUse: () => [] },
+  limiter: {
+    admit: () => ({ outcome: 'admitted', rate: null, budgetWarning: null, release: () => {} }),
+    inUse: () => [],
+  },
   trustedProxies: null,
   addressRules: null,
   firewall: null,

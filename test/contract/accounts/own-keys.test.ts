@@ -108,7 +108,7 @@ describe('GET /v1/usage by group', () => {
 
     expect(answer.headers['content-type']).toMatch(/^text\/csv/)
     expect(answer.body.split('\r\n').slice(0, 2)).toEqual([
-      'endpoint,requests,tokens_in,tokens_out,avg_response_ms',
+      'endpoint,requests,tokens_in,tokens_out,avg_response_ms,p50_response_ms,p95_response_ms,errors',
       expect.stringMatching(/^\/v1\/generate,1,2,2,/),
     ])
   })

@@ -12,6 +12,7 @@ import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import { completionScript, type Shell, SHELLS } from './commands/completion-command.ts'
+import { addChatCommand, type ChatCommand } from './commands/chat/chat-command-line.ts'
 import type { StatusCommand } from './commands/status-command.ts'
 import { addKeysCommands, JSON_OPTION, type KeysCommand } from './commands/operator/operator-command-line.ts'
 import {
@@ -73,6 +74,7 @@ export type CommandLine =
   /** `model` is a reference to the Hub. */
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
+  | { readonly kind: 'chat'; readonly command: ChatCommand; readonly flags: Flags }
   | { readonly kind: 'status'; readonly command: StatusCommand; readonly flags: Flags }
   /** `folder` gets the copies. */
   | { readonly kind: 'backup'; readonly folder: string; readonly flags: Flags }
@@ -120,6 +122,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
     .description('start the server (also without a command)')
     .action((flags: Flags) => onCommand({ kind: 'serve', flags }))
   for (const name of FLAG_NAMES) addConfigOption(serve, name)
+  addChatCommand(program, (command, flags) => onCommand({ kind: 'chat', command, flags }))
   addLightCommand(program, (command, flags) => onCommand({ kind: 'light', command, flags }))
   addPullCommand(program, (model, flags) => onCommand({ kind: 'pull', model, flags }))
   addQuantizeCommand(program, (command, flags) => onCommand({ kind: 'quantize', command, flags }))

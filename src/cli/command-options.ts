@@ -50,8 +50,16 @@ export function addCommandOption<Value>(command: Command, name: string, row: Com
 
 /** Adds one positional argument, parsed by its kind. */
 export function addCommandArgument<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
-  const argument = new Argument(`<${kind.placeholder ?? label}>`)
-  command.addArgument(argument.argParser((text) => readValue(kind, text, `The ${label}`)))
+  command.addArgument(parsedBy(new Argument(`<${kind.placeholder ?? label}>`), kind, label))
+}
+
+/** The same of one that may be left out. */
+export function addOptionalArgument<Value>(command: Command, kind: ValueKind<Value>, label: string): void {
+  command.addArgument(parsedBy(new Argument(`[${kind.placeholder ?? label}]`), kind, label))
+}
+
+function parsedBy<Value>(argument: Argument, kind: ValueKind<Value>, label: string): Argument {
+  return argument.argParser((text) => readValue(kind, text, `The ${label}`))
 }
 
 /** Adds the last argument of a command, which may be given many times, each parsed by the kind: a list. */

@@ -2,12 +2,16 @@
 import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'
+import { CHAT_OPTIONS } from './commands/chat/chat-command-line.ts'
+import type { Dialogue } from './terminal/dialogue.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
 
 export interface RunOptions extends Omit<ServeDeps, 'readAdminKeys'> {
   /** They replace the table's defaults. */
   readonly defaults: Partial<ServerConfig>
+  /** Of a chat. @default that of this process */
+  readonly dialogue?: Dialogue
 }
 
 export async function run(words: readonly string[], options: RunOptions): Promise<number> {
@@ -31,6 +35,14 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       isDebugging = showsStacks(config)
       const { runLightCommand } = await import('./commands/light-command.ts')
       return await runLightCommand(commandLine.command, { config, terminal, clock })
+    }
+    if (commandLine.kind === 'chat') {
+      const config = loadOptions(CHAT_OPTIONS, given)
+      const { runChatCommand } = await import('./commands/chat/chat-command.ts')
+      const { createProcessDialogue } = await import('./terminal/dialogue.ts')
+      const dialogue = options.dialogue ?? createProcessDialogue(terminal.env)
+      const isCheckpointGiven = commandLine.flags['checkpoint'] !== undefined
+      return await runChatCommand(commandLine.command, { ...options, config, dialogue, isCheckpointGiven })
     }
     if (commandLine.kind === 'quantize') {
       const config = loadOptions(['checkpoint', 'modelConfig', 'tokenizer', 'dataDir'], given)

@@ -9,5 +9,12 @@ export const serverUrl: ValueKind<string> = {
   parse: (given) => anyUrl.parse(given).replace(/\/*$/, '/'),
 }
 
+/** Why a request found no server, as the end of a sentence. */
+export function connectionFailure(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return message === '' ? 'the connection failed' : message
+}
+
 /** Of a server with the default options on this machine. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080/'

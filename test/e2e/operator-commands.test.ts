@@ -1,5 +1,6 @@
 /** The commands for operators beside a running server: two programs, one database. */
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -33,6 +34,22 @@ it('keys made, changed and revoked on the command line hold for the next request
 
   await sluice('keys', 'revoke', id, '--data-dir', dataDir)
   expect(await statusOf(key)).toBe(401)
+})
+
+it('a chat without a server starts the bundled model, writes its answer alone, and leaves nothing running', async () => {
+  const dataDir = temporaryFolder()
+  const words = [
+    'chat',
+    'demo',
+    '--data-dir',
+    dataDir,
+    '--prompt',
+    'What is the capital of Italy?',
+    '--temperature',
+    '0',
+  ]
+  expect(await sluice(...words)).toMatch(/\bRome\b.*\n$/)
+  expect(readdirSync(dataDir)).toEqual(['models'])
 })
 
 it('neither the server nor a command ever finds the database locked', async () => {

@@ -8,12 +8,14 @@
  */
 import { readFileSync } from 'node:fs'
 import { createProgram, LIGHT_OPTIONS } from '../../dist/cli/command-line.js'
+import { CHAT_OPTIONS } from '../../dist/cli/commands/chat/chat-command-line.js'
 import { DATABASE_OPTIONS } from '../../dist/cli/commands/operator/operator-command-line.js'
 import { envName, flagName } from '../../dist/config/option-names.js'
 import { OPTION_GROUPS } from '../../dist/config/option-row.js'
 import { defaultText, isFileOnly, OPTION_NAMES, OPTIONS } from '../../dist/config/options.js'
 
 const LIGHT_FLAGS = [...LIGHT_OPTIONS, 'config'].map(flagName)
+const CHAT_FLAGS = [...CHAT_OPTIONS, 'config'].map(flagName)
 const DATABASE_FLAGS = DATABASE_OPTIONS.map(flagName)
 
 /** @returns {string} */
@@ -31,12 +33,27 @@ export function renderCliDocs() {
     light: named('light')
       .map((command) => renderOptions(command, LIGHT_FLAGS).trimStart())
       .join('\n'),
-    quantize: named('quantize').map(renderCommand).join('\n'),
-    usage: named('usage').map(renderCommand).join('\n'),
-    audit: named('audit').map(renderCommand).join('\n'),
-    backup: named('backup').map(renderCommand).join('\n'),
+    chatFlags: listOf(CHAT_FLAGS),
+    chat: named('chat')
+      .map((command) => renderCommand(command, CHAT_FLAGS))
+      .join('\n'),
+    status: named('status')
+      .map((command) => renderCommand(command))
+      .join('\n'),
+    quantize: named('quantize')
+      .map((command) => renderCommand(command))
+      .join('\n'),
+    usage: named('usage')
+      .map((command) => renderCommand(command))
+      .join('\n'),
+    audit: named('audit')
+      .map((command) => renderCommand(command))
+      .join('\n'),
+    backup: named('backup')
+      .map((command) => renderCommand(command))
+      .join('\n'),
     databaseFlags: listOf(DATABASE_FLAGS),
-    operators: operatorCommands.map(renderCommand).join('\n'),
+    operators: operatorCommands.map((command) => renderCommand(command)).join('\n'),
   }
   const template = readFileSync(new URL('template.md', import.meta.url), 'utf8')
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => parts[name] ?? '')
@@ -71,11 +88,11 @@ function renderOptions(command, shared) {
   return rows.length === 0 ? '' : `\n| option | |\n|---|---|\n${rows.join('\n')}\n`
 }
 
-/** @param {Command} command */
-function renderCommand(command) {
+/** @param {Command} command @param {readonly string[]} [shared] */
+function renderCommand(command, shared = DATABASE_FLAGS) {
   const sentence = command.description()
   const heading = `### \`${usageOf(command)}\`\n\n${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
-  return `${heading}\n${renderOptions(command, DATABASE_FLAGS)}`
+  return `${heading}\n${renderOptions(command, shared)}`
 }
 
 /** @param {OptionGroup} group */

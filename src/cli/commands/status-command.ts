@@ -1,6 +1,7 @@
 /** `sluice status`: how a running server is, asked over HTTP: with an admin key all that the admin API tells, without one whether it is ready. */
 import { listSecrets } from '../../config/secret-kinds.ts'
 import { StartError } from '../../core/errors.ts'
+import { connectionFailure } from '../server-url.ts'
 import { renderFacts, renderTable, toIsoDay } from '../terminal/table.ts'
 import type { CommandContext } from '../terminal/terminal.ts'
 import { toJsonLine } from '../terminal/terminal-text.ts'
@@ -138,14 +139,8 @@ async function fetchJson(
     })
     return { status: response.status, body: await response.json() }
   } catch (error) {
-    throw new StartError(`No server of Sluice answers at ${url} (--url): ${whyOf(error)}.`, 1)
+    throw new StartError(`No server of Sluice answers at ${url} (--url): ${connectionFailure(error)}.`, 1)
   }
-}
-
-function whyOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return message === '' ? 'the connection failed' : message
 }
 
 function detailOf(body: unknown): string {

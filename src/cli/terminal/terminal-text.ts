@@ -11,6 +11,14 @@ export function escapeUnseen(text: string): string {
   return text.replaceAll(UNSEEN, escapeUnits)
 }
 
+/** Control characters other than tab and newline, and those that turn the direction of the text. */
+const MOVING = /(?![\t\n])[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Keeps lines, and the joiners that scripts and emoji are written with; what would steer the terminal is escaped. */
+export function escapeControls(text: string): string {
+  return text.replaceAll(MOVING, escapeUnits)
+}
+
 /** JSON on one line that parses to exactly this. */
 export function toJsonLine(value: unknown): string {
   return escapeUnseen(JSON.stringify(value))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { whenUnused } from '../shared.ts'
 import { run } from '../../../src/cli/run.ts'
+import type { Dialogue } from '../../../src/cli/terminal/dialogue.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { type AccountServices, createAccountServices } from './account-services.ts'
 
@@ -30,9 +31,17 @@ export interface OperatorScene {
 export interface OperatorSceneOptions {
   /** @default names the database */
   readonly env?: Readonly<Record<string, string>>
+  /** Of `sluice chat`. */
+  readonly dialogue?: Dialogue
+  /** Called with what a command does at a signal. */
+  readonly onSignal?: (handler: () => void) => void
 }
 
-export function createOperatorScene({ env }: OperatorSceneOptions = {}): OperatorScene {
+export function createOperatorScene({
+  env,
+  dialogue,
+  onSignal = () => {},
+}: OperatorSceneOptions = {}): OperatorScene {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-cli-'))
   whenUnused(() => rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, 'api.db')
@@ -47,7 +56,7 @@ export function createOperatorScene({ env }: OperatorSceneOptions = {}): Operato
         print: (line) => void printed.push(line),
         complain: (line) => void complaints.push(line),
         showProgress: () => {},
-        onSignal: () => {},
+        onSignal,
         onHangUp: () => {},
         onReplace: () => {},
         notifyReady: () => {},
@@ -55,6 +64,7 @@ export function createOperatorScene({ env }: OperatorSceneOptions = {}): Operato
       },
       clock,
       defaults: {},
+      ...(dialogue && { dialogue }),
       createServer: () => Promise.reject(new Error('The server was started.')),
     })
     return { exitCode, printed: printed.join('\n'), complaints }

@@ -2,7 +2,7 @@
 import { StartError } from '../../../core/errors.ts'
 import { connectionFailure } from '../../server-url.ts'
 
-export interface ChatMessage {
+export interface SentMessage {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string
 }
@@ -10,7 +10,7 @@ export interface ChatMessage {
 export interface ChatRequest {
   /** Null takes the default model. */
   readonly model: string | null
-  readonly messages: readonly ChatMessage[]
+  readonly messages: readonly SentMessage[]
   readonly temperature: number | null
   readonly maxTokens: number | null
 }

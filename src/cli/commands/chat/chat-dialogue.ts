@@ -3,7 +3,7 @@ import type { Dialogue } from '../../terminal/dialogue.ts'
 import { escapeControls } from '../../terminal/terminal-text.ts'
 import {
   ChatFailure,
-  type ChatMessage,
+  type SentMessage,
   type ChatRequest,
   type ChatServer,
   streamChat,
@@ -34,7 +34,7 @@ const HELP = [
 export async function holdDialogue(options: DialogueOptions): Promise<void> {
   const { dialogue } = options
   let { system } = options
-  let messages: readonly ChatMessage[] = []
+  let messages: readonly SentMessage[] = []
   const say = (line: string) => dialogue.write(`${line}\n`)
   for (;;) {
     const given = await askPrompt(dialogue)
@@ -44,7 +44,7 @@ export async function holdDialogue(options: DialogueOptions): Promise<void> {
     const [, command, rest = ''] = /^\/(\w+)\s*([\s\S]*)$/.exec(prompt) ?? []
     switch (command) {
       case undefined: {
-        const asked: readonly ChatMessage[] = [...messages, { role: 'user', content: prompt }]
+        const asked: readonly SentMessage[] = [...messages, { role: 'user', content: prompt }]
         const answer = await showAnswer(options, withSystem(system, asked))
         // What was not answered is not part of the chat.
         if (answer !== null) messages = [...asked, { role: 'assistant', content: answer }]
@@ -71,7 +71,7 @@ export async function holdDialogue(options: DialogueOptions): Promise<void> {
   }
 }
 
-export function withSystem(system: string | null, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+export function withSystem(system: string | null, messages: readonly SentMessage[]): readonly SentMessage[] {
   return system === null ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
@@ -91,7 +91,7 @@ async function askPrompt(dialogue: Dialogue): Promise<string | null> {
 /** Resolves with the answer, a stopped one as far as it came; null where there is none. */
 async function showAnswer(
   options: DialogueOptions,
-  messages: readonly ChatMessage[],
+  messages: readonly SentMessage[],
 ): Promise<string | null> {
   const { dialogue } = options
   const signal = options.beginAnswer()

@@ -46,7 +46,7 @@ describe('parseCommandLine', () => {
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
     [
       ['start'],
-      "unknown command 'start'; the commands are: serve, chat, light, pull, quantize, keys, users, teams, usage, audit, status, backup, completion, help",
+      "unknown command 'start'; the commands are: serve, chat, light, pull, quantize, keys, users, teams, usage, audit, status, doctor, backup, completion, help",
     ],
     [
       ['keys'],

@@ -13,6 +13,7 @@ import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import { completionScript, type Shell, SHELLS } from './commands/completion-command.ts'
 import { addChatCommand, type ChatCommand } from './commands/chat/chat-command-line.ts'
+import type { DoctorCommand } from './commands/doctor-command.ts'
 import type { StatusCommand } from './commands/status-command.ts'
 import { addKeysCommands, JSON_OPTION, type KeysCommand } from './commands/operator/operator-command-line.ts'
 import {
@@ -75,6 +76,7 @@ export type CommandLine =
   | { readonly kind: 'pull'; readonly model: string; readonly flags: Flags }
   | { readonly kind: 'quantize'; readonly command: QuantizeCommand; readonly flags: Flags }
   | { readonly kind: 'chat'; readonly command: ChatCommand; readonly flags: Flags }
+  | { readonly kind: 'doctor'; readonly command: DoctorCommand; readonly flags: Flags }
   | { readonly kind: 'status'; readonly command: StatusCommand; readonly flags: Flags }
   /** `folder` gets the copies. */
   | { readonly kind: 'backup'; readonly folder: string; readonly flags: Flags }
@@ -132,6 +134,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addUsageCommand(program, (command, flags) => onCommand({ kind: 'usage', command, flags }))
   addAuditCommand(program, (command, flags) => onCommand({ kind: 'audit', command, flags }))
   addStatusCommand(program, (command, flags) => onCommand({ kind: 'status', command, flags }))
+  addDoctorCommand(program, (command, flags) => onCommand({ kind: 'doctor', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   addCompletionCommand(program, onText)
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
@@ -223,6 +226,16 @@ function addStatusCommand(program: Command, onCommand: (command: StatusCommand, 
   status.action(({ url = DEFAULT_URL, json = false }: { url?: string; json?: boolean }) =>
     onCommand({ url, printsJson: json }, status.opts()),
   )
+}
+
+function addDoctorCommand(program: Command, onCommand: (command: DoctorCommand, flags: Flags) => void): void {
+  const doctor = program
+    .command('doctor')
+    .usage('[options]')
+    .description('look at what a server with these options needs; changes nothing, ends with 1 at a fault')
+  addCommandOption(doctor, 'json', JSON_OPTION)
+  for (const name of FLAG_NAMES) addConfigOption(doctor, name)
+  doctor.action(({ json = false }: { json?: boolean }) => onCommand({ printsJson: json }, doctor.opts()))
 }
 
 function addBackupCommand(program: Command, onBackup: (folder: string, flags: Flags) => void): void {

@@ -59,6 +59,14 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runStatusCommand } = await import('./commands/status-command.ts')
       return await runStatusCommand(commandLine.command, { config, terminal, clock })
     }
+    if (commandLine.kind === 'doctor') {
+      const { runDoctorCommand } = await import('./commands/doctor-command.ts')
+      return await runDoctorCommand(commandLine.command, {
+        loadConfig: () => loadConfig(given),
+        terminal,
+        clock,
+      })
+    }
     if (commandLine.kind === 'usage') {
       const config = loadOptions(['apiDb', 'usageDb', 'dataDir'], given)
       const { runUsageCommand } = await import('./commands/operator/usage-command.ts')

@@ -40,6 +40,9 @@ export function renderCliDocs() {
     status: named('status')
       .map((command) => renderCommand(command))
       .join('\n'),
+    doctor: named('doctor')
+      .map((command) => renderCommand(command, [...OPTION_NAMES].map(flagName)))
+      .join('\n'),
     quantize: named('quantize')
       .map((command) => renderCommand(command))
       .join('\n'),

@@ -100,7 +100,7 @@ async function lockOrClose(
   }
 }
 
-async function refuseWhenUnusable<T>(
+export async function refuseWhenUnusable<T>(
   location: string,
   kind: DatabaseKind,
   open: () => T | Promise<T>,
@@ -115,7 +115,7 @@ async function refuseWhenUnusable<T>(
 }
 
 /** The database's name in messages. */
-function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
+export function describeDatabase(location: string, { holds, option }: DatabaseKind): string {
   return `The database of ${holds} '${location}' (${option})`
 }
 
@@ -155,11 +155,16 @@ function makeFile(location: string): void {
     closeSync(openSync(location, 'wx', 0o600))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
-    if (statSync(location).isDirectory()) {
-      throw Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'open' })
-    }
-    accessSync(location, constants.R_OK | constants.W_OK)
+    requireUsableFile(location)
   }
+}
+
+/** Of one that is there. @throws a system error */
+export function requireUsableFile(location: string): void {
+  if (statSync(location).isDirectory()) {
+    throw Object.assign(new Error('it is a folder'), { code: 'EISDIR', syscall: 'open' })
+  }
+  accessSync(location, constants.R_OK | constants.W_OK)
 }
 
 /** Only reads. @throws StartError */

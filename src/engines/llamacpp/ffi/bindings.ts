@@ -114,6 +114,14 @@ export function bind(libraries: Libraries) {
     backendInit: llama('llama_backend_init', 'void'),
     supportsGpuOffload: llama('llama_supports_gpu_offload', 'bool'),
 
+    setLog: ggmlBase('ggml_log_set', 'void', 'pointer', 'optionalPointer'),
+    deviceCount: ggml('ggml_backend_dev_count', 'size'),
+    device: ggml('ggml_backend_dev_get', 'pointer', 'size'),
+    deviceName: ggmlBase('ggml_backend_dev_name', 'text', 'pointer'),
+    deviceDescription: ggmlBase('ggml_backend_dev_description', 'text', 'pointer'),
+    deviceType: ggmlBase('ggml_backend_dev_type', 'int32', 'pointer'),
+    deviceMemory: ggmlBase('ggml_backend_dev_memory', 'void', 'pointer', 'buffer', 'buffer'),
+
     ggufInitFromFile: ggmlBase('gguf_init_from_file', 'optionalPointer', 'text', 'ggufParams'),
     ggufFree: ggmlBase('gguf_free', 'void', 'pointer'),
     ggufFindKey: ggmlBase('gguf_find_key', 'int64', 'pointer', 'text'),

@@ -15,8 +15,13 @@ export const LLAMA_VERSION = '0.5.0-dev'
 /** The pinned version of `@node-llama-cpp/*`. */
 const PACKAGE_VERSION = '3.22.1'
 
+interface PlatformPackage {
+  readonly name: string
+  readonly isForGpu: boolean
+}
+
 /** Packages by platform, best first; those for a GPU are marked. */
-const PLATFORM_PACKAGES: Readonly<Record<string, readonly { name: string; isForGpu: boolean }[]>> = {
+const PLATFORM_PACKAGES: Readonly<Record<string, readonly PlatformPackage[]>> = {
   'linux-x64': [
     { name: 'linux-x64-cuda', isForGpu: true },
     { name: 'linux-x64-vulkan', isForGpu: true },
@@ -76,6 +81,18 @@ function checkVersion({ llama, folder }: Libraries): void {
   )
 }
 
+/** What installs the libraries for a kind of GPU, and whether they are there; null where this platform has none. */
+export function gpuLibraries(kind: 'cuda' | 'vulkan'): { isInstalled: boolean; command: string } | null {
+  const packages = PLATFORM_PACKAGES[`${process.platform}-${process.arch}`] ?? []
+  const found = packages.find(({ name, isForGpu }) => isForGpu && name.endsWith(kind))
+  if (found === undefined) return null
+  return { isInstalled: findFolder(found.name) !== null, command: installCommand(found.name) }
+}
+
+function installCommand(packageName: string): string {
+  return `npm install @node-llama-cpp/${packageName}@${PACKAGE_VERSION}`
+}
+
 /** @throws StartError naming the package to install when none for this platform is there. */
 export function loadLibraries(gpu: 'auto' | 'off'): Libraries {
   const platform = `${process.platform}-${process.arch}`
@@ -85,8 +102,10 @@ export function loadLibraries(gpu: 'auto' | 'off'): Libraries {
   const wanted = packages.filter(({ isForGpu }) => !isForGpu || gpu === 'auto')
   const folder = wanted.map(({ name }) => findFolder(name)).find((found) => found !== null)
   if (folder === undefined) {
-    const spec = `@node-llama-cpp/${packages.at(-1)?.name}@${PACKAGE_VERSION}`
-    throw new StartError(`llama.cpp is not installed: run "npm install ${spec}".`, 1)
+    throw new StartError(
+      `llama.cpp is not installed: run "${installCommand(packages.at(-1)?.name ?? '')}".`,
+      1,
+    )
   }
   try {
     const libraries = loadFrom(folder)

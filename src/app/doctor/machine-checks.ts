@@ -1,0 +1,99 @@
+/** Node, open files, memory, disk and the port. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import { OPEN_FILE_LIMIT } from '../../core/open-file-limit.ts'
+import { errorCode } from '../../core/system-error.ts'
+import { type Finding, fault, formatBytes, ok, warning } from './finding.ts'
+
+/** As `engines` of package.json. */
+const LEAST_NODE = { major: 20, minor: 19 }
+/** Each connection needs one, and loading the program some hundreds. */
+const COMFORTABLE_FILES = 4096
+const COMFORTABLE_DISK_BYTES = 1e9
+const LEAST_DISK_BYTES = 100e6
+
+export function checkNode(version = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const { major: leastMajor, minor: leastMinor } = LEAST_NODE
+  const isNewEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor)
+  const text = `Node ${version} on ${process.platform}-${process.arch}.`
+  if (isNewEnough) return ok('Node', text)
+  return fault('Node', `${text} Sluice needs ${leastMajor}.${leastMinor} or newer.`)
+}
+
+export function checkOpenFiles(limit = OPEN_FILE_LIMIT): Finding {
+  if (limit >= COMFORTABLE_FILES)
+    return ok('open files', Number.isFinite(limit) ? `Up to ${limit}.` : 'No limit is known.')
+  return warning(
+    'open files',
+    `Up to ${limit}; each connection needs one: raise it with ulimit -n or LimitNOFILE of the systemd unit.`,
+  )
+}
+
+export function checkMemory(availableBytes = availableMemoryBytes()): Finding {
+  return ok('memory', `${formatBytes(availableBytes)} for models.`)
+}
+
+/** The data folder: whether it can be written, and what its disk has left. */
+export async function checkDataFolder({ dataDir }: Pick<ServerConfig, 'dataDir'>): Promise<Finding> {
+  const subject = 'data folder'
+  const existing = nearestExisting(path.resolve(dataDir))
+  try {
+    accessSync(existing, constants.W_OK)
+  } catch {
+    return fault(subject, `'${existing}' may not be written by this user; choose another with --data-dir.`)
+  }
+  const { bavail, bsize } = await statfs(existing)
+  const free = bavail * bsize
+  const text = `'${dataDir}'${existsSync(dataDir) ? '' : ', which the start makes'}: ${formatBytes(free)} free.`
+  if (free < LEAST_DISK_BYTES)
+    return fault(subject, `${text} Make room: usage and converted models lie there.`)
+  if (free < COMFORTABLE_DISK_BYTES) return warning(subject, `${text} Converted models need more.`)
+  return ok(subject, text)
+}
+
+function nearestExisting(folder: string): string {
+  return existsSync(folder) ? folder : nearestExisting(path.dirname(folder))
+}
+
+export async function checkPort({ host, port }: Pick<ServerConfig, 'host' | 'port'>): Promise<Finding> {
+  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const problem = await tryListening({ host, port })
+  if (problem === null) return ok('port', `${where} is free.`)
+  switch (problem) {
+    case 'EADDRINUSE':
+      return await describeHolder(where)
+    case 'EACCES':
+      return fault('port', `Listening on ${where} is not permitted; choose a port above 1023 with --port.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return fault('port', `${host} is not an address of this machine; choose another with --host.`)
+    default:
+      return fault('port', `Listening on ${where} fails (${problem}).`)
+  }
+}
+
+/** Resolves with the code of the error; null where the address is free. */
+function tryListening(address: Pick<ServerConfig, 'host' | 'port'>): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.on('error', (error) => resolve(errorCode(error) ?? error.message))
+    server.listen({ ...address, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+const ANSWER_TIMEOUT_MS = 3000
+
+async function describeHolder(where: string): Promise<Finding> {
+  const url = `http://${where.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')}/v1/health`
+  const answer: unknown = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })
+    .then((response) => response.json())
+    .catch(() => null)
+  const isSluice = typeof answer === 'object' && answer !== null && 'status' in answer
+  if (isSluice) return ok('port', `A server of Sluice listens on ${where}.`)
+  return fault('port', `${where} is in use by another program; choose another with --port.`)
+}

@@ -1,0 +1,129 @@
+/** `sluice doctor` on this machine: what is well, and faults that a start would end with. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { writeTinyModel } from '../../../test/support/engines/llamacpp-tiny-model.ts'
+import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
+import { createTestApp } from '../../../test/support/servers/test-app.ts'
+import type { Finding } from '../../app/doctor/finding.ts'
+import { checkNode, checkOpenFiles } from '../../app/doctor/machine-checks.ts'
+
+function setUp() {
+  const { folder, sluice } = createOperatorScene({ env: {} })
+  const dataDir = path.join(folder, 'data')
+  const run = (...words: string[]) =>
+    sluice('doctor', '--data-dir', dataDir, '--port', '0', '--gpu', 'off', ...words)
+  const model = path.join(folder, 'tiny.gguf')
+  writeTinyModel(model)
+  return {
+    dataDir,
+    model,
+    run,
+    find: async (subject: string, ...words: string[]) => {
+      const { printed, exitCode } = await run('--json', ...words)
+      const { findings } = JSON.parse(printed) as { findings: Finding[] }
+      const found = findings.find((finding) => finding.subject === subject)
+      return { exitCode, state: found?.state, text: found?.text }
+    },
+  }
+}
+
+describe('sluice doctor', () => {
+  it('says in a line each what is well, and makes nothing', async () => {
+    const { run, dataDir, model } = setUp()
+    const { exitCode, printed, complaints } = await run('--checkpoint', model)
+    expect([exitCode, complaints]).toEqual([0, []])
+    const lines = printed.split('\n')
+    expect(lines.filter((line) => !line.startsWith('ok       '))).toEqual([])
+    expect(lines.map((line) => line.slice(9, 27).trim())).toEqual([
+      ...['Node', 'open files', 'memory', 'data folder', 'accounts database', 'usage database', 'port'],
+      ...['llama.cpp', 'GPU', 'model'],
+    ])
+    expect(printed).toMatch(/^ok {7}llama\.cpp +Loaded; it computes on .*CPU/m)
+    expect(printed).toMatch(/^ok {7}model +.*tiny\.gguf: llama, F32, needs \d+ MB of the /m)
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
+  it('finds a model that cannot be served or does not fit, and a wrong option', async () => {
+    const { find, model } = setUp()
+    expect(await find('model', '--checkpoint', '/no/such.gguf')).toEqual({
+      exitCode: 1,
+      state: 'fault',
+      text: 'Cannot open the checkpoint /no/such.gguf: it does not exist.',
+    })
+    const many = await find(
+      'model',
+      '--checkpoint',
+      model,
+      '--max-seq-len',
+      '1000000',
+      '--max-batch-size',
+      '256',
+    )
+    expect(many.text).toMatch(/^'tiny' needs \d+ MB of memory .*: lower max_batch_size or max_seq_len\.$/)
+    expect(await find('options', '--max-queue', 'many')).toMatchObject({ exitCode: 1, state: 'fault' })
+  })
+
+  it('finds a database that a start could not use, and changes none', async () => {
+    const { find, dataDir } = setUp()
+    mkdirSync(dataDir)
+    expect((await find('usage database', '--usage-db', dataDir)).text).toMatch(
+      /cannot be used: it is a folder\.$/,
+    )
+    writeFileSync(path.join(dataDir, 'api.db'), 'not a database, but long enough to be read as one')
+    expect(await find('accounts database')).toMatchObject({ exitCode: 1, state: 'fault' })
+    const foreign = path.join(dataDir, 'foreign.db')
+    const database = new DatabaseSync(foreign)
+    database.exec('create table notes (id integer)')
+    database.close()
+    expect((await find('accounts database', '--api-db', foreign)).text).toMatch(/holds something else/)
+    expect((await find('accounts database', '--api-db', 'postgres://user:secret@127.0.0.1:1/x')).text).toBe(
+      "The database of accounts and keys 'postgres://user@127.0.0.1:1/x' (--api-db) cannot be used: nothing listens there.",
+    )
+    expect(await find('Redis', '--redis', 'redis://127.0.0.1:1')).toMatchObject({
+      exitCode: 1,
+      state: 'fault',
+    })
+  })
+
+  it('tells a port that a server of Sluice has from one that another program has', async () => {
+    const { find } = setUp()
+    const { listen } = createTestApp()
+    const port = await listen()
+    expect(await find('port', '--port', String(port))).toMatchObject({
+      state: 'ok',
+      text: `A server of Sluice listens on 127.0.0.1:${port}.`,
+    })
+    const other = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const taken = (other.address() as AddressInfo).port
+    expect(await find('port', '--port', String(taken))).toEqual({
+      exitCode: 1,
+      state: 'fault',
+      text: `127.0.0.1:${taken} is in use by another program; choose another with --port.`,
+    })
+  })
+
+  it('warns of an upstream that does not answer, and finds a certificate that cannot be used', async () => {
+    const { find } = setUp()
+    expect(await find('upstream', '--upstream', 'http://127.0.0.1:1/v1')).toMatchObject({
+      exitCode: 0,
+      state: 'warning',
+    })
+    const files = ['--tls-certfile', '/no/cert.pem', '--tls-keyfile', '/no/key.pem']
+    expect(await find('certificate', ...files)).toMatchObject({ exitCode: 1, state: 'fault' })
+  })
+
+  it('needs Node 20.19, and advises more than a few open files', () => {
+    expect(['18.20.0', '20.18.3', '20.19.0', '24.1.0'].map((version) => checkNode(version).state)).toEqual([
+      ...['fault', 'fault', 'ok', 'ok'],
+    ])
+    expect([1024, 4096, Number.POSITIVE_INFINITY].map((limit) => checkOpenFiles(limit).state)).toEqual([
+      ...['warning', 'ok', 'ok'],
+    ])
+  })
+})

@@ -3,7 +3,7 @@ import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { checkGpu, checkLibraries, checkModel } from './engine-checks.ts'
 import { examine, type Finding } from './finding.ts'
-import { checkDataFolder, checkMemory, checkNode, checkOpenFiles, checkPort } from './machine-checks.ts'
+import { checkDataFolder, checkFreeMemory, checkNode, checkOpenFiles, checkPort } from './machine-checks.ts'
 import { checkCertificate, checkEndpoint } from './service-checks.ts'
 import { checkAccountsDatabase, checkRedis, checkUsageDatabase } from './storage-checks.ts'
 
@@ -12,7 +12,7 @@ export async function* examineService(config: ServerConfig, clock: Clock): Async
   const { tlsCertfile: certfile, tlsKeyfile: keyfile, redis, upstream } = config
   yield checkNode()
   yield checkOpenFiles()
-  yield checkMemory()
+  yield checkFreeMemory()
   yield await examine('data folder', () => checkDataFolder(config))
   yield await examine('accounts database', () => checkAccountsDatabase(config))
   yield await examine('usage database', () => checkUsageDatabase(config))

@@ -34,7 +34,7 @@ export function checkOpenFiles(limit = OPEN_FILE_LIMIT): Finding {
   )
 }
 
-export function checkMemory(availableBytes = availableMemoryBytes()): Finding {
+export function checkFreeMemory(availableBytes = availableMemoryBytes()): Finding {
   return ok('memory', `${formatBytes(availableBytes)} for models.`)
 }
 

@@ -131,7 +131,8 @@ async function build(root) {
   rmSync(scratch, { recursive: true, force: true })
   const fresh = path.join(scratch, 'dist')
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const words = [compiler, '-p', 'tsconfig.build.json', '--outDir', fresh]
+  // Its threads each check the same libraries again: with one the build takes half the work, and no more time on two cores.
+  const words = [compiler, '--singleThreaded', '-p', 'tsconfig.build.json', '--outDir', fresh]
   const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
   if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
   copyDataFiles(path.join(root, 'src'), fresh)

@@ -170,11 +170,12 @@ describe('a remote engine', () => {
       await using good = await FaultyUpstream.start(sayPieces('ok'))
       const engine = await open([bad.url, good.url])
 
-      for (let conversation = 0; conversation < 8; conversation++)
-        expect((await run(engine, chat(`number ${conversation}`))).text).toBe('ok')
+      // Which endpoint a conversation asks first depends on their ports.
+      let conversations = 0
+      while (conversations < 8 || bad.calls.length === 0)
+        expect((await run(engine, chat(`number ${conversations++}`))).text).toBe('ok')
 
-      expect(bad.calls.length).toBeGreaterThan(0)
-      expect(good.calls).toHaveLength(8)
+      expect(good.calls).toHaveLength(conversations)
       await engine.close()
     },
   )

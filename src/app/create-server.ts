@@ -60,7 +60,7 @@ export async function createServer(
   const tls = await readTlsIdentity(config)
   const models = await localModels(config, hooks)
   const outlining = outlineAll(models, config)
-  const log = createLog({ level: config.logLevel })
+  const log = createLog({ level: config.logLevel, format: config.logFormat })
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
   let onChange = (): void => {}

@@ -58,6 +58,11 @@ const TABLE = {
       default: 'info',
       help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
     },
+    logFormat: {
+      kind: choice(['auto', 'json', 'text']),
+      default: 'auto',
+      help: 'lines of the log: json objects, or text for a person; auto is text on a terminal only',
+    },
     otlpEndpoint: {
       kind: httpUrl,
       default: null,

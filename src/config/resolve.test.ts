@@ -30,6 +30,7 @@ const CASES: {
     'loud',
     "must be one of fatal, error, warn, info, debug, trace, silent, but was 'loud'",
   ],
+  logFormat: ['text', 'text', 'xml', "must be one of auto, json, text, but was 'xml'"],
   otlpEndpoint: [
     'http://127.0.0.1:4318',
     'http://127.0.0.1:4318',

@@ -26,6 +26,12 @@ export interface ConfigOptions {
    */
   readonly logLevel?: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   /**
+   * Lines of the log: json objects, or text for a person; auto is text on a terminal only. Must be one of auto, json,
+   * text.
+   * @default auto
+   */
+  readonly logFormat?: 'auto' | 'json' | 'text'
+  /**
    * Collector that traces are sent to over OTLP/HTTP, such as http://127.0.0.1:4318; also OTEL_EXPORTER_OTLP_ENDPOINT.
    * Must be an http:// or https:// URL.
    * @default none

@@ -1,10 +1,12 @@
 /**
- * The program's log: JSON lines through pino. Owns redaction, so that callers need not care: in any logged object, the
+ * The program's log: JSON lines through pino, or text for a person. Owns redaction, so that callers need not care: in any logged object, the
  * fields named below are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
 import type { ServiceError } from '../core/errors.ts'
 import { standardError } from '../core/standard-error.ts'
+import { hasColours } from '../core/terminal-colours.ts'
 import { type DestinationStream, type Level, type Logger, pino } from 'pino'
+import { readableLines, type ReadableOptions } from './readable-lines.ts'
 
 export type Log = Logger
 
@@ -15,6 +17,8 @@ export interface LogOptions {
   readonly level?: LogLevel
   /** Written in every line. @default none */
   readonly fields?: Readonly<Record<string, number>>
+  /** `auto` is text where standard error is a terminal. @default 'json' */
+  readonly format?: 'auto' | 'json' | 'text'
   /** @default standard error, which leaves standard output to the command's own text */
   readonly destination?: DestinationStream
 }
@@ -35,6 +39,7 @@ const SECRET_FIELDS = [
 const REDACT_PATHS = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`])
 
 export function createLog(options: LogOptions = {}): Log {
+  const { destination = standardError } = options
   return pino(
     {
       level: options.level ?? 'info',
@@ -43,8 +48,17 @@ export function createLog(options: LogOptions = {}): Log {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACT_PATHS, censor: '[redacted]' },
     },
-    options.destination ?? standardError,
+    isText(options.format) ? readableLines(destination, terminalOptions()) : destination,
   )
+}
+
+function isText(format: LogOptions['format'] = 'json'): boolean {
+  return format === 'text' || (format === 'auto' && process.stderr.isTTY)
+}
+
+function terminalOptions(): ReadableOptions {
+  const { stderr, env } = process
+  return { hasColours: hasColours(stderr, env), isTerminal: stderr.isTTY }
 }
 
 let dateMs = Number.NaN

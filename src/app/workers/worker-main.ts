@@ -79,7 +79,7 @@ async function startWorker({
   tls,
   openedAtUnixSeconds,
 }: WorkerStart): Promise<void> {
-  const log = createLog({ level: config.logLevel, fields: { worker: number } })
+  const log = createLog({ level: config.logLevel, format: config.logFormat, fields: { worker: number } })
   const upstreams = new UpstreamMetrics()
   const registry = new WorkerModels({
     channel,

@@ -1,5 +1,6 @@
 /** The process as a dialogue sees it: who writes, and where answers go. */
 import { createInterface } from 'node:readline'
+import { hasColours } from '../../core/terminal-colours.ts'
 
 export interface Dialogue {
   /** Whether a person reads and writes here. */
@@ -21,7 +22,7 @@ export function createProcessDialogue(env: Readonly<Record<string, string | unde
   let history: string[] = []
   return {
     isInteractive: stdin.isTTY && stdout.isTTY,
-    hasColours: stdout.isTTY && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+    hasColours: hasColours(stdout, env),
     write: (text) => void stdout.write(text),
     readInput: async () => {
       const pieces: Buffer[] = []

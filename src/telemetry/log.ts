@@ -3,8 +3,8 @@
  * fields named below are written as `[redacted]`. Prompts, outputs and keys are never logged.
  */
 import type { ServiceError } from '../core/errors.ts'
-import { standardError } from '../core/standard-error.ts'
-import { hasColours } from '../core/terminal-colours.ts'
+import { standardError } from '../core/output/standard-error.ts'
+import { hasColours } from '../core/output/terminal-colours.ts'
 import { type DestinationStream, type Level, type Logger, pino } from 'pino'
 import { readableLines, type ReadableOptions } from './readable-lines.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasColours } from '../core/terminal-colours.ts'
+import { hasColours } from '../core/output/terminal-colours.ts'
 import { createLog } from './log.ts'
 import { formatLine, readableLines } from './readable-lines.ts'
 

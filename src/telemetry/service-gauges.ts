@@ -1,6 +1,6 @@
 /** The state of the service around its models, read for each rendering: whether what it needs is up, its certificate, its budgets, its build. */
 import { Counter, Gauge } from 'prom-client'
-import { standardError } from '../core/standard-error.ts'
+import { standardError } from '../core/output/standard-error.ts'
 
 /** How much of the budgets that callers count under is spent. */
 interface BudgetUse {

@@ -1,6 +1,6 @@
 /** The process as a dialogue sees it: who writes, and where answers go. */
 import { createInterface } from 'node:readline'
-import { hasColours } from '../../core/terminal-colours.ts'
+import { hasColours } from '../../core/output/terminal-colours.ts'
 
 export interface Dialogue {
   /** Whether a person reads and writes here. */

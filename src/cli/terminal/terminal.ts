@@ -1,7 +1,7 @@
 /** The process as the commands see it, so that a test can replace the terminal and its signals. */
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
-import { standardError } from '../../core/standard-error.ts'
+import { standardError } from '../../core/output/standard-error.ts'
 import { notifyReady } from './service-manager.ts'
 
 export interface Terminal {

@@ -4,7 +4,7 @@
  * (https://github.com/nodejs/node/issues/54918; seen with Node 20.20). What is written to
  * standard output must be out before.
  */
-import { standardError } from '../../core/standard-error.ts'
+import { standardError } from '../../core/output/standard-error.ts'
 import { koffi } from '../koffi.ts'
 
 /** What Node writes at its shutdown. */

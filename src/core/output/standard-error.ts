@@ -5,7 +5,7 @@
  * through says how many. What cannot be written at all, because the disk is full, is lost; the service goes on.
  */
 import { write as writeFile, writeSync } from 'node:fs'
-import { errorCode } from './system-error.ts'
+import { errorCode } from '../system-error.ts'
 
 /** Characters that may wait for a reader. */
 const MAX_WAITING = 1024 * 1024

@@ -10,6 +10,7 @@ import { choice, list, path, textLike, wholeNumber } from '../config/value-kinds
 import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
 import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
+import { addExamples } from './command-examples.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import { completionScript, type Shell, SHELLS } from './commands/completion-command.ts'
 import { addChatCommand, type ChatCommand } from './commands/chat/chat-command-line.ts'
@@ -137,6 +138,7 @@ export function createProgram({ onCommand, onText }: Listener): Command {
   addDoctorCommand(program, (command, flags) => onCommand({ kind: 'doctor', command, flags }))
   addBackupCommand(program, (folder, flags) => onCommand({ kind: 'backup', folder, flags }))
   addCompletionCommand(program, onText)
+  addExamples(program)
   program.addHelpText('after', () => `\n${optionsHelp(serve)}`)
   return program
 }

@@ -102,7 +102,27 @@ async function install(root) {
       `the packages could not be installed; is the network reachable? (${reason.trim()})`,
     )
   }
+  await installLibraries(root)
   writeFileSync(installStampPath(root), hash(readFileSync(path.join(root, 'package-lock.json'), 'utf8')))
+}
+
+/**
+ * Packages of llama.cpp's libraries by machine. Those of linux-x64 are a dependency; these cannot be, because npm would bring
+ * them to x64 too: the package of linux-arm64 names both processors.
+ * @type {Readonly<Record<string, string>>}
+ */
+const LIBRARIES = { 'linux-arm64': 'linux-arm64', 'darwin-arm64': 'mac-arm64-metal' }
+
+/** Without them the program runs, with models of other servers alone, and says what is missing. @param {string} root */
+async function installLibraries(root) {
+  const name = LIBRARIES[`${process.platform}-${process.arch}`]
+  if (name === undefined) return
+  const version = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).optionalDependencies[
+    '@node-llama-cpp/linux-x64'
+  ]
+  const spec = `@node-llama-cpp/${name}@${version}`
+  const { exitCode } = await runNpm(root, ['install', '--no-save', spec, ...NPM_SETTINGS])
+  if (exitCode !== 0) tell(`warning: the libraries of llama.cpp could not be installed: npm install ${spec}`)
 }
 
 /** @param {string} root @param {string[]} words */

@@ -102,10 +102,14 @@ interface MeterProps {
   readonly text?: string
 }
 
+function describeUse(used: number | null, max: number | null, format: (value: number) => string): string {
+  if (max === null) return used === null ? 'no limit' : `${format(used)}, no limit`
+  return used === null ? format(max) : `${format(used)} of ${format(max)}`
+}
+
 /** How much of a bound is used. */
 export function Meter({ label, used, max, note, format = formatNumber, text: given }: MeterProps) {
-  const bound = max === null ? 'no limit' : format(max)
-  const text = given ?? (used === null ? bound : `${format(used)} of ${bound}`)
+  const text = given ?? describeUse(used, max, format)
   const isFull = used !== null && max !== null && used >= max
   return (
     <div class={isFull ? 'meter full' : 'meter'}>

@@ -8,7 +8,8 @@ import { theme } from '../../theme.ts'
 interface Line {
   readonly label: string
   readonly color: '--accent' | '--warn' | '--danger'
-  readonly value: (row: UsageRow) => number
+  /** Null leaves a gap. */
+  readonly value: (row: UsageRow) => number | null
 }
 
 interface PlotProps {
@@ -16,6 +17,8 @@ interface PlotProps {
   readonly rows: readonly UsageRow[]
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
+  /** The least step between two marks of the axis. @default any */
+  readonly leastStep?: number
 }
 
 export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
@@ -24,12 +27,14 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Plot
         title="Requests"
         rows={rows}
+        leastStep={1}
         format={formatNumber}
         lines={[{ label: 'requests', color: '--accent', value: (row) => row.requests }]}
       />
       <Plot
         title="Tokens"
         rows={rows}
+        leastStep={1}
         format={formatShort}
         lines={[
           { label: 'in', color: '--accent', value: (row) => row.tokens_in },
@@ -41,13 +46,14 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
         rows={rows}
         format={formatMs}
         lines={[
-          { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms ?? 0 },
-          { label: 'p95', color: '--warn', value: (row) => row.p95_response_ms ?? 0 },
+          { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms },
+          { label: 'p95', color: '--warn', value: (row) => row.p95_response_ms },
         ]}
       />
       <Plot
         title="Errors"
         rows={rows}
+        leastStep={1}
         format={formatNumber}
         lines={[{ label: 'errors', color: '--danger', value: (row) => row.errors }]}
       />
@@ -55,7 +61,7 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
   )
 }
 
-function Plot({ title, rows, lines, format }: PlotProps) {
+function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const [at, setAt] = useState<number | null>(null)
@@ -63,7 +69,7 @@ function Plot({ title, rows, lines, format }: PlotProps) {
   useEffect(() => {
     const { current } = place
     if (current === null) return
-    const made = draw(current, { rows, lines, format, onPoint: setAt })
+    const made = draw(current, { rows, lines, format, leastStep, onPoint: setAt })
     plot.current = made
     const observer = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height: HEIGHT }))
     observer.observe(current)
@@ -109,9 +115,12 @@ function describe(
   format: (value: number) => string,
 ): string {
   if (row === undefined) return ''
-  const values = lines.map(({ label, value }) => `${format(value(row))} ${label}`).join(', ')
+  const values = lines.map(({ label, value }) => `${toTextOrNone(value(row), format)} ${label}`).join(', ')
   return `${formatDateTime(row.bucket_start ?? 0)}: ${values}`
 }
+
+const toTextOrNone = (value: number | null, format: PlotProps['format']) =>
+  value === null ? 'no' : format(value)
 
 const DAY_SECONDS = 86_400
 const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
@@ -125,14 +134,18 @@ function formatTick(time: number): string {
 }
 
 const HEIGHT = 200
-/** Up to so many points of a line are marked. */
-const MAX_MARKED = 8
+/** Up to so many points of a line are marked: one between two gaps is nothing else. */
+const MAX_MARKED = 30
+/** Between two marks of an axis. */
+const STEPS = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** (power - 3)),
+).flat()
 
-interface Drawing extends Omit<PlotProps, 'title'> {
+interface Drawing extends Required<Omit<PlotProps, 'title'>> {
   readonly onPoint: (index: number | null) => void
 }
 
-function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uPlot {
+function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: Drawing): uPlot {
   const color = (name: string) => resolveColor(place, name)
   const [grid, text] = [color('--line'), color('--muted')]
   const font = `12px ${getComputedStyle(place).fontFamily}`
@@ -151,15 +164,20 @@ function draw(place: HTMLElement, { rows, lines, format, onPoint }: Drawing): uP
     },
     axes: [
       { ...axis, size: 28, space: 64, values: (_, times) => times.map(formatTick) },
-      { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) },
+      {
+        ...axis,
+        size: 58,
+        incrs: STEPS.filter((step) => step >= leastStep),
+        values: (_, values) => values.map((value) => format(value)),
+      },
     ],
     series: [
       {},
-      ...lines.map(({ label, color: name }) => ({
+      ...lines.map(({ label, color: name, value }) => ({
         label,
         stroke: color(name),
         width: lines.length === 1 ? 0 : 2,
-        points: { show: rows.length <= MAX_MARKED },
+        points: { show: rows.filter((row) => value(row) !== null).length <= MAX_MARKED },
         ...(lines.length === 1 &&
           bars !== undefined && { paths: bars, fill: color(name), points: { show: false } }),
       })),

@@ -74,7 +74,12 @@ function Allowance() {
           <dd>{session.value?.tier}</dd>
         </dl>
         {limit !== null && (
-          <Meter label="This page, this minute" used={limit.limit - limit.remaining} max={limit.limit} />
+          <Meter
+            label="This page, this minute"
+            used={limit.limit - limit.remaining}
+            max={limit.limit}
+            format={formatShort}
+          />
         )}
       </div>
     </section>
@@ -154,7 +159,7 @@ function KeyCard({ of: key, onOpen }: { readonly of: ApiKey; readonly onOpen: (o
         </div>
       </dl>
       <div class="meters">
-        <Meter label="Requests this minute" used={requests} max={key.rate_limit_rpm} />
+        <Meter label="Requests this minute" used={requests} max={key.rate_limit_rpm} format={formatShort} />
         <Meter label="Requests at once" used={running} max={key.max_concurrent_requests} />
         {key.budgets.map(({ period, spent_tokens: spent, max_tokens: max, resets_at: resets }) => (
           <Meter

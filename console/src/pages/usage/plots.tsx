@@ -134,8 +134,10 @@ function formatTick(time: number): string {
 }
 
 const HEIGHT = 200
-/** Up to so many points of a line are marked: one between two gaps is nothing else. */
-const MAX_MARKED = 30
+/** Up to so many points of a line are marked. */
+const MAX_MARKED = 8
+/** The same where the line has gaps: a point between two of them is nothing else. */
+const MAX_MARKED_BETWEEN_GAPS = 30
 /** Between two marks of an axis. */
 const STEPS = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** (power - 3)),
@@ -177,7 +179,7 @@ function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: D
         label,
         stroke: color(name),
         width: lines.length === 1 ? 0 : 2,
-        points: { show: rows.filter((row) => value(row) !== null).length <= MAX_MARKED },
+        points: { show: marksPoints(rows.map(value)) },
         ...(lines.length === 1 &&
           bars !== undefined && { paths: bars, fill: color(name), points: { show: false } }),
       })),
@@ -186,6 +188,11 @@ function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: D
   }
   const times = rows.map(({ bucket_start: start }) => start ?? 0)
   return new uPlot(options, [times, ...lines.map(({ value }) => rows.map(value))], place)
+}
+
+function marksPoints(values: readonly (number | null)[]): boolean {
+  const known = values.filter((value) => value !== null).length
+  return known <= (known < values.length ? MAX_MARKED_BETWEEN_GAPS : MAX_MARKED)
 }
 
 function stepOf([first, second]: readonly UsageRow[]): number {

@@ -93,6 +93,7 @@ it('are all answered', async () => {
   const { body: invited } = await run('invite', admin)
   const [invitation] = invited['invitations'] as { link_path: string }[]
   await run('acceptInvitation', { known: { token: invitation?.link_path.split('=')[1] } })
+  await run('checkModel', admin)
   await run('registerModel', admin)
   await run('changePassword', session)
 

@@ -12,6 +12,7 @@ import { TOOL_FORMATS, type ToolFormat } from '../../src/core/tool-format.ts'
 import type * as InProcess from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { Engine, ModelInfo } from '../../src/protocol/engine.ts'
 import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { lengthOf } from '../support/length-of.ts'
 import { eventData } from '../support/net/event-data.ts'
 import { createRegistry, createTestApp, type TestApp } from '../support/servers/test-app.ts'
 import { shared } from '../support/shared.ts'
@@ -150,37 +151,49 @@ function expectValid({ tool_calls: calls = [] }: Message, format: ToolFormat): v
   }
 }
 
+/** With the first seed the calls end before the tokens do, and some formats make several. */
+const choicesOf = (format: ToolFormat) =>
+  [
+    ['required', format === 'gemma-4' ? 2 : 30],
+    [{ type: 'function', function: { name: 'add' } }, 3],
+    ['required', 1],
+    ['required', format === 'gemma-4' ? 30 : 2],
+  ] as const
+
 const FORMATS = TOOL_FORMATS.filter((format) => format !== 'auto')
 
 describe.each(FORMATS)('calls in the format %s', (format) => {
   const app = shared(() => createApp(format))
 
-  it.each([
-    ['required', 1],
-    ['required', 2],
-    [{ type: 'function', function: { name: 'add' } }, 3],
-  ])('are made with %j, and their results are read (seed %i)', async (choice, seed) => {
-    const { message, finish_reason: reason } = await ask(app(), { tool_choice: choice, seed })
-    const streamed = await askStreamed(app(), { tool_choice: choice, seed })
+  it.each(choicesOf(format).slice(0, lengthOf({ test: 2, soak: 4 })))(
+    'are made with %j, and their results are read (seed %i)',
+    async (choice, seed) => {
+      const { message, finish_reason: reason } = await ask(app(), { tool_choice: choice, seed })
+      const streamed = await askStreamed(app(), { tool_choice: choice, seed })
 
-    expect(message.tool_calls?.length).toBeGreaterThan(0)
-    expect(streamed.calls).toEqual(
-      message.tool_calls?.map(({ function: { name, arguments: text } }) => ({ name, arguments: text })),
-    )
-    expect(streamed.content).toBe(message.content ?? '')
-    if (typeof choice === 'object') expect(streamed.calls.map(({ name }) => name)).toEqual(['add'])
-    if (reason === 'length') return
-    expect([reason, message.content]).toEqual(['tool_calls', null])
-    expectValid(message, format)
+      expect(message.tool_calls?.length).toBeGreaterThan(0)
+      expect(streamed.calls).toEqual(
+        message.tool_calls?.map(({ function: { name, arguments: text } }) => ({ name, arguments: text })),
+      )
+      expect(streamed.content).toBe(message.content ?? '')
+      if (typeof choice === 'object') expect(streamed.calls.map(({ name }) => name)).toEqual(['add'])
+      if (reason === 'length') return
+      expect([reason, message.content]).toEqual(['tool_calls', null])
+      expectValid(message, format)
 
-    const results = message.tool_calls?.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'grey' }))
-    const messages = [ASKED, message, ...(results ?? [])]
-    const second = await ask(app(), { messages, tool_choice: 'none', seed, max_tokens: 8 })
-    expect(second.message.tool_calls).toBeUndefined()
-  })
+      const results = message.tool_calls?.map(({ id }) => ({
+        role: 'tool',
+        tool_call_id: id,
+        content: 'grey',
+      }))
+      const messages = [ASKED, message, ...(results ?? [])]
+      const second = await ask(app(), { messages, tool_choice: 'none', seed, max_tokens: 8 })
+      expect(second.message.tool_calls).toBeUndefined()
+    },
+  )
 
   it('keep to their schema where the model need not call', async () => {
-    for (const seed of [4, 5, 6]) {
+    for (const seed of [4, 5, 6].slice(0, lengthOf({ test: 1, soak: 3 }))) {
       const { message, finish_reason: reason } = await ask(app(), { seed, max_tokens: 120 })
       if (reason !== 'length') expectValid(message, format)
     }
@@ -230,7 +243,7 @@ describe('an answer that may call, or be of a form', () => {
     [{ structured_outputs: { choice: ['green', 'blue'] } }, /^(green|blue)$/],
     [{ structured_outputs: { regex: '[0-9]{3}' } }, /^[0-9]{3}$/],
   ])('is one of both: %j', async (fields, form) => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2, 3].slice(0, lengthOf({ test: 1, soak: 3 }))) {
       const { message, finish_reason: reason } = await ask(app(), { ...fields, seed })
       if (reason === 'stop') expect(message.content).toMatch(form)
       if (reason === 'tool_calls') expectValid(message, 'hermes')

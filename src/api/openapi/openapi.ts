@@ -83,16 +83,14 @@ function tidySchemas(document: Document): Document {
   collectSchemas(paths, { all: components?.schemas ?? {}, used })
   const tidy = { ...document, components: { ...components, schemas: Object.fromEntries(used) } }
   const names = [...used.keys()].filter((name) => name.endsWith('Input') && !used.has(withoutInput(name)))
-  return withoutSingleChoices(names.reduce<Document>(renameSchema, tidy))
+  const json = renameSchemas(JSON.stringify(tidy), new Set(names))
+  return JSON.parse(json, (_, value: unknown) => withoutSingleChoice(value)) as Document
 }
 
 /** A choice of one is that one: the library writes it so for a union that has one member so far. */
-function withoutSingleChoices(document: Document): Document {
-  const only = (value: unknown): unknown => {
-    const choices = value !== null && typeof value === 'object' && 'oneOf' in value ? value.oneOf : null
-    return Array.isArray(choices) && choices.length === 1 ? choices[0] : value
-  }
-  return JSON.parse(JSON.stringify(document), (_, value: unknown) => only(value)) as Document
+function withoutSingleChoice(value: unknown): unknown {
+  const choices = value !== null && typeof value === 'object' && 'oneOf' in value ? value.oneOf : null
+  return Array.isArray(choices) && choices.length === 1 ? choices[0] : value
 }
 
 /** Adds every schema that `value` refers to, and those that they refer to. */
@@ -108,11 +106,11 @@ function collectSchemas(
   }
 }
 
-function renameSchema(document: Document, name: string): Document {
-  const json = JSON.stringify(document)
-    .replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/${withoutInput(name)}"`)
-    .replaceAll(`"${name}":`, `"${withoutInput(name)}":`)
-  return JSON.parse(json) as Document
+/** In a document as JSON, where a schema is referred to and where it is named. */
+function renameSchemas(json: string, names: ReadonlySet<string>): string {
+  return json.replaceAll(/"(#\/components\/schemas\/|(?=\w+":))(\w+)"/g, (text, path: string, name: string) =>
+    names.has(name) ? `"${path}${withoutInput(name)}"` : text,
+  )
 }
 
 function withoutInput(name: string): string {

@@ -61,7 +61,7 @@ describe('tiers that all have a backlog', () => {
   it.each(Object.entries(LOADS).flatMap(([name, loads]) => [1, 8].map((slots) => ({ name, slots, loads }))))(
     'get tokens as 16 : 4 : 1: $name, $slots slots',
     ({ slots, loads: { free = SIMPLE, pro = SIMPLE, enterprise = SIMPLE } }) => {
-      const seconds = lengthOf({ test: 200, soak: 24_000 })
+      const seconds = lengthOf({ test: 120, soak: 24_000 })
       expectWeights({ free, pro, enterprise }, { slots, seconds })
     },
   )
@@ -114,9 +114,10 @@ describe('a free request beside backlogs of every tier', () => {
         client('pro', PRO, SIMPLE),
         client('enterprise', ENTERPRISE, { maxNewTokens: 400 }),
       ]
-      const simulation = new LoadSimulation(clients, { maxBatchSize: slots }).run(600 * SECONDS)
+      const seconds = lengthOf({ test: 240, soak: 600 })
+      const simulation = new LoadSimulation(clients, { maxBatchSize: slots }).run(seconds * SECONDS)
       const tokens = [...simulation.figures.values()].reduce((sum, figures) => sum + figures.tokens, 0)
-      const tokensPerSecond = tokens / 600
+      const tokensPerSecond = tokens / seconds
       const boundMs = ((21 * (others + 1) * 308 + slots * 408) / tokensPerSecond) * SECONDS
       const { waitsMs } = simulation.of('alone')
       expect(waitsMs.length).toBeGreaterThan(5)
@@ -195,7 +196,7 @@ describe('accounts of one tier', () => {
     const shares = new LoadSimulation(clients)
       .run(30 * SECONDS)
       .resetTokens()
-      .run(600 * SECONDS)
+      .run(lengthOf({ test: 200, soak: 600 }) * SECONDS)
       .shares()
     for (const [accountId, share] of Object.entries(shares)) {
       expect(Math.abs(share * 4 - 1), accountId).toBeLessThan(0.1)
@@ -211,7 +212,7 @@ describe('accounts of one tier', () => {
     const shares = simulation
       .run(20 * SECONDS)
       .resetTokens()
-      .run(600 * SECONDS)
+      .run(lengthOf({ test: 200, soak: 600 }) * SECONDS)
       .shares()
     expect(Math.abs((shares['many'] ?? 0) * 2 - 1)).toBeLessThan(0.1)
   })

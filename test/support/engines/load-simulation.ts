@@ -138,9 +138,12 @@ export class LoadSimulation {
       this.clock.advance(STEP_MS)
       return
     }
-    const decodes = plan.runs.filter(({ tokenIds }) => tokenIds.length === 1).length
-    const prompts = plan.runs.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0) - decodes
-    const beams = plan.beams?.groups.flatMap(({ runs }) => runs).length ?? 0
+    let decodes = 0
+    let prompts = 0
+    for (const { tokenIds } of plan.runs)
+      if (tokenIds.length === 1) decodes++
+      else prompts += tokenIds.length
+    const beams = plan.beams?.groups.reduce((sum, { runs }) => sum + runs.length, 0) ?? 0
     const times = { decodeMs: decodes * DECODE_TOKEN_MS, promptMs: prompts * PROMPT_TOKEN_MS }
     this.clock.advance(STEP_MS + times.decodeMs + times.promptMs + beams * DECODE_TOKEN_MS)
     const started = this.scheduler.takeEvents()

@@ -86,6 +86,7 @@ it('a sequence that never ran has its error and nothing else', () => {
     logprobs: [],
     tokenIds: [],
     promptTokens: 0,
+    cachedTokens: 0,
     queueMs: 0,
     finishReason: 'error',
     stopString: null,

@@ -42,6 +42,8 @@ export interface FoldedSequence<Failure = SequenceError> {
   /** Of the text; empty where none were asked for. */
   readonly logprobs: readonly ChosenLogprob[]
   readonly promptTokens: number
+  /** Those of the prompt that were in the KV cache. */
+  readonly cachedTokens: number
   readonly queueMs: number
   readonly finishReason: FinishReason
   /** The stop string that ended it; null where none did. */
@@ -61,6 +63,7 @@ export class SequenceFold<Failure = SequenceError> {
   readonly #logprobs: ChosenLogprob[] = []
   readonly #tokenIds: number[] = []
   #promptTokens = 0
+  #cachedTokens = 0
   #queueMs = 0
   #end: Pick<FoldedSequence<Failure>, 'finishReason' | 'stopString' | 'error'> | null = null
 
@@ -74,6 +77,7 @@ export class SequenceFold<Failure = SequenceError> {
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens = event.promptTokens
+        this.#cachedTokens = event.cachedTokens
         this.#queueMs = event.queueMs
         break
       case 'text-delta':
@@ -113,6 +117,7 @@ export class SequenceFold<Failure = SequenceError> {
       tokenIds: this.#tokenIds,
       logprobs: this.#logprobs,
       promptTokens: this.#promptTokens,
+      cachedTokens: this.#cachedTokens,
       queueMs: this.#queueMs,
       ...this.#end,
     }
@@ -146,6 +151,7 @@ export function failedSequence<Failure>(error: Failure): FoldedSequence<Failure>
     tokenIds: [],
     logprobs: [],
     promptTokens: 0,
+    cachedTokens: 0,
     queueMs: 0,
     finishReason: 'error',
     stopString: null,

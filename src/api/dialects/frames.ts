@@ -80,6 +80,14 @@ export function toUsage(promptTokens: number, completionTokens: number) {
   }
 }
 
+/** With what OpenAI's clients are told of the cache, where tokens were in it. */
+export function toCachedUsage(promptTokens: number, completionTokens: number, cachedTokens: number) {
+  return {
+    ...toUsage(promptTokens, completionTokens),
+    ...(cachedTokens > 0 && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  }
+}
+
 /** An answer's finish reason: where a sequence fails, its request is answered with the error instead. */
 export function answerFinishReason(reason: FinishReason): Exclude<FinishReason, 'error'> {
   if (reason === 'error') throw new InvariantError('A failed sequence has no answer.')

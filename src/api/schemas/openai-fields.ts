@@ -40,7 +40,13 @@ export const streamOptionsField = <Shape extends z.ZodRawShape>(options: Shape) 
   withoutUnbuilt(z.object(options, { error: must('an object') }), UNBUILT_STREAM_FIELDS).nullish()
 
 export const usage = z
-  .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
+  .object({
+    ...{ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() },
+    prompt_tokens_details: z
+      .object({ cached_tokens: z.int().describe('Tokens of the prompt that were in the KV cache.') })
+      .optional()
+      .describe('Where there were any.'),
+  })
   .meta({ id: 'Usage' })
 
 export const finishReason = z.enum(['stop', 'length', 'content_filter'])

@@ -254,7 +254,6 @@ describe('GET /openapi.json', () => {
       'SignInRequest',
       'SpentBudget',
       'StreamChunk',
-      'StreamedUsage',
       'Team',
       'TeamList',
       'TokenLogprob',

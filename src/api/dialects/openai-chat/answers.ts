@@ -9,7 +9,7 @@ import {
   failFrames,
   frame,
   splitFrame,
-  toUsage,
+  toCachedUsage,
   type AnswerOf,
   type FrameFormat,
 } from '../frames.ts'
@@ -35,6 +35,7 @@ export function toChatCompletion(
   { hasLogprobs }: Pick<ChatFormat, 'hasLogprobs'>,
 ): AnswerOf<typeof chatCompletion> {
   const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
+  const [prompt] = sequences
   return {
     id: `chatcmpl-${newId()}`,
     object: 'chat.completion',
@@ -46,7 +47,7 @@ export function toChatCompletion(
       ...(hasLogprobs && { logprobs: toChoiceLogprobs(sequence.logprobs) }),
       finish_reason: toFinishReason(sequence.finishReason, sequence.toolCalls.length > 0),
     })),
-    usage: toUsage(sequences[0]?.promptTokens ?? 0, completionTokens),
+    usage: toCachedUsage(prompt?.promptTokens ?? 0, completionTokens, prompt?.cachedTokens ?? 0),
   }
 }
 
@@ -90,8 +91,8 @@ export function createChatFrames(
   let promptTokens = 0
   let cachedTokens = 0
   let completionTokens = 0
-  const toUsageSoFar = (): ChatChunk['usage'] => ({
-    ...toUsage(promptTokens, completionTokens),
+  const toUsageSoFar = () => ({
+    ...toCachedUsage(promptTokens, completionTokens, cachedTokens),
     ...(isUsageContinuous && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
   })
   /** Choices that have called a tool. */
@@ -113,7 +114,7 @@ export function createChatFrames(
   return {
     start: (event) => {
       promptTokens = event.promptTokens
-      cachedTokens = event.cachedTokens
+      if (event.index === 0) cachedTokens = event.cachedTokens
       const delta = { role: 'assistant', content: '' } as const
       const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))

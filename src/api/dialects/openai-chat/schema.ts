@@ -166,11 +166,6 @@ export const chatChunk = z
         finish_reason: chatFinishReason.nullable(),
       }),
     ),
-    usage: usage
-      .extend({ prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional() })
-      .meta({ id: 'StreamedUsage' })
-      .nullable()
-      .optional()
-      .describe('With `stream_options.include_usage` only.'),
+    usage: usage.nullable().optional().describe('With `stream_options.include_usage` only.'),
   })
   .meta({ id: 'ChatChunk', description: 'Data of each event; the last one is `[DONE]`.' })

@@ -7,7 +7,7 @@ import {
   failFrames,
   frame,
   splitFrame,
-  toUsage,
+  toCachedUsage,
   type AnswerOf,
   type FrameFormat,
 } from '../frames.ts'
@@ -36,10 +36,10 @@ export function toCompletion(
   options: CompletionOptions,
 ): AnswerOf<typeof completion> {
   const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
-  const promptTokens = sequences.reduce(
-    (sum, one, index) => sum + (index % options.choices === 0 ? one.promptTokens : 0),
-    0,
-  )
+  // The choices of a prompt share it.
+  const prompts = sequences.filter((_, index) => index % options.choices === 0)
+  const sum = (field: 'promptTokens' | 'cachedTokens') =>
+    prompts.reduce((total, prompt) => total + prompt[field], 0)
   return {
     ...toHead(head),
     choices: sequences.map(({ text, finishReason, logprobs }, index) => ({
@@ -48,7 +48,7 @@ export function toCompletion(
       logprobs: createLists(options, index)?.add(logprobs) ?? null,
       finish_reason: answerFinishReason(finishReason),
     })),
-    usage: toUsage(promptTokens, completionTokens),
+    usage: toCachedUsage(sum('promptTokens'), completionTokens, sum('cachedTokens')),
   }
 }
 
@@ -59,6 +59,7 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
   const promptTokens = new Map<number, number>()
   const lists = new Map<number, LogprobLists | null>()
   let completionTokens = 0
+  let cachedTokens = 0
   const head = toHead(generation)
   const toChunk = (choice: Chunk['choices'][number]): Chunk => ({
     ...head,
@@ -72,6 +73,7 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
   return {
     start: (event) => {
       promptTokens.set(Math.floor(event.index / choices), event.promptTokens)
+      if (event.index % choices === 0) cachedTokens += event.cachedTokens
       lists.set(event.index, createLists(options, event.index))
       return textFrame(event.index, echoedText(options, event.index))
     },
@@ -91,7 +93,11 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
     },
     finish: () => {
       const prompts = [...promptTokens.values()].reduce((sum, tokens) => sum + tokens, 0)
-      const last: Chunk = { ...head, choices: [], usage: toUsage(prompts, completionTokens) }
+      const last: Chunk = {
+        ...head,
+        choices: [],
+        usage: toCachedUsage(prompts, completionTokens, cachedTokens),
+      }
       return (includeUsage ? frame(last) : '') + DONE_FRAME
     },
     fail: failFrames,

@@ -1,6 +1,6 @@
 /**
- * Schema of the usage database: one row for each request, and sums of those rows in time buckets. Sums are written in
- * the same transaction as their rows, so the two always agree. Times are Unix seconds; buckets begin at whole seconds.
+ * Schema of the usage database: one row for each request, and sums of those rows in time buckets. PostgreSQL writes both in one
+ * statement; in SQLite the sums follow the rows (`sqlite/usage-sums.ts`). Times are Unix seconds; buckets begin at whole seconds.
  */
 import { type Generated, type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { type DatabaseKind, openDatabase, type OpenDatabaseOptions } from './sqlite/open-database.ts'
@@ -71,11 +71,17 @@ interface UsageLatencyRow extends Pick<
   readonly latency: number
 }
 
+/** One row: the last of `usage_rows` that the sums count. In SQLite alone. */
+interface UsageSummedRow {
+  readonly row_id: number
+}
+
 export interface UsageSchema {
   readonly usage_rows: UsageRow
   readonly usage_totals: UsageTotalRow
   readonly usage_groups: UsageGroupRow
   readonly usage_latencies: UsageLatencyRow
+  readonly usage_summed: UsageSummedRow
 }
 
 export type UsageDatabase = Kysely<UsageSchema>
@@ -240,15 +246,29 @@ async function fillLatencies(
     from usage_rows group by 1, 2, 3, 4, 5, 6, 7, 8`.execute(db)
 }
 
+/** What was there before was summed up with its rows. */
+const summedRows: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('usage_summed')
+      .addColumn('row_id', 'integer', (column) => column.notNull())
+      .execute()
+    await sql`insert into usage_summed select coalesce(max(id), 0) from usage_rows`.execute(db)
+  },
+}
+
 export const USAGE_DATABASE: DatabaseKind = {
   holds: 'usage',
   option: '--usage-db',
   applicationId: 0x534c5531,
-  migrations: usageMigrations({
-    rowId: 'integer',
-    totalsEnd: sql`without rowid`,
-    createdAtSecond: sql<number>`cast(created_at as integer)`,
-  }),
+  migrations: {
+    ...usageMigrations({
+      rowId: 'integer',
+      totalsEnd: sql`without rowid`,
+      createdAtSecond: sql<number>`cast(created_at as integer)`,
+    }),
+    '0004-summed-rows': summedRows,
+  },
 }
 
 /** @throws StartError */

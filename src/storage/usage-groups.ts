@@ -1,15 +1,12 @@
 /**
  * The sums that reports are made of: of each hour and each day, by key, account, team, model and path together, so that any of
- * them can be grouped by. Compiled here for every driver; `usage-queries.ts` writes them beside the rows, reports read them in
- * slices, and the rows themselves where a span begins or ends within an hour.
+ * them can be grouped by. Compiled here for every driver; reports read them in slices, and the rows themselves where a span begins or ends within an hour.
  */
 import { type CompiledQuery, sql } from 'kysely'
 import {
   GROUP_BUCKET_SECONDS,
   SECONDS_PER_DAY,
   SECONDS_PER_HOUR,
-  USAGE_GROUP_KEY,
-  USAGE_LATENCY_KEY,
   type UsageDatabase,
 } from './usage-database.ts'
 import { LATENCY_STEP_SQL } from './usage-latency.ts'
@@ -25,41 +22,6 @@ const COLUMNS = {
   model: 'model',
   endpoint: 'path',
 } as const satisfies Record<UsageGroup, string>
-
-/** Each item is added to a bucket of each size. */
-export function compileAddGroups(database: UsageDatabase, count: number): string {
-  const key = { key_id: '', account_id: '', team_id: '', model: '', path: '' }
-  const sums = { requests: 0, tokens_in: 0, tokens_out: 0, response_us: 0, errors: 0 }
-  const row = { bucket_seconds: 0, bucket_start: 0, ...key, ...sums }
-  return database
-    .insertInto('usage_groups')
-    .values(Array.from({ length: count * GROUP_BUCKET_SECONDS.length }, () => row))
-    .onConflict((conflict) =>
-      conflict.columns(USAGE_GROUP_KEY).doUpdateSet((eb) => ({
-        requests: eb('usage_groups.requests', '+', eb.ref('excluded.requests')),
-        tokens_in: eb('usage_groups.tokens_in', '+', eb.ref('excluded.tokens_in')),
-        tokens_out: eb('usage_groups.tokens_out', '+', eb.ref('excluded.tokens_out')),
-        response_us: eb('usage_groups.response_us', '+', eb.ref('excluded.response_us')),
-        errors: eb('usage_groups.errors', '+', eb.ref('excluded.errors')),
-      })),
-    )
-    .compile().sql
-}
-
-/** Each item is counted in a bucket of each size. */
-export function compileAddLatencies(database: UsageDatabase, count: number): string {
-  const key = { key_id: '', account_id: '', team_id: '', model: '', path: '' }
-  const row = { bucket_seconds: 0, bucket_start: 0, ...key, latency: 0, requests: 0 }
-  return database
-    .insertInto('usage_latencies')
-    .values(Array.from({ length: count * GROUP_BUCKET_SECONDS.length }, () => row))
-    .onConflict((conflict) =>
-      conflict.columns(USAGE_LATENCY_KEY).doUpdateSet((eb) => ({
-        requests: eb('usage_latencies.requests', '+', eb.ref('excluded.requests')),
-      })),
-    )
-    .compile().sql
-}
 
 type RowGroup = Pick<UsageEntry, 'keyId' | 'accountId' | 'teamId' | 'model' | 'path'>
 

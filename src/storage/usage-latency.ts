@@ -1,6 +1,6 @@
 /**
  * Latencies as counts of requests in steps that grow by a fourth of a power of two, so that the counts of any hours and groups
- * can be added up and still tell a percentile to within 10 %. SQL and the program sort by the same whole microseconds.
+ * can be added up and still tell a percentile to within 10 %. All databases sort by the same whole microseconds.
  */
 import { type RawBuilder, sql } from 'kysely'
 
@@ -13,18 +13,8 @@ export const LATENCY_STEPS_US: readonly number[] = Array.from(
   (_, index) => Math.round(1000 * 2 ** (index / STEPS_PER_DOUBLING)),
 )
 
-/** The number of a latency's step; 0 is below the first. */
-export function latencyStep(responseUs: number): number {
-  let [low, high] = [0, LATENCY_STEPS_US.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (responseUs < (LATENCY_STEPS_US[middle] ?? 0)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
+/** The number of the step of a row, by its column `response_us`: how many begin below it. */
+export const LATENCY_STEP_TEXT = `case ${LATENCY_STEPS_US.map((bound, step) => `when response_us < ${bound} then ${step}`).join(' ')} else ${LATENCY_STEPS_US.length} end`
 
-/** The same of the column `response_us`, for rows that are in the database. */
-export const LATENCY_STEP_SQL: RawBuilder<number> = sql.raw(
-  `case ${LATENCY_STEPS_US.map((bound, step) => `when response_us < ${bound} then ${step}`).join(' ')} else ${LATENCY_STEPS_US.length} end`,
-)
+/** The same for the query builder. */
+export const LATENCY_STEP_SQL: RawBuilder<number> = sql.raw(LATENCY_STEP_TEXT)

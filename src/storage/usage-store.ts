@@ -1,8 +1,8 @@
 /**
  * Storage of usage: written before each answer, read for reports, pruned when old. Implemented for each database; the
  * schema is in `usage-database.ts`, the queries in `usage-queries.ts`.
- * Invariant: for every subject, path and bucket size, and for every group, the sum of a bucket is that of the rows whose time
- * lies in it.
+ * Invariant: to every reader, for every subject, path and bucket size, and for every group, the sum of a bucket is that of the rows
+ * whose time lies in it.
  */
 import type { ServiceError } from '../core/errors.ts'
 import type { UsageScope } from './usage-database.ts'

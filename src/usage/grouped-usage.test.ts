@@ -5,7 +5,7 @@ import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support
 import { isPostgres } from '../../test/support/databases/injected-database.ts'
 import { lengthOf } from '../../test/support/length-of.ts'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
-import { LATENCY_STEPS_US, latencyStep } from '../storage/usage-latency.ts'
+import { LATENCY_STEPS_US } from '../storage/usage-latency.ts'
 import { USAGE_BUCKETS, USAGE_GROUPS, type UsageGroup } from '../storage/usage-store.ts'
 import type { UsageEntry } from '../storage/usage-store.ts'
 import type { GroupUsage, UsageGroupsRequest } from './grouped-usage.ts'
@@ -98,7 +98,7 @@ function plainGroups(rows: readonly Recorded[], asked: UsageGroupsRequest): read
       errors: 0,
       latencies: new Map<number, number>(),
     }
-    const step = latencyStep(row.responseMs * 1000)
+    const step = LATENCY_STEPS_US.filter((begin) => begin <= row.responseMs * 1000).length
     groups.set(name, {
       ...sums,
       requests: sums.requests + 1,
@@ -189,7 +189,8 @@ describe('UsageReports by group', () => {
     await sql`drop table usage_latencies`.execute(first.database)
     await sql`alter table usage_groups drop column errors`.execute(first.database)
     const migrations = sql.table(isPostgres() ? 'sluice_migrations' : 'kysely_migration')
-    await sql`delete from ${migrations} where name = '0003-errors-and-latencies'`.execute(first.database)
+    await sql`delete from ${migrations} where name >= '0003'`.execute(first.database)
+    if (!isPostgres()) await sql`drop table usage_summed`.execute(first.database)
     await first.database.destroy()
 
     const { store } = await databases.openFile(clock)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { latencyStep } from '../storage/usage-latency.ts'
+import { LATENCY_STEPS_US } from '../storage/usage-latency.ts'
 import { percentileMs } from './latency-percentile.ts'
 
 const countSteps = (latenciesMs: readonly number[]) => {
   const counts = new Map<number, number>()
   for (const ms of latenciesMs) {
-    const step = latencyStep(Math.round(ms * 1000))
+    const step = LATENCY_STEPS_US.filter((begin) => begin <= Math.round(ms * 1000)).length
     counts.set(step, (counts.get(step) ?? 0) + 1)
   }
   return counts

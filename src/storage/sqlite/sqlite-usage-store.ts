@@ -2,6 +2,7 @@
  * The usage store over SQLite: SQL compiled once and run past the query builder. Written before every answer by the usage
  * recorder, which batches; read by reports; emptied by the pruner.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import type { ServiceError } from '../../core/errors.ts'
 import { USAGE_BUCKET_SECONDS, type UsageSchema, type UsageScope } from '../usage-database.ts'
@@ -31,6 +32,7 @@ import type {
   UsageSums,
 } from '../usage-store.ts'
 import type { SqliteKysely } from './sqlite-driver.ts'
+import { isSummedUp, KEEP_SUMMED_IN_USE, sumUpRows } from './usage-sums.ts'
 
 export class SqliteUsageStore implements UsageStore {
   readonly #database: SqliteKysely<UsageSchema>
@@ -40,6 +42,8 @@ export class SqliteUsageStore implements UsageStore {
   readonly #deleteRowsSql: string
   readonly #deleteTotalSql: string
   readonly #deleteGroupSql: readonly string[]
+  /** Until rows that were written are summed up; null where there are none. */
+  #summing: NodeJS.Timeout | null = null
 
   constructor(database: SqliteKysely<UsageSchema>, clock: Clock) {
     this.#database = database
@@ -61,6 +65,8 @@ export class SqliteUsageStore implements UsageStore {
       // The time is read with the lock held, so a reader at a later time waits for these rows or finds them.
       const statements = this.#insert.statements(entries, this.#clock.unixSeconds())
       for (const { sql, values } of statements) connection.run(sql, values)
+      // Where it fails, the next reader finds out why.
+      this.#summing ??= setTimeout(() => void this.#sumUp().catch(() => {}), SUM_AFTER_MS).unref()
     })
   }
 
@@ -68,14 +74,14 @@ export class SqliteUsageStore implements UsageStore {
     subject: UsageSubject,
     sinceUnixSeconds: number | null,
   ): Promise<ReadonlyMap<string, UsageSums>> {
-    this.#requireFile()
+    await this.#bringUpToDate()
     const [sql, values] = [this.#sumSql[subject.scope], sumValues(subject, sinceUnixSeconds ?? 0)]
     const { rows } = await this.#database.driver.run((connection) => connection.run<PathSumRow>(sql, values))
     return new Map(rows.map(({ path, ...sums }) => [path, sums]))
   }
 
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
-    this.#requireFile()
+    await this.#bringUpToDate()
     const { sql, parameters } = compileSumByGroup(this.#database, slice)
     const { rows } = await this.#database.driver.run((connection) =>
       connection.run<GroupSums>(sql, parameters),
@@ -84,7 +90,7 @@ export class SqliteUsageStore implements UsageStore {
   }
 
   async countLatencies(slice: UsageSlice): Promise<readonly GroupLatency[]> {
-    this.#requireFile()
+    await this.#bringUpToDate()
     const { sql, parameters } = compileCountLatencies(this.#database, slice)
     const { rows } = await this.#database.driver.run((connection) =>
       connection.run<GroupLatency>(sql, parameters),
@@ -93,18 +99,22 @@ export class SqliteUsageStore implements UsageStore {
   }
 
   async hourSpan(): Promise<HourSpan> {
-    this.#requireFile()
+    await this.#bringUpToDate()
     const { rows } = await this.#database.executeQuery(compileHourSpan(this.#database))
     return rows[0] ?? { first: null, last: null }
   }
 
-  deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
-    return this.#database.driver.transact('write', (connection) => {
+  async deleteBefore(dayStartUnixSeconds: number, maxRows: number): Promise<number> {
+    // A row that is gone before it was summed up would be missing from the sums of its bucket, which goes with others.
+    this.#requireFile()
+    await this.#sumUp()
+    return await this.#database.driver.transact('write', (connection) => {
       const { rows } = connection.run<DeletedRow>(this.#deleteRowsSql, [dayStartUnixSeconds, maxRows])
       for (const key of totalKeysOf(rows)) connection.run(this.#deleteTotalSql, key)
       for (const key of groupKeysOf(rows)) {
         for (const sql of this.#deleteGroupSql) connection.run(sql, key)
       }
+      connection.run(KEEP_SUMMED_IN_USE, [])
       return rows.length
     })
   }
@@ -113,8 +123,28 @@ export class SqliteUsageStore implements UsageStore {
     return this.#database.driver.whyLost()
   }
 
-  close(): Promise<void> {
-    return this.#database.destroy()
+  /** What is not summed up is so when the sums are read next. */
+  async close(): Promise<void> {
+    if (this.#summing !== null) clearTimeout(this.#summing)
+    await this.#database.destroy()
+  }
+
+  /** On a full disk reports go on with the sums that there are. */
+  async #bringUpToDate(): Promise<void> {
+    this.#requireFile()
+    await this.#sumUp().catch(() => {})
+  }
+
+  /** In transactions of a few milliseconds, between which others have their turn. */
+  async #sumUp(): Promise<void> {
+    if (this.#summing !== null) clearTimeout(this.#summing)
+    this.#summing = null
+    const { driver } = this.#database
+    // Readers wait for no writer where there is nothing to add.
+    while (!(await driver.run(isSummedUp))) {
+      await driver.transact('write', sumUpRows)
+      await nextTurn()
+    }
   }
 
   /** The open file of a database that was removed still has its rows, but none of them outlives the process. */
@@ -123,6 +153,9 @@ export class SqliteUsageStore implements UsageStore {
     if (lost !== null) throw lost
   }
 }
+
+/** Rows wait so long for their sums: at once they would cost each request as much as its row ten times over. */
+const SUM_AFTER_MS = 250
 
 /** Values: the time before which rows are deleted, and how many at most. */
 function deleteOldestRows(database: SqliteKysely<UsageSchema>): string {

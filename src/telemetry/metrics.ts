@@ -3,9 +3,9 @@
  * same timeline at the same moment, so the two never disagree. Labels have low cardinality by construction: route
  * patterns, model ids, rules of guards; never a key, an address or a requested path.
  */
-import { readdir } from 'node:fs/promises'
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Histogram, Registry } from 'prom-client'
 import { createModelMetrics, type ModelStates } from './model-metrics.ts'
+import { processMetrics } from './process-metrics.ts'
 import type { RequestTimeline } from './request-timeline.ts'
 import { createServiceGauges, type ServiceSources } from './service-gauges.ts'
 import type { UpstreamMetrics } from './upstream-metrics.ts'
@@ -48,18 +48,6 @@ export interface MetricsSources extends ServiceSources {
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1]
 
-/** Default metrics that iterate over every open connection and so block the event loop. */
-const SLOW_DEFAULTS = [
-  ...['handles', 'resources', 'requests'].flatMap((kind) => [
-    `nodejs_active_${kind}`,
-    `nodejs_active_${kind}_total`,
-  ]),
-  'process_open_fds',
-]
-
-/** Every open file of this process, on Linux. */
-const OPEN_FILES = '/proc/self/fd'
-
 /** Requests that match no route share one value, so that a path scan creates no new series. */
 const NO_ROUTE = 'none'
 
@@ -96,19 +84,6 @@ const COUNTS: ReadonlySet<string> = new Set(['counter', 'histogram'])
 function aggregate(processes: readonly MetricValues[]) {
   // The library changes what it is given.
   return AggregatorRegistry.aggregate(structuredClone([...processes]))
-}
-
-function openFiles(): Gauge {
-  return new Gauge({
-    name: 'process_open_fds',
-    help: 'Number of open file descriptors.',
-    registers: [],
-    // Counted in another thread: the system builds the list for each call, with an entry for each connection.
-    async collect() {
-      const names = await readdir(OPEN_FILES).catch(() => null)
-      if (names !== null) this.set(names.length)
-    },
-  })
 }
 
 export class Metrics {
@@ -175,11 +150,8 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     const { models, upstreams, renderService } = sources
     this.#render = renderService ?? (() => this.#registry.metrics())
-    collectDefaultMetrics({ register: this.#registry })
-    for (const name of SLOW_DEFAULTS) this.#registry.removeSingleMetric(name)
-    const ofProcess = process.platform === 'linux' ? [openFiles()] : []
     const read = [
-      ...ofProcess,
+      ...processMetrics(),
       ...createModelMetrics(models),
       ...createServiceGauges(sources),
       ...(upstreams?.all ?? []),

@@ -72,7 +72,14 @@ export default defineConfig(({ mode }) => {
               },
             ]),
         // The built program with real processes and ports.
-        { test: { ...ofAll, name: 'e2e', include: ['test/e2e/**/*.test.ts'] } },
+        {
+          test: {
+            ...ofAll,
+            name: 'e2e',
+            include: ['test/e2e/**/*.test.ts'],
+            globalSetup: 'test/support/servers/converted-demo.ts',
+          },
+        },
       ],
     },
   }

@@ -1,10 +1,11 @@
 /** The built program as a stranger starts it: a process, a real port, requests over HTTP. */
 import { spawn, execFileSync, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
+import { inject } from 'vitest'
 import { until } from '../until.ts'
 import { whenUnused } from '../shared.ts'
 
@@ -33,14 +34,17 @@ export interface SpawnOptions {
   /** What a file may grow to, in blocks of 512 bytes: writing more fails as on a full disk. */
   readonly maxFileBlocks?: number
   readonly maxOpenFiles?: number
+  /** A data folder whose models it finds in its own. */
+  readonly modelsOf?: string
   /** A file descriptor in place of the pipe whose lines are collected. */
   readonly stderr?: number
 }
 
 /** Starts the program with `words`; its data folder, and itself, go with the test. */
 export function spawnServer(words: readonly string[], options: SpawnOptions = {}): ServerProcess {
-  const { maxFileBlocks, maxOpenFiles, stderr: errorOutput = 'pipe' } = options
+  const { maxFileBlocks, maxOpenFiles, modelsOf, stderr: errorOutput = 'pipe' } = options
   const dataDir = temporaryFolder()
+  if (modelsOf !== undefined) cpSync(modelsOf, dataDir, { recursive: true })
   const program = [process.execPath, path.join(ROOT, 'bin/sluice.js'), 'serve', '--port', '0']
   const limits = [
     ...(maxFileBlocks === undefined ? [] : [`ulimit -f ${maxFileBlocks}; `]),
@@ -77,8 +81,11 @@ function collectLines(stream: NodeJS.ReadableStream): string[] {
 }
 
 /** Starts the program and waits until it listens. */
-export async function startServer(words: readonly string[]): Promise<RunningServerProcess> {
-  return listening(spawnServer(['--api-keys', KEY, ...words]))
+export async function startServer(
+  words: readonly string[],
+  options?: SpawnOptions,
+): Promise<RunningServerProcess> {
+  return listening(spawnServer(['--api-keys', KEY, ...words], options))
 }
 
 /** Waits until the program listens. */
@@ -92,11 +99,12 @@ export async function printed(server: ServerProcess, pattern: RegExp): Promise<s
 }
 
 /**
- * Starts the program with the bundled model and waits until it serves. One compute thread: two of them wait for each
+ * Starts the program with the bundled model, converted before, and waits until it serves. One compute thread: two of them wait for each
  * other at every operation, which on a busy machine takes longer than the work.
  */
 export async function startDemoServer(words: readonly string[] = []): Promise<RunningServerProcess> {
-  const server = await startServer(['--checkpoint', DEMO_MODEL, '--threads', '1', ...words])
+  const model = ['--checkpoint', DEMO_MODEL, '--threads', '1']
+  const server = await startServer([...model, ...words], { modelsOf: inject('convertedDemo') })
   await logged(server, 'serving')
   return server
 }

@@ -184,8 +184,11 @@ export class AnswerReader {
   }
 }
 
+const ONE_UNKNOWN: readonly number[] = [-1]
+
+/** Nearly every chunk has one, and each stream many chunks. */
 function unknownTokens(count: number): readonly number[] {
-  return Array.from({ length: count }, () => -1)
+  return count === 1 ? ONE_UNKNOWN : Array<number>(count).fill(-1)
 }
 
 function parse(data: string): Json {

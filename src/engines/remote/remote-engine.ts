@@ -68,6 +68,8 @@ export class RemoteEngine implements Engine {
   /** One for each open request. */
   readonly #open = new Set<AbortController>()
   #model: UpstreamModel = UNKNOWN_MODEL
+  /** Of the model; asked for several times in each request. */
+  #info = toModelInfo(UNKNOWN_MODEL)
   #hasCompletions = true
 
   private constructor(options: RemoteEngineOptions) {
@@ -125,20 +127,7 @@ export class RemoteEngine implements Engine {
   }
 
   info(): ModelInfo {
-    const { id: _id, ...known } = this.#model
-    return {
-      ...known,
-      engine: 'openai',
-      maxBatchSize: Number.MAX_SAFE_INTEGER,
-      takesChats: true,
-      canConstrain: true,
-      chatTemplate: null,
-      bosText: '',
-      eosText: '',
-      specialTexts: [],
-      threads: null,
-      memoryBytes: null,
-    }
+    return this.#info
   }
 
   status(): EngineStatus {
@@ -265,6 +254,7 @@ export class RemoteEngine implements Engine {
         const model = readUpstreamModel(await endpoint.read('/v1/models'), this.#options.model)
         if (model === null) continue
         this.#model = model
+        this.#info = toModelInfo(model)
         return
       } catch {
         // Another endpoint may say it; this one's probes show that it is away.
@@ -284,4 +274,20 @@ function estimateTokens({ request, prompt }: Run): number {
   const texts = prompt === null ? (request.chat?.messages ?? []).map(({ content }) => content) : prompt.pieces
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   return Math.ceil(bytes / BYTES_PER_TOKEN)
+}
+
+function toModelInfo({ id: _id, ...known }: UpstreamModel): ModelInfo {
+  return {
+    ...known,
+    engine: 'openai',
+    maxBatchSize: Number.MAX_SAFE_INTEGER,
+    takesChats: true,
+    canConstrain: true,
+    chatTemplate: null,
+    bosText: '',
+    eosText: '',
+    specialTexts: [],
+    threads: null,
+    memoryBytes: null,
+  }
 }

@@ -33,6 +33,10 @@ http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${f
     )
     return { command: 'nginx', args: ['-c', file] }
   },
+  'node-proxy': ({ upstream, port }) => ({
+    command: process.execPath,
+    args: [path.join(import.meta.dirname, 'node-proxy.mjs'), '--port', String(port), '--upstream', upstream],
+  }),
   sluice: ({ upstream, folder, port }) => ({
     command: process.execPath,
     args: [

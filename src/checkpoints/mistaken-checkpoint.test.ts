@@ -25,12 +25,12 @@ describe('a checkpoint that is the name of something else', () => {
     ],
     [
       'https://huggingface.co/acme/tiny',
-      'is a page of the Hugging Face Hub, not a path: write hf:acme/tiny.',
+      'is a model of the Hugging Face Hub, not a path: write hf:acme/tiny.',
     ],
-    ['hf.co/acme/tiny:Q4_K_M', 'is a page of the Hugging Face Hub, not a path: write hf:acme/tiny.'],
+    ['hf.co/acme/tiny:Q4_K_M', 'is a model of the Hugging Face Hub, not a path: write hf:acme/tiny.'],
     [
       'https://huggingface.co/acme/tiny/tree/v2',
-      'is a page of the Hugging Face Hub, not a path: write hf:acme/tiny@v2.',
+      'is a model of the Hugging Face Hub, not a path: write hf:acme/tiny@v2.',
     ],
     ['https://huggingface.co/acme/tiny/blob/main/model.safetensors', 'not a path: write hf:acme/tiny.'],
     [
@@ -41,6 +41,9 @@ describe('a checkpoint that is the name of something else', () => {
       'https://example.org/tiny.gguf',
       'is a URL, not a path: download it and give its path, or write hf:org/repo for a model of the Hugging Face Hub.',
     ],
+    ['HF:acme/tiny', 'is a model of the Hugging Face Hub, not a path: write hf:acme/tiny.'],
+    ['huggingface:acme/tiny@v2:q/tiny.gguf', 'not a path: write hf:acme/tiny@v2:q/tiny.gguf.'],
+    ['https://huggingface.co/datasets/acme/texts', 'is a URL, not a path: download it'],
     ['file:///models/tiny.gguf', 'is a URL, not a path: write /models/tiny.gguf.'],
     [
       'llama3.2:1b',
@@ -51,11 +54,22 @@ describe('a checkpoint that is the name of something else', () => {
       `Cannot open the checkpoint ${name}: it does not exist; names of models, such as those of Ollama, are not looked up: write the path of a GGUF file, or hf:org/repo for a model of the Hugging Face Hub.`,
     ]),
     ['tiny.gguf', 'Cannot open the checkpoint tiny.gguf: it does not exist.'],
-    ['ollama://llama3.2', 'models of Ollama are not read by their names'],
+    ...[
+      'ollama://llama3.2',
+      'ollama/llama3.2',
+      'library/llama3.2',
+      'ollama run llama3.2',
+      'https://ollama.com/library/llama3.2',
+      'registry.ollama.ai/library/llama3.2:1b',
+    ].map((name): [string, string] => [name, 'models of Ollama are not read by their names']),
+    ['library/tiny.gguf', 'Cannot open the checkpoint library/tiny.gguf: it does not exist.'],
+    ['Demo', 'Cannot open the checkpoint Demo: it does not exist; for the bundled model write demo.'],
+    ['./models/Demo/', 'it does not exist; for the bundled model write demo.'],
     [
       '~/tiny.gguf',
       `it does not exist; only a shell puts the home folder in place of ~: write ${path.join(homedir(), 'tiny.gguf')}.`,
     ],
+    ['$HOME/tiny.gguf', `home folder in place of $HOME: write ${path.join(homedir(), 'tiny.gguf')}.`],
     ['models/tiny.gguf', 'Cannot open the checkpoint models/tiny.gguf: it does not exist.'],
     ['/no/such/folder', 'Cannot open the checkpoint /no/such/folder: it does not exist.'],
   ])('%s', async (checkpoint, sentence) => {
@@ -98,8 +112,8 @@ describe('a checkpoint that is not read', () => {
   it.each(['adapter_model.safetensors', 'adapter_model.bin'])('a LoRA adapter in %s', async (name) => {
     write('adapter_config.json', '{"peft_type":"LORA","base_model_name_or_path":"acme/base"}')
     write(name, 'x')
-    for (const given of [folder, path.join(folder, name)])
-      await expect(find(given)).rejects.toThrow(IS_ADAPTER)
+    for (const given of ['', name, 'adapter_config.json'])
+      await expect(find(path.join(folder, given))).rejects.toThrow(IS_ADAPTER)
   })
 
   it('a LoRA adapter whose configuration is damaged, or that has lost its weights', async () => {

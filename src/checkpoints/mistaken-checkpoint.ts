@@ -8,21 +8,25 @@ import { homedir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../core/errors.ts'
+import { BUNDLED_NAME } from './bundled-model.ts'
 import { badFile, oneLine, quoted } from './file-errors.ts'
+import { referenceMeant } from './hub/hub-reference.ts'
 import { readOptionalJsonObject } from './json-file.ts'
 import { openFile } from './open-file.ts'
 
 const ADAPTER_CONFIG = 'adapter_config.json'
-const ADAPTER_WEIGHTS = /^adapter_model\.(safetensors|bin)$/
+const ADAPTER_FILE = /^adapter_(?:config\.json|model\.(?:safetensors|bin))$/
 const PYTORCH_SUFFIXES: ReadonlySet<string> = new Set(['.bin', '.pt', '.pth', '.ckpt'])
 
-const HUB_PAGE =
-  /^(?:https?:\/\/)?(?:www\.)?(?:huggingface\.co|hf\.co)\/(?<repo>[^/\s:?#]+\/[^/\s:?#]+)(?:\/(?:blob|resolve|tree)\/(?<revision>[^/\s?#]+)(?:\/(?<file>[^\s?#]+))?)?/
 const HUB_NAME = /^(?<repo>[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*)(?<file>:[\w.-]+)?$/
-/** `llama3.2:1b`, `library/llama3.2:1b`, `ollama://llama3.2` */
-const OLLAMA_NAME = /^(?:ollama:(?:\/\/)?.+|(?:library\/)?[A-Za-z0-9][\w.-]+:[\w.-]+)$/
+/** `llama3.2:1b`, `library/llama3.2:1b`, `ollama://llama3.2`, `https://ollama.com/library/llama3.2` */
+const OLLAMA_NAME =
+  /^(?:ollama:.+|ollama (?:run|pull) .+|(?:https?:\/\/)?(?:registry\.)?ollama\.(?:com|ai)\/.+|(?:library|ollama)\/[\w.:-]+|[A-Za-z0-9][\w.-]+:[\w.-]+)$/
 /** `llama3.2`, `mistral`: could as well be a path, unless it ends as a file does. */
 const BARE_NAME = /^[A-Za-z0-9][\w.-]*$/
+/** Where a shell would have put the home folder. */
+const HOME = /^(?<name>~|\$HOME|\$\{HOME\})(?<rest>\/.*)?$/
+const BUNDLED = new RegExp(`^(?:\\./)?(?:models/)?${BUNDLED_NAME}/?$`, 'i')
 const FILE_SUFFIX = /\.(gguf|safetensors|json|bin)$/i
 
 const POINTER_START = 'version https://git-lfs.github.com/'
@@ -30,20 +34,18 @@ const POINTER_BYTES = 200
 
 /** For a path at which nothing is. */
 export function missingCheckpoint(checkpoint: string): StartError {
-  const { repo, revision = 'main', file } = HUB_PAGE.exec(checkpoint)?.groups ?? {}
-  if (repo !== undefined) {
-    const name = `${repo}${revision === 'main' ? '' : `@${revision}`}${isGguf(file) ? `:${file}` : ''}`
-    return badFile(checkpoint, `is a page of the Hugging Face Hub, not a path: write hf:${name}`)
-  }
+  const meant = referenceMeant(checkpoint)
+  if (meant !== null)
+    return badFile(checkpoint, `is a model of the Hugging Face Hub, not a path: write ${meant}`)
   if (checkpoint.startsWith('file:'))
     return badFile(checkpoint, `is a URL, not a path: write ${toPath(checkpoint)}`)
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(checkpoint) && !checkpoint.startsWith('ollama:')) {
-    const advice = 'download it and give its path, or write hf:org/repo for a model of the Hugging Face Hub'
-    return badFile(checkpoint, `is a URL, not a path: ${advice}`)
-  }
-  if (OLLAMA_NAME.test(checkpoint)) {
+  if (OLLAMA_NAME.test(checkpoint) && !FILE_SUFFIX.test(checkpoint)) {
     const advice = 'write the path of a GGUF file, or hf:org/repo:file.gguf for one of the Hugging Face Hub'
     return badFile(checkpoint, `does not exist, and models of Ollama are not read by their names: ${advice}`)
+  }
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(checkpoint)) {
+    const advice = 'download it and give its path, or write hf:org/repo for a model of the Hugging Face Hub'
+    return badFile(checkpoint, `is a URL, not a path: ${advice}`)
   }
   const advice = adviceOn(checkpoint)
   const end = advice === null ? '' : `; ${advice}`
@@ -51,19 +53,16 @@ export function missingCheckpoint(checkpoint: string): StartError {
 }
 
 function adviceOn(checkpoint: string): string | null {
-  if (checkpoint === '~' || checkpoint.startsWith('~/')) {
-    return `only a shell puts the home folder in place of ~: write ${oneLine(join(homedir(), checkpoint.slice(1)))}`
-  }
+  const { name: home, rest = '' } = HOME.exec(checkpoint)?.groups ?? {}
+  if (home !== undefined)
+    return `only a shell puts the home folder in place of ${home}: write ${oneLine(join(homedir(), rest))}`
+  if (BUNDLED.test(checkpoint.trim())) return `for the bundled model write ${BUNDLED_NAME}`
   if (BARE_NAME.test(checkpoint) && !FILE_SUFFIX.test(checkpoint))
     return 'names of models, such as those of Ollama, are not looked up: write the path of a GGUF file, or hf:org/repo for a model of the Hugging Face Hub'
   const { repo, file } = HUB_NAME.exec(checkpoint)?.groups ?? {}
   // A path like `models/tiny.gguf` is mistyped.
   if (repo === undefined || (file === undefined && FILE_SUFFIX.test(repo))) return null
   return `for the model of this name on the Hugging Face Hub write hf:${checkpoint}`
-}
-
-function isGguf(file: string | undefined): file is string {
-  return file?.endsWith('.gguf') === true
 }
 
 function toPath(url: string): string {
@@ -82,9 +81,9 @@ export async function folderWithoutModel(folder: string, names: readonly string[
   return badFile(folder, 'is a folder without a .safetensors or .gguf file')
 }
 
-/** @throws StartError for weights that are not read, whatever their format. */
+/** @throws StartError for a file of an adapter, whatever its format. */
 export async function refuseOtherWeights(path: string): Promise<void> {
-  if (ADAPTER_WEIGHTS.test(basename(path))) throw await loraAdapter(path, dirname(path))
+  if (ADAPTER_FILE.test(basename(path))) throw await loraAdapter(path, dirname(path))
 }
 
 /** For a file that is neither GGUF nor safetensors. */

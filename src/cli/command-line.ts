@@ -9,7 +9,7 @@ import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { choice, list, path, textLike, wholeNumber } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
 import { QUANT_MODES, type QuantMode } from '../core/quant-mode.ts'
-import { isHubReference } from '../checkpoints/hub/hub-reference.ts'
+import { isHubReference, referenceMeant } from '../checkpoints/hub/hub-reference.ts'
 import { addExamples } from './command-examples.ts'
 import { addCommandArgument, addCommandOption, addConfigOption } from './command-options.ts'
 import { completionScript, type Shell, SHELLS } from './commands/completion-command.ts'
@@ -176,7 +176,12 @@ function addLightCommand(program: Command, onCommand: (command: LightCommand, fl
   )
 }
 
-const hubModel = textLike('hf:org/repo[:file]', 'a model of the Hub, such as hf:org/repo', isHubReference)
+/** What means a model of the Hub as well: it is refused with the way to write it. */
+const hubModel = textLike(
+  'hf:org/repo[:file]',
+  'a model of the Hub, such as hf:org/repo',
+  (text) => isHubReference(text) || referenceMeant(text) !== null,
+)
 
 function addPullCommand(program: Command, onPull: (model: string, flags: Flags) => void): void {
   const pull = program

@@ -32,6 +32,16 @@ describe('a reference to the Hub', () => {
     expect(() => parseHubReference(text)).toThrow(/names no model of the Hub; write hf:org\/repo/)
   })
 
+  it.each([
+    ['hf://acme/tiny', 'hf:acme/tiny'],
+    ['hf: acme/tiny', 'hf:acme/tiny'],
+    ['hf:acme/tiny/q/tiny.gguf', 'hf:acme/tiny:q/tiny.gguf'],
+    ['hf:https://huggingface.co/acme/tiny/tree/v2', 'hf:acme/tiny@v2'],
+    ['hf:hf.co/acme/tiny:Q4_K_M', 'hf:acme/tiny'],
+  ])('is not %s, which is answered with what was meant', (text, meant) => {
+    expect(() => parseHubReference(text)).toThrow(`'${text}' names no model of the Hub; write ${meant}.`)
+  })
+
   it('is not taken for a path', () => {
     expect(isHubReference('./hf:x')).toBe(false)
     expect(isHubReference('models/demo')).toBe(false)

@@ -17,6 +17,11 @@ export interface HubReference {
 const PREFIX = 'hf:'
 const REFERENCE =
   /^hf:(?<repo>[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?)(?:@(?<revision>[A-Za-z0-9][\w./+-]*))?(?::(?<file>.+))?$/
+/** What people write in place of `hf:`. */
+const OTHER_PREFIX = /^(?:hf|huggingface):(?:\/\/)?\s*/i
+const PAGE = /^(?:https?:\/\/)?(?:www\.)?(?:huggingface\.co|hf\.co)\/(?!datasets\/|spaces\/)/i
+const REPO_AND_FILE =
+  /^(?<repo>[^/\s:?#@]+\/[^/\s:?#@]+)(?:(?:@|\/(?:blob|resolve|tree)\/)(?<revision>[^/\s:?#]+))?(?:[/:](?<file>[^\s?#]*))?/
 const MAX_LENGTH = 1000
 const SPLIT_SUFFIX = /-\d{5}-of-\d{5}$/
 
@@ -26,20 +31,36 @@ export function isHubReference(checkpoint: string): boolean {
 
 /** @throws StartError with exit code 2 */
 export function parseHubReference(text: string): HubReference {
+  const reference = readReference(text)
+  if (reference !== null) return reference
+  const shown = JSON.stringify(text.slice(0, 80)).slice(1, -1)
+  const meant = referenceMeant(text) ?? 'hf:org/repo or hf:org/repo:file.gguf'
+  throw new StartError(`'${shown}' names no model of the Hub; write ${meant}.`, 2)
+}
+
+function readReference(text: string): HubReference | null {
   const { repo, revision = 'main', file = null } = REFERENCE.exec(text)?.groups ?? {}
   const isSound =
     repo !== undefined &&
     text.length <= MAX_LENGTH &&
     ![repo, revision].some((part) => part.includes('..') || /[./]$/.test(part)) &&
     (file === null || isInsideRepo(file))
-  if (!isSound) {
-    const shown = JSON.stringify(text.slice(0, 80)).slice(1, -1)
-    throw new StartError(
-      `'${shown}' names no model of the Hub; write hf:org/repo or hf:org/repo:file.gguf.`,
-      2,
-    )
-  }
-  return { repo, revision, file }
+  return isSound ? { repo, revision, file } : null
+}
+
+/** The reference to a model whose page is given, or whose name is written in another way; null for any other text. */
+export function referenceMeant(text: string): string | null {
+  const unprefixed = text.trim().replace(OTHER_PREFIX, '')
+  const name = unprefixed.replace(PAGE, '')
+  if (name === text) return null
+  const found = REPO_AND_FILE.exec(name)
+  const { repo, revision = 'main', file } = found?.groups ?? {}
+  const isGguf = file?.endsWith('.gguf') === true
+  // A page's address goes on with what is no file, and Ollama writes a quantization behind it.
+  const isPage = name !== unprefixed
+  if (!isPage && (found?.[0] !== name || (file !== undefined && !isGguf))) return null
+  const meant = `hf:${repo}${revision === 'main' ? '' : `@${revision}`}${isGguf ? `:${file}` : ''}`
+  return repo !== undefined && readReference(meant) !== null ? meant : null
 }
 
 /** Whether a file's name stays inside the folder that it is joined to; the names come from the Hub. */

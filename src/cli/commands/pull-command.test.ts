@@ -76,6 +76,7 @@ it.each([
     /^sluice: The model must be a model of the Hub, such as hf:org\/repo, but was 'models\/demo'\.$/,
   ],
   ['hf:acme', 1, /^sluice: There is no model acme at http/],
+  ['https://hf.co/acme/tiny', 2, /^sluice: 'https:\S+' names no model of the Hub; write hf:acme\/tiny\.$/],
   ['hf:a/b/c', 2, /^sluice: 'hf:a\/b\/c' names no model of the Hub/],
 ])('refuses %s', async (model, exitCode, sentence) => {
   const scene = await createScene()

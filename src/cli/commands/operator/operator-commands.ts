@@ -24,7 +24,7 @@ export async function runOperatorCommand(
   // A user who will own the key exists already, so the database does.
   const createsDatabase = command.action === 'create' && (!('user' in command) || command.user === null)
   await withServices(context, { createsDatabase }, async (services) => {
-    const answer = (onMade: OnMade) => answerCommand(operatorCommand, services, onMade)
+    const answer = (onTarget: OnTarget) => answerCommand(operatorCommand, services, onTarget)
     context.terminal.print(await audited(operatorCommand, services, answer))
   })
   return 0
@@ -33,77 +33,92 @@ export async function runOperatorCommand(
 function answerCommand(
   { kind, command }: OperatorCommand,
   services: Services,
-  onMade: OnMade,
+  onTarget: OnTarget,
 ): Promise<string> {
   switch (kind) {
     case 'keys':
-      return answerKeys(command, services, onMade)
+      return answerKeys(command, services, onTarget)
     case 'users':
-      return answerUsers(command, services, onMade)
+      return answerUsers(command, services, onTarget)
     case 'teams':
-      return answerTeams(command, services, onMade)
+      return answerTeams(command, services, onTarget)
   }
 }
 
-/** Called with the id of what a command makes. */
-type OnMade = (id: string) => void
+/** Called with the id of what a command is about, when it is found or made. */
+type OnTarget = (id: string) => void
 
 const SUBJECTS = { keys: 'key', users: 'user', teams: 'team' } as const
 
 /** What only lists is not in the audit log. */
 function audited(
-  { kind, command }: OperatorCommand,
+  operatorCommand: OperatorCommand,
   { auditLog }: Services,
-  act: (onMade: OnMade) => Promise<string>,
+  act: (onTarget: OnTarget) => Promise<string>,
 ): Promise<string> {
+  const { kind, command } = operatorCommand
   const { action, ...details } = command
-  let target: string | null = null
-  const onMade = (id: string) => void (target = id)
-  if (action === 'list') return act(onMade)
-  if ('key' in command) target = command.key
-  else if ('user' in command) target = command.user
-  else if ('team' in command) target = command.team
+  let target = namedTarget(operatorCommand)
+  const onTarget = (id: string) => void (target = id)
+  if (action === 'list') return act(onTarget)
   const name = action === 'invite' ? 'invitation.create' : `${SUBJECTS[kind]}.${action}`
   const actor = `command-line:${userInfo().username}`
   return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
-    act(onMade),
+    act(onTarget),
   )
 }
 
-async function answerKeys(command: KeysCommand, services: Services, onMade: OnMade): Promise<string> {
+/** As it was given: what is not found is in the audit log by that. */
+function namedTarget({ kind, command }: OperatorCommand): string | null {
+  switch (kind) {
+    case 'keys':
+      return 'key' in command ? command.key : null
+    case 'users':
+      return 'user' in command ? command.user : null
+    case 'teams':
+      return 'team' in command ? command.team : null
+  }
+}
+
+async function answerKeys(command: KeysCommand, services: Services, onTarget: OnTarget): Promise<string> {
+  const findNamed = async (idOrPrefix: string): Promise<KeyRecord> => {
+    const key = await findKey(idOrPrefix, services.keys)
+    onTarget(key.id)
+    return key
+  }
   switch (command.action) {
     case 'create':
-      return await createKey(command, services, onMade)
+      return await createKey(command, services, onTarget)
     case 'list':
       return await listKeys(command, services)
     case 'revoke':
-      return await revokeKey(await findKey(command.key, services.keys), services.keys)
+      return await revokeKey(await findNamed(command.key), services.keys)
     case 'rename': {
-      const { id } = await findKey(command.key, services.keys)
+      const { id } = await findNamed(command.key)
       const { keyPrefix, name } = await services.keys.change(id, { name: command.name })
       return `Key ${keyPrefix} (${id}) is called '${escapeUnseen(name)}' now.`
     }
     case 'extend': {
-      const { id } = await findKey(command.key, services.keys)
+      const { id } = await findNamed(command.key)
       const { expiresInDays } = command
       const { keyPrefix, expiresAtUnixSeconds } = await services.keys.change(id, { expiresInDays })
       const end = expiresAtUnixSeconds === null ? 'never' : toIsoDay(expiresAtUnixSeconds)
       return `Key ${keyPrefix} (${id}) expires ${end} now.`
     }
     case 'set-team': {
-      const { id } = await findKey(command.key, services.keys)
+      const { id } = await findNamed(command.key)
       const teamId = await findTeamId(command.team, services.teams)
       const { keyPrefix } = await services.keys.change(id, { teamId })
       const where = teamId === null ? "no team of its own, and so in its user's" : `team ${command.team}`
       return `Key ${keyPrefix} (${id}) is in ${where} now.`
     }
     case 'set-budget': {
-      const { id } = await findKey(command.key, services.keys)
+      const { id } = await findNamed(command.key)
       const key = await services.keys.change(id, command.budgets)
       return `Key ${key.keyPrefix} (${id}) may use ${describeBudgets(key)} now.`
     }
     case 'set-tier': {
-      const { id } = await findKey(command.key, services.keys)
+      const { id } = await findNamed(command.key)
       const { keyPrefix, tier, rateLimitRpm } = await services.keys.change(id, { tier: command.tier })
       return `Key ${keyPrefix} (${id}) has tier ${tier} now, ${rateLimitRpm} requests per minute.`
     }
@@ -113,7 +128,7 @@ async function answerKeys(command: KeysCommand, services: Services, onMade: OnMa
 async function createKey(
   command: KeyCreation,
   { accounts, keys, teams }: Services,
-  onMade: OnMade,
+  onTarget: OnTarget,
 ): Promise<string> {
   const { name, tier, expiresInDays, rateLimitRpm, spending, printsJson } = command
   const { team = null, ...budgets } = spending
@@ -126,7 +141,7 @@ async function createKey(
     customRateLimitRpm: rateLimitRpm,
     spending: { ...budgets, teamId: await findTeamId(team, teams) },
   })
-  onMade(made.record.id)
+  onTarget(made.record.id)
   const email = user?.email ?? null
   return printsJson
     ? toJsonLine({ key: made.keySecret, ...toKeyJson(made.record, email) })

@@ -6,19 +6,24 @@ import { renderTable, toIsoDay } from '../../terminal/table.ts'
 import { escapeUnseen, toJsonLine } from '../../terminal/terminal-text.ts'
 import type { TeamsCommand } from './teams-command-line.ts'
 
-/** @param onMade is called with the id of a team that is made */
+/** @param onTarget is called with the id of the team that it is about, when it is found or made */
 export async function answerTeams(
   command: TeamsCommand,
   { teams }: Services,
-  onMade: (teamId: string) => void,
+  onTarget: (teamId: string) => void,
 ): Promise<string> {
   // The rows of the API, whose library takes its time to load.
   const { toTeamBody } = await import('../../../api/schemas/teams.ts')
+  const findNamed = async (idOrName: string): Promise<Team> => {
+    const team = await findTeam(idOrName, teams)
+    onTarget(team.id)
+    return team
+  }
   switch (command.action) {
     case 'create': {
       const { dailyTokenBudget = null, monthlyTokenBudget = null } = command.budgets
       const made = await teams.create({ name: command.name, dailyTokenBudget, monthlyTokenBudget })
-      onMade(made.id)
+      onTarget(made.id)
       return command.printsJson ? toJsonLine(toTeamBody(made)) : `${nameOf(made)} is made.`
     }
     case 'list': {
@@ -27,17 +32,17 @@ export async function answerTeams(
       return items.length === 0 ? 'There are no teams.' : renderTable(COLUMNS, items.map(toRow)).join('\n')
     }
     case 'rename': {
-      const { id } = await findTeam(command.team, teams)
+      const { id } = await findNamed(command.team)
       const { name } = await teams.change(id, { name: command.name })
       return `Team ${id} is called '${escapeUnseen(name)}' now.`
     }
     case 'set-budget': {
-      const { id } = await findTeam(command.team, teams)
+      const { id } = await findNamed(command.team)
       const team = await teams.change(id, command.budgets)
       return `${nameOf(team)} may use ${describeBudgets(team)} now.`
     }
     case 'delete': {
-      const team = await findTeam(command.team, teams)
+      const team = await findNamed(command.team)
       await teams.delete(team.id)
       return `${nameOf(team)} is deleted; its users and keys are in no team.`
     }

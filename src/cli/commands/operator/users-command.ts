@@ -17,16 +17,21 @@ import type {
 /** 24 characters of 64. */
 const PASSWORD_BYTES = 18
 
-/** @param onMade is called with the id of a user that is made */
+/** @param onTarget is called with the id of the user that it is about, when it is found or made */
 export async function answerUsers(
   command: UsersCommand,
   services: Services,
-  onMade: (userId: string) => void,
+  onTarget: (userId: string) => void,
 ): Promise<string> {
   const { accounts } = services
+  const findNamed = async (idOrEmail: string): Promise<User> => {
+    const user = await accounts.findUser(idOrEmail)
+    onTarget(user.userId)
+    return user
+  }
   switch (command.action) {
     case 'create':
-      return await createUser(command, services, onMade)
+      return await createUser(command, services, onTarget)
     case 'list': {
       const items = await listAllPages((page) => accounts.listUsers(page))
       if (command.printsJson) return toJsonLine({ users: items.map(toUserJson), count: items.length })
@@ -37,35 +42,35 @@ export async function answerUsers(
     case 'invite':
       return await inviteUsers(command, services)
     case 'password':
-      return await changePassword(command, services)
+      return await changePassword(command, await findNamed(command.user), services)
     case 'set-tier':
-      return await setTier(command, services)
+      return await setTier(command, await findNamed(command.user), services)
     case 'set-role': {
-      const { userId } = await accounts.findUser(command.user)
+      const { userId } = await findNamed(command.user)
       const user = await accounts.changeUser(userId, { role: command.role })
       return `${nameOf(user)} is ${user.role === 'admin' ? 'an admin' : 'a user'} now.`
     }
     case 'set-team': {
-      const { userId } = await accounts.findUser(command.user)
+      const { userId } = await findNamed(command.user)
       const teamId = await findTeamId(command.team, services.teams)
       const user = await accounts.changeUser(userId, { teamId })
       return `${nameOf(user)} is in ${teamId === null ? 'no team' : `team ${command.team}`} now.`
     }
     case 'set-budget': {
-      const { userId } = await accounts.findUser(command.user)
+      const { userId } = await findNamed(command.user)
       const user = await accounts.changeUser(userId, command.budgets)
       return `${nameOf(user)} may use ${describeBudgets(user)} now.`
     }
     case 'disable':
     case 'enable': {
-      const { userId } = await accounts.findUser(command.user)
+      const { userId } = await findNamed(command.user)
       const user = await accounts.changeUser(userId, { disabled: command.action === 'disable' })
       return user.isDisabled
         ? `${nameOf(user)} is disabled: sessions have ended, and keys are refused until 'users enable'.`
         : `${nameOf(user)} is enabled: keys and logins are let in again.`
     }
     case 'delete': {
-      const user = await accounts.findUser(command.user)
+      const user = await findNamed(command.user)
       await accounts.deleteUser(user.userId)
       return `${nameOf(user)} is deleted, with all keys and sessions.`
     }
@@ -75,7 +80,7 @@ export async function answerUsers(
 async function createUser(
   { email, tier, password: given, spending, printsJson }: UserCreation,
   { accounts, teams }: Services,
-  onMade: (userId: string) => void,
+  onTarget: (userId: string) => void,
 ): Promise<string> {
   const password = given ?? newPassword()
   // The rules of the API, whose library takes its time to load.
@@ -84,7 +89,7 @@ async function createUser(
   const { team = null, ...budgets } = spending
   const teamId = await findTeamId(team, teams)
   const made = await accounts.createUser({ ...request, ...budgets, teamId })
-  onMade(made.userId)
+  onTarget(made.userId)
   if (printsJson) {
     const madePassword = given === null ? { password } : {}
     return toJsonLine({
@@ -134,10 +139,10 @@ function newPassword(): string {
 }
 
 async function changePassword(
-  { user: idOrEmail, password: given }: UserPasswordChange,
+  { password: given }: UserPasswordChange,
+  { userId }: User,
   { accounts }: Services,
 ): Promise<string> {
-  const { userId } = await accounts.findUser(idOrEmail)
   const { changeUserRequest } = await import('../../../api/schemas/accounts/users.ts')
   const password = requireValid(changeUserRequest, { password: given ?? newPassword() }).password ?? ''
   const user = await accounts.changeUser(userId, { password })
@@ -176,11 +181,10 @@ async function inviteUsers(
 
 /** Says of the active keys too what tier they have: it is a key's tier that its requests get. */
 async function setTier(
-  { user: idOrEmail, tier, withKeys }: UserTierChange,
-  services: Services,
+  { tier, withKeys }: UserTierChange,
+  { userId }: User,
+  { accounts, keys }: Services,
 ): Promise<string> {
-  const { accounts, keys } = services
-  const { userId } = await accounts.findUser(idOrEmail)
   const user = await accounts.changeUser(userId, { tier, changesKeys: withKeys })
   const active = (await listAllPages((page) => keys.listAll(page, userId))).filter(({ isActive }) => isActive)
   const others = active.filter((key) => key.tier !== tier)

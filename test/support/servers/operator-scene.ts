@@ -35,12 +35,15 @@ export interface OperatorSceneOptions {
   readonly dialogue?: Dialogue
   /** Called with what a command does at a signal. */
   readonly onSignal?: (handler: () => void) => void
+  /** Called where a command ends the process. */
+  readonly onExit?: (code: number) => void
 }
 
 export function createOperatorScene({
   env,
   dialogue,
   onSignal = () => {},
+  onExit = () => {},
 }: OperatorSceneOptions = {}): OperatorScene {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-cli-'))
   whenUnused(() => rmSync(folder, { recursive: true, force: true }))
@@ -60,7 +63,7 @@ export function createOperatorScene({
         onHangUp: () => {},
         onReplace: () => {},
         notifyReady: () => {},
-        exit: () => {},
+        exit: onExit,
       },
       clock,
       defaults: {},

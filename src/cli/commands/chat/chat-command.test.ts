@@ -135,6 +135,25 @@ describe('sluice chat at a terminal', () => {
     expect(read()[1]).toBe('[user: one][assistant: begun][user: two]')
   })
 
+  it('ends at a signal between two answers', async () => {
+    let interrupt = () => {}
+    const codes: number[] = []
+    const { url } = await startModel()
+    const { dialogue } = createPerson(['one', 'two'])
+    const askLine = async (prompt: string) => {
+      const line = await dialogue.askLine(prompt)
+      if (line === 'two') interrupt()
+      return line
+    }
+    await chatAt(
+      url,
+      { ...dialogue, askLine },
+      { onSignal: (handler) => (interrupt = handler), onExit: (code) => void codes.push(code) },
+    )()
+
+    expect(codes).toEqual([130])
+  })
+
   it('lets no model steer the terminal, and says that an answer was cut', async () => {
     const { url } = await startModel(say('a\u001B[2Jb\u202Ec\n👩‍🚀', sequenceEnd('length')))
     const { dialogue, shown } = createPerson(['one'])

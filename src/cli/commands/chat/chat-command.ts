@@ -59,10 +59,14 @@ export async function runChatCommand(command: ChatCommand, context: ChatContext)
     isAnswering = false
     await holdDialogue({
       ...options,
-      beginAnswer: () => {
+      whileAnswering: async (answer) => {
         stopping = new AbortController()
         isAnswering = true
-        return stopping.signal
+        try {
+          return await answer(stopping.signal)
+        } finally {
+          isAnswering = false
+        }
       },
     })
     return 0

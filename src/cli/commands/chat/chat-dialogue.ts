@@ -13,8 +13,8 @@ export interface DialogueOptions extends Pick<ChatRequest, 'model' | 'temperatur
   readonly server: ChatServer
   readonly system: string | null
   readonly dialogue: Dialogue
-  /** A signal that aborts when the answer is to stop. */
-  readonly beginAnswer: () => AbortSignal
+  /** Shows an answer, with a signal that aborts when it is to stop. */
+  readonly whileAnswering: (answer: (signal: AbortSignal) => Promise<string | null>) => Promise<string | null>
 }
 
 const PROMPT = '> '
@@ -45,7 +45,8 @@ export async function holdDialogue(options: DialogueOptions): Promise<void> {
     switch (command) {
       case undefined: {
         const asked: readonly SentMessage[] = [...messages, { role: 'user', content: prompt }]
-        const answer = await showAnswer(options, withSystem(system, asked))
+        const sent = withSystem(system, asked)
+        const answer = await options.whileAnswering((signal) => showAnswer(options, sent, signal))
         // What was not answered is not part of the chat.
         if (answer !== null) messages = [...asked, { role: 'assistant', content: answer }]
         break
@@ -92,9 +93,9 @@ async function askPrompt(dialogue: Dialogue): Promise<string | null> {
 async function showAnswer(
   options: DialogueOptions,
   messages: readonly SentMessage[],
+  signal: AbortSignal,
 ): Promise<string | null> {
   const { dialogue } = options
-  const signal = options.beginAnswer()
   let answer = ''
   try {
     for await (const text of writeAnswer({ ...options, messages }, signal)) answer += text

@@ -160,7 +160,13 @@ const ROWS: readonly Row[] = [
     name: 'GET /v1/keys | Key | none | {keys: [API key without key, user_id]}',
     output: () => ({
       keys: [
-        { ...LISTED_KEY, max_concurrent_requests: 1, requests_this_minute: 0, open_requests: 0, budgets: [] },
+        {
+          ...LISTED_KEY,
+          max_concurrent_requests: 1,
+          requests_this_minute: NUMBER,
+          open_requests: 0,
+          budgets: [],
+        },
       ],
     }),
   },

@@ -7,8 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 export const KEY = 'sk-bench-0123456789abcdef'
+/** One key may ask 10,000 times a minute, which is less than is measured. */
+const MANY_KEYS = Array.from({ length: 64 }, (_, index) => `${KEY}-${index}`)
 
-/** @typedef {{ name: string, url: string, pid: number, stop: () => Promise<void> }} Gateway */
+/** @typedef {{ name: string, url: string, keys: readonly string[], pid: number, stop: () => Promise<void> }} Gateway */
 
 /**
  * @typedef {object} Place
@@ -41,7 +43,14 @@ http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${f
     command: process.execPath,
     args: [
       ...[path.join(ROOT, 'bin/sluice.js'), 'serve', '--upstream', upstream, '--model-id', 'fast'],
-      ...['--port', String(port), '--data-dir', path.join(folder, `sluice-${port}`), '--api-keys', KEY],
+      ...[
+        '--port',
+        String(port),
+        '--data-dir',
+        path.join(folder, `sluice-${port}`),
+        '--api-keys',
+        [KEY, ...MANY_KEYS].join(','),
+      ],
       ...['--log-level', 'warn', '--max-queue', '100000'],
     ],
   }),
@@ -90,7 +99,7 @@ export async function startGateway(name, place) {
     await stop()
     throw new Error(`${name} does not answer`, { cause: error })
   }
-  return { name, url, pid: child.pid ?? 0, stop }
+  return { name, url, keys: name === 'sluice' ? MANY_KEYS : [KEY], pid: child.pid ?? 0, stop }
 }
 
 /** @param {string} url @param {import('node:child_process').ChildProcess} child */

@@ -39,10 +39,11 @@ const BODY = JSON.stringify({
 
 /** @type {Record<string, http.Agent>} */
 const agents = {}
+let requests = 0
 const upstreams = [startUpstream('9100', '0'), startUpstream('9101', '1000')]
 await sleep(1500)
 /** @type {import('./contenders.mjs').Gateway[]} */
-const gateways = [{ name: 'bare', url: FAST, pid: upstreams[0]?.pid ?? 0, stop: async () => {} }]
+const gateways = [{ name: 'bare', url: FAST, keys: [KEY], pid: upstreams[0]?.pid ?? 0, stop: async () => {} }]
 for (const [at, name] of values.only.split(',').entries()) {
   const gateway = await startGateway(name, { upstream: FAST, folder, port: 9110 + at })
   if (gateway === null) console.log(`${name}: not installed`)
@@ -159,7 +160,7 @@ async function measureStreams() {
 
 /** @param {string} url */
 function holdStream(url) {
-  const request = http.request(`${url}/v1/chat/completions`, { ...requestOptions(), agent: false })
+  const request = http.request(`${url}/v1/chat/completions`, { ...requestOptions(url), agent: false })
   const begun = new Promise((resolve) => {
     request.once('response', (response) => response.on('data', resolve))
     request.once('error', resolve)
@@ -168,8 +169,11 @@ function holdStream(url) {
   return { begun, stop: () => request.destroy() }
 }
 
-function requestOptions() {
-  return { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` } }
+/** With each of its keys in turns. @param {string} url */
+function requestOptions(url) {
+  const { keys = [KEY] } = gateways.find((gateway) => gateway.url === url) ?? {}
+  const authorization = `Bearer ${keys[requests++ % keys.length]}`
+  return { method: 'POST', headers: { 'content-type': 'application/json', authorization } }
 }
 
 /** @param {string} url @returns {Promise<{ firstMs: number, wholeMs: number }>} */
@@ -179,17 +183,21 @@ function ask(url) {
     const beganMs = performance.now()
     let firstMs = 0
     let length = 0
-    const request = http.request(`${url}/v1/chat/completions`, { ...requestOptions(), agent }, (response) => {
-      response.on('data', (piece) => {
-        if (length === 0) firstMs = performance.now() - beganMs
-        length += piece.length
-      })
-      response.once('end', () => {
-        if (response.statusCode === 200 && length > 1000)
-          resolve({ firstMs, wholeMs: performance.now() - beganMs })
-        else reject(new Error(`${url} answered ${response.statusCode} with ${length} bytes`))
-      })
-    })
+    const request = http.request(
+      `${url}/v1/chat/completions`,
+      { ...requestOptions(url), agent },
+      (response) => {
+        response.on('data', (piece) => {
+          if (length === 0) firstMs = performance.now() - beganMs
+          length += piece.length
+        })
+        response.once('end', () => {
+          if (response.statusCode === 200 && length > 1000)
+            resolve({ firstMs, wholeMs: performance.now() - beganMs })
+          else reject(new Error(`${url} answered ${response.statusCode} with ${length} bytes`))
+        })
+      },
+    )
     request.once('error', reject)
     request.end(BODY)
   })

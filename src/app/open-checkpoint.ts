@@ -85,11 +85,11 @@ interface ReplicaWork extends ReplicaHooks {
 
 function startReplica(
   config: ServerConfig,
-  { model, overrides }: PreparedCheckpoint,
+  { model, overrides, prefixCacheBytes }: PreparedCheckpoint,
   { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
-  const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers, schedulePolicy, speculation } =
-    config
+  const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers } = config
+  const { schedulePolicy, speculation, prefixCacheScope, replicas } = config
   const embedding = embeddingInfo(model)
   return EngineHost.start(
     {
@@ -104,10 +104,12 @@ function startReplica(
           gpuLayers,
           kvCacheType,
           speculation,
+          prefixCacheBytes: Math.floor(prefixCacheBytes / replicas),
           ...(embedding !== null && { embedding }),
           metadataOverrides: overrides,
         },
         schedulePolicy,
+        prefixCacheScope,
         weightBytes: model.sizeBytes,
       },
     },

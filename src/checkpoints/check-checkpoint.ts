@@ -13,6 +13,8 @@ import { checkFullPrecision, estimateBytes, quantFormat } from './quantization/q
 
 export interface CheckOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
   readonly replicas: number
+  /** @default 'auto', which takes what is left */
+  readonly prefixCacheMb?: number | 'auto'
   /** Null where a GPU may hold it. */
   readonly availableBytes: number | null
   /** Weights of the models that serve or load. */

@@ -11,7 +11,7 @@ import { DAMAGED_FILE } from './cache/artifact-cache.ts'
 import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
-import { type MemoryFit, type MemoryNeed, memoryNeed } from './memory/memory-need.ts'
+import { type MemoryFit, type MemoryNeed, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
 import type { QuantizationSummary } from './quantization/quantization-plan.ts'
@@ -28,6 +28,7 @@ const CONVERSION_SHARE = 0.5
 
 export interface PrepareOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
   readonly replicas: number
+  readonly prefixCacheMb: number | 'auto'
   readonly dataDir: string
   readonly memory: MemoryFit
   readonly quantize: Quantizer
@@ -53,6 +54,8 @@ export interface PreparedCheckpoint extends Disposable {
   readonly overrides: readonly MetadataOverride[]
   /** Null where nothing was to be quantized. */
   readonly quantized: QuantizationSummary | null
+  /** Host memory for conversations that lose their slot, of all replicas. */
+  readonly prefixCacheBytes: number
 }
 
 /** @throws StartError with one sentence saying what is wrong. */
@@ -69,6 +72,7 @@ export async function prepareCheckpoint(
   const servingBytes = work.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   const reserve = (change: Partial<MemoryNeed>) =>
     options.memory.reserve(modelId, { ...need, ...change }, servingBytes)
+  const cacheBytes = prefixCacheBytes(options.prefixCacheMb, need, options.memory.inUse(servingBytes))
   let reserved = source.quantization === 'none' ? reserve({}) : null
   const release = () => reserved?.[Symbol.dispose]()
   try {
@@ -77,7 +81,7 @@ export async function prepareCheckpoint(
       reserved = reserve({ sourceBytes, weightBytes: newBytes })
     })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
-    return { ...prepared, [Symbol.dispose]: release }
+    return { ...prepared, prefixCacheBytes: cacheBytes, [Symbol.dispose]: release }
   } catch (error) {
     release()
     throw error

@@ -52,6 +52,7 @@ export const LIGHT_OPTIONS = [
   'maxBatchSize',
   'maxSeqLen',
   'kvCacheType',
+  'prefixCacheMb',
   'maxQueue',
   'gpu',
   'gpuLayers',

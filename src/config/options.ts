@@ -5,6 +5,7 @@
  */
 import { QUANTIZATIONS } from '../core/quant-mode.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
+import { PREFIX_CACHE_SCOPES } from '../core/prefix-cache-scope.ts'
 import { SPECULATIONS } from '../core/speculation.ts'
 import { TOOL_FORMATS } from '../core/tool-format.ts'
 import { configuredModels, modelAlias, modelIdKind } from './model-kinds.ts'
@@ -212,6 +213,16 @@ const TABLE = {
       kind: choice(['f16', 'q8_0']),
       default: 'f16',
       help: 'precision of the KV cache; q8_0 takes 53 % of the memory',
+    },
+    prefixCacheMb: {
+      kind: wordOr('auto', wholeNumber({ min: 0, max: 16_777_216 })),
+      default: 'auto',
+      help: 'memory in MB for conversations that lost their slot, of each model; auto: a quarter of what its load leaves free, at most 2000; 0 keeps none',
+    },
+    prefixCacheScope: {
+      kind: choice(PREFIX_CACHE_SCOPES),
+      default: 'shared',
+      help: 'whose prompts may use what others left in the cache: shared, or account for those of the same account',
     },
     schedulePolicy: {
       kind: choice(SCHEDULE_POLICIES),

@@ -107,6 +107,8 @@ const CASES: {
   kvCacheType: ['q8_0', 'q8_0', 'f32', "must be one of f16, q8_0, but was 'f32'"],
   schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
   speculation: ['off', 'off', 'on', "must be one of ngram, off, but was 'on'"],
+  prefixCacheMb: ['0', 0, '-1', "must be auto or a whole number from 0 to 16777216, but was '-1'"],
+  prefixCacheScope: ['account', 'account', 'key', "must be one of shared, account, but was 'key'"],
   maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],
   replicas: ['2', 2, '65', NUMBER('from 1 to 64', '65')],
   gpu: ['off', 'off', 'on', "must be one of auto, off, but was 'on'"],

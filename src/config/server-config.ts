@@ -8,6 +8,7 @@
  * options. A test fails when a name, a type or a comment differs from the table.
  */
 import type { Quantization } from '../core/quant-mode.ts'
+import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { Speculation } from '../core/speculation.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
@@ -145,6 +146,18 @@ export interface ConfigOptions {
   readonly defaultMaxTokens?: number | 'context'
   /** Precision of the KV cache; q8_0 takes 53 % of the memory. Must be one of f16, q8_0. @default f16 */
   readonly kvCacheType?: 'f16' | 'q8_0'
+  /**
+   * Memory in MB for conversations that lost their slot, of each model; auto: a quarter of what its load leaves free,
+   * at most 2000; 0 keeps none. Must be auto or a whole number from 0 to 16777216.
+   * @default auto
+   */
+  readonly prefixCacheMb?: number | 'auto'
+  /**
+   * Whose prompts may use what others left in the cache: shared, or account for those of the same account. Must be one
+   * of shared, account.
+   * @default shared
+   */
+  readonly prefixCacheScope?: PrefixCacheScope
   /** Order of the waiting queue. Must be one of fcfs, priority, fair. @default priority */
   readonly schedulePolicy?: SchedulePolicy
   /**

@@ -22,6 +22,8 @@ export interface LightModelOptions {
   readonly maxSeqLen?: number | null | undefined
   /** @default 'f16' */
   readonly kvCacheType?: 'f16' | 'q8_0' | undefined
+  /** @default 'auto' */
+  readonly prefixCacheMb?: number | 'auto' | undefined
   /** @default by the model's size, at most all cores */
   readonly threads?: number | null | undefined
   /** @default 'auto' */
@@ -92,6 +94,7 @@ const MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof LightModelOptions>([
   'maxBatchSize',
   'maxSeqLen',
   'kvCacheType',
+  'prefixCacheMb',
   'threads',
   'gpu',
   'gpuLayers',

@@ -146,6 +146,8 @@ export interface SequenceStartEvent {
   readonly promptTokens: number
   /** Prompt tokens found in the prefix cache. */
   readonly cachedTokens: number
+  /** Those of them that were copied back from host memory. @default none */
+  readonly restoredTokens?: number
   readonly queueMs: number
 }
 

@@ -6,6 +6,16 @@ import type { ServiceError } from '../core/errors.ts'
 import type { Constraint } from './constraint.ts'
 import type { EndRules, ModelInfo, Sampling, TextPrompt, TokenLogprob } from './engine.ts'
 
+/** How a slot and the copies in host memory change before anything is computed, in this order. */
+export interface HostMoves {
+  /** Copies to forget. */
+  readonly drop: readonly number[]
+  /** What the slot holds, cut to so many tokens, is copied under this number. */
+  readonly save: { readonly entryId: number; readonly tokens: number } | null
+  /** This copy takes the place of what the slot holds. */
+  readonly restore: { readonly entryId: number; readonly isForgotten: boolean } | null
+}
+
 /** A sequence takes a slot, whose former sampling state is forgotten: what the runner must know before it runs. */
 export interface SlotStart {
   readonly slotId: number
@@ -22,6 +32,8 @@ export interface SlotStart {
   readonly cachedTokens: number
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
   readonly copyFromSlotId: number | null
+  /** Comes before the slot is cut. @default none */
+  readonly host?: HostMoves
 }
 
 /** Tokens to compute in this step, at consecutive positions from `position`. */
@@ -126,6 +138,8 @@ export interface StepOutput {
   readonly acceptedTokens?: ArrayLike<number>
   /** Of each such run the accepted guesses' and then the token's own, where its sequence asked for them. @default none of any */
   readonly logprobs?: readonly (readonly SampledLogprob[])[]
+  /** What the copies that this step made in host memory take, where that is less than was reckoned. @default none */
+  readonly saved?: readonly SavedCopy[]
   /** How long the runs took; the scheduler sizes later steps by it. */
   readonly times?: StepTimes
   /** For each group that has beams, in the order of the plan: the best first, or in the order of the draws. */
@@ -148,6 +162,23 @@ export interface BeamRoom {
   readonly tokens: number
   /** Further seats, numbered after those, for searches of a higher tier beside ones of a lower tier. @default none */
   readonly reserve?: { readonly seats: number; readonly tokens: number }
+}
+
+/** A copy that was made in host memory. */
+export interface SavedCopy {
+  readonly entryId: number
+  readonly bytes: number
+}
+
+/** Host memory for what leaves the slots. */
+export interface HostRoom {
+  readonly maxBytes: number
+  /** The most that copies may take now, where they take `heldBytes`: less than `maxBytes` where memory is short. @default maxBytes */
+  readonly roomBytes?: (heldBytes: number) => number
+  /** The most bytes that a copy of so many tokens takes. */
+  readonly copyBytes: (tokens: number) => number
+  /** Layers that see so many tokens only are copied without those before; null where there are none. */
+  readonly windowTokens: number | null
 }
 
 /** A prompt as it came over a socket. */
@@ -209,6 +240,8 @@ export interface ModelRunner extends Runner {
   readonly canReusePrefixes: boolean
   /** Whether such a beginning can also be copied from another slot. */
   readonly canCopySlots: boolean
+  /** Null where nothing is kept outside the slots. @default null */
+  readonly hostRoom?: HostRoom | null
   /** Most guessed tokens one step takes; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
   /** The bytes a token stands for in generated text; empty for control tokens. */

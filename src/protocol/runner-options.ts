@@ -17,6 +17,8 @@ export interface RunnerOptions {
   readonly gpuLayers: number | null
   /** f32 is for comparing with references. */
   readonly kvCacheType: 'f16' | 'q8_0' | 'f32'
+  /** Host memory for the KV cache of sequences whose slot went to another. @default 0, which keeps none */
+  readonly prefixCacheBytes?: number
   /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
   readonly speculation?: Speculation
   /** What its header says of an embedding model, for a runner of that kind. @default a model that generates text */

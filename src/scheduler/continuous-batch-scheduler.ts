@@ -17,7 +17,7 @@ import { BeamGroups } from './beams/beam-groups.ts'
 import { RunningBatch } from './running-batch.ts'
 import type { SchedulerOptions, SequenceSize } from './scheduler-options.ts'
 import { checkRule, Sequence, type ScheduledRequest, type SchedulerEvent } from './sequence.ts'
-import { FIXED_CHUNK_TOKENS, minStepTokenBudget } from './slot-runs.ts'
+import { FIXED_CHUNK_TOKENS, minStepTokenBudget } from './slots/slot-runs.ts'
 import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
 
 export type { SchedulerOptions } from './scheduler-options.ts'
@@ -47,6 +47,8 @@ export class ContinuousBatchScheduler {
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
       canReusePrefixes: true,
       canCopySlots: false,
+      hostRoom: null,
+      prefixCacheScope: 'shared',
       maxDraftTokens: 0,
       beamRoom: null,
       isEndOfGeneration: () => false,
@@ -80,6 +82,11 @@ export class ContinuousBatchScheduler {
   /** Sequences that run; a beam search is one. */
   get runningCount(): number {
     return this.#batch.runningCount + (this.#beams?.runningCount ?? 0)
+  }
+
+  /** Bytes that finished sequences hold in host memory. */
+  get hostBytes(): number {
+    return this.#batch.hostBytes
   }
 
   get hasWork(): boolean {

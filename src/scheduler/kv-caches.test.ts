@@ -13,6 +13,8 @@ import { GREEDY } from './sequence.ts'
 const EOS = 26
 const SLOTS = 4
 const BEAM_ROOM = { seats: 8, tokens: 700, reserve: { seats: 8, tokens: 320 } }
+/** Two or three of the conversations below. */
+const HOST_ROOM = { maxBytes: 900, copyBytes: (tokens: number) => 40 + tokens, windowTokens: null }
 const CLASSES = [0, 1, 2]
 
 const operation = fc.oneof(
@@ -50,6 +52,7 @@ describe('the KV caches', () => {
           const runner = new PretendRunner({
             slots: SLOTS,
             beamRoom: BEAM_ROOM,
+            hostRoom: HOST_ROOM,
             nextToken: (rank) => (rank === eosAtRank ? EOS : (drawn++ * 7 + rank) % EOS),
           })
           const clock = new VirtualClock()
@@ -61,6 +64,7 @@ describe('the KV caches', () => {
             canCopySlots: true,
             maxDraftTokens: 15,
             beamRoom: BEAM_ROOM,
+            hostRoom: HOST_ROOM,
             isEndOfGeneration: (tokenId) => tokenId === EOS,
             tokenBytes: (tokenId) => Buffer.from(String.fromCodePoint(97 + tokenId)),
           })

@@ -15,8 +15,8 @@ import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts
 import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
 import { checkRule, type Sequence } from './sequence.ts'
-import { planSlotRuns, type PlannedRun } from './slot-runs.ts'
-import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slot-table.ts'
+import { planSlotRuns, type PlannedRun } from './slots/slot-runs.ts'
+import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slots/slot-table.ts'
 import { StepCosts } from './step-costs.ts'
 import { SlotReserve } from './queue/slot-reserve.ts'
 import { WaitingQueue } from './queue/waiting-queue.ts'
@@ -37,10 +37,11 @@ export class RunningBatch {
 
   constructor(options: PartOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots, schedulePolicy: policy, clock } = options
+    const { hostRoom, prefixCacheScope: scope } = options
     this.#options = options
     this.#waiting = new WaitingQueue({ policy, maxSeqLen: options.maxSeqLen })
     this.#reserve = new SlotReserve({ slots, clock })
-    this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots })
+    this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots, hostRoom, scope })
     this.#drafting = {
       maxDraftTokens: canReusePrefixes ? options.maxDraftTokens : 0,
       maxSeqLen: options.maxSeqLen,
@@ -54,6 +55,10 @@ export class RunningBatch {
 
   get runningCount(): number {
     return this.#running.length
+  }
+
+  get hostBytes(): number {
+    return this.#slots.hostBytes
   }
 
   add(sequence: Sequence): void {
@@ -85,8 +90,9 @@ export class RunningBatch {
   }
 
   /** Applies what the runner computed for the last plan. */
-  update({ tokenIds, acceptedTokens, logprobs, times }: Omit<StepOutput, 'beamChoices'>): void {
+  update({ tokenIds, acceptedTokens, logprobs, saved = [], times }: Omit<StepOutput, 'beamChoices'>): void {
     if (times !== undefined) this.#costs.observe(this.#plannedPromptTokens(), times)
+    for (const copy of saved) this.#slots.recordSaved(copy)
     let index = 0
     for (const { sequence, run } of this.#planned) {
       const row = run.wantsToken ? index++ : null
@@ -114,6 +120,7 @@ export class RunningBatch {
   checkIntegrity(): void {
     const { maxBatchSize, canReusePrefixes, stepTokenBudget, maxDraftTokens } = this.#options
     const taken = this.#slots.slots.filter(({ sequence }) => sequence !== null)
+    this.#slots.checkIntegrity()
     checkRule(taken.length + this.#slots.free === maxBatchSize, 'slots + free = total')
     checkRule(taken.length === this.#running.length, 'each running sequence has one slot')
     for (const sequence of this.#waiting) {
@@ -178,14 +185,14 @@ export class RunningBatch {
   }
 
   #mustWait(sequence: Sequence, choice: SlotChoice, starts: readonly SlotStart[]): boolean {
-    const isCopy = choice.copyFrom !== null
-    return (isCopy && !this.#mayCopy(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
+    const isMove = choice.copyFrom !== null || choice.restore !== null || choice.isSaved
+    return (isMove && !this.#mayMove(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
   }
 
-  /** A copy delays the running streams, so it is made only in a step that also computes the rest of its prompt. */
-  #mayCopy({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
+  /** A copy delays the running streams, so a second one is made only in a step that also computes the rest of its prompt. */
+  #mayMove({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
-    const copies = starts.filter(({ copyFromSlotId }) => copyFromSlotId !== null)
+    const copies = starts.filter(({ copyFromSlotId, host }) => copyFromSlotId !== null || host !== undefined)
     if (!isStreaming || copies.length === 0) return true
     const ownTokens = copies.reduce((sum, copy) => sum + copy.promptTokenIds.length - copy.cachedTokens, 0)
     const room = this.#costs.promptTokensBesideDecodes() - ownTokens
@@ -199,6 +206,7 @@ export class RunningBatch {
     if (!canCopySlots || sequence.needsFixedChunks) return false
     // A prompt of its own tier or a higher one is computed before it in any case, so waiting makes no prompt later.
     return this.#running.some(({ isPrefilling, promptTokenIds, place }) => {
+      if (!this.#slots.isOpenTo(sequence.place.accountId, place)) return false
       if (!isPrefilling || (hasTiers && place.priorityClass < sequence.place.priorityClass)) return false
       return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
     })
@@ -206,11 +214,12 @@ export class RunningBatch {
 
   #start(sequence: Sequence, choice: SlotChoice): SlotStart {
     const { slot, cachedTokens, copyFrom } = choice
-    this.#slots.take(choice, sequence)
+    const host = this.#slots.take(choice, sequence)
     sequence.status = 'running'
     sequence.slotId = slot.slotId
     sequence.computedTokens = cachedTokens
     sequence.cachedTokens = cachedTokens
+    sequence.restoredTokens = choice.restore === null ? 0 : cachedTokens
     this.#running.push(sequence)
     this.#reserve.begin(sequence.place.priorityClass)
     this.#options.emit(sequence.startEvent(this.#options.clock.nowMs()))
@@ -223,6 +232,7 @@ export class RunningBatch {
       ...(sequence.matcherId !== null && { matcherId: sequence.matcherId }),
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
+      ...(host !== null && { host }),
     }
   }
 

@@ -1,8 +1,9 @@
 /** The scheduler's options, and those that it passes to its two parts: the running batch and the beam groups. */
 import type { Clock } from '../core/clock.ts'
+import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { BeamRoom } from '../protocol/model-runner.ts'
+import type { BeamRoom, HostRoom } from '../protocol/model-runner.ts'
 import type { SchedulerEvent, Sequence } from './sequence.ts'
 
 export interface SchedulerOptions {
@@ -17,6 +18,10 @@ export interface SchedulerOptions {
   readonly canReusePrefixes?: boolean
   /** Whether a prefix can be copied between slots. @default false */
   readonly canCopySlots?: boolean
+  /** Host memory for what leaves the slots; needs a KV cache that can be cut. @default null, which keeps none */
+  readonly hostRoom?: HostRoom | null
+  /** Whose prompts may use what others left in the cache. @default 'shared' */
+  readonly prefixCacheScope?: PrefixCacheScope
   /** Most tokens guessed ahead in one step; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
   /** Room for beam searches; without it a request's beams change nothing. @default null */

@@ -80,6 +80,8 @@ export class Sequence {
   computedTokens = 0
   /** Those of them that were there when it started. */
   cachedTokens = 0
+  /** Those of them that came from host memory. */
+  restoredTokens = 0
   /** Null before there was room for a first draft. */
   drafter: Drafter | null = null
 
@@ -126,8 +128,10 @@ export class Sequence {
 
   /** The event of its start. */
   startEvent(nowMs: number): SchedulerEvent {
-    const { sequenceId: reqId, promptTokens, computedTokens: cachedTokens } = this
-    return { type: 'sequence-start', reqId, promptTokens, cachedTokens, queueMs: nowMs - this.arrivalMs }
+    const { sequenceId: reqId, promptTokens, computedTokens: cachedTokens, restoredTokens } = this
+    const queueMs = nowMs - this.arrivalMs
+    const restored = restoredTokens > 0 ? { restoredTokens } : {}
+    return { type: 'sequence-start', reqId, promptTokens, cachedTokens, ...restored, queueMs }
   }
 }
 

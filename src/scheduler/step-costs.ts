@@ -4,7 +4,7 @@
  * number of streams and the length of their contexts.
  */
 import type { StepTimes } from '../protocol/model-runner.ts'
-import { TILE_TOKENS } from './slot-runs.ts'
+import { TILE_TOKENS } from './slots/slot-runs.ts'
 
 /** Target time of a step while anything streams: at ten tokens a second a reader still keeps up with the text. */
 const TARGET_STEP_MS = 100

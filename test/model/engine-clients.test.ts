@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function startHost(): Promise<EngineHost> {
+async function startHost({ prefixCacheBytes = 0 } = {}): Promise<EngineHost> {
   const host = await EngineHost.start(
     {
       start: {
@@ -45,6 +45,7 @@ async function startHost(): Promise<EngineHost> {
           gpu: 'off',
           gpuLayers: null,
           kvCacheType: 'f32',
+          prefixCacheBytes,
         },
         schedulePolicy: 'fcfs',
         program: ENGINE,
@@ -128,6 +129,35 @@ describe('an engine process with two clients', () => {
     await reading
     expect(tokens).toBeGreaterThan(5)
     expect(host.status()).toEqual({ state: 'ready', deaths: 0 })
+  })
+
+  it('begins with no copies in host memory when it is started again, and makes the same text', async () => {
+    const host = await startHost({ prefixCacheBytes: 1e9 })
+    const speak = async (name: string) => {
+      const request = engineRequest(`${name} went to the market. `.repeat(15), { maxNewTokens: 10 })
+      let restoredTokens = 0
+      let text = ''
+      for await (const events of host.generate(request, new AbortController().signal)) {
+        for (const event of events) {
+          if (event.type === 'sequence-start') restoredTokens = event.restoredTokens ?? 0
+          if (event.type === 'text-delta') text += event.text
+        }
+      }
+      return { text, restoredTokens }
+    }
+    const first = await speak('Tom')
+    for (const other of ['Ann', 'Ben']) await speak(other)
+    const back = await speak('Tom')
+    expect(back.text).toBe(first.text)
+    expect(back.restoredTokens).toBeGreaterThan(64)
+
+    const { pid } = host
+    process.kill(pid, 'SIGKILL')
+    await until('it serves again', () => host.pid !== pid && host.status().state === 'ready')
+
+    expect(await speak('Tom')).toEqual({ text: first.text, restoredTokens: 0 })
+    for (const other of ['Ann', 'Ben']) expect((await speak(other)).restoredTokens).toBe(0)
+    expect((await speak('Tom')).restoredTokens).toBeGreaterThan(64)
   })
 
   it('listens in a folder that only this user may enter, which is gone with the engine', async () => {

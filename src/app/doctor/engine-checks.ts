@@ -15,6 +15,7 @@ export type EngineOptions = Pick<
   | 'maxBatchSize'
   | 'kvCacheType'
   | 'replicas'
+  | 'prefixCacheMb'
   | 'gpu'
   | 'gpuLayers'
 >

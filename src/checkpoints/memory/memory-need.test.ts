@@ -4,6 +4,7 @@ import {
   kvCacheBytes,
   memoryNeed,
   neededBytes,
+  prefixCacheBytes,
   servedSeqLen,
   slotTokens,
 } from './memory-need.ts'
@@ -48,9 +49,29 @@ describe('memoryNeed', () => {
     expect(neededBytes(need)).toBe(3 * (1000 + 131_072))
   })
 
+  it('has a prefix cache where one of a fixed size is configured, and not for embeddings', () => {
+    const options = { maxBatchSize: 1, kvCacheType: 'f16', prefixCacheMb: 10 } as const
+    expect(memoryNeed(outline, options).prefixCacheBytes).toBe(10e6)
+    expect(memoryNeed(outline, { ...options, prefixCacheMb: 'auto' }).prefixCacheBytes).toBeUndefined()
+    const embedding = { pooling: 'mean', dimensions: 8, shorterDimensions: [] } as const
+    expect(memoryNeed({ ...outline, embedding }, options).prefixCacheBytes).toBeUndefined()
+  })
+
   it('counts a KV cache of q8_0 with 34 bytes for 32 numbers', () => {
     const need = memoryNeed(outline, { maxBatchSize: 4, kvCacheType: 'q8_0', replicas: 1 })
     expect(need.kvCacheBytes).toBe(512 * 4 * 34)
+  })
+})
+
+describe('prefixCacheBytes', () => {
+  const need = { weightBytes: 1e9, kvCacheBytes: 1e9, replicas: 1, sourceBytes: 0 }
+  const inUse = { availableBytes: 6e9, servingBytes: 1e9, loadingBytes: 1e9 }
+
+  it('is what is configured, else a quarter of what is left free, up to 2000 MB', () => {
+    expect(prefixCacheBytes(300, need, inUse)).toBe(300e6)
+    expect(prefixCacheBytes('auto', need, inUse)).toBe(500e6)
+    expect(prefixCacheBytes('auto', need, { ...inUse, availableBytes: 1e12 })).toBe(2e9)
+    expect(prefixCacheBytes('auto', need, { ...inUse, availableBytes: 3e9 })).toBe(0)
   })
 })
 
@@ -71,6 +92,14 @@ describe('checkMemory', () => {
     expect(() => checkMemory('m.gguf', need(3e9, 2.5e9), inUse)).toThrow(
       "'m.gguf' needs 5500 MB of memory (3000 MB weights, 2500 MB KV cache), " +
         'but 4000 MB is available: lower max_batch_size or max_seq_len.',
+    )
+  })
+
+  it('counts a prefix cache of a configured size once for all replicas', () => {
+    const withCache = { ...need(1e9, 1e9), replicas: 2, prefixCacheBytes: 500e6 }
+    expect(() => checkMemory('m.gguf', withCache, inUse)).toThrow(
+      "'m.gguf' needs 4500 MB of memory (1000 MB weights, 1000 MB KV cache for each of 2 replicas, 500 MB prefix cache), " +
+        'but 4000 MB is available: lower prefix_cache_mb, max_batch_size or max_seq_len.',
     )
   })
 

@@ -18,6 +18,9 @@ const SEQUENCE_TOKENS_UNIT = 256
 export const BLOCK_ELEMENTS = 32
 const BLOCK_BYTES: Readonly<Record<RunnerOptions['kvCacheType'], number>> = { f16: 64, q8_0: 34, f32: 128 }
 const BYTES_PER_MB = 1_000_000
+/** Of the memory that a model leaves free, for conversations that lose their slot, where no size is configured. */
+const PREFIX_CACHE_SHARE = 1 / 4
+const MAX_PREFIX_CACHE_BYTES = 2000 * BYTES_PER_MB
 
 export interface MemoryNeed {
   /** Of one replica. */
@@ -25,6 +28,8 @@ export interface MemoryNeed {
   /** Of one replica; 0 while the shape of the model is not known. */
   readonly kvCacheBytes: number
   readonly replicas: number
+  /** Host memory for conversations that lost their slot, of all replicas; absent where its size is chosen by what is left. */
+  readonly prefixCacheBytes?: number
   /** Of the full-precision weights that new ones are made from; 0 where nothing is quantized. */
   readonly sourceBytes: number
 }
@@ -71,21 +76,38 @@ interface Shape {
 
 export function memoryNeed(
   { sizeBytes, maxSeqLen, kvElementsPerToken, embedding }: Shape,
-  options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> & { readonly replicas?: number },
+  options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> & {
+    readonly replicas?: number
+    readonly prefixCacheMb?: number | 'auto'
+  },
 ): MemoryNeed {
-  const { maxBatchSize, kvCacheType, replicas = 1 } = options
+  const { maxBatchSize, kvCacheType, replicas = 1, prefixCacheMb = 'auto' } = options
+  const isOfFixedSize = prefixCacheMb !== 'auto' && prefixCacheMb > 0 && embedding === undefined
   const tokens = embedding === undefined ? slotTokens(maxSeqLen) * maxBatchSize : stepTokens(maxSeqLen)
   const elements = tokens * kvElementsPerToken
   return {
     weightBytes: sizeBytes,
     kvCacheBytes: kvCacheBytes(elements, kvCacheType),
     replicas,
+    ...(isOfFixedSize && { prefixCacheBytes: prefixCacheMb * BYTES_PER_MB }),
     sourceBytes: 0,
   }
 }
 
-export function neededBytes({ weightBytes, kvCacheBytes, replicas, sourceBytes }: MemoryNeed): number {
-  return sourceBytes + (weightBytes + kvCacheBytes) * replicas
+export function neededBytes(need: MemoryNeed): number {
+  const { weightBytes, kvCacheBytes, replicas, prefixCacheBytes = 0, sourceBytes } = need
+  return sourceBytes + (weightBytes + kvCacheBytes) * replicas + prefixCacheBytes
+}
+
+/** What conversations that lose their slot may take beside a model: what is configured, or a part of what is left free. */
+export function prefixCacheBytes(
+  prefixCacheMb: number | 'auto',
+  need: MemoryNeed,
+  { availableBytes, servingBytes, loadingBytes }: MemoryInUse,
+): number {
+  if (prefixCacheMb !== 'auto') return prefixCacheMb * BYTES_PER_MB
+  const freeBytes = availableBytes - servingBytes - loadingBytes - neededBytes(need)
+  return Math.floor(Math.min(MAX_PREFIX_CACHE_BYTES, Math.max(0, freeBytes * PREFIX_CACHE_SHARE)))
 }
 
 /** @throws StartError with the numbers when more is needed than there is. */
@@ -102,7 +124,7 @@ export function findMemoryProblem(model: string, need: MemoryNeed, inUse: Memory
 }
 
 function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string {
-  const { weightBytes, kvCacheBytes, replicas, sourceBytes } = need
+  const { weightBytes, kvCacheBytes, replicas, prefixCacheBytes = 0, sourceBytes } = need
   const { availableBytes, servingBytes, loadingBytes } = inUse
   const isQuantizing = sourceBytes > 0
   const each = replicas === 1 ? '' : ` for each of ${replicas} replicas`
@@ -111,19 +133,22 @@ function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string 
     `${neededMegabytes(weightBytes)} ${isQuantizing ? 'new weights' : 'weights'}`,
     ...(kvCacheBytes === 0 ? [] : [`${neededMegabytes(kvCacheBytes)} KV cache`]),
   ]
+  const cache = prefixCacheBytes === 0 ? '' : `, ${neededMegabytes(prefixCacheBytes)} prefix cache`
   const others = [
     ...(servingBytes > 0 ? [`${neededMegabytes(servingBytes)} for the models that serve`] : []),
     ...(loadingBytes > 0 ? [`${neededMegabytes(loadingBytes)} for those that load`] : []),
   ]
   const beside = others.length === 0 ? '' : `, beside ${others.join(' and ')}`
   const remedies = [
-    ...(kvCacheBytes === 0 ? [] : ['lower max_batch_size or max_seq_len']),
+    ...(kvCacheBytes === 0
+      ? []
+      : [`lower ${prefixCacheBytes === 0 ? '' : 'prefix_cache_mb, '}max_batch_size or max_seq_len`]),
     ...(isQuantizing ? ['quantize the checkpoint beforehand (sluice quantize)'] : []),
   ]
   const remedy = remedies.length === 0 ? '' : `: ${remedies.join(', or ')}`
   const available = `${Math.floor(availableBytes / BYTES_PER_MB)} MB is available`
   const needed = `'${model}' needs ${neededMegabytes(neededBytes(need))} of memory`
-  return `${needed} (${parts.join(', ')}${each})${beside}, but ${available}${remedy}.`
+  return `${needed} (${parts.join(', ')}${each}${cache})${beside}, but ${available}${remedy}.`
 }
 
 /** In MB (10^6 bytes), rounded so that a refusal never shows less needed than available. */
@@ -144,13 +169,16 @@ export class MemoryFit {
     this.#readAvailableBytes = readAvailableBytes
   }
 
+  inUse(servingBytes: number): MemoryInUse {
+    return { availableBytes: this.#readAvailableBytes(), servingBytes, loadingBytes: this.#loadingBytes }
+  }
+
   /**
    * Counts what a model will take until the caller disposes it. `servingBytes` are the weights of the models that serve.
    * @throws StartError with the numbers when more is needed than there is.
    */
   reserve(modelId: string, need: MemoryNeed, servingBytes: number): Disposable {
-    const availableBytes = this.#readAvailableBytes()
-    checkMemory(modelId, need, { availableBytes, servingBytes, loadingBytes: this.#loadingBytes })
+    checkMemory(modelId, need, this.inUse(servingBytes))
     const bytes = neededBytes(need)
     this.#loadingBytes += bytes
     return {

@@ -13,6 +13,8 @@ import type { ContextParams, Pointer } from './ffi/structs.ts'
 
 const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
+/** Flags of a copy: every layer, in this machine's memory. */
+const WHOLE_STATE = 0
 /**
  * `LLAMA_FLASH_ATTN_TYPE_...`. In half precision, which flash attention computes in, it is off by 3e-3 in a logit of a
  * cache of F32, against 1e-5 without it. Values in Q8_0 can be read by nothing else.
@@ -90,6 +92,24 @@ export class Context {
    */
   copySlot(fromSlotId: number, toSlotId: number): void {
     this.#api.memorySeqCp(this.#memory, fromSlotId, toSlotId, TO_THE_END, TO_THE_END)
+  }
+
+  /** Bytes of a copy of what a slot holds. */
+  slotBytes(slotId: number): number {
+    return this.#api.stateSeqSize(this.#context, slotId, WHOLE_STATE)
+  }
+
+  /** Copies what a slot holds into native memory of that many bytes. @throws InvariantError when they are not enough */
+  saveSlot(slotId: number, target: Pointer, bytes: number): void {
+    const written = this.#api.stateSeqGet(this.#context, target, bytes, slotId, WHOLE_STATE)
+    if (written !== bytes)
+      throw new InvariantError(`Slot ${slotId} was copied to ${written} of ${bytes} bytes.`)
+  }
+
+  /** Puts a copy in the place of what a slot holds. @throws InvariantError when it does not fit */
+  restoreSlot(slotId: number, source: Pointer, bytes: number): void {
+    const read = this.#api.stateSeqSet(this.#context, source, bytes, slotId, WHOLE_STATE)
+    if (read !== bytes) throw new InvariantError(`Slot ${slotId} took ${read} of ${bytes} bytes of a copy.`)
   }
 
   clear(): void {

@@ -9,8 +9,10 @@ import type { ModelInfo } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
+  type HostRoom,
   type ModelRunner,
   type SampledLogprob,
+  type SavedCopy,
   type SlotRun,
   type SlotStart,
   type StepOutput,
@@ -21,6 +23,7 @@ import { GrammarPool } from '../constraints/grammar-pool.ts'
 import { BaseRunner, type BaseRunnerOptions } from './base-runner.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
+import { HostCopies, hostRoomOf, type SlotSizes } from './host-copies.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
 import { defaultThreads } from './cpu-cores.ts'
@@ -91,11 +94,13 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly canReusePrefixes: boolean
   readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
+  readonly hostRoom: HostRoom | null
   readonly constraints: GrammarPool
   readonly #api: Bindings
   readonly #options: LlamaRunnerOptions
   readonly #model: Model
   readonly #context: Context
+  readonly #copies: HostCopies
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
   /** Null while none is made. */
@@ -120,10 +125,13 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
-    this.canReusePrefixes = this.#warmUp()
+    this.#copies = new HostCopies(this.#context)
+    const slotSizes = this.#warmUp()
+    this.canReusePrefixes = slotSizes !== null
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
+    this.hostRoom = this.#createHostRoom(slotSizes)
     const { table } = this.vocabulary.data
     this.constraints = new GrammarPool({
       vocabulary: {
@@ -184,8 +192,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
-    for (const start of starts) this.#start(start)
-    const output = this.#compute(runs)
+    const saved = starts.flatMap((start) => this.#start(start) ?? [])
+    const output = { ...this.#compute(runs), ...(saved.length > 0 && { saved }) }
     if (beams === undefined) return output
     if (this.#beamContext === null) throw new InvariantError('Beams run before there is a KV cache for them.')
     return { ...output, beamChoices: this.#beamContext.execute(beams, this.#scratch) }
@@ -273,14 +281,17 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#isClosed = true
     this.constraints.close()
     this.#beamContext?.close()
+    this.#copies.close()
     this.#context.close()
     if (this.#openingBeams === null) super.close()
     else void Promise.allSettled([this.#openingBeams]).then(() => super.close())
   }
 
-  #start(start: SlotStart): void {
+  /** Gives what was copied to host memory before. */
+  #start(start: SlotStart): SavedCopy | null {
     const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId } = start
-    const { cachedTokens, copyFromSlotId } = start
+    const { cachedTokens, copyFromSlotId, host } = start
+    const saved = host === undefined ? null : this.#copies.apply(slotId, host)
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(
@@ -291,14 +302,28 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     if (topLogprobs === undefined) this.#meters.delete(slotId)
     else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))
     this.#masks[slotId] = matcherId === undefined ? null : new TokenMask(this.constraints.start(matcherId))
+    return saved
   }
 
-  /** Computes a few tokens, so that the first request does not wait for the weights' pages; returns whether a slot can be cut. */
-  #warmUp(): boolean {
+  /**
+   * Computes a few tokens, so that the first request does not wait for the weights' pages; returns how large copies of a slot
+   * are, null where it cannot be cut.
+   */
+  #warmUp(): SlotSizes | null {
     this.#context.decode([{ slotId: 0, position: 0, tokenIds: WARM_UP_TOKEN_IDS, wantsToken: true }])
-    const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 1)
+    const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 2)
+    const ofTwoTokens = this.#context.slotBytes(0)
+    if (canTrim) this.#context.trimSlot(0, 1)
+    const ofOneToken = this.#context.slotBytes(0)
     this.#context.clear()
-    return canTrim
+    return canTrim ? { ofOneToken, ofTwoTokens } : null
+  }
+
+  #createHostRoom(sizes: SlotSizes | null): HostRoom | null {
+    const { prefixCacheBytes: maxBytes = 0 } = this.#options
+    if (sizes === null || maxBytes === 0) return null
+    const windowTokens = this.#api.modelWindow(this.#model.handle)
+    return hostRoomOf(sizes, { maxBytes, windowTokens: windowTokens > 0 ? windowTokens : null })
   }
 }
 

@@ -25,6 +25,7 @@ async function main(options: EngineProcessOptions): Promise<void> {
   const server = new EngineServer({
     runner,
     schedulePolicy: options.schedulePolicy,
+    prefixCacheScope: options.prefixCacheScope ?? 'shared',
     clock: systemClock,
     onBroken: ({ cause }) => {
       process.stderr.write(`${STEP_LOOP_FAILED}${cause instanceof Error ? cause.message : String(cause)}\n`)

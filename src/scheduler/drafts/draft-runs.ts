@@ -4,7 +4,7 @@
  */
 import { Drafter } from './drafter.ts'
 import type { Sequence } from '../sequence.ts'
-import type { PlannedRun } from '../slot-runs.ts'
+import type { PlannedRun } from '../slots/slot-runs.ts'
 
 export interface DraftOptions {
   /** Most tokens of a draft; 0 makes none. */

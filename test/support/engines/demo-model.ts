@@ -18,6 +18,8 @@ export interface DemoModelOptions {
   readonly checkpoint?: string
   /** @default 512 */
   readonly maxSeqLen?: number
+  /** Host memory for what leaves the slots. @default 0 */
+  readonly prefixCacheBytes?: number
 }
 
 export interface DemoModel {
@@ -33,6 +35,7 @@ export async function openDemoModel({
   isBuilt = false,
   checkpoint = CHECKPOINT,
   maxSeqLen = 512,
+  prefixCacheBytes = 0,
 }: DemoModelOptions): Promise<DemoModel> {
   const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
   const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/runner.${extension}`)
@@ -42,7 +45,7 @@ export async function openDemoModel({
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const modelPath = path.join(folder, 'demo.gguf')
   await convertDemoModel(checkpoint, modelPath)
-  const sizes = { maxBatchSize, maxSeqLen, threads: 1 }
+  const sizes = { maxBatchSize, maxSeqLen, prefixCacheBytes, threads: 1 }
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
   const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
   const engine = new InProcessEngine({ runner })

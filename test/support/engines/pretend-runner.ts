@@ -7,6 +7,8 @@ import type {
   BeamChoice,
   BeamPlan,
   BeamRoom,
+  HostMoves,
+  HostRoom,
   StepOutput,
   StepPlan,
 } from '../../../src/protocol/model-runner.ts'
@@ -14,6 +16,9 @@ import type {
 export interface PretendRunnerOptions {
   readonly slots: number
   readonly beamRoom: BeamRoom
+  readonly hostRoom?: HostRoom
+  /** What a copy takes in host memory. @default what its tokens are reckoned to take */
+  readonly savedBytes?: number
   /** The token that follows those held; for beams with the rank of the candidate. */
   readonly nextToken: (rank: number, heldTokenIds: readonly number[]) => number
 }
@@ -28,6 +33,8 @@ export class PretendRunner {
   readonly #slots: number[][]
   readonly #seats: Cell[][]
   readonly #prompts = new Map<number, ArrayLike<number>>()
+  /** What is copied to host memory. */
+  readonly #copies = new Map<number, readonly number[]>()
 
   constructor(options: PretendRunnerOptions) {
     this.#options = options
@@ -39,7 +46,8 @@ export class PretendRunner {
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
-    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId } of starts) {
+    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId, host } of starts) {
+      if (host !== undefined) this.#moveToHost(slotId, host)
       if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
       const slot = this.#slot(slotId)
       must(slot.length >= cachedTokens, `slot ${slotId} holds its cached tokens`)
@@ -61,11 +69,37 @@ export class PretendRunner {
       slot.length = certain + outcome.accepted
       verified.push(outcome)
     }
+    const { savedBytes } = this.#options
+    const saved = starts.flatMap(({ host }) =>
+      host?.save && savedBytes !== undefined ? [{ entryId: host.save.entryId, bytes: savedBytes }] : [],
+    )
     const output = {
+      ...(saved.length > 0 && { saved }),
       tokenIds: verified.map(({ tokenId }) => tokenId),
       acceptedTokens: verified.map(({ accepted }) => accepted),
     }
     return beams === undefined ? output : { ...output, beamChoices: this.#executeBeams(beams) }
+  }
+
+  #moveToHost(slotId: number, { drop, save, restore }: HostMoves): void {
+    for (const entryId of drop) must(this.#copies.delete(entryId), `there is a copy ${entryId} to drop`)
+    if (save !== null) {
+      const { entryId, tokens } = save
+      must(!this.#copies.has(entryId), `copy ${entryId} is new`)
+      must(this.#slot(slotId).length >= tokens, `slot ${slotId} holds what is copied`)
+      this.#copies.set(entryId, this.#slot(slotId).slice(0, tokens))
+    }
+    const { maxBytes, copyBytes } = this.#options.hostRoom ?? fail('there is host memory')
+    const bytes = [...this.#copies.values()].reduce(
+      (sum, copy) => sum + (this.#options.savedBytes ?? copyBytes(copy.length)),
+      0,
+    )
+    must(bytes <= maxBytes, `${bytes} bytes find room in host memory`)
+    if (restore === null) return
+    this.#slots[slotId] = [
+      ...(this.#copies.get(restore.entryId) ?? fail(`there is a copy ${restore.entryId}`)),
+    ]
+    if (restore.isForgotten) this.#copies.delete(restore.entryId)
   }
 
   #executeBeams({ drops, starts, forks, groups }: BeamPlan): BeamChoice[][] {

@@ -172,6 +172,27 @@ export function bind(libraries: Libraries) {
     memoryClear: llama('llama_memory_clear', 'void', 'pointer', 'bool'),
     memorySeqRm: llama('llama_memory_seq_rm', 'bool', 'pointer', 'int32', 'int32', 'int32'),
     memorySeqCp: llama('llama_memory_seq_cp', 'void', 'pointer', 'int32', 'int32', 'int32', 'int32'),
+    stateSeqSize: llama('llama_state_seq_get_size_ext', 'size', 'pointer', 'int32', 'uint32'),
+    stateSeqGet: llama(
+      'llama_state_seq_get_data_ext',
+      'size',
+      'pointer',
+      'pointer',
+      'size',
+      'int32',
+      'uint32',
+    ),
+    /** 0 where the data does not fit the context. */
+    stateSeqSet: llama(
+      'llama_state_seq_set_data_ext',
+      'size',
+      'pointer',
+      'pointer',
+      'size',
+      'int32',
+      'uint32',
+    ),
+    modelWindow: llama('llama_model_n_swa', 'int32', 'pointer'),
     batchInit: llama('llama_batch_init', 'batch', 'int32', 'int32', 'int32'),
     batchFree: llama('llama_batch_free', 'void', 'batch'),
     decode: llama('llama_decode', 'int32', 'pointer', 'batch'),
@@ -249,6 +270,15 @@ export function withProgressCallback<T>(
   } finally {
     koffi.unregister(callback)
   }
+}
+
+/** Memory that is there until it is freed: the collector of garbage would free large copies late. */
+export function allocateBytes(bytes: number): Pointer {
+  return koffi.alloc('uint8_t', bytes) as Pointer
+}
+
+export function freeBytes(pointer: Pointer): void {
+  koffi.free(pointer)
 }
 
 /** Native memory as a typed array, without a copy; valid as long as the memory is. */

@@ -18,6 +18,7 @@ import type {
 } from '../../../protocol/engine.ts'
 import type { PackedPrompt } from '../../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
+import type { PrefixCacheScope } from '../../../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { isTokenPrompt } from '../../tokenizing/packed-prompt.ts'
 import type { EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
@@ -29,6 +30,7 @@ export interface EngineProcessOptions {
   readonly parentPid: number
   readonly runner: RunnerOptions
   readonly schedulePolicy: SchedulePolicy
+  readonly prefixCacheScope?: PrefixCacheScope
 }
 
 /** What a client asks for; the other two are answered with one `TextResult` each. */

@@ -23,6 +23,7 @@ import {
   type SchedulerEvent,
 } from '../../../scheduler/continuous-batch-scheduler.ts'
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
+import type { PrefixCacheScope } from '../../../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { awaitConstraint, awaitPreparation } from './await-preparation.ts'
 import type { EventSink, RequestHandle } from './event-sink.ts'
@@ -36,6 +37,8 @@ const IDLE_MS = 2
 export interface StepLoopOptions {
   readonly runner: ModelRunner
   readonly schedulePolicy: SchedulePolicy
+  /** @default 'shared' */
+  readonly prefixCacheScope?: PrefixCacheScope
   readonly clock: Clock
   /** Called when all events of a step, or of a slice, have been delivered. */
   readonly onStepEnd?: () => void
@@ -103,6 +106,8 @@ export class StepLoop {
       stepTokenBudget: runner.maxStepTokens,
       canReusePrefixes: runner.canReusePrefixes,
       canCopySlots: runner.canCopySlots,
+      hostRoom: runner.hostRoom ?? null,
+      prefixCacheScope: options.prefixCacheScope ?? 'shared',
       maxDraftTokens: runner.maxDraftTokens ?? 0,
       beamRoom: runner.beamRoom ?? null,
       isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
@@ -127,6 +132,11 @@ export class StepLoop {
       },
       onBroken: (cause) => this.#break(cause),
     })
+  }
+
+  /** Bytes that finished sequences hold in host memory. */
+  get hostBytes(): number {
+    return this.#scheduler.hostBytes
   }
 
   /**
@@ -338,8 +348,9 @@ function samplingOf(sampling: Sampling, choice: number): Sampling {
 function toEngineEvent(event: SchedulerEvent, { index }: OpenSequence): EngineEvent {
   switch (event.type) {
     case 'sequence-start': {
-      const { promptTokens, cachedTokens, queueMs } = event
-      return { type: 'sequence-start', index, promptTokens, cachedTokens, queueMs }
+      const { promptTokens, cachedTokens, restoredTokens, queueMs } = event
+      const restored = restoredTokens === undefined ? {} : { restoredTokens }
+      return { type: 'sequence-start', index, promptTokens, cachedTokens, ...restored, queueMs }
     }
     case 'text-delta': {
       const { text, tokenIds, logprobs } = event

@@ -1,7 +1,7 @@
 /** Plans what the running batch computes in one step: one token of each decoding sequence, and chunks of prompts. Pure. */
-import { InvariantError } from '../core/errors.ts'
-import type { SlotRun } from '../protocol/model-runner.ts'
-import type { Sequence } from './sequence.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { SlotRun } from '../../protocol/model-runner.ts'
+import type { Sequence } from '../sequence.ts'
 
 /**
  * llama.cpp's attention on a CPU computes a prompt's tokens in tiles of this size and the remainder one by one: behind a

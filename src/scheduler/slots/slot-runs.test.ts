@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { answer, createRequest } from '../../test/support/engines/sequences.ts'
-import { VirtualClock } from '../core/clock.ts'
-import type { StepPlan } from '../protocol/model-runner.ts'
-import { ContinuousBatchScheduler, type SchedulerOptions } from './continuous-batch-scheduler.ts'
-import { GREEDY, type ScheduledRequest } from './sequence.ts'
+import { answer, createRequest } from '../../../test/support/engines/sequences.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import type { StepPlan } from '../../protocol/model-runner.ts'
+import { ContinuousBatchScheduler, type SchedulerOptions } from '../continuous-batch-scheduler.ts'
+import { GREEDY, type ScheduledRequest } from '../sequence.ts'
 
 const SLOTS = 8
 

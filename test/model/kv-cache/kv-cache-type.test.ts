@@ -3,17 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
-import type { ModelRunner, SlotStart } from '../../src/protocol/model-runner.ts'
-import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { searchWithBeams } from '../support/engines/beam-run.ts'
-import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
-import { openForLogits } from '../support/engines/model-logits.ts'
-import { continueGreedily } from '../support/engines/model-run.ts'
+import { openLlamaRunner } from '../../../src/engines/llamacpp/runner.ts'
+import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
+import type { ModelRunner, SlotStart } from '../../../src/protocol/model-runner.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
+import { GREEDY } from '../../../src/scheduler/sequence.ts'
+import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'
+import { findCheckpointFiles } from '../../../src/checkpoints/checkpoint-files.ts'
+import { searchWithBeams } from '../../support/engines/beam-run.ts'
+import { engineRequest, runRequest } from '../../support/engines/engine-requests.ts'
+import { openForLogits } from '../../support/engines/model-logits.ts'
+import { continueGreedily } from '../../support/engines/model-run.ts'
 
 const PROMPTS = [
   'Once upon a time',
@@ -27,7 +27,7 @@ const PROMPTS = [
 ]
 const LONG_PROMPT = 'Once upon a time there was a dog who liked to play in the garden. '.repeat(12)
 
-const root = path.resolve(import.meta.dirname, '../..')
+const root = path.resolve(import.meta.dirname, '../../..')
 const opened: ModelRunner[] = []
 let folder: string
 let modelPath: string

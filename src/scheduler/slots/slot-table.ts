@@ -1,0 +1,269 @@
+/**
+ * The slots of the engine's context and the tokens in each one's KV cache. A finished sequence's cache stays until its
+ * slot is needed, and goes to host memory then; a new prompt takes the free slot, or copies the slot or the host's entry,
+ * that already holds the most of it.
+ * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
+ */
+import type { PrefixCacheScope } from '../../core/prefix-cache-scope.ts'
+import type { HostMoves, HostRoom, SavedCopy } from '../../protocol/model-runner.ts'
+import { type CachedPrefix, HostCache, type HostEntry } from './host-cache.ts'
+import { checkRule, type Sequence } from '../sequence.ts'
+import { TILE_TOKENS } from './slot-runs.ts'
+
+/** Shorter common prefixes choose no slot and are not copied: a copy costs as much as computing them. */
+export const MIN_SHARED_TOKENS = 64
+
+/** Behind a prefix of this length a whole tile takes less time than `MOST_OF_A_TILE` single tokens. */
+const LONG_PREFIX_TOKENS = 768
+const MOST_OF_A_TILE = 48
+
+/** Reading an entry back takes as long as computing at most this share of its tokens; less of it is computed again. */
+const LEAST_RESTORED_SHARE = 1 / 8
+
+export interface Slot extends CachedPrefix {
+  readonly slotId: number
+  sequence: Sequence | null
+  /** Tokens in the KV cache, from position 0. */
+  cachedTokenIds: number[]
+  accountId: string
+  leastCut: number
+  lastUsedOrder: number
+}
+
+export interface SlotChoice {
+  readonly slot: Slot
+  /** Prompt tokens that need not be computed. */
+  readonly cachedTokens: number
+  /** Slot to copy them from; null when they are the slot's own. */
+  readonly copyFrom: Slot | null
+  /** The host's entry to copy them from. */
+  readonly restore: HostEntry | null
+  /** Whether what the slot holds goes to host memory, if it fits. */
+  readonly isSaved: boolean
+}
+
+/** What a prompt shares with a slot or an entry. */
+interface Shared<Holder extends CachedPrefix> {
+  readonly holder: Holder
+  readonly tokens: number
+}
+
+export interface SlotTableOptions {
+  readonly slots: number
+  /** Whether a slot's KV cache can be cut at any token; otherwise nothing is remembered of it. */
+  readonly canReusePrefixes: boolean
+  readonly canCopySlots: boolean
+  /** Null keeps nothing outside the slots. @default null */
+  readonly hostRoom?: HostRoom | null
+  /** @default 'shared' */
+  readonly scope?: PrefixCacheScope
+}
+
+export class SlotTable {
+  readonly slots: readonly Slot[]
+  readonly #options: SlotTableOptions
+  readonly #host: HostCache | null
+  #useOrder = 0
+
+  constructor(options: SlotTableOptions) {
+    const { hostRoom = null, canReusePrefixes } = options
+    this.#options = options
+    this.#host = hostRoom === null || !canReusePrefixes ? null : new HostCache(hostRoom)
+    this.slots = Array.from({ length: options.slots }, (_, slotId) => ({
+      slotId,
+      sequence: null,
+      cachedTokenIds: [],
+      accountId: '',
+      leastCut: 0,
+      lastUsedOrder: 0,
+    }))
+  }
+
+  /** Bytes held in host memory. */
+  get hostBytes(): number {
+    return this.#host?.heldBytes ?? 0
+  }
+
+  get free(): number {
+    return this.slots.reduce((count, slot) => count + (slot.sequence === null ? 1 : 0), 0)
+  }
+
+  /**
+   * Assigns a slot to a sequence. Keeps only the shared prefix of the slot's cache, of the other slot's or of the entry.
+   * Gives what changes in host memory; null where nothing does.
+   */
+  take(choice: SlotChoice, sequence: Sequence): HostMoves | null {
+    const { slot, cachedTokens, copyFrom, restore } = choice
+    const moves = this.#moveToHost(choice)
+    const holder = restore ?? copyFrom ?? slot
+    slot.cachedTokenIds = Array.from(holder.cachedTokenIds).slice(0, cachedTokens)
+    slot.leastCut = cachedTokens === 0 ? 0 : holder.leastCut
+    slot.accountId = sequence.place.accountId
+    slot.sequence = sequence
+    return moves
+  }
+
+  #moveToHost({ slot, restore, isSaved, cachedTokens }: SlotChoice): HostMoves | null {
+    if (this.#host === null) return null
+    const isContinued = (entry: HostEntry): boolean =>
+      this.isOpenTo(slot.accountId, entry) && isPrefixOf(entry.cachedTokenIds, slot.cachedTokenIds)
+    const saved = isSaved ? this.#host.save(slot, isContinued, restore) : null
+    if (saved === null && restore === null) return null
+    const isForgotten = restore !== null && restore.cachedTokenIds.length - cachedTokens < MIN_SHARED_TOKENS
+    if (restore !== null) this.#host.restore(restore, isForgotten)
+    return {
+      drop: saved?.drop ?? [],
+      save: saved && { entryId: saved.entryId, tokens: slot.cachedTokenIds.length },
+      restore: restore && { entryId: restore.entryId, isForgotten },
+    }
+  }
+
+  /** The slot's KV cache has grown by these tokens. */
+  recordComputed(slot: Slot, tokenIds: ArrayLike<number>): void {
+    if (!this.#options.canReusePrefixes) return
+    for (let i = 0; i < tokenIds.length; i++) slot.cachedTokenIds.push(tokenIds[i] ?? 0)
+  }
+
+  /** A copy has been made in host memory. */
+  recordSaved({ entryId, bytes }: SavedCopy): void {
+    this.#host?.recordBytes(entryId, bytes)
+  }
+
+  /** The slot's sequence has ended; its cache stays. */
+  release(slot: Slot): void {
+    slot.sequence = null
+    slot.lastUsedOrder = ++this.#useOrder
+  }
+
+  /** Whether a prompt of one account may use what a sequence of another has computed. */
+  isOpenTo(accountId: string, { accountId: owner }: Pick<CachedPrefix, 'accountId'>): boolean {
+    return this.#options.scope !== 'account' || accountId === owner
+  }
+
+  /** The best slot for a sequence; null when no slot is free. */
+  choose(sequence: Sequence): SlotChoice | null {
+    // A seeded sequence is repeatable only in the same slot, so cached prefixes must not choose it.
+    if (sequence.needsFixedChunks) return this.#lowestFree()
+    const spare = this.#spareSlot()
+    if (spare === null) return null
+    const best = this.#options.canReusePrefixes ? this.#longestShared(sequence) : null
+    const own = best ?? { holder: spare, tokens: this.#sharedTokens(sequence, spare) }
+    const entry = this.#worthRestoring(sequence, own.tokens)
+    if (entry !== null) return this.#toChoice(spare, keptTokens(sequence, entry), { restore: entry.holder })
+    const cachedTokens = keptTokens(sequence, own)
+    const { holder: slot, tokens } = own
+    // Taking a slot drops what it holds beyond the shared part: not worth it for the smaller half of a long cache.
+    const isWorthTaking = slot === spare || tokens * 2 >= slot.cachedTokenIds.length
+    if (slot.sequence === null && (isWorthTaking || !this.#options.canCopySlots)) {
+      return this.#toChoice(slot, cachedTokens)
+    }
+    return this.#toChoice(spare, cachedTokens, { copyFrom: slot })
+  }
+
+  #toChoice(
+    slot: Slot,
+    cachedTokens: number,
+    from: Partial<Pick<SlotChoice, 'copyFrom' | 'restore'>> = {},
+  ): SlotChoice {
+    const { copyFrom = null, restore = null } = from
+    const keptTokens = copyFrom === null && restore === null ? cachedTokens : 0
+    return { slot, cachedTokens, copyFrom, restore, isSaved: this.#isWorthSaving(slot, keptTokens) }
+  }
+
+  #lowestFree(): SlotChoice | null {
+    const slot = this.slots.find(({ sequence }) => sequence === null)
+    return slot === undefined ? null : this.#toChoice(slot, 0)
+  }
+
+  /** Whether enough is lost with all but the first tokens of a slot's cache that nothing else holds. */
+  #isWorthSaving(slot: Slot, keptTokens: number): boolean {
+    if (this.#host === null || slot.cachedTokenIds.length - keptTokens < MIN_SHARED_TOKENS) return false
+    const holds = (other: CachedPrefix): boolean =>
+      other !== slot &&
+      this.isOpenTo(slot.accountId, other) &&
+      other.leastCut <= slot.cachedTokenIds.length &&
+      isPrefixOf(slot.cachedTokenIds, other.cachedTokenIds)
+    return !this.slots.some(holds) && !Array.from(this.#host.entries()).some(holds)
+  }
+
+  /** Tokens that a prompt may take from a slot or an entry. */
+  #sharedTokens({ promptTokenIds, place }: Sequence, holder: CachedPrefix): number {
+    if (!this.isOpenTo(place.accountId, holder)) return 0
+    const tokens = sharedPrefix(promptTokenIds, holder.cachedTokenIds)
+    return tokens < holder.leastCut ? 0 : tokens
+  }
+
+  #longestShared(sequence: Sequence): Shared<Slot> | null {
+    let best: Shared<Slot> | null = null
+    for (const slot of this.slots) {
+      if (slot.sequence !== null && !this.#options.canCopySlots) continue
+      const tokens = this.#sharedTokens(sequence, slot)
+      const isBetter =
+        best === null ||
+        tokens > best.tokens ||
+        // Equal parts: a free slot needs no copy.
+        (tokens === best.tokens && slot.sequence === null && best.holder.sequence !== null)
+      if (tokens >= MIN_SHARED_TOKENS && isBetter) best = { holder: slot, tokens }
+    }
+    return best
+  }
+
+  /** The entry that holds the most of a prompt, where reading it back takes less time than computing what no slot holds. */
+  #worthRestoring(sequence: Sequence, tokensInSlots: number): Shared<HostEntry> | null {
+    let best: Shared<HostEntry> | null = null
+    for (const entry of this.#host?.entries() ?? []) {
+      const tokens = this.#sharedTokens(sequence, entry)
+      const gained = tokens - tokensInSlots
+      const leastGained = Math.max(MIN_SHARED_TOKENS, entry.cachedTokenIds.length * LEAST_RESTORED_SHARE)
+      if (gained >= leastGained && tokens > (best?.tokens ?? 0)) best = { holder: entry, tokens }
+    }
+    return best
+  }
+
+  /**
+   * The free slot whose cache is given up: of the half that was used least recently the one with the most running
+   * neighbours, because llama.cpp computes sequences of neighbouring slots together and all others apart.
+   */
+  #spareSlot(): Slot | null {
+    const free = this.slots.filter(({ sequence }) => sequence === null)
+    free.sort((a, b) => a.lastUsedOrder - b.lastUsedOrder)
+    const older = free.slice(0, Math.ceil(free.length / 2))
+    older.sort((a, b) => this.#runningNeighbours(b) - this.#runningNeighbours(a))
+    return older[0] ?? null
+  }
+
+  /** @throws InvariantError when the books do not agree. */
+  checkIntegrity(): void {
+    this.#host?.checkIntegrity()
+    for (const { leastCut, cachedTokenIds } of this.slots)
+      checkRule(leastCut <= cachedTokenIds.length, 'a slot holds what it cannot be cut below')
+  }
+
+  #runningNeighbours({ slotId }: Slot): number {
+    const isRunning = (id: number): number => (this.slots[id]?.sequence == null ? 0 : 1)
+    return isRunning(slotId - 1) + isRunning(slotId + 1)
+  }
+}
+
+/** Tokens of a shared prefix that are reused; its end is computed again where that makes a whole tile. */
+function keptTokens({ promptTokens }: Sequence, { holder, tokens }: Shared<CachedPrefix>): number {
+  const missing = promptTokens - tokens
+  const isMostOfATile = missing >= MOST_OF_A_TILE && missing < TILE_TOKENS
+  const beforeTile = promptTokens - TILE_TOKENS
+  return isMostOfATile && tokens >= LONG_PREFIX_TOKENS && beforeTile >= holder.leastCut ? beforeTile : tokens
+}
+
+/** Length of the common prefix of a prompt with other tokens, less one when it is the whole prompt: its last token must run to give logits. */
+export function sharedPrefix(promptTokenIds: Int32Array, otherTokenIds: ArrayLike<number>): number {
+  const max = Math.min(promptTokenIds.length - 1, otherTokenIds.length)
+  let shared = 0
+  while (shared < max && promptTokenIds[shared] === otherTokenIds[shared]) shared++
+  return shared
+}
+
+function isPrefixOf(tokenIds: ArrayLike<number>, others: ArrayLike<number>): boolean {
+  if (tokenIds.length > others.length) return false
+  // From the end: what belongs to different conversations seldom differs at the beginning.
+  for (let i = tokenIds.length - 1; i >= 0; i--) if (tokenIds[i] !== others[i]) return false
+  return true
+}

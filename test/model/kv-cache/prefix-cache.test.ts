@@ -1,0 +1,74 @@
+/** Conversations that outlive their slots, with the bundled model: what comes back from host memory is what was computed. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EngineEvent } from '../../../src/protocol/engine.ts'
+import { GREEDY } from '../../../src/scheduler/sequence.ts'
+import { type DemoModel, openDemoModel } from '../../support/engines/demo-model.ts'
+import { continueGreedily } from '../../support/engines/model-run.ts'
+
+const SLOTS = 2
+const NEW_TOKENS = 12
+const TOPICS = ['a fox and a hen', 'the old mill', 'two brothers', 'a ship in a storm', 'the last apple']
+
+let model: DemoModel
+beforeAll(async () => {
+  model = await openDemoModel({ maxBatchSize: SLOTS, prefixCacheBytes: 1e9 })
+})
+afterAll(() => model.close())
+
+const tokenize = (text: string, addSpecial: boolean) => model.runner.tokenize({ pieces: [text], addSpecial })
+
+/** One turn of a conversation: its tokens, and how many of them came from where. */
+async function speak(promptTokenIds: Int32Array) {
+  const turn = { tokenIds: [] as number[], cachedTokens: 0, restoredTokens: 0 }
+  const request = {
+    reqId: 'turn',
+    prompts: [{ tokenIds: promptTokenIds }],
+    options: { maxNewTokens: NEW_TOKENS, sampling: GREEDY, stopStrings: [] },
+    place: { priorityClass: 0, priority: 0, accountId: 'a' },
+  }
+  const apply = (event: EngineEvent): void => {
+    if (event.type === 'text-delta') turn.tokenIds.push(...event.tokenIds)
+    if (event.type !== 'sequence-start') return
+    turn.cachedTokens = event.cachedTokens
+    turn.restoredTokens = event.restoredTokens ?? 0
+  }
+  for await (const events of model.engine.generate(request, new AbortController().signal)) {
+    for (const event of events) apply(event)
+  }
+  return turn
+}
+
+describe('conversations that take turns in fewer slots', () => {
+  it('go on greedily as if each had been computed whole', async () => {
+    const talks = TOPICS.map((topic) => tokenize(`Tell me a long story about ${topic}. `.repeat(12), true))
+    const question = tokenize(' And what came then? ', false)
+    const restored: number[] = []
+    const last: { readonly prompt: Int32Array; readonly answer: readonly number[] }[] = []
+    for (const turn of [1, 2, 3]) {
+      for (const [index, prompt] of talks.entries()) {
+        const { tokenIds: answer, cachedTokens, restoredTokens } = await speak(prompt)
+        if (turn > 1) restored.push(restoredTokens)
+        if (turn > 1) expect(cachedTokens).toBe(restoredTokens)
+        if (turn === 3) last.push({ prompt, answer })
+        talks[index] = Int32Array.from([...prompt, ...answer, ...question])
+      }
+    }
+    // Each came back: its topic alone is longer than what they all begin with.
+    expect(restored).toHaveLength(2 * TOPICS.length)
+    expect(Math.min(...restored)).toBeGreaterThan(64)
+    for (const { prompt, answer } of last)
+      expect(continueGreedily(model.runner, prompt, NEW_TOKENS)).toEqual(answer)
+  })
+
+  it('take the bytes in host memory that were reckoned with', () => {
+    const { runner } = model
+    const promptTokenIds = tokenize('Once upon a time '.repeat(20), true)
+    const of = { slotId: 0, promptTokenIds, sampling: GREEDY, cachedTokens: 0, copyFromSlotId: null }
+    const runs = [{ slotId: 0, position: 0, tokenIds: promptTokenIds, wantsToken: true }]
+    runner.execute({ starts: [of], runs })
+    const tokens = promptTokenIds.length
+    const host = { drop: [], save: { entryId: 1_000_000, tokens }, restore: null }
+    const { saved } = runner.execute({ starts: [{ ...of, host }], runs })
+    expect(saved).toEqual([{ entryId: 1_000_000, bytes: runner.hostRoom?.copyBytes(tokens) }])
+  })
+})

@@ -1,6 +1,7 @@
 // @ts-check
 /** All scenarios, in the order in which they run and are told of. */
 import { bursts } from './bursts.mjs'
+import { conversations } from './conversations.mjs'
 import { growth } from './growth.mjs'
 import { longPrompts } from './long-prompts.mjs'
 import { memory } from './memory.mjs'
@@ -56,6 +57,7 @@ export const SCENARIOS = [
   longPrompts,
   sharedPrefix,
   multiTurn,
+  conversations,
   tiers,
   passthrough,
   start,

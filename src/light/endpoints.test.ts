@@ -14,6 +14,7 @@ const FAILED: ModelRecord = {
   outline: null,
   replicas: { all: 2, ready: 1 },
   engineDeaths: 0,
+  prefixCacheBytes: 0,
   quantization: 'none',
   policy: OPEN_POLICY,
 }

@@ -35,6 +35,8 @@ export interface ModelRecord {
   readonly replicas: ReplicaCount | null
   /** Engine processes that have died; of the engine that serves now. */
   readonly engineDeaths: number
+  /** What conversations without a slot hold in the host memory of its engines. */
+  readonly prefixCacheBytes: number
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
   readonly policy: ModelPolicy
@@ -53,6 +55,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     outline: isReplacingFailed(entry) ? entry.outline : (info ?? entry.outline),
     replicas: entry.current?.engine.status().replicas ?? null,
     engineDeaths: entry.current?.engine.status().deaths ?? 0,
+    prefixCacheBytes: entry.current?.engine.status().prefixCacheBytes ?? 0,
     quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
     policy: entry.policy,
   }

@@ -18,6 +18,8 @@ export interface ModelSequences {
   queriedTokens: number
   /** Those of them that were found. */
   cachedTokens: number
+  /** Those of them that were copied back from host memory. */
+  restoredTokens: number
 }
 
 export class SequenceCounts {
@@ -34,7 +36,14 @@ export class SequenceCounts {
       known.capacityTokens = capacityTokens
       return known
     }
-    const counts = { waiting: 0, running: 0, heldTokens: 0, queriedTokens: 0, cachedTokens: 0 }
+    const counts = {
+      waiting: 0,
+      running: 0,
+      heldTokens: 0,
+      queriedTokens: 0,
+      cachedTokens: 0,
+      restoredTokens: 0,
+    }
     const sequences = { model, ...counts, capacityTokens }
     this.#models.set(model, sequences)
     return sequences
@@ -89,6 +98,7 @@ export class CountedSequences {
         counts.running++
         counts.queriedTokens += event.promptTokens
         counts.cachedTokens += event.cachedTokens
+        counts.restoredTokens += event.restoredTokens ?? 0
         this.#running.set(event.index, 0)
         this.#hold(event.index, event.promptTokens)
         return 'began'

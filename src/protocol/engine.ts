@@ -330,6 +330,8 @@ export type EngineStatus = (
   readonly replicas?: ReplicaCount
   /** Processes of this engine that have ended by themselves; absent where it has none of its own. */
   readonly deaths?: number
+  /** What conversations without a slot hold in host memory; absent where that is nothing. */
+  readonly prefixCacheBytes?: number
 }
 
 export interface ReplicaCount {

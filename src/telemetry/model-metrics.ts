@@ -15,12 +15,14 @@ interface ModelSequences {
   readonly capacityTokens: number | null
   readonly queriedTokens: number
   readonly cachedTokens: number
+  readonly restoredTokens: number
 }
 
 interface ModelState {
   readonly id: string
   readonly state: string
   readonly engineDeaths: number
+  readonly prefixCacheBytes: number
   readonly info: { readonly engine: string; readonly maxBatchSize: number } | null
 }
 
@@ -148,6 +150,23 @@ function sequenceMetrics(models: ModelStates): readonly ModelMetric[] {
       'Tokens of prompts that were found in the prefix cache, and not computed.',
       ({ cachedTokens }) => cachedTokens,
     ),
+    counter(
+      'sluice_prefix_cache_restored_tokens_total',
+      'Tokens of prompts that were copied back from host memory, of those found in the prefix cache.',
+      ({ restoredTokens }) => restoredTokens,
+    ),
+    new Gauge({
+      name: 'sluice_prefix_cache_host_bytes',
+      aggregator: 'max',
+      help: 'What conversations without a slot hold in host memory, in all engines of a model.',
+      labelNames: MODEL,
+      registers: [],
+      collect() {
+        this.reset()
+        for (const { id, info, prefixCacheBytes } of models.list())
+          if (info !== null && info.engine !== 'openai') this.set({ model: id }, prefixCacheBytes)
+      },
+    }),
   ]
 }
 

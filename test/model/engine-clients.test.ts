@@ -151,10 +151,12 @@ describe('an engine process with two clients', () => {
     expect(back.text).toBe(first.text)
     expect(back.restoredTokens).toBeGreaterThan(64)
 
+    expect(host.status().prefixCacheBytes).toBeGreaterThan(0)
     const { pid } = host
     process.kill(pid, 'SIGKILL')
     await until('it serves again', () => host.pid !== pid && host.status().state === 'ready')
 
+    expect(host.status().prefixCacheBytes).toBeUndefined()
     expect(await speak('Tom')).toEqual({ text: first.text, restoredTokens: 0 })
     for (const other of ['Ann', 'Ben']) expect((await speak(other)).restoredTokens).toBe(0)
     expect((await speak('Tom')).restoredTokens).toBeGreaterThan(64)

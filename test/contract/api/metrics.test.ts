@@ -65,11 +65,12 @@ describe('GET /metrics', () => {
     expect(await ask(METRICS_KEY)).toBe(429)
   })
 
-  it('counts the deaths of a model of engines', async () => {
+  it('counts the deaths of engines, and what they hold in host memory', async () => {
     const engine = new ScriptedEngine(sayOk)
-    engine.status = () => ({ state: 'failed', message: 'it died.', deaths: 3 })
+    engine.status = () => ({ state: 'failed', message: 'it died.', deaths: 3, prefixCacheBytes: 5 })
     const text = await readMetrics(createTestApp({ engine }))
     expect(text).toContain('sluice_engine_deaths_total{model="default"} 3')
+    expect(text).toContain('sluice_prefix_cache_host_bytes{model="default"} 5')
     expect(text).toContain('sluice_model_state{model="default",state="failed"} 1')
   })
 
@@ -97,7 +98,7 @@ describe('GET /metrics', () => {
   it('tells what runs, and what that holds of the KV cache', async () => {
     const { promise: held, resolve: goOn } = withResolvers<void>()
     const script: Script = async function* () {
-      yield { ...sequenceStart(), promptTokens: 40, cachedTokens: 30 }
+      yield { ...sequenceStart(), promptTokens: 40, cachedTokens: 30, restoredTokens: 20 }
       yield textDelta('ok', [1, 2])
       await held
       yield { type: 'sequence-end', index: 0, finishReason: 'stop', error: null }
@@ -118,6 +119,7 @@ describe('GET /metrics', () => {
     expect(running).toContain('sluice_kv_cache_usage_ratio{model="default"} 0.1')
     expect(running).toContain('sluice_prefix_cache_queries_total{model="default"} 40')
     expect(running).toContain('sluice_prefix_cache_hits_total{model="default"} 30')
+    expect(running).toContain('sluice_prefix_cache_restored_tokens_total{model="default"} 20')
     expect(ended).toContain('sluice_requests_running{model="default"} 0')
     expect(ended).toContain('sluice_kv_cache_tokens{model="default"} 0')
     expect(ended).toContain('sluice_prefix_cache_hits_total{model="default"} 30')

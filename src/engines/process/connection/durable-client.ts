@@ -32,7 +32,7 @@ export interface DurableClientOptions {
 
 interface ConnectionHooks extends Pick<
   EngineClientHooks<HostedRequest>,
-  'onBusy' | 'onSilence' | 'silenceMs'
+  'onBusy' | 'onSilence' | 'onHostBytes' | 'silenceMs'
 > {
   /** Gives the error of the requests that the engine had not finished. */
   readonly onClose: () => ServiceError

@@ -29,6 +29,8 @@ export interface EngineClientHooks<Pending> {
   readonly onSilence: () => void
   /** Called when it gets its first request and when it has ended the last. */
   readonly onBusy?: (isBusy: boolean) => void
+  /** What finished sequences hold in the engine's host memory by now. */
+  readonly onHostBytes?: (bytes: number) => void
   readonly silenceMs: number
   readonly clock: Clock
 }
@@ -108,7 +110,8 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#socket.write(encodeFrame(message))
   }
 
-  #receive({ events, refusals, ended }: StepMessage): void {
+  #receive({ events, refusals, ended, hostBytes }: StepMessage): void {
+    if (hostBytes !== undefined) this.#hooks.onHostBytes?.(hostBytes)
     for (const [id, own] of events) this.#pending.get(id)?.stream.deliver(own)
     for (const id of ended) {
       const pending = this.#pending.get(id)

@@ -33,6 +33,8 @@ export interface EngineServerOptions extends Omit<StepLoopOptions, 'runner' | 'o
 /** What the requests of a connection go to; each kind of model has its own. */
 interface EngineLoop extends Partial<Pick<StepLoop, 'tokenize' | 'detokenize'>> {
   submit(request: LoopRequest | EmbeddingLoopRequest, sink: EventSink): RequestHandle
+  /** @default 0 */
+  readonly hostBytes?: number
 }
 
 export class EngineServer {
@@ -98,6 +100,8 @@ export class EngineConnection {
   #events: [id: number, events: readonly WorkEvent[]][] = []
   #refusals: [id: number, refusal: Refusal][] = []
   #ended: number[] = []
+  /** As said last. */
+  #hostBytes = 0
 
   constructor(socket: Socket, { loop, clock, onShare }: EngineConnectionOptions) {
     this.#socket = socket
@@ -120,7 +124,8 @@ export class EngineConnection {
 
   /** Sends what has come since the last call as one message. */
   flush(): void {
-    if (this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0) return
+    const isEmpty = this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0
+    if (isEmpty && this.#newHostBytes() === null) return
     this.#send()
   }
 
@@ -131,10 +136,23 @@ export class EngineConnection {
 
   #send(): void {
     this.#lastSentMs = this.#clock.nowMs()
-    this.#socket.write(encodeFrame({ events: this.#events, refusals: this.#refusals, ended: this.#ended }))
+    const hostBytes = this.#newHostBytes()
+    this.#hostBytes = hostBytes ?? this.#hostBytes
+    this.#socket.write(
+      encodeFrame({
+        ...{ events: this.#events, refusals: this.#refusals, ended: this.#ended },
+        ...(hostBytes !== null && { hostBytes }),
+      }),
+    )
     this.#events = []
     this.#refusals = []
     this.#ended = []
+  }
+
+  /** Null where it is as said last. */
+  #newHostBytes(): number | null {
+    const { hostBytes = 0 } = this.#loop
+    return hostBytes === this.#hostBytes ? null : hostBytes
   }
 
   #receive(message: ReceivedMessage): void {

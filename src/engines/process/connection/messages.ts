@@ -104,6 +104,8 @@ export interface StepMessage {
   readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]
   /** Requests that were not refused and for which no work is left: ended or aborted. */
   readonly ended: readonly number[]
+  /** What finished sequences hold in host memory by now; absent where it is as before. */
+  readonly hostBytes?: number
 }
 
 /** Engine → parent, one JSON line each, over the pipe. */

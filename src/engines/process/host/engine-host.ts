@@ -72,6 +72,8 @@ export class EngineHost implements Engine, SharedEngine {
   #process: EngineProcess
   #lastFailure = ''
   #deaths = 0
+  /** Of the process that serves now. */
+  #hostBytes = 0
   #isHung = false
   #isClosed = false
   /** Until the process that ended last is gone. */
@@ -127,7 +129,8 @@ export class EngineHost implements Engine, SharedEngine {
 
   status(): EngineStatus {
     const deaths = this.#deaths
-    if (this.#client.isConnected) return { state: 'ready', deaths }
+    const held = this.#hostBytes > 0 ? { prefixCacheBytes: this.#hostBytes } : {}
+    if (this.#client.isConnected) return { state: 'ready', deaths, ...held }
     if (!this.#supervisor.isUnavailable) return { state: 'restarting', deaths }
     return { state: 'failed', message: this.#describeFailure(), deaths }
   }
@@ -196,6 +199,7 @@ export class EngineHost implements Engine, SharedEngine {
 
   #serve(process: EngineProcess): void {
     this.#process = process
+    this.#hostBytes = 0
     this.#client.connect(process.socket, {
       onClose: () => {
         this.#busyClients.clear()
@@ -204,6 +208,7 @@ export class EngineHost implements Engine, SharedEngine {
         return new ServiceError(this.#isClosed ? 'shutting_down' : 'engine_failed')
       },
       onBusy: (isBusy) => this.reportBusy(this, isBusy),
+      onHostBytes: (bytes) => void (this.#hostBytes = bytes),
       silenceMs: this.#silenceMs(),
       onSilence: () => this.#killHung(process),
     })

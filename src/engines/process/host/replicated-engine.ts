@@ -103,7 +103,9 @@ export class ReplicatedEngine implements Engine {
     if (best === undefined) throw new RangeError('A model has at least one replica.')
     const ready = statuses.filter(({ state }) => state === 'ready').length
     const deaths = statuses.reduce((sum, status) => sum + (status.deaths ?? 0), 0)
-    return { ...best, replicas: { all: statuses.length, ready }, deaths }
+    const prefixCacheBytes = statuses.reduce((sum, status) => sum + (status.prefixCacheBytes ?? 0), 0)
+    const held = prefixCacheBytes > 0 ? { prefixCacheBytes } : {}
+    return { ...best, replicas: { all: statuses.length, ready }, deaths, ...held }
   }
 
   replicas(): readonly SharedEngine[] {

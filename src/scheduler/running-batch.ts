@@ -21,8 +21,10 @@ import { StepCosts } from './step-costs.ts'
 import { SlotReserve } from './queue/slot-reserve.ts'
 import { WaitingQueue } from './queue/waiting-queue.ts'
 
-/** A copy moves the whole memory of a slot. */
+/** A copy between slots moves the whole memory of a slot. */
 const MAX_COPIES_BESIDE_DECODES = 2
+/** From this many tokens on, copies to and from host memory count as one between slots; fewer take a few milliseconds. */
+const LEAST_COPIED_TOKENS = 256
 
 export class RunningBatch {
   readonly #options: PartOptions
@@ -185,14 +187,16 @@ export class RunningBatch {
   }
 
   #mustWait(sequence: Sequence, choice: SlotChoice, starts: readonly SlotStart[]): boolean {
-    const isMove = choice.copyFrom !== null || choice.restore !== null || choice.isSaved
+    const { slot, copyFrom, restore, isSaved } = choice
+    const movedTokens = (isSaved ? slot.cachedTokenIds.length : 0) + (restore?.cachedTokenIds.length ?? 0)
+    const isMove = copyFrom !== null || movedTokens >= LEAST_COPIED_TOKENS
     return (isMove && !this.#mayMove(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
   }
 
   /** A copy delays the running streams, so a second one is made only in a step that also computes the rest of its prompt. */
   #mayMove({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
-    const copies = starts.filter(({ copyFromSlotId, host }) => copyFromSlotId !== null || host !== undefined)
+    const copies = starts.filter(isCopy)
     if (!isStreaming || copies.length === 0) return true
     const ownTokens = copies.reduce((sum, copy) => sum + copy.promptTokenIds.length - copy.cachedTokens, 0)
     const room = this.#costs.promptTokensBesideDecodes() - ownTokens
@@ -303,4 +307,9 @@ export class RunningBatch {
 
 function classOf({ place }: Sequence): number {
   return place.priorityClass
+}
+
+function isCopy({ copyFromSlotId, host, cachedTokens }: SlotStart): boolean {
+  const restoredTokens = host !== undefined && host.restore !== null ? cachedTokens : 0
+  return copyFromSlotId !== null || (host?.save?.tokens ?? 0) + restoredTokens >= LEAST_COPIED_TOKENS
 }

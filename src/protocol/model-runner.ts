@@ -238,6 +238,8 @@ export interface ModelRunner extends Runner {
   readonly stepsPerTurn?: number
   /** Whether a slot's KV cache can be cut at any token, so that a prompt's known beginning is kept. */
   readonly canReusePrefixes: boolean
+  /** Whether what a slot holds can be continued whole where it cannot be cut. @default false */
+  readonly canContinueSlots?: boolean
   /** Whether such a beginning can also be copied from another slot. */
   readonly canCopySlots: boolean
   /** Null where nothing is kept outside the slots. @default null */

@@ -46,6 +46,7 @@ export class ContinuousBatchScheduler {
     this.#options = {
       stepTokenBudget: minStepTokenBudget(options.maxBatchSize),
       canReusePrefixes: true,
+      canContinueSlots: false,
       canCopySlots: false,
       hostRoom: null,
       prefixCacheScope: 'shared',

@@ -42,9 +42,13 @@ const operation = fc.oneof(
 )
 
 describe('the KV caches', () => {
-  it.each(SCHEDULE_POLICIES)(
-    'hold what the plans say under %s, with aborts at any moment',
-    (schedulePolicy) => {
+  it.each([
+    ...SCHEDULE_POLICIES.map((policy) => ['can be cut', policy] as const),
+    ['cannot be cut', 'fcfs'],
+  ] as const)(
+    'that %s hold what the plans say under %s, with aborts at any moment',
+    (kind, schedulePolicy) => {
+      const canCut = kind === 'can be cut'
       fc.assert(
         fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
           let eosAtRank = -1
@@ -53,6 +57,7 @@ describe('the KV caches', () => {
             slots: SLOTS,
             beamRoom: BEAM_ROOM,
             hostRoom: HOST_ROOM,
+            canCut,
             nextToken: (rank) => (rank === eosAtRank ? EOS : (drawn++ * 7 + rank) % EOS),
           })
           const clock = new VirtualClock()
@@ -61,7 +66,7 @@ describe('the KV caches', () => {
             maxSeqLen: 320,
             schedulePolicy,
             clock,
-            canCopySlots: true,
+            ...{ canReusePrefixes: canCut, canCopySlots: canCut, canContinueSlots: true },
             maxDraftTokens: 15,
             beamRoom: BEAM_ROOM,
             hostRoom: HOST_ROOM,

@@ -39,11 +39,11 @@ export class RunningBatch {
 
   constructor(options: PartOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots, schedulePolicy: policy, clock } = options
-    const { hostRoom, prefixCacheScope: scope } = options
+    const { canContinueSlots, hostRoom, prefixCacheScope: scope } = options
     this.#options = options
     this.#waiting = new WaitingQueue({ policy, maxSeqLen: options.maxSeqLen })
     this.#reserve = new SlotReserve({ slots, clock })
-    this.#slots = new SlotTable({ slots, canReusePrefixes, canCopySlots, hostRoom, scope })
+    this.#slots = new SlotTable({ slots, canReusePrefixes, canContinueSlots, canCopySlots, hostRoom, scope })
     this.#drafting = {
       maxDraftTokens: canReusePrefixes ? options.maxDraftTokens : 0,
       maxSeqLen: options.maxSeqLen,
@@ -99,7 +99,10 @@ export class RunningBatch {
     for (const { sequence, run } of this.#planned) {
       const row = run.wantsToken ? index++ : null
       // Aborted while the step was computed.
-      if (sequence.slotId === null) continue
+      if (sequence.slotId === null) {
+        this.#slots.recordUncounted(run.slotId)
+        continue
+      }
       const { computed, accepted } = settleDraft({ sequence, run }, row === null ? 0 : acceptedTokens?.[row])
       this.#recordComputed(sequence, computed)
       if (row === null) continue

@@ -16,6 +16,8 @@ export interface SchedulerOptions {
   readonly stepTokenBudget?: number
   /** Whether a slot's KV cache can be cut at any token. @default true */
   readonly canReusePrefixes?: boolean
+  /** Whether what a slot holds can be continued whole where it cannot be cut. @default false */
+  readonly canContinueSlots?: boolean
   /** Whether a prefix can be copied between slots. @default false */
   readonly canCopySlots?: boolean
   /** Host memory for what leaves the slots; needs a KV cache that can be cut. @default null, which keeps none */

@@ -66,21 +66,21 @@ export class HostCopies {
   }
 }
 
-/** The bytes of a slot's copy after one token and after another grow by the same for each token. */
+/** The bytes of a slot's copy; they grow by the same for each token. */
 export interface SlotSizes {
-  readonly ofOneToken: number
-  readonly ofTwoTokens: number
+  readonly ofThreeTokens: number
+  readonly ofFourTokens: number
 }
 
 export function hostRoomOf(
-  { ofOneToken, ofTwoTokens }: SlotSizes,
+  { ofThreeTokens, ofFourTokens }: SlotSizes,
   { maxBytes, windowTokens }: Pick<HostRoom, 'maxBytes' | 'windowTokens'>,
 ): HostRoom {
-  const tokenBytes = ofTwoTokens - ofOneToken
+  const tokenBytes = ofFourTokens - ofThreeTokens
   return {
     maxBytes,
     windowTokens,
-    copyBytes: (tokens) => ofOneToken + (tokens - 1) * tokenBytes,
+    copyBytes: (tokens) => ofThreeTokens + (tokens - 3) * tokenBytes,
     roomBytes: (heldBytes) => heldBytes + availableMemoryBytes() - LEFT_FREE_BYTES,
   }
 }

@@ -92,6 +92,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly maxStepTokens: number
   readonly canCopySlots: boolean
   readonly canReusePrefixes: boolean
+  readonly canContinueSlots = true
   readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
   readonly hostRoom: HostRoom | null
@@ -126,12 +127,12 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
     this.#copies = new HostCopies(this.#context)
-    const slotSizes = this.#warmUp()
-    this.canReusePrefixes = slotSizes !== null
+    const { canTrim, sizes } = this.#warmUp()
+    this.canReusePrefixes = canTrim
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
-    this.hostRoom = this.#createHostRoom(slotSizes)
+    this.hostRoom = this.#createHostRoom(sizes)
     const { table } = this.vocabulary.data
     this.constraints = new GrammarPool({
       vocabulary: {
@@ -305,23 +306,20 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     return saved
   }
 
-  /**
-   * Computes a few tokens, so that the first request does not wait for the weights' pages; returns how large copies of a slot
-   * are, null where it cannot be cut.
-   */
-  #warmUp(): SlotSizes | null {
+  /** Computes a few tokens, so that the first request does not wait for the weights' pages; tells what was seen of the slot. */
+  #warmUp(): { readonly canTrim: boolean; readonly sizes: SlotSizes } {
     this.#context.decode([{ slotId: 0, position: 0, tokenIds: WARM_UP_TOKEN_IDS, wantsToken: true }])
-    const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 2)
-    const ofTwoTokens = this.#context.slotBytes(0)
-    if (canTrim) this.#context.trimSlot(0, 1)
-    const ofOneToken = this.#context.slotBytes(0)
+    const ofThreeTokens = this.#context.slotBytes(0)
+    this.#context.decode([{ slotId: 0, position: 3, tokenIds: [0], wantsToken: true }])
+    const ofFourTokens = this.#context.slotBytes(0)
+    const canTrim = !this.#model.isRecurrent && this.#context.trimSlot(0, 1)
     this.#context.clear()
-    return canTrim ? { ofOneToken, ofTwoTokens } : null
+    return { canTrim, sizes: { ofThreeTokens, ofFourTokens } }
   }
 
-  #createHostRoom(sizes: SlotSizes | null): HostRoom | null {
+  #createHostRoom(sizes: SlotSizes): HostRoom | null {
     const { prefixCacheBytes: maxBytes = 0 } = this.#options
-    if (sizes === null || maxBytes === 0) return null
+    if (maxBytes === 0) return null
     const windowTokens = this.#api.modelWindow(this.#model.handle)
     return hostRoomOf(sizes, { maxBytes, windowTokens: windowTokens > 0 ? windowTokens : null })
   }

@@ -50,8 +50,10 @@ interface Shared<Holder extends CachedPrefix> {
 
 export interface SlotTableOptions {
   readonly slots: number
-  /** Whether a slot's KV cache can be cut at any token; otherwise nothing is remembered of it. */
+  /** Whether a slot's KV cache can be cut at any token. */
   readonly canReusePrefixes: boolean
+  /** Whether it can be continued whole where it cannot be cut; otherwise nothing is remembered of it. @default false */
+  readonly canContinueSlots?: boolean
   readonly canCopySlots: boolean
   /** Null keeps nothing outside the slots. @default null */
   readonly hostRoom?: HostRoom | null
@@ -63,12 +65,14 @@ export class SlotTable {
   readonly slots: readonly Slot[]
   readonly #options: SlotTableOptions
   readonly #host: HostCache | null
+  readonly #remembers: boolean
   #useOrder = 0
 
   constructor(options: SlotTableOptions) {
-    const { hostRoom = null, canReusePrefixes } = options
+    const { hostRoom = null, canReusePrefixes, canContinueSlots = false } = options
+    this.#remembers = canReusePrefixes || canContinueSlots
     this.#options = options
-    this.#host = hostRoom === null || !canReusePrefixes ? null : new HostCache(hostRoom)
+    this.#host = hostRoom === null || !this.#remembers ? null : new HostCache(hostRoom)
     this.slots = Array.from({ length: options.slots }, (_, slotId) => ({
       slotId,
       sequence: null,
@@ -120,8 +124,17 @@ export class SlotTable {
 
   /** The slot's KV cache has grown by these tokens. */
   recordComputed(slot: Slot, tokenIds: ArrayLike<number>): void {
-    if (!this.#options.canReusePrefixes) return
+    if (!this.#remembers) return
     for (let i = 0; i < tokenIds.length; i++) slot.cachedTokenIds.push(tokenIds[i] ?? 0)
+    if (!this.#options.canReusePrefixes) slot.leastCut = slot.cachedTokenIds.length
+  }
+
+  /** The slot's KV cache has grown by tokens of an aborted sequence, which would have to be cut off. */
+  recordUncounted(slotId: number): void {
+    const slot = this.slots[slotId]
+    if (slot === undefined || this.#options.canReusePrefixes) return
+    slot.cachedTokenIds = []
+    slot.leastCut = 0
   }
 
   /** A copy has been made in host memory. */
@@ -146,7 +159,7 @@ export class SlotTable {
     if (sequence.needsFixedChunks) return this.#lowestFree()
     const spare = this.#spareSlot()
     if (spare === null) return null
-    const best = this.#options.canReusePrefixes ? this.#longestShared(sequence) : null
+    const best = this.#remembers ? this.#longestShared(sequence) : null
     const own = best ?? { holder: spare, tokens: this.#sharedTokens(sequence, spare) }
     const entry = this.#worthRestoring(sequence, own.tokens)
     if (entry !== null) return this.#toChoice(spare, keptTokens(sequence, entry), { restore: entry.holder })

@@ -10,6 +10,11 @@ const FEED_FORWARD = 128
 const HEADS = 4
 const KV_HEADS = 2
 const LAYERS = 2
+/** Of Mamba. */
+const CONVOLUTION = 4
+const INNER = 128
+const STATE = 8
+const STEP_RANK = 4
 const ALIGNMENT = 32
 const CONTEXT_TOKENS = 1024
 
@@ -33,6 +38,7 @@ interface Vocabulary {
 export interface TinyModelOptions {
   /** Byte-level BPE, or SentencePiece, which puts a space in front of a text. */
   readonly vocabulary?: 'bpe' | 'spm'
+  /** Another name for the same tensors, or `mamba`, which is recurrent and has its own. */
   readonly architecture?: string
   /** Whether the file names a token to begin a text with. @default true */
   readonly hasBos?: boolean
@@ -49,7 +55,7 @@ export const EOS_TEXT = '</s>'
 
 export function writeTinyModel(path: string, options: TinyModelOptions = {}): void {
   const vocabulary = options.vocabulary === 'spm' ? spmVocabulary() : bpeVocabulary()
-  const tensors = createTensors(vocabulary.tokens.length)
+  const tensors = createTensors(vocabulary.tokens.length, options.architecture === 'mamba')
   if (options.alphabet !== undefined) restrictOutput(tensors, options.alphabet)
   const metadata = createMetadata(vocabulary, options)
   const infos: Buffer[] = []
@@ -90,6 +96,10 @@ function createMetadata(
     pair(key('attention.head_count'), TYPE.u32, u32(HEADS)),
     pair(key('attention.head_count_kv'), TYPE.u32, u32(KV_HEADS)),
     pair(key('attention.layer_norm_rms_epsilon'), TYPE.f32, f32(1e-5)),
+    pair(key('ssm.conv_kernel'), TYPE.u32, u32(CONVOLUTION)),
+    pair(key('ssm.inner_size'), TYPE.u32, u32(INNER)),
+    pair(key('ssm.state_size'), TYPE.u32, u32(STATE)),
+    pair(key('ssm.time_step_rank'), TYPE.u32, u32(STEP_RANK)),
     pair('tokenizer.ggml.model', TYPE.string, string(vocabulary.model)),
     pair('tokenizer.ggml.pre', TYPE.string, string('gpt-2')),
     array(
@@ -153,16 +163,33 @@ function byteAlphabet(): string[] {
   return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isPrintable(byte) ? byte : next++))
 }
 
-function createTensors(vocabSize: number) {
+function createTensors(vocabSize: number, isMamba: boolean) {
   const random = createGaussian()
   const tensor = (name: string, shape: number[], scale: number) => ({
     name,
     shape,
     values: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() * scale),
   })
-  const ones = (name: string) => ({ name, shape: [EMBEDDING], values: new Float32Array(EMBEDDING).fill(1) })
+  const filled = (name: string, shape: number[], value: number) => ({
+    name,
+    shape,
+    values: new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(value),
+  })
+  const ones = (name: string) => filled(name, [EMBEDDING], 1)
   const kvSize = (EMBEDDING / HEADS) * KV_HEADS
-  const layers = Array.from({ length: LAYERS }, (_, i) => [
+  const mambaLayer = (i: number) => [
+    ones(`blk.${i}.attn_norm.weight`),
+    tensor(`blk.${i}.ssm_in.weight`, [EMBEDDING, 2 * INNER], 0.3),
+    tensor(`blk.${i}.ssm_conv1d.weight`, [CONVOLUTION, INNER], 0.5),
+    tensor(`blk.${i}.ssm_conv1d.bias`, [INNER], 0.1),
+    tensor(`blk.${i}.ssm_x.weight`, [INNER, STEP_RANK + 2 * STATE], 0.3),
+    tensor(`blk.${i}.ssm_dt.weight`, [STEP_RANK, INNER], 0.3),
+    tensor(`blk.${i}.ssm_dt.bias`, [INNER], 0.3),
+    filled(`blk.${i}.ssm_a`, [STATE, INNER], -0.1),
+    filled(`blk.${i}.ssm_d`, [INNER], 1),
+    tensor(`blk.${i}.ssm_out.weight`, [INNER, EMBEDDING], 0.3),
+  ]
+  const attentionLayer = (i: number) => [
     ones(`blk.${i}.attn_norm.weight`),
     tensor(`blk.${i}.attn_q.weight`, [EMBEDDING, EMBEDDING], 0.3),
     tensor(`blk.${i}.attn_k.weight`, [EMBEDDING, kvSize], 0.3),
@@ -172,7 +199,8 @@ function createTensors(vocabSize: number) {
     tensor(`blk.${i}.ffn_gate.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
     tensor(`blk.${i}.ffn_up.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
     tensor(`blk.${i}.ffn_down.weight`, [FEED_FORWARD, EMBEDDING], 0.2),
-  ])
+  ]
+  const layers = Array.from({ length: LAYERS }, (_, i) => (isMamba ? mambaLayer(i) : attentionLayer(i)))
   return [
     tensor('token_embd.weight', [EMBEDDING, vocabSize], 1),
     ...layers.flat(),

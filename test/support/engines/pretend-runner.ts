@@ -16,6 +16,8 @@ import type {
 export interface PretendRunnerOptions {
   readonly slots: number
   readonly beamRoom: BeamRoom
+  /** Whether a slot can be cut to a part of what it holds. @default true */
+  readonly canCut?: boolean
   readonly hostRoom?: HostRoom
   /** What a copy takes in host memory. @default what its tokens are reckoned to take */
   readonly savedBytes?: number
@@ -51,6 +53,7 @@ export class PretendRunner {
       if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
       const slot = this.#slot(slotId)
       must(slot.length >= cachedTokens, `slot ${slotId} holds its cached tokens`)
+      must(this.#mayCut(slot.length, cachedTokens), `slot ${slotId} is not cut`)
       slot.length = cachedTokens
       must(
         slot.every((tokenId, i) => tokenId === promptTokenIds[i]),
@@ -87,6 +90,7 @@ export class PretendRunner {
       const { entryId, tokens } = save
       must(!this.#copies.has(entryId), `copy ${entryId} is new`)
       must(this.#slot(slotId).length >= tokens, `slot ${slotId} holds what is copied`)
+      must(this.#mayCut(this.#slot(slotId).length, tokens), `slot ${slotId} is not cut to be copied`)
       this.#copies.set(entryId, this.#slot(slotId).slice(0, tokens))
     }
     const { maxBytes, copyBytes } = this.#options.hostRoom ?? fail('there is host memory')
@@ -138,6 +142,11 @@ export class PretendRunner {
         score: (beams[beam]?.score ?? 0) - 1 - rank / 100,
       }
     })
+  }
+
+  #mayCut(heldTokens: number, tokens: number): boolean {
+    const { canCut = true } = this.#options
+    return canCut || tokens === 0 || tokens === heldTokens
   }
 
   #slot(slotId: number): number[] {

@@ -105,6 +105,7 @@ export class StepLoop {
       schedulePolicy: options.schedulePolicy,
       stepTokenBudget: runner.maxStepTokens,
       canReusePrefixes: runner.canReusePrefixes,
+      canContinueSlots: runner.canContinueSlots ?? false,
       canCopySlots: runner.canCopySlots,
       hostRoom: runner.hostRoom ?? null,
       prefixCacheScope: options.prefixCacheScope ?? 'shared',

@@ -126,4 +126,29 @@ describe('the KV caches', () => {
       )
     },
   )
+
+  it('that cannot be cut are not continued after a step whose sequence was aborted in it', () => {
+    const runner = new PretendRunner({ slots: 1, beamRoom: BEAM_ROOM, canCut: false, nextToken: () => 0 })
+    const scheduler = new ContinuousBatchScheduler({
+      ...{ maxBatchSize: 1, maxSeqLen: 4096, schedulePolicy: 'fcfs', clock: new VirtualClock() },
+      ...{ canReusePrefixes: false, canContinueSlots: true },
+    })
+    const step = (whenPlanned: () => void = () => {}): number | undefined => {
+      const plan = scheduler.plan()
+      if (plan === null) throw new Error('nothing was planned')
+      whenPlanned()
+      scheduler.update(runner.execute(plan))
+      scheduler.checkIntegrity()
+      return plan.starts[0]?.cachedTokens
+    }
+    // Two steps: of what the second computes nothing is recorded.
+    scheduler.add(createRequest(1, { promptTokens: 600, from: 0 }))
+    step()
+    step(() => scheduler.abort(1))
+    scheduler.add(createRequest(2, { promptTokens: 700, from: 0, maxNewTokens: 1 }))
+    expect(step()).toBe(0)
+    step()
+    scheduler.add(createRequest(3, { promptTokens: 701, from: 0 }))
+    expect(step()).toBe(700)
+  })
 })

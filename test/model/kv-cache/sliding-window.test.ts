@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../../src/engines/llamacpp/runner.ts'
-import type { HostMoves } from '../../../src/protocol/model-runner.ts'
+import type { SlotStart } from '../../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'
 import { findCheckpointFiles } from '../../../src/checkpoints/checkpoint-files.ts'
@@ -48,44 +48,30 @@ it.each(['gemma2', 'gemma3'])(
     )
     expect(runner.canReusePrefixes && runner.canCopySlots).toBe(true)
     const promptTokenIds = Int32Array.from(reference.prompt)
-    const next = (slotId: number, cachedTokens: number, copyFromSlotId: number | null, host?: HostMoves) =>
-      runner.execute({
-        starts: [
-          { slotId, promptTokenIds, sampling: GREEDY, cachedTokens, copyFromSlotId, ...(host && { host }) },
-        ],
-        runs: [
-          {
-            slotId,
-            position: cachedTokens,
-            tokenIds: promptTokenIds.subarray(cachedTokens),
-            wantsToken: true,
-          },
-        ],
-      }).tokenIds[0]
-    expect(next(0, 0, null)).toBe(reference.greedy[0])
-    expect(next(0, 30, null)).toBe(reference.greedy[0])
-    expect(next(1, 25, 0)).toBe(reference.greedy[0])
-    expect(next(0, 10, null)).toBe(reference.greedy[0])
-    // The window has left most of it behind, which the copy lacks: it is used whole.
-    const whole = promptTokenIds.length - 1
-    expect(runner.hostRoom?.windowTokens).toBeLessThan(whole)
-    expect(next(1, 0, null)).toBe(reference.greedy[0])
-    next(1, 0, null, { drop: [], save: { entryId: 0, tokens: whole }, restore: null })
-    const other = {
-      starts: [
-        {
-          slotId: 0,
-          promptTokenIds: promptTokenIds.toReversed(),
-          sampling: GREEDY,
-          cachedTokens: 0,
-          copyFromSlotId: null,
-        },
-      ],
-      runs: [{ slotId: 0, position: 0, tokenIds: promptTokenIds.toReversed(), wantsToken: true }],
+    const compute = (slotId: number, tokenIds: Int32Array, start: Partial<SlotStart>) => {
+      const of = { slotId, promptTokenIds: tokenIds, sampling: GREEDY, cachedTokens: 0, copyFromSlotId: null }
+      const { cachedTokens: position = 0 } = start
+      const runs = [{ slotId, position, tokenIds: tokenIds.subarray(position), wantsToken: true }]
+      return runner.execute({ starts: [{ ...of, ...start }], runs })
     }
-    runner.execute(other)
+    const next = (slotId: number, start: Partial<SlotStart>) =>
+      compute(slotId, promptTokenIds, start).tokenIds[0]
+    expect(next(0, {})).toBe(reference.greedy[0])
+    expect(next(0, { cachedTokens: 30 })).toBe(reference.greedy[0])
+    expect(next(1, { cachedTokens: 25, copyFromSlotId: 0 })).toBe(reference.greedy[0])
+    expect(next(0, { cachedTokens: 10 })).toBe(reference.greedy[0])
+    // The copy lacks what the window has left behind, and is used whole.
+    const tokens = promptTokenIds.length - 1
+    const save = { entryId: 0, tokens }
+    const { saved = [] } = compute(0, promptTokenIds.toReversed(), {
+      host: { drop: [], save, restore: null },
+    })
+    expect(runner.hostRoom?.windowTokens).toBeLessThan(tokens)
+    expect(saved[0]?.bytes).toBeLessThan(runner.hostRoom?.copyBytes(tokens) ?? 0)
     const restore = { entryId: 0, isForgotten: true }
-    expect(next(0, whole, null, { drop: [], save: null, restore })).toBe(reference.greedy[0])
+    expect(next(0, { cachedTokens: tokens, host: { drop: [], save: null, restore } })).toBe(
+      reference.greedy[0],
+    )
     runner.close()
   },
 )

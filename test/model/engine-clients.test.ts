@@ -6,6 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
+import type { PrefixCacheScope } from '../../src/core/prefix-cache-scope.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { connectToEngine, EngineClient } from '../../src/engines/process/connection/engine-client.ts'
 import { EngineHost } from '../../src/engines/process/host/engine-host.ts'
@@ -32,7 +33,15 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function startHost({ prefixCacheBytes = 0 } = {}): Promise<EngineHost> {
+interface CacheOptions {
+  readonly prefixCacheBytes?: number
+  readonly prefixCacheScope?: PrefixCacheScope
+}
+
+async function startHost({
+  prefixCacheBytes = 0,
+  prefixCacheScope = 'shared',
+}: CacheOptions = {}): Promise<EngineHost> {
   const host = await EngineHost.start(
     {
       start: {
@@ -48,6 +57,7 @@ async function startHost({ prefixCacheBytes = 0 } = {}): Promise<EngineHost> {
           prefixCacheBytes,
         },
         schedulePolicy: 'fcfs',
+        prefixCacheScope,
         program: ENGINE,
       },
     },
@@ -160,6 +170,23 @@ describe('an engine process with two clients', () => {
     expect(await speak('Tom')).toEqual({ text: first.text, restoredTokens: 0 })
     for (const other of ['Ann', 'Ben']) expect((await speak(other)).restoredTokens).toBe(0)
     expect((await speak('Tom')).restoredTokens).toBeGreaterThan(64)
+  })
+
+  it.each(['shared', 'account'] as const)('gives a prompt what the scope allows: %s', async (scope) => {
+    const host = await startHost({ prefixCacheBytes: 1e9, prefixCacheScope: scope })
+    const cachedTokensOf = async (accountId: string) => {
+      const request = engineRequest('Tom went to the market. '.repeat(15), { maxNewTokens: 2 })
+      const ofAccount = { ...request, place: { ...request.place, accountId } }
+      let cachedTokens = Number.NaN
+      for await (const events of host.generate(ofAccount, new AbortController().signal)) {
+        for (const event of events) if (event.type === 'sequence-start') ({ cachedTokens } = event)
+      }
+      return cachedTokens
+    }
+    expect(await cachedTokensOf('a')).toBe(0)
+    if (scope === 'shared') expect(await cachedTokensOf('b')).toBeGreaterThan(64)
+    else expect(await cachedTokensOf('b')).toBe(0)
+    expect(await cachedTokensOf('a')).toBeGreaterThan(64)
   })
 
   it('listens in a folder that only this user may enter, which is gone with the engine', async () => {

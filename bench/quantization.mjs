@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { bind } from '../dist/engines/llamacpp/ffi/bindings.js'
 import { Context } from '../dist/engines/llamacpp/context.js'
 import { loadLibraries } from '../dist/engines/llamacpp/ffi/libraries.js'
+import { checkGguf } from '../dist/engines/llamacpp/gguf-check.js'
 import { openModel } from '../dist/engines/llamacpp/model.js'
 import { quantizeInProcess } from '../dist/engines/llamacpp/quantize/quantize-process.js'
 import { Vocabulary } from '../dist/engines/llamacpp/tokenizing/vocabulary.js'
@@ -47,7 +48,15 @@ api.backendInit()
 
 /** @param {string} modelPath */
 function open(modelPath) {
-  return openModel(api, { modelPath, architecture: 'any', gpu: 'off', gpuLayers: null }, () => {})
+  const { architecture, putsSpaceAtStart } = checkGguf(api, modelPath)
+  const options = {
+    modelPath,
+    architecture,
+    putsSpaceAtStart,
+    gpu: /** @type {const} */ ('off'),
+    gpuLayers: null,
+  }
+  return openModel(api, options, () => {})
 }
 
 /** @param {ReturnType<typeof open>} model @param {number} maxBatchSize @param {number} maxSeqLen */

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { loadLlama } from '../../src/engines/llamacpp/ffi/bindings.ts'
+import { openModel } from '../../src/engines/llamacpp/model.ts'
 import { NO_SLICES } from '../../src/engines/llamacpp/tokenizing/text-slices.ts'
 import { Vocabulary } from '../../src/engines/llamacpp/tokenizing/vocabulary.ts'
-import { readGgufFile } from '../../src/checkpoints/gguf/gguf-file.ts'
 import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
 import {
@@ -39,7 +39,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function open(reference: LogitsCase, { hasPieceModel = false } = {}) {
+/** Resolves with the path of the converted file. */
+async function convert(reference: LogitsCase, { hasPieceModel = false } = {}): Promise<string> {
   const tokenizer = tokenizers.find(({ name }) => name === reference.tokenizer)
   if (tokenizer === undefined) throw new Error(`no tokenizer ${reference.tokenizer}`)
   const checkpoint = await mkdtemp(join(folder, 'checkpoint-'))
@@ -48,13 +49,11 @@ async function open(reference: LogitsCase, { hasPieceModel = false } = {}) {
   if (source.kind !== 'hugging-face') throw new Error('not a checkpoint')
   const modelPath = join(checkpoint, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
-  const { metadata } = (await readGgufFile(modelPath)).header
-  const architecture = metadata.get('general.architecture')
-  return openForLogits({
-    modelPath,
-    architecture: architecture?.type === 'string' ? architecture.value : '',
-    maxSeqLen: reference.context,
-  })
+  return modelPath
+}
+
+async function open(reference: LogitsCase, options: { readonly hasPieceModel?: boolean } = {}) {
+  return openForLogits({ modelPath: await convert(reference, options), maxSeqLen: reference.context })
 }
 
 function largestDifference(made: Float32Array, expected: readonly number[]): number {
@@ -151,6 +150,25 @@ describe('token ids after conversion', () => {
     expect(tokenize(['<s>', 'the'])).toEqual(tokenize(['<s>the']))
     expect(tokenize(['<s>the'])).not.toEqual(tokenize(['<s> the']))
     expect(tokenize(['the'], true)).toEqual([1, ...tokenize([' the'])])
+    model.close()
+  })
+
+  it('are those of other programs of llama.cpp too, where a text begins with no space and has no special tokens', async () => {
+    const tokenizer = tokenizers.find(({ name }) => name === 'mistral')
+    const reference = references.find((candidate) => candidate.tokenizer === 'mistral')
+    if (tokenizer === undefined || reference === undefined)
+      throw new Error('no model has the tokenizer mistral')
+    const api = loadLlama('off')
+    const modelPath = await convert(reference)
+    const model = openModel(api, { modelPath, architecture: 'llama', gpu: 'off', gpuLayers: null }, () => {})
+    const vocabulary = Vocabulary.read(api, { ...model, modelId: 'other', putsSpaceAtStart: false })
+    const addedTexts = (tokenizer.json['added_tokens'] as { content: string }[]).map(({ content }) => content)
+    const plain = tokenizer.cases.filter(
+      ([text]) => /^[^ ▁]/u.test(text) && !addedTexts.some((added) => text.includes(added)),
+    )
+    expect(plain.length).toBeGreaterThan(100)
+    const made = plain.map(([text]) => [text, ...vocabulary.tokenize({ pieces: [text], addSpecial: false })])
+    expect(made).toEqual(plain.map(([text, ids]) => [text, ...ids]))
     model.close()
   })
 

@@ -60,7 +60,7 @@ async function run(text: string, options: Partial<SequenceOptions> = {}): Promis
 
 /** The logits before each token of a continuation, computed one after the other with nothing else. */
 function rawLogits(prompt: TextPrompt, tokenIds: readonly number[]): Float32Array[] {
-  const model = openForLogits({ modelPath: demo.modelPath, architecture: 'llama', maxSeqLen: 512 })
+  const model = openForLogits({ modelPath: demo.modelPath, maxSeqLen: 512 })
   try {
     const promptTokenIds = [...demo.runner.tokenize(prompt)]
     const rows = [model.logitsAfter(0, promptTokenIds)]

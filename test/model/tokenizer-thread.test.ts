@@ -27,7 +27,7 @@ describe.each(['bpe', 'spm'] as const)('a %s vocabulary in a thread', (vocabular
   beforeAll(async () => {
     const modelPath = path.join(folder, `${vocabulary}.gguf`)
     writeTinyModel(modelPath, { vocabulary })
-    model = openForLogits({ modelPath, architecture: 'llama', maxSeqLen: 256 })
+    model = openForLogits({ modelPath, maxSeqLen: 256 })
     const { TokenizerThread } = (await import(BUILT)) as typeof Threads
     thread = new TokenizerThread({ gpu: 'off', vocabulary: model.vocabulary.data, maxSeqLen: 1_000_000 })
   })

@@ -2,13 +2,13 @@
  * Byte-level BPE (GPT-2, Llama 3, Qwen), checked to give the token ids that llama.cpp computes. Its pre-tokenizers are
  * compared by what they do: the patterns of the steps before byte-level encoding, and whether a whole word of the
  * vocabulary skips the merges; a pattern that only resembled would change token ids silently. llama.cpp does not apply
- * Unicode normalization (NFC); our engine does, where the metadata written here says so.
+ * Unicode normalization (NFC); our engine does, where the pre-tokenizer's name or the metadata written here says so.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { badFile, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flagField, isRecord, type JsonObject, objectField } from '../json-file.ts'
-import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
+import { NORMALIZING_PRE_TOKENIZERS, TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {
   isStep,
   readMerges,
@@ -81,13 +81,16 @@ export function byteLevelTokenizer(parts: TokenizerParts): ConvertedTokenizer {
     userDefinedText: (text) => text,
   })
   const merges = readMerges(model, vocabulary.base).map(([left, right]) => `${left} ${right}`)
+  const normalizes = hasNfc(tokenizer.fields['normalizer'])
   const metadata: MetadataEntry[] = [
     ['tokenizer.ggml.model', gguf.string('gpt2')],
     ['tokenizer.ggml.pre', gguf.string(pre)],
     ['tokenizer.ggml.tokens', gguf.strings(tokens)],
     ['tokenizer.ggml.token_type', gguf.int32s(types)],
     ['tokenizer.ggml.merges', gguf.strings(merges)],
-    [TOKENIZER_KEYS.nfc, gguf.bool((tokenizer.fields['normalizer'] ?? null) !== null)],
+    ...(normalizes === NORMALIZING_PRE_TOKENIZERS.has(pre)
+      ? []
+      : [[TOKENIZER_KEYS.nfc, gguf.bool(normalizes)] as const]),
   ]
   return { metadata, tokens }
 }
@@ -111,6 +114,13 @@ function isHarmlessNormalizer(normalizer: unknown): boolean {
   if (!isRecord(normalizer)) return false
   if (normalizer['type'] !== 'Sequence') return normalizer['type'] === 'NFC'
   return Array.isArray(normalizer['normalizers']) && normalizer['normalizers'].every(isHarmlessNormalizer)
+}
+
+/** Of a harmless normalizer. */
+function hasNfc(normalizer: unknown): boolean {
+  return stepsOf(normalizer, 'normalizers').some(
+    (step) => isStep(step, 'NFC') || (isStep(step, 'Sequence') && hasNfc(step)),
+  )
 }
 
 /** @throws StartError when no pre-tokenizer of llama.cpp does the same. */

@@ -224,7 +224,17 @@ describe('what llama.cpp would do differently is refused', () => {
     expect(() => convert({ tokenizer: tokenizerJson(changes) })).toThrow(words)
   })
 
-  it('accepts NFC, which llama.cpp leaves out', () => {
-    expect(convert({ tokenizer: tokenizerJson({ normalizer: { type: 'NFC' } }) })['pre']).toBe('qwen2')
+  it('accepts NFC, which llama.cpp leaves out, and says so where the name of the pre-tokenizer does not', () => {
+    const nfcOf = (normalizer: unknown, pattern = QWEN2) => {
+      const made = convert({ tokenizer: tokenizerJson({ normalizer, pre_tokenizer: split(pattern) }) })
+      return [made['pre'], made['sluice.tokenizer.nfc']]
+    }
+    const nfc = { type: 'NFC' }
+    expect(nfcOf(nfc)).toEqual(['qwen2', undefined])
+    expect(nfcOf({ type: 'Sequence', normalizers: [nfc] })).toEqual(['qwen2', undefined])
+    expect(nfcOf({ type: 'Sequence', normalizers: [] })).toEqual(['qwen2', false])
+    expect(nfcOf(null)).toEqual(['qwen2', false])
+    expect(nfcOf(nfc, LLAMA3)).toEqual(['smaug-bpe', true])
+    expect(nfcOf(null, LLAMA3)).toEqual(['smaug-bpe', undefined])
   })
 })

@@ -133,11 +133,11 @@ describe('spaces in front', () => {
   }
 
   it('are put before every text, at the start only, or nowhere', () => {
-    expect(prefixOf(EVERY_TEXT, null)).toEqual([true, false])
-    expect(prefixOf(REPLACE, SPLIT)).toEqual([false, false])
-    expect(prefixOf({ type: 'Sequence', normalizers: [REPLACE] }, null)).toEqual([false, false])
-    expect(prefixOf(null, METASPACE)).toEqual([false, true])
-    expect(prefixOf(null, { ...METASPACE, prepend_scheme: 'never' })).toEqual([false, false])
+    expect(prefixOf(EVERY_TEXT, null)).toEqual([true, undefined])
+    expect(prefixOf(REPLACE, SPLIT)).toEqual([false, undefined])
+    expect(prefixOf({ type: 'Sequence', normalizers: [REPLACE] }, null)).toEqual([false, undefined])
+    expect(prefixOf(null, METASPACE)).toEqual([true, true])
+    expect(prefixOf(null, { ...METASPACE, prepend_scheme: 'never' })).toEqual([false, undefined])
   })
 
   it('are refused when llama.cpp and our engine have no such rule', () => {

@@ -57,9 +57,8 @@ export function sentencePieceTokenizer(parts: SentencePieceParts): ConvertedToke
     ['tokenizer.ggml.tokens', gguf.strings(tokens)],
     ['tokenizer.ggml.scores', gguf.float32s(scoresOf(parts))],
     ['tokenizer.ggml.token_type', gguf.int32s(types)],
-    ['tokenizer.ggml.add_space_prefix', gguf.bool(prefix === 'every-text')],
-    // llama.cpp's own rule would put a space behind every special token too.
-    [TOKENIZER_KEYS.spaceAtStart, gguf.bool(prefix === 'start')],
+    ['tokenizer.ggml.add_space_prefix', gguf.bool(prefix !== 'none')],
+    ...(prefix === 'start' ? [[TOKENIZER_KEYS.spaceAtStart, gguf.bool(true)] as const] : []),
   ]
   return { metadata, tokens }
 }

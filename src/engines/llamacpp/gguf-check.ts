@@ -3,11 +3,13 @@
  * missing, not a model, damaged, cut off. Reads the header only.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { StartError } from '../../core/errors.ts'
 import { type Bindings, viewInt8 } from './ffi/bindings.ts'
 import type { Pointer } from './ffi/structs.ts'
 
 const MAGIC = 'GGUF'
+const BOOL_TYPE = 7
 const STRING_TYPE = 8
 const ARRAY_TYPE = 9
 /** Unsigned and signed ones. */
@@ -21,6 +23,8 @@ export interface GgufSummary {
   readonly fileBytes: number
   /** Of a Unigram tokenizer; null without one. */
   readonly characterMap: Uint8Array | null
+  /** Whether a text that begins with neither a space nor an added token gets a space in front. */
+  readonly putsSpaceAtStart: boolean
 }
 
 /** @throws StartError saying what is wrong with the file. */
@@ -43,6 +47,7 @@ export function checkGguf(api: Bindings, modelPath: string): GgufSummary {
       architecture: readArchitecture(api, header, modelPath),
       fileBytes: splitBytes(modelPath, firstBytes),
       characterMap: readCharacterMap(api, header, modelPath),
+      putsSpaceAtStart: readFlag(api, header, TOKENIZER_KEYS.spaceAtStart),
     }
   } finally {
     api.ggufFree(header)
@@ -107,6 +112,11 @@ function readCharacterMap(api: Bindings, header: Pointer, modelPath: string): Ui
   const trieBytes = bytes === null ? 0 : new DataView(bytes.buffer).getUint32(0, true)
   if (bytes !== null && trieBytes % 4 === 0 && trieBytes + 4 < length) return bytes
   throw new StartError(`'${modelPath}' is damaged: ${CHARACTER_MAP_KEY} is no character map.`, 1)
+}
+
+function readFlag(api: Bindings, header: Pointer, name: string): boolean {
+  const key = api.ggufFindKey(header, name)
+  return key >= 0 && api.ggufKeyType(header, key) === BOOL_TYPE && api.ggufBool(header, key)
 }
 
 function splitBytes(modelPath: string, firstBytes: number): number {

@@ -3,18 +3,24 @@
  * blocks until the file is read.
  */
 import { StartError } from '../../core/errors.ts'
-import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import type { LoadProgress, MetadataOverride, RunnerOptions } from '../../protocol/runner-options.ts'
 import { SECOND_SEGMENT_KEY } from '../../checkpoints/gguf/embedding-model.ts'
-import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { type Bindings, withNoDevices, withProgressCallback } from './ffi/bindings.ts'
 import { LLAMA_VERSION } from './ffi/libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './ffi/structs.ts'
-import { chooseTokenizer, WPM_VOCABULARY } from './tokenizing/tokenizer-choice.ts'
+import {
+  ADD_SPACE_KEY,
+  chooseTokenizer,
+  normalizesText,
+  WPM_VOCABULARY,
+} from './tokenizing/tokenizer-choice.ts'
 
 const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024
 const BOS_KEY = 'tokenizer.ggml.bos_token_id'
+/** llama.cpp would put one behind every special token too. */
+const NO_SPACE_IN_FRONT: MetadataOverride = { key: ADD_SPACE_KEY, type: 'bool', value: false }
 /** `LLAMA_VOCAB_TYPE_SPM`, which always has one. */
 const SPM_VOCABULARY = 1
 /** `Q4_K - Medium`, `all F32`, `(guessed) F16` at the end of llama.cpp's description of a model. */
@@ -29,6 +35,8 @@ export interface ModelOptions extends Pick<
   readonly architecture: string
   /** Of an encoder with a Unigram tokenizer, whose text our own tokenizer reads; without it llama.cpp does. */
   readonly characterMap?: Uint8Array | null
+  /** Whether our engine puts the space in front of a text. @default llama.cpp does what the file says */
+  readonly putsSpaceAtStart?: boolean
 }
 
 /** @throws StartError when llama.cpp does not take the file; it has printed why on stderr. */
@@ -65,7 +73,7 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   }
   const load = (devices: Pointer | null) =>
     withProgressCallback(report, (progress_callback) =>
-      withMetadataOverrides(options.metadataOverrides ?? [], (kv_overrides) =>
+      withMetadataOverrides(overridesOf(options), (kv_overrides) =>
         api.modelLoadFromFile(options.modelPath, {
           ...api.modelDefaultParams(),
           devices,
@@ -78,6 +86,10 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   const handle = options.gpu === 'off' ? withNoDevices(load) : load(null)
   if (failures.length > 0) throw failures[0]
   return handle
+}
+
+function overridesOf({ metadataOverrides = [], putsSpaceAtStart = false }: ModelOptions): MetadataOverride[] {
+  return [...metadataOverrides, ...(putsSpaceAtStart ? [NO_SPACE_IN_FRONT] : [])]
 }
 
 function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
@@ -98,9 +110,9 @@ function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
     /** What is added to the ids of the second of two texts; 0 where the model does not tell them apart. */
     secondSegment: readNumber(api, handle, SECOND_SEGMENT_KEY) ?? 0,
     /** Whether a text that begins with neither a space nor an added token gets a space in front. */
-    putsSpaceAtStart: readText(api, handle, TOKENIZER_KEYS.spaceAtStart) === 'true',
+    putsSpaceAtStart: options.putsSpaceAtStart ?? false,
     /** Whether text is brought into Unicode's NFC before it is tokenized. */
-    normalizesText: readText(api, handle, TOKENIZER_KEYS.nfc) === 'true',
+    normalizesText: normalizesText((key) => readText(api, handle, key)),
     architecture,
     parameters: Number(api.modelParameters(handle)),
     sizeBytes: Number(api.modelBytes(handle)),

@@ -53,14 +53,14 @@ export async function openLlamaRunner(
 ): Promise<ModelRunner> {
   const api = loadLlama(options.gpu)
   const { modelPath } = options
-  const { architecture, fileBytes } = checkGguf(api, modelPath)
+  const { architecture, fileBytes, putsSpaceAtStart } = checkGguf(api, modelPath)
   const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
   // A GPU's memory is not counted: its driver refuses what does not fit.
   const isOnCpu = options.gpu === 'off' || options.gpuLayers === 0 || !api.supportsGpuOffload()
   const weights = { weightBytes: fileBytes, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
   if (isOnCpu) checkMemory(modelPath, weights, memory)
 
-  const model = openModel(api, { ...options, architecture }, onProgress)
+  const model = openModel(api, { ...options, architecture, putsSpaceAtStart }, onProgress)
   try {
     checkKvCacheType(model, options)
     const maxSeqLen = servedSeqLen(options.maxSeqLen, model.trainContextTokens)

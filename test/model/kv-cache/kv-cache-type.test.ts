@@ -82,7 +82,7 @@ describe('a KV cache of q8_0', () => {
   })
 
   it('gives nearly the logits of F16', () => {
-    const options = { modelPath, architecture: 'llama', maxSeqLen: 512 }
+    const options = { modelPath, maxSeqLen: 512 }
     const [f16, q8] = (['f16', 'q8_0'] as const).map((kvCacheType) =>
       openForLogits({ ...options, kvCacheType }),
     )

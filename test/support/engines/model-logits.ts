@@ -1,21 +1,26 @@
 /** Opens a model with llama.cpp for its logits and its vocabulary, without sampling: weights and KV cache as they are. */
 import { loadLlama } from '../../../src/engines/llamacpp/ffi/bindings.ts'
 import { Context } from '../../../src/engines/llamacpp/context.ts'
+import { checkGguf } from '../../../src/engines/llamacpp/gguf-check.ts'
 import { openModel } from '../../../src/engines/llamacpp/model.ts'
 import { Vocabulary } from '../../../src/engines/llamacpp/tokenizing/vocabulary.ts'
 import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
 
 interface LogitsOptions {
   readonly modelPath: string
-  readonly architecture: string
   readonly maxSeqLen: number
   /** @default 'f32' */
   readonly kvCacheType?: RunnerOptions['kvCacheType']
 }
 
-export function openForLogits({ modelPath, architecture, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
+export function openForLogits({ modelPath, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
   const api = loadLlama('off')
-  const model = openModel(api, { modelPath, architecture, gpu: 'off', gpuLayers: null }, () => {})
+  const { architecture, putsSpaceAtStart } = checkGguf(api, modelPath)
+  const model = openModel(
+    api,
+    { modelPath, architecture, putsSpaceAtStart, gpu: 'off', gpuLayers: null },
+    () => {},
+  )
   const context = Context.open(api, model, {
     maxSeqLen,
     maxBatchSize: 1,

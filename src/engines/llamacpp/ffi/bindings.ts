@@ -127,6 +127,7 @@ export function bind(libraries: Libraries) {
     ggufFindKey: ggmlBase('gguf_find_key', 'int64', 'pointer', 'text'),
     ggufKeyType: ggmlBase('gguf_get_kv_type', 'int32', 'pointer', 'int64'),
     ggufString: ggmlBase('gguf_get_val_str', 'text', 'pointer', 'int64'),
+    ggufBool: ggmlBase('gguf_get_val_bool', 'bool', 'pointer', 'int64'),
     ggufArrayType: ggmlBase('gguf_get_arr_type', 'int32', 'pointer', 'int64'),
     ggufArrayLength: ggmlBase('gguf_get_arr_n', 'size', 'pointer', 'int64'),
     ggufArray: ggmlBase('gguf_get_arr_data', 'pointer', 'pointer', 'int64'),

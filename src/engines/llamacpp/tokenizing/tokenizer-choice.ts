@@ -1,6 +1,6 @@
 /** Which tokenizer makes tokens of a model's texts, by the metadata of its file. Asked by the model when it opens. */
 import { EMBEDDING_ARCHITECTURES } from '../../../checkpoints/gguf/gguf-architectures.ts'
-import { TOKENIZER_KEYS } from '../../../checkpoints/tokenizers/tokenizer-keys.ts'
+import { NORMALIZING_PRE_TOKENIZERS, TOKENIZER_KEYS } from '../../../checkpoints/tokenizers/tokenizer-keys.ts'
 import type { UnigramOptions } from './unigram.ts'
 import type { WordPieceOptions } from './word-piece.ts'
 
@@ -10,7 +10,8 @@ export const WPM_VOCABULARY = 3
 const UGM_VOCABULARY = 4
 const LOWERCASE_KEY = 'tokenizer.ggml.normalizer.lowercase'
 const STRIP_ACCENTS_KEY = 'tokenizer.ggml.normalizer.strip_accents'
-const ADD_SPACE_KEY = 'tokenizer.ggml.add_space_prefix'
+const PRE_TOKENIZER_KEY = 'tokenizer.ggml.pre'
+export const ADD_SPACE_KEY = 'tokenizer.ggml.add_space_prefix'
 const REMOVE_SPACES_KEY = 'tokenizer.ggml.remove_extra_whitespaces'
 
 /** llama.cpp's tokenizer, or one of ours. Plain data. */
@@ -47,4 +48,10 @@ export function chooseTokenizer({ architecture, vocabType, characterMap, read }:
     characterMap,
     splitsAtWhitespace: read(TOKENIZER_KEYS.splitsAtWhitespace) !== 'false',
   }
+}
+
+/** Whether text is brought into Unicode's NFC before it is tokenized, which llama.cpp does not. */
+export function normalizesText(read: ModelFile['read']): boolean {
+  const said = read(TOKENIZER_KEYS.nfc)
+  return said === null ? NORMALIZING_PRE_TOKENIZERS.has(read(PRE_TOKENIZER_KEY) ?? '') : said === 'true'
 }

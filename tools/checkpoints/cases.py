@@ -6,6 +6,10 @@ BASE = {
 }
 LLAMA = {**BASE, "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "rope_theta": 10000.0}
 MISTRAL = {**LLAMA, "architectures": ["MistralForCausalLM"]}
+GRANITE = {
+    **LLAMA, "architectures": ["GraniteForCausalLM"], "embedding_multiplier": 12.0, "attention_multiplier": 0.0625,
+    "residual_multiplier": 0.22, "logits_scaling": 4.0,
+}
 QWEN2 = {**LLAMA, "architectures": ["Qwen2ForCausalLM"], "rope_theta": 1000000.0}
 QWEN3 = {**QWEN2, "architectures": ["Qwen3ForCausalLM"], "head_dim": 32, "attention_bias": False}
 GEMMA2 = {
@@ -54,6 +58,10 @@ CASES = [
     case("mistral, window longer than the prompt", {**MISTRAL, "sliding_window": 64}, "mistral", [{"sliding_window": 8}],
          context=64, shards=2),
     case("mistral without a window", {**MISTRAL, "sliding_window": None}, "mistral", prompt=100),
+    case("granite, tied", {**GRANITE, "tie_word_embeddings": True}, "qwen2",
+         [{name: 1.0} for name in ("embedding_multiplier", "residual_multiplier", "logits_scaling")]
+         + [{"attention_multiplier": 0.25}], dtype="BF16"),
+    case("granite, bias", {**GRANITE, "attention_bias": True, "mlp_bias": True}, "qwen2", shards=2),
     case("qwen2", QWEN2, "qwen2", dtype="BF16", shards=2),
     case("qwen2, tied, yarn with its own temperature", {
         **QWEN2, "tie_word_embeddings": True, "rope_scaling": {**YARN, "attention_factor": 1.5},

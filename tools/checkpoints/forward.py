@@ -1,6 +1,6 @@
 """Forward passes of decoder-only transformers in double precision, written from the published architectures:
 Llama (arXiv 2302.13971, 2407.21783), Mistral (2310.06825), Qwen2 (2407.10671), Qwen3 (2505.09388), Gemma 2 (2408.00118),
-Gemma 3 (2503.19786), Phi-3 (2404.14219); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
+Gemma 3 (2503.19786), Phi-3 (2404.14219), Granite (its model cards); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
 whole text. Reads the config as it stands in config.json and the tensors under their names in a checkpoint.
 """
 import math
@@ -24,13 +24,12 @@ class Forward:
         """One row for each position."""
         c, w = self.c, self.w
         x = w["model.embed_tokens.weight"][ids]
-        if self.gemma:
-            x = x * math.sqrt(c["hidden_size"])
+        x = x * (math.sqrt(c["hidden_size"]) if self.gemma else c.get("embedding_multiplier", 1.0))
         for layer in range(c["num_hidden_layers"]):
             x = self.block(x, layer)
         x = self.norm(x, "model.norm")
         head = w["model.embed_tokens.weight"] if self.tied() else w["lm_head.weight"]
-        return soft_cap(x @ head.T, c.get("final_logit_softcapping"))
+        return soft_cap(x @ head.T / c.get("logits_scaling", 1.0), c.get("final_logit_softcapping"))
 
     def tied(self):
         return self.c.get("tie_word_embeddings", self.gemma)
@@ -42,8 +41,9 @@ class Forward:
             x = x + self.norm(attended, f"{p}.post_attention_layernorm")
             fed = self.feed_forward(self.norm(x, f"{p}.pre_feedforward_layernorm"), p)
             return x + self.norm(fed, f"{p}.post_feedforward_layernorm")
-        x = x + self.attention(self.norm(x, f"{p}.input_layernorm"), layer)
-        return x + self.feed_forward(self.norm(x, f"{p}.post_attention_layernorm"), p)
+        scale = self.c.get("residual_multiplier", 1.0)
+        x = x + scale * self.attention(self.norm(x, f"{p}.input_layernorm"), layer)
+        return x + scale * self.feed_forward(self.norm(x, f"{p}.post_attention_layernorm"), p)
 
     def norm(self, x, name):
         scaled = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.c["rms_norm_eps"])
@@ -80,13 +80,17 @@ class Forward:
         q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
         shared = self.heads // self.kv_heads
         k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
-        scalar = self.c.get("query_pre_attn_scalar", self.head_dim) if self.gemma else self.head_dim
-        scores = np.einsum("ihd,jhd->hij", q, k) / math.sqrt(scalar)
+        scores = np.einsum("ihd,jhd->hij", q, k) * self.attention_scale()
         scores = soft_cap(scores, self.c.get("attn_logit_softcapping"))
         scores = np.where(self.visible(n, layer), scores, -np.inf)
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         return self.linear(np.einsum("hij,jhd->ihd", weights, v).reshape(n, -1), f"{p}.self_attn.o_proj")
+
+    def attention_scale(self):
+        if self.family == "Granite":
+            return self.c["attention_multiplier"]
+        return 1 / math.sqrt(self.c.get("query_pre_attn_scalar", self.head_dim) if self.gemma else self.head_dim)
 
     def slides(self, layer):
         c = self.c

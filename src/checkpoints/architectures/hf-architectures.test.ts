@@ -37,18 +37,19 @@ const namesOf = (made: ArchitecturePlan) => made.tensors.map(({ name }) => name)
 it('names those that are converted when another is asked for', () => {
   expect(() => plan('Falcon')).toThrow(
     'config.json has the architecture "FalconForCausalLM"; safetensors are converted for LlamaForCausalLM, ' +
-      'MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, ' +
-      'Phi3ForCausalLM, BertModel, BertForSequenceClassification, RobertaModel, ' +
+      'MistralForCausalLM, GraniteForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, ' +
+      'Gemma3ForCausalLM, Phi3ForCausalLM, BertModel, BertForSequenceClassification, RobertaModel, ' +
       'RobertaForSequenceClassification, XLMRobertaModel, XLMRobertaForSequenceClassification, ' +
       'others need a GGUF file.',
   )
-  expect(HF_ARCHITECTURES.size).toBe(13)
+  expect(HF_ARCHITECTURES.size).toBe(14)
 })
 
 describe('the rows of Q and K', () => {
   it.each([
     ['Llama', true],
     ['Mistral', true],
+    ['Granite', true],
     ['Qwen2', false],
     ['Qwen3', false],
     ['Gemma2', false],
@@ -154,6 +155,7 @@ describe('what llama.cpp would compute differently is refused', () => {
     ['Llama', { partial_rotary_factor: 0.5 }, '"partial_rotary_factor" must be 1'],
     ['Llama', { rope_parameters: { partial_rotary_factor: 0.5 } }, '"partial_rotary_factor" must be 1'],
     ['Phi3', { partial_rotary_factor: 2 }, '8 of the 4 numbers of a head would be rotated'],
+    ['Granite', { logits_scaling: 0 }, '"logits_scaling" must be a number above 0, but is 0'],
     ['Qwen2', { head_dim: 8 }, '2 heads of "head_dim" 8 must make "hidden_size" 8'],
     ['Qwen2', { rope_scaling: { type: 'dynamic', factor: 2 } }, 'must be default, linear or yarn'],
     ['Qwen3', { rope_scaling: { rope_type: 'llama3', factor: 2 } }, 'but is "llama3"'],

@@ -1,27 +1,19 @@
 /**
  * The Hugging Face architectures that can be converted, by class name. Adding one adds a row to the table and a planning
- * function, here or, where it differs as much as Gemma, in a file of its own.
+ * function, here or in a file of its family.
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { qwenSlidingWindow, slidingWindow, withinWindow } from './attention-window.ts'
 import { planBert, planBertReranker, planRoberta, planRobertaReranker } from './bert-architecture.ts'
-import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
+import { type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { attentionTensors, feedForwardTensors, headNorms, layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
-import { flagField, type JsonObject } from '../json-file.ts'
+import type { JsonObject } from '../json-file.ts'
+import { LLAMA_TRAITS, planGranite, planLlama, planMistral } from './llama-architecture.ts'
 
-const LLAMA: DecoderTraits = {
-  ggufName: 'llama',
-  activation: { field: 'hidden_act', value: 'silu' },
-  ropeScalings: ['none', 'linear', 'llama3', 'yarn'],
-  hasFreeHeadSize: true,
-  rotatesPartly: false,
-  requiredFlags: {},
-  defaults: { rmsEpsilon: 1e-6, ropeTheta: 10_000, hasTiedEmbeddings: false },
-}
 const QWEN2: DecoderTraits = {
-  ...LLAMA,
+  ...LLAMA_TRAITS,
   ggufName: 'qwen2',
   ropeScalings: ['none', 'linear', 'yarn'],
   hasFreeHeadSize: false,
@@ -31,22 +23,21 @@ const QWEN3: DecoderTraits = {
   ggufName: 'qwen3',
   hasFreeHeadSize: true,
   requiredFlags: { attention_bias: false },
-  defaults: { ...LLAMA.defaults, headSize: 128 },
+  defaults: { ...LLAMA_TRAITS.defaults, headSize: 128 },
 }
 const PHI3: DecoderTraits = {
-  ...LLAMA,
+  ...LLAMA_TRAITS,
   ggufName: 'phi3',
   ropeScalings: ['none', 'longrope'],
   hasFreeHeadSize: false,
   rotatesPartly: true,
   requiredFlags: { attention_bias: false },
-  defaults: { ...LLAMA.defaults, rmsEpsilon: 1e-5 },
+  defaults: { ...LLAMA_TRAITS.defaults, rmsEpsilon: 1e-5 },
 }
-const MISTRAL_WINDOW = 4096
-
 export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => ArchitecturePlan> = new Map([
-  ['LlamaForCausalLM', (config) => planLlama(config, readDecoderConfig(config, LLAMA))],
+  ['LlamaForCausalLM', planLlama],
   ['MistralForCausalLM', planMistral],
+  ['GraniteForCausalLM', planGranite],
   ['Qwen2ForCausalLM', (config) => planQwen(config, QWEN2)],
   ['Qwen3ForCausalLM', (config) => planQwen(config, QWEN3)],
   ['Gemma2ForCausalLM', planGemma2],
@@ -69,23 +60,6 @@ export function planArchitecture(config: JsonObject): ArchitecturePlan {
   const given = typeof name === 'string' ? `has the architecture ${quoted(name)}` : 'names no architecture'
   const known = [...HF_ARCHITECTURES.keys()].join(', ')
   throw badFile(config.path, `${given}; safetensors are converted for ${known}, others need a GGUF file`)
-}
-
-/** Hugging Face stores the rows of Q and K for rotating halves of a head; llama.cpp's `llama` rotates neighbours. */
-function planLlama(config: JsonObject, decoder: DecoderConfig): ArchitecturePlan {
-  const hasBias = flagField(config, 'attention_bias', false)
-  return planDecoder(decoder, {
-    layer: [
-      ...layerNorms(decoder),
-      ...attentionTensors(decoder, { hasBias, hasOutputBias: hasBias, interleavesHeads: true }),
-      ...feedForwardTensors(decoder, flagField(config, 'mlp_bias', false)),
-    ],
-  })
-}
-
-function planMistral(config: JsonObject): ArchitecturePlan {
-  const decoder = readDecoderConfig(config, LLAMA)
-  return planLlama(config, withinWindow(decoder, slidingWindow(config, MISTRAL_WINDOW)))
 }
 
 /** Qwen2 has biases on Q, K and V; Qwen3 has norms on the heads of Q and K instead. */

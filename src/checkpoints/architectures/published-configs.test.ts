@@ -65,6 +65,34 @@ const MISTRAL_7B_V0_3 = {
   vocab_size: 32_768,
 }
 
+const GRANITE_3_3_2B = {
+  ...COMMON,
+  architectures: ['GraniteForCausalLM'],
+  attention_bias: false,
+  attention_multiplier: 0.015_625,
+  bos_token_id: 0,
+  embedding_multiplier: 12,
+  eos_token_id: 0,
+  hidden_act: 'silu',
+  hidden_size: 2048,
+  intermediate_size: 8192,
+  logits_scaling: 8,
+  max_position_embeddings: 131_072,
+  mlp_bias: false,
+  model_type: 'granite',
+  num_attention_heads: 32,
+  num_hidden_layers: 40,
+  num_key_value_heads: 8,
+  pad_token_id: 0,
+  residual_multiplier: 0.22,
+  rms_norm_eps: 1e-5,
+  rope_scaling: null,
+  rope_theta: 10_000_000,
+  tie_word_embeddings: true,
+  torch_dtype: 'bfloat16',
+  vocab_size: 49_159,
+}
+
 const QWEN_2_5_0_5B = {
   ...COMMON,
   architectures: ['Qwen2ForCausalLM'],
@@ -267,6 +295,16 @@ describe('a release', () => {
       },
     ],
     [
+      'Granite 3.3 2B',
+      {
+        config: GRANITE_3_3_2B,
+        ggufName: 'granite',
+        parameters: 2_533_539_840,
+        context: 131_072,
+        rotated: 64,
+      },
+    ],
+    [
       'Qwen2.5 0.5B',
       { config: QWEN_2_5_0_5B, ggufName: 'qwen2', parameters: 494_032_768, context: 32_768, rotated: 64 },
     ],
@@ -327,6 +365,7 @@ describe('a release', () => {
         QWEN_2_5_0_5B,
         v5({ ...QWEN_2_5_0_5B, layer_types: Array(24).fill('full_attention'), sliding_window: null }),
       ],
+      [GRANITE_3_3_2B, v5(GRANITE_3_3_2B)],
       [QWEN_3_0_6B, v5({ ...QWEN_3_0_6B, layer_types: Array(28).fill('full_attention') })],
       [
         PHI_4_MINI,

@@ -15,6 +15,7 @@ import argparse
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -157,12 +158,14 @@ class Run:
 
     def load(self):
         saved = torch.load(self.path, map_location="cpu", weights_only=True)
+        layers = saved["config"]["num_hidden_layers"]
         with torch.no_grad():
             for n, p in self.params.items():
-                p.copy_(saved["model"][n])
-                self.optimizer.m[n].copy_(saved["m"][n])
+                source = re.sub(r"^layers\.(\d+)", lambda m: f"layers.{int(m[1]) % layers}", n)  # a deeper model begins with the layers repeated
+                p.copy_(saved["model"][source])
+                self.optimizer.m[n].copy_(saved["m"][source])
                 if n in self.optimizer.v:
-                    self.optimizer.v[n].copy_(saved["v"][n])
+                    self.optimizer.v[n].copy_(saved["v"][source])
         self.state = saved["state"]
         if self.args.schedule != self.state["schedule"]:
             self.state.update(step=0, seconds=0.0, steps_before=self.state["steps_before"] + self.state["step"], schedule=self.args.schedule)
@@ -281,7 +284,7 @@ def main():
     ap.add_argument("--minutes", type=float, default=600, help="minutes of training, all runs of this schedule together")
     ap.add_argument("--steps", type=int, help="a fixed number of steps instead of minutes")
     ap.add_argument("--schedule", default="1", help="a name; one that differs from the checkpoint's begins the schedule anew, with its weights")
-    ap.add_argument("--layers", type=int, default=6)
+    ap.add_argument("--layers", type=int, default=6, help="a checkpoint with fewer is continued with its layers repeated")
     ap.add_argument("--rows", type=int, help="rows of 1,024 in a step; 8 on a CPU, 128 on a GPU")
     ap.add_argument("--part", type=int, help="rows of 1,024 computed at once; 1 on a CPU, 32 on a GPU")
     ap.add_argument("--device", help="cpu or cuda; the GPU where there is one")

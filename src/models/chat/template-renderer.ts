@@ -3,8 +3,9 @@
  * the language of this machine, and an end to loops. A template comes with a checkpoint, from its author, and runs
  * in the process that serves, so how long it may compute is bounded.
  */
-import { Environment, Interpreter, Template } from '@huggingface/jinja'
+import { Environment, Template } from '@huggingface/jinja'
 import { strftime } from './strftime.ts'
+import { TemplateInterpreter } from './template-interpreter.ts'
 
 /** As Jinja's sandbox has it. */
 const MAX_RANGE = 100_000
@@ -41,7 +42,7 @@ export class TemplateRenderer {
     const range = (...bounds: RangeBounds) => toRange(budget, bounds)
     const all = { ...OPTIONAL, ...further, ...GLOBALS, range, ...variables }
     for (const [name, value] of Object.entries(all)) environment.set(name, value)
-    const text = new BoundedInterpreter(environment, budget).run(this.#program).value
+    const text = new TemplateInterpreter(environment, (steps) => budget.spend(steps)).run(this.#program).value
     if (text.length > MAX_CHARACTERS) throw new Error(`It makes more than ${MAX_CHARACTERS} characters.`)
     return text
   }
@@ -57,28 +58,6 @@ class StepBudget {
   spend(steps: number): void {
     this.#left -= steps
     if (this.#left < 0) throw new Error('It computes for too long.')
-  }
-}
-
-/** What is used of the library's class, whose own types TypeScript does not find. */
-interface JinjaInterpreter {
-  run(program: unknown): { readonly value: string }
-  evaluate(node: unknown, environment: unknown): unknown
-}
-
-const UnboundedInterpreter: new (environment: unknown) => JinjaInterpreter = Interpreter
-
-class BoundedInterpreter extends UnboundedInterpreter {
-  readonly #budget: StepBudget
-
-  constructor(environment: unknown, budget: StepBudget) {
-    super(environment)
-    this.#budget = budget
-  }
-
-  override evaluate(node: unknown, environment: unknown): unknown {
-    this.#budget.spend(1)
-    return super.evaluate(node, environment)
   }
 }
 

@@ -1,10 +1,12 @@
 // @ts-check
 /**
  * Writes a Llama-architecture GGUF with random Q4_0 weights, so that a benchmark of a realistic size needs no
- * download. It says nonsense; speed does not care. Usage: node bench/random-model.mjs 125m out.gguf
+ * download. It says nonsense; speed does not care. Usage, after npm run build: node bench/random-model.mjs 125m out.gguf
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import process from 'node:process'
+import { pathToFileURL } from 'node:url'
 import { layoutGguf, writeGguf } from '../dist/checkpoints/gguf/gguf-writer.js'
 
 /** hidden size, feed-forward size, layers, heads */
@@ -139,4 +141,16 @@ function byteCharacter(byte) {
     (b) => !((b > 32 && b < 127) || (b > 160 && b !== 173)),
   )
   return String.fromCharCode(256 + unprintable.indexOf(byte))
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [size = '', file] = process.argv.slice(2)
+  const known = Object.keys(SIZES)
+  if (!known.includes(size) || file === undefined) {
+    console.error(`Usage: node bench/random-model.mjs ${known.join('|')} FILE`)
+    process.exitCode = 2
+  } else if (existsSync(file)) {
+    console.error(`${file} exists already.`)
+    process.exitCode = 1
+  } else await writeRandomModel(/** @type {keyof typeof SIZES} */ (size), file)
 }

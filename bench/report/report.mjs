@@ -41,8 +41,8 @@ npm run bench -- --against llama-server=PATH --size 1.1b --scenario steady-1,ste
 npm run bench:quick                                                # ratios only, under 90 s
 \`\`\`
 
-The peer is llama-server of the same llama.cpp commit as our libraries. Its sources are a git bundle inside the tarball of
-the npm package \`node-llama-cpp\`, which is fetched and never installed. On 2 cores it builds in about ten minutes; the
+The peer is llama-server of the same llama.cpp release as our libraries. Its sources are a git bundle of one commit, with a hash
+of its own, inside the tarball of the npm package \`node-llama-cpp\`, which is fetched and never installed. On 2 cores it builds in about ten minutes; the
 flags name the instructions because a native build crashes on some virtual machines:
 
 \`\`\`sh

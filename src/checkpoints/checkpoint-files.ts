@@ -38,6 +38,8 @@ export interface HfFiles {
   /** Read when they exist. */
   readonly tokenizerConfigPath: string
   readonly generationConfigPath: string
+  /** README.md. */
+  readonly modelCardPath: string
   readonly chatTemplatePath: string
   readonly processorTemplatePath: string
   readonly sentencePiecePath: string
@@ -73,6 +75,7 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
     tokenizerPath,
     tokenizerConfigPath: join(dirname(tokenizerPath), 'tokenizer_config.json'),
     generationConfigPath: join(dirname(configPath), 'generation_config.json'),
+    modelCardPath: join(dirname(configPath), 'README.md'),
     chatTemplatePath: join(dirname(tokenizerPath), 'chat_template.jinja'),
     processorTemplatePath: join(dirname(tokenizerPath), 'chat_template.json'),
     sentencePiecePath: join(dirname(tokenizerPath), 'tokenizer.model'),

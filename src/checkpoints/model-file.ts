@@ -16,7 +16,7 @@ import { isFile, readJsonObject } from './json-file.ts'
 import { weightFiles } from './safetensors/safetensors-file.ts'
 
 /** Part of every key: raised whenever the converter writes something else for the same input. */
-const CONVERTER_VERSION = 4
+const CONVERTER_VERSION = 5
 
 export interface ResolveOptions extends CheckpointPaths {
   readonly dataDir: string
@@ -86,6 +86,7 @@ async function sourcesOf(files: HfFiles): Promise<readonly (string | null)[]> {
   const optionalPaths = [
     files.tokenizerConfigPath,
     files.generationConfigPath,
+    files.modelCardPath,
     files.chatTemplatePath,
     files.processorTemplatePath,
     files.sentencePiecePath,

@@ -8,6 +8,7 @@ import { badFile, quoted } from '../file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
+import { generalMetadata } from './general-metadata.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { matryoshkaMetadata, poolingMetadata } from '../architectures/pooling.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
@@ -69,6 +70,7 @@ export async function planConversion(
     tokenizer: await readJsonObject(source.tokenizerPath),
     tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
     generationConfig: await readOptionalJsonObject(source.generationConfigPath),
+    modelCard: await readOptionalText(source.modelCardPath),
     chatTemplate: await readOptionalText(source.chatTemplatePath),
     processorTemplate: await readOptionalJsonObject(source.processorTemplatePath),
     pieceModel: await readOptionalBytes(source.sentencePiecePath),
@@ -78,6 +80,7 @@ export async function planConversion(
     ['general.type', gguf.string('model')],
     ['general.file_type', gguf.uint32(FILE_TYPE_IDS[mostCommonType(tensors) ?? 'F32'])],
     ['general.quantization_version', gguf.uint32(2)],
+    ...generalMetadata({ ...files, architecture: architecture.ggufName }, tensors),
     ...architecture.metadata,
     ...matryoshkaMetadata(config),
     ...poolingMetadata(architecture, await readOptionalJsonObject(source.poolingConfigPath)),

@@ -27,6 +27,8 @@ describe('a converted checkpoint', () => {
     )
     expect(metadata).toMatchObject({
       'general.file_type': 1,
+      'general.name': 'llama 1.0K',
+      'general.size_label': '1.0K',
       'llama.block_count': 2,
       'llama.attention.head_count': 2,
       'llama.attention.head_count_kv': 1,

@@ -14,6 +14,7 @@ export interface ChosenFiles {
 
 /** Files beside the weights; each is taken where it exists. */
 const COMPANIONS = new Set([
+  'README.md',
   'config.json',
   'generation_config.json',
   'tokenizer.json',

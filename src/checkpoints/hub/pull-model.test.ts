@@ -110,6 +110,7 @@ describe('what is pulled', () => {
     expect(found).toBe(repoFolder(scene, 'snapshots', COMMIT, 'model.safetensors'))
     expect(hashOf(found)).toBe(HASH)
     expect(snapshot(scene)).toEqual([
+      'README.md',
       'chat_template.jinja',
       'config.json',
       'generation_config.json',
@@ -162,7 +163,7 @@ describe('what is pulled', () => {
     const found = await scene.pull('hf:acme/tiny', { env: { ...scene.env, HF_TOKEN: 'hf_abc' } })
     expect(found).toBe(repoFolder(scene, 'snapshots', COMMIT, 'model.safetensors'))
     expect(hashOf(found)).toBe(HASH)
-    expect(snapshot(scene)).toHaveLength(6)
+    expect(snapshot(scene)).toHaveLength(7)
     expect(
       scene.hub.requests.filter(({ server, authorization }) => server === 'storage' && authorization),
     ).toEqual([])

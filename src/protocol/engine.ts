@@ -22,6 +22,7 @@
  * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
  */
 import type { ErrorCode } from '../core/errors.ts'
+import type { AdapterOptions, OpenedAdapter } from './adapter.ts'
 import type { Chat } from './chat.ts'
 import type { Constraint } from './constraint.ts'
 
@@ -124,6 +125,8 @@ export interface EngineRequest {
   readonly choices?: number
   readonly options: SequenceOptions
   readonly place: QueuePlace
+  /** The adapter that its sequences are computed with; see `Engine.openAdapter`. @default none */
+  readonly adapterId?: number
 }
 
 /** Texts of which an engine of embeddings computes one vector each. */
@@ -401,6 +404,14 @@ export interface Engine {
    * their number: they are read in one go.
    */
   detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string>
+  /**
+   * The same weights with a LoRA adapter, as an engine of its own that shares this one's slots; closing it frees the adapter.
+   * Absent where none are taken.
+   * @throws ServiceError `model_not_loadable`, `engine_unavailable`
+   */
+  openAdapter?(adapter: AdapterOptions, signal: AbortSignal): Promise<Engine>
+  /** Of an engine that `openAdapter` gave; absent of any other. */
+  readonly adapter?: OpenedAdapter
   info(): ModelInfo
   status(): EngineStatus
   /** Engine processes that take clients from other processes; absent where there are none. */

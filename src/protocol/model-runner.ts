@@ -3,6 +3,7 @@
  * Implemented by llama.cpp and by the passthrough model. Called from the step loop only, never concurrently.
  */
 import type { ServiceError } from '../core/errors.ts'
+import type { NumberedAdapter } from './adapter.ts'
 import type { Constraint } from './constraint.ts'
 import type { EndRules, ModelInfo, Sampling, TextPrompt, TokenLogprob } from './engine.ts'
 
@@ -28,6 +29,8 @@ export interface SlotStart {
   readonly topLogprobs?: number
   /** Of the constraint that its text keeps to; see `ConstraintCompiler`. @default none */
   readonly matcherId?: number
+  /** What it is computed with, from its first token on. @default none */
+  readonly adapterId?: number
   /** Tokens at the start of the prompt whose KV cache is kept; the rest of the slot's cache is dropped. */
   readonly cachedTokens: number
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
@@ -86,6 +89,8 @@ export interface BeamStart {
   readonly sampling: Sampling
   /** As for a slot. */
   readonly endRules?: EndRules
+  /** As for a slot. */
+  readonly adapterId?: number
 }
 
 /** What one group computes in a step, and how many candidates it needs after it. */
@@ -217,6 +222,15 @@ export interface ConstraintCompiler {
   drop(matcherId: number): void
 }
 
+/** The adapters that sequences may be computed with. Called between steps only. */
+export interface AdapterStore {
+  has(adapterId: number): boolean
+  /** Does nothing where it is there already. @throws ServiceError `model_not_loadable` */
+  load(adapter: NumberedAdapter): void
+  /** No sequence with it runs, or will. */
+  free(adapterId: number): void
+}
+
 /** What both loops ask of their runner: what the model is, and its tokens. */
 export interface Runner {
   info(): ModelInfo
@@ -257,6 +271,8 @@ export interface ModelRunner extends Runner {
   isEndOfGeneration(tokenId: number): boolean
   /** Absent where texts cannot be constrained. */
   readonly constraints?: ConstraintCompiler
+  /** Absent where the model takes none. */
+  readonly adapters?: AdapterStore
   /** Null where beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
   /** Allocates the beams' KV cache on first use, while steps go on; null once it is there. @throws ServiceError when there is no memory for it. */

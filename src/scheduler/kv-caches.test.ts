@@ -30,6 +30,7 @@ const operation = fc.oneof(
       isSeeded: fc.boolean(),
       hasStop: fc.boolean(),
       account: fc.nat(2),
+      adapter: fc.nat(2),
     }),
   },
   {
@@ -90,12 +91,13 @@ describe('the KV caches', () => {
           for (const op of operations) {
             clock.advance(700)
             if (op.kind === 'add') {
-              const { numBeams, promptTokens, maxNewTokens, from, isSeeded, hasStop, account } = op
+              const { numBeams, promptTokens, maxNewTokens, from, isSeeded, hasStop, account, adapter } = op
               const request = createRequest(reqId, {
                 numBeams,
                 promptTokens,
                 maxNewTokens,
                 from: from * 1000,
+                ...(adapter > 0 && { adapterId: adapter }),
                 sampling: { ...GREEDY, seed: isSeeded ? 1 : null },
                 stopStrings: hasStop ? ['hoc'] : [],
                 place: {

@@ -212,8 +212,8 @@ export class RunningBatch {
     const hasTiers = schedulePolicy === 'priority'
     if (!canCopySlots || sequence.needsFixedChunks) return false
     // A prompt of its own tier or a higher one is computed before it in any case, so waiting makes no prompt later.
-    return this.#running.some(({ isPrefilling, promptTokenIds, place }) => {
-      if (!this.#slots.isOpenTo(sequence.place.accountId, place)) return false
+    return this.#running.some(({ isPrefilling, promptTokenIds, place, owner }) => {
+      if (!this.#slots.isOpenTo(sequence.owner, owner)) return false
       if (!isPrefilling || (hasTiers && place.priorityClass < sequence.place.priorityClass)) return false
       return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
     })
@@ -237,6 +237,7 @@ export class RunningBatch {
       ...(sequence.endRules !== null && { endRules: sequence.endRules }),
       ...(sequence.topLogprobs !== null && { topLogprobs: sequence.topLogprobs }),
       ...(sequence.matcherId !== null && { matcherId: sequence.matcherId }),
+      ...(sequence.adapterId !== null && { adapterId: sequence.adapterId }),
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
       ...(host !== null && { host }),

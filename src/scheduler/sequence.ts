@@ -41,8 +41,17 @@ export interface ScheduledRequest {
   readonly shownTokens?: ReadonlyMap<number, Uint8Array>
   /** Above 1 a beam search. @default 1 */
   readonly numBeams?: number
+  /** What it is computed with. @default none */
+  readonly adapterId?: number
   /** @default the lowest class, priority 0, one account for all */
   readonly place?: QueuePlace
+}
+
+/** Whose keys and values a KV cache holds: what decides, beside the tokens, who else may use them. */
+export interface PrefixOwner {
+  readonly accountId: string
+  /** Null for the model's own weights. */
+  readonly adapterId: number | null
 }
 
 export const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
@@ -59,6 +68,7 @@ export class Sequence {
   readonly endRules: EndRules | null
   readonly matcherId: number | null
   readonly numBeams: number
+  readonly adapterId: number | null
   readonly place: QueuePlace
   readonly arrivalMs: number
   /** Position among all arrivals; breaks every tie. */
@@ -97,10 +107,16 @@ export class Sequence {
     this.endRules = request.endRules ?? null
     this.matcherId = request.matcherId ?? null
     this.numBeams = request.numBeams ?? 1
+    this.adapterId = request.adapterId ?? null
     this.assembler = new TextAssembler(this.stopStrings)
     this.shownTokens = request.shownTokens ?? null
     this.topLogprobs = request.topLogprobs ?? null
     this.logprobs = this.topLogprobs === null ? null : new TextLogprobs()
+  }
+
+  /** Of what it leaves in a KV cache. */
+  get owner(): PrefixOwner {
+    return { accountId: this.place.accountId, adapterId: this.adapterId }
   }
 
   get promptTokens(): number {

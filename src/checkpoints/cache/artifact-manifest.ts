@@ -71,6 +71,7 @@ export async function touchEntry(path: string): Promise<void> {
 
 /** The engine, which touches its cache entry until it is closed, because it may have to open the file again. */
 export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
+  const openAdapter = engine.openAdapter?.bind(engine)
   const timer = setInterval(() => void touchEntry(modelPath), TOUCH_MS).unref()
   return {
     generate: (request, signal) => engine.generate(request, signal),
@@ -78,6 +79,7 @@ export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
     detokenize: (tokenIds, signal) => engine.detokenize(tokenIds, signal),
     info: () => engine.info(),
     status: () => engine.status(),
+    ...(openAdapter && { openAdapter }),
     replicas: () => engine.replicas?.() ?? [],
     close: async () => {
       clearInterval(timer)

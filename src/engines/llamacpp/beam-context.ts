@@ -7,6 +7,7 @@ import { InvariantError, ServiceError } from '../../core/errors.ts'
 import type { BeamChoice, BeamPlan, BeamRoom, BeamRun } from '../../protocol/model-runner.ts'
 import { BeamSampler } from './sampling/beam-sampling.ts'
 import { lateTokensOf } from './sampling/logit-adjustments.ts'
+import type { ActiveAdapter, Adapters } from './lora/adapters.ts'
 import type { Bindings } from './ffi/bindings.ts'
 import type { Candidates } from './sampling/candidates.ts'
 import { Context, type ContextOptions } from './context.ts'
@@ -18,6 +19,12 @@ import type { Model } from './model.ts'
 const MAX_BEAMS = 8
 /** Seats that the scheduler keeps for higher tiers: a search of theirs need not wait for the end of another. */
 const RESERVED_SEATS = MAX_BEAMS
+
+/** What the runner's slots use too. */
+interface BeamTools {
+  readonly scratch: Candidates
+  readonly adapters: Pick<Adapters, 'get'>
+}
 
 interface BeamContextOptions extends Omit<ContextOptions, 'sharedTokens'> {
   readonly isOnCpu: boolean
@@ -42,6 +49,8 @@ export class BeamContext {
   /** By a group's first seat; null before its first group. */
   readonly #samplers: (BeamSampler | null)[] = Array.from({ length: MAX_BEAMS + RESERVED_SEATS }, () => null)
 
+  /** By a group's first seat; absent where it has none. */
+  readonly #adapters = new Map<number, ActiveAdapter>()
   readonly #endTokenIds: readonly number[]
 
   private constructor(context: Context, endTokenIds: readonly number[]) {
@@ -71,27 +80,50 @@ export class BeamContext {
   }
 
   /** Returns the choices of each group that has beams, in the order of the plan. */
-  execute({ drops, starts, forks, groups }: BeamPlan, scratch: Candidates): BeamChoice[][] {
+  execute({ drops, starts, forks, groups }: BeamPlan, { scratch, adapters }: BeamTools): BeamChoice[][] {
     for (const seat of drops) this.#empty(seat)
-    for (const { seat, sampling, promptTokenIds, endRules } of starts) {
+    for (const { seat, sampling, promptTokenIds, endRules, adapterId } of starts) {
+      if (adapterId === undefined) this.#adapters.delete(seat)
+      else this.#adapters.set(seat, adapters.get(adapterId))
       const lateTokens = lateTokensOf(endRules, this.#endTokenIds)
       this.#samplers[seat] = new BeamSampler(sampling, promptTokenIds, lateTokens)
     }
     for (const { from, to } of forks) this.#context.copySlot(from, to)
+    const choices = new Map<BeamRun, BeamChoice[]>()
+    const adapterOf = ({ seat }: BeamRun): ActiveAdapter | null => this.#adapters.get(seat) ?? null
+    for (const adapter of new Set(groups.map(adapterOf))) {
+      this.#context.useAdapter(adapter)
+      const own = groups.filter((group) => adapterOf(group) === adapter)
+      this.#decode(own, (group, rows) => choices.set(group, this.#choose(group, rows, scratch)))
+    }
+    return groups.flatMap((group) => {
+      const own = choices.get(group)
+      return own === undefined ? [] : [own]
+    })
+  }
+
+  /** No group is computed with an adapter from now on until it is said again. */
+  useAdapter(adapter: ActiveAdapter | null): void {
+    this.#context.useAdapter(adapter)
+  }
+
+  /** Computes groups of one adapter; gives the logits of each that has beams, which are valid until the next decode. */
+  #decode(
+    groups: readonly BeamRun[],
+    onLogits: (group: BeamRun, rows: readonly Float32Array[]) => void,
+  ): void {
     // The seats are the slots of this context.
     this.#context.decode(
       groups.flatMap(({ runs }) => runs.map(({ seat, ...run }) => ({ ...run, slotId: seat }))),
     )
-
     const choosing = groups.filter(({ beams }) => beams.length > 0)
-    if (choosing.length === 0) return []
+    if (choosing.length === 0) return
     const logits = this.#context.logits()
     let row = 0
-    return choosing.map((group) => {
-      const rows = logits.slice(row, row + group.beams.length)
+    for (const group of choosing) {
+      onLogits(group, logits.slice(row, row + group.beams.length))
       row += group.beams.length
-      return this.#choose(group, rows, scratch)
-    })
+    }
   }
 
   close(): void {

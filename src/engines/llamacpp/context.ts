@@ -5,11 +5,12 @@
 import { InvariantError, StartError } from '../../core/errors.ts'
 import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
+import type { ActiveAdapter } from './lora/adapters.ts'
 import { Batch } from './batch.ts'
 import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
 import { MAX_STEP_TOKENS, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
-import type { ContextParams, Pointer } from './ffi/structs.ts'
+import type { ContextParams, NativeBatch, Pointer } from './ffi/structs.ts'
 
 const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
@@ -42,6 +43,10 @@ export class Context {
   readonly #maxThreads: number
   /** Of the last step. */
   #threads: number
+  /** What decodes are for; null for the model's own weights. */
+  #adapter: ActiveAdapter | null = null
+  /** Whether the next decode plans its memory anew, and would say so in a dozen lines. */
+  #isReplanned = false
   /** Rows of logits that there is always room for; llama.cpp makes more room when a step wants more. */
   readonly #leastRows: number
   /** Rows of logits that the last step wanted. */
@@ -112,6 +117,21 @@ export class Context {
     if (read !== bytes) throw new InvariantError(`Slot ${slotId} took ${read} of ${bytes} bytes of a copy.`)
   }
 
+  /** Every decode from now on is computed with this adapter; null is the model's own weights. A change costs a few milliseconds. */
+  useAdapter(adapter: ActiveAdapter | null): void {
+    if (adapter === this.#adapter) return
+    const handles = BigUint64Array.from(adapter === null ? [] : [adapter.handle])
+    const scales = Float32Array.from(adapter === null ? [] : [adapter.scale])
+    this.#api.setAdapters(this.#context, handles, handles.length, scales)
+    this.#adapter = adapter
+    this.#isReplanned = true
+  }
+
+  /** What decodes are computed with now. */
+  get adapter(): ActiveAdapter | null {
+    return this.#adapter
+  }
+
   clear(): void {
     this.#api.memoryClear(this.#memory, false)
   }
@@ -123,8 +143,14 @@ export class Context {
       this.#threads = threads
     }
     this.#wantedRows = runs.reduce(countRows, 0)
-    const status = this.#api.decode(this.#context, this.#batch.fill(runs))
+    const status = this.#run(this.#batch.fill(runs))
     if (status !== 0) throw new InvariantError(`llama_decode failed with status ${status}.`)
+  }
+
+  #run(batch: NativeBatch): number {
+    if (!this.#isReplanned) return this.#api.decode(this.#context, batch)
+    this.#isReplanned = false
+    return this.#api.silently(() => this.#api.decode(this.#context, batch))
   }
 
   /**

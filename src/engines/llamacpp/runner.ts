@@ -20,6 +20,7 @@ import {
 } from '../../protocol/model-runner.ts'
 import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { GrammarPool } from '../constraints/grammar-pool.ts'
+import { type ActiveAdapter, Adapters } from './lora/adapters.ts'
 import { BaseRunner, type BaseRunnerOptions } from './base-runner.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
@@ -84,6 +85,12 @@ interface SampledRun extends VerifiedDraft {
   readonly logprobs: readonly SampledLogprob[]
 }
 
+/** Runs that are computed in one decode. */
+interface RunGroup {
+  readonly adapter: ActiveAdapter | null
+  readonly runs: readonly SlotRun[]
+}
+
 interface LlamaRunnerOptions extends BaseRunnerOptions {
   readonly isOnCpu: boolean
 }
@@ -97,6 +104,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly beamRoom: BeamRoom | null
   readonly hostRoom: HostRoom | null
   readonly constraints: GrammarPool
+  readonly adapters: Adapters
   readonly #api: Bindings
   readonly #options: LlamaRunnerOptions
   readonly #model: Model
@@ -115,6 +123,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly #meters = new Map<number, LogprobMeter>()
   /** By slot; null where its text has no constraint. */
   readonly #masks: (TokenMask | null)[] = []
+  /** By slot; absent where its sequence has none. */
+  readonly #slotAdapters = new Map<number, ActiveAdapter>()
 
   constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
     super(api, model, options)
@@ -127,6 +137,10 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
     this.#copies = new HostCopies(this.#context)
+    this.adapters = new Adapters(api, model, () => {
+      this.#context.useAdapter(null)
+      this.#beamContext?.useAdapter(null)
+    })
     const { canTrim, sizes } = this.#warmUp()
     this.canReusePrefixes = canTrim
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
@@ -197,18 +211,20 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     const output = { ...this.#compute(runs), ...(saved.length > 0 && { saved }) }
     if (beams === undefined) return output
     if (this.#beamContext === null) throw new InvariantError('Beams run before there is a KV cache for them.')
-    return { ...output, beamChoices: this.#beamContext.execute(beams, this.#scratch) }
+    const beamChoices = this.#beamContext.execute(beams, { scratch: this.#scratch, adapters: this.adapters })
+    return { ...output, beamChoices }
   }
 
   /**
-   * Runs of one length at a time: llama.cpp would cut a mixed batch into such parts too, but then all of them pay for the
+   * Runs of one adapter and one length at a time. A decode has one adapter for all its tokens; and llama.cpp would cut a mixed batch into such parts too, but then all of them pay for the
    * longest context among them, a stream's token for the long prompt beside it.
    */
   #compute(runs: StepPlan['runs']): StepOutput {
     const sampled = new Map<SlotRun, SampledRun>()
     const times = { decodeMs: 0, promptMs: 0 }
-    for (const equals of groupByLength(runs)) {
+    for (const { adapter, runs: equals } of this.#groups(runs)) {
       const startedMs = performance.now()
+      this.#context.useAdapter(adapter)
       const isGeneration = equals.every(isDecodeRun)
       this.#decode(equals, isGeneration)
       this.#sampleEach(equals, sampled)
@@ -221,6 +237,19 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
       ...(this.#meters.size > 0 && { logprobs: inOrder.map(({ logprobs }) => logprobs) }),
       times,
     }
+  }
+
+  /** Those of the adapter that the step before ended with come first: a change takes time. */
+  #groups(runs: readonly SlotRun[]): readonly RunGroup[] {
+    if (this.#slotAdapters.size === 0) return groupsOf(null, runs)
+    const byAdapter = new Map<ActiveAdapter | null, SlotRun[]>([[this.#context.adapter, []]])
+    for (const run of runs) {
+      const adapter = this.#slotAdapters.get(run.slotId) ?? null
+      const group = byAdapter.get(adapter)
+      if (group === undefined) byAdapter.set(adapter, [run])
+      else group.push(run)
+    }
+    return [...byAdapter].flatMap(([adapter, own]) => groupsOf(adapter, own))
   }
 
   #decode(runs: readonly SlotRun[], isGeneration: boolean): void {
@@ -290,7 +319,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
 
   /** Gives what was copied to host memory before. */
   #start(start: SlotStart): SavedCopy | null {
-    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId } = start
+    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId, adapterId } = start
     const { cachedTokens, copyFromSlotId, host } = start
     const saved = host === undefined ? null : this.#copies.apply(slotId, host)
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
@@ -302,6 +331,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     )
     if (topLogprobs === undefined) this.#meters.delete(slotId)
     else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))
+    if (adapterId === undefined) this.#slotAdapters.delete(slotId)
+    else this.#slotAdapters.set(slotId, this.adapters.get(adapterId))
     this.#masks[slotId] = matcherId === undefined ? null : new TokenMask(this.constraints.start(matcherId))
     return saved
   }
@@ -325,15 +356,15 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   }
 }
 
-/** The shortest first, so that the streams' tokens come before prompts. */
-function groupByLength(runs: readonly SlotRun[]): readonly SlotRun[][] {
+/** By length, the shortest first, so that the streams' tokens come before prompts. */
+function groupsOf(adapter: ActiveAdapter | null, runs: readonly SlotRun[]): readonly RunGroup[] {
   const groups = new Map<number, SlotRun[]>()
   for (const run of runs) {
     const group = groups.get(run.tokenIds.length)
     if (group === undefined) groups.set(run.tokenIds.length, [run])
     else group.push(run)
   }
-  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
+  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => ({ adapter, runs: group }))
 }
 
 function workOf(runs: readonly SlotRun[]): StepWork {

@@ -5,6 +5,8 @@
 import { systemClock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
 import { wholePercents } from '../../core/text/whole-percents.ts'
+import type { EmbeddingRunner } from '../../protocol/embedding-runner.ts'
+import type { ModelRunner } from '../../protocol/model-runner.ts'
 import { exitAtOnce } from '../child/exit-at-once.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
 import { openEmbeddingRunner } from '../llamacpp/embeddings/embedding-runner.ts'
@@ -32,8 +34,23 @@ async function main(options: EngineProcessOptions): Promise<void> {
       exitAtOnce(BROKEN_EXIT_CODE)
     },
   })
+  loadAdapters(runner, options.adapters ?? [])
   await server.listen(options.socketPath)
   tell({ type: 'ready', info: runner.info() })
+}
+
+/** Those that cannot be loaded again are missing to their own requests only. */
+function loadAdapters(
+  runner: ModelRunner | EmbeddingRunner,
+  adapters: NonNullable<EngineProcessOptions['adapters']>,
+): void {
+  for (const adapter of adapters) {
+    try {
+      if ('adapters' in runner) runner.adapters?.load(adapter)
+    } catch (error) {
+      process.stderr.write(`adapter '${adapter.modelId}' is missing: ${String(error)}\n`)
+    }
+  }
 }
 
 try {

@@ -77,8 +77,12 @@ export class BeamGroup {
   }
 
   start(): BeamStart {
-    const { promptTokenIds, sampling, endRules } = this.sequence
-    return { seat: this.#firstSeat, promptTokenIds, sampling, ...(endRules !== null && { endRules }) }
+    const { promptTokenIds, sampling, endRules, adapterId } = this.sequence
+    return {
+      ...{ seat: this.#firstSeat, promptTokenIds, sampling },
+      ...(endRules !== null && { endRules }),
+      ...(adapterId !== null && { adapterId }),
+    }
   }
 
   /** Changes of its seats before they run again; returned once. */

@@ -190,6 +190,22 @@ describe('the scope of prefixes', () => {
   )
 
   it.each([
+    ['computed with the same adapter', 7, LENGTH],
+    ['computed with another adapter', 8, 0],
+    ['computed without one', undefined, 0],
+  ] as const)('a prompt waits for what is %s, or does not', (_, adapterId, cachedTokens) => {
+    const scheduler = new ContinuousBatchScheduler({
+      ...{ maxBatchSize: 2, maxSeqLen: 4096, schedulePolicy: 'fcfs', clock: new VirtualClock() },
+      canCopySlots: true,
+    })
+    const ofFirst = adapterId === undefined ? {} : { adapterId }
+    scheduler.add({ ids: [...talk(1), 0], reqId: 0, maxNewTokens: 1, ...ofFirst })
+    scheduler.add({ ids: [...talk(1), 1], reqId: 1, maxNewTokens: 1, adapterId: 7 })
+    const starts = finish(scheduler).filter(({ type, reqId }) => type === 'sequence-start' && reqId === 1)
+    expect(starts).toMatchObject([{ cachedTokens }])
+  })
+
+  it.each([
     ['shared', LENGTH],
     ['account', 0],
   ] as const)('%s: a prompt waits for what another account computes, or does not', (scope, cachedTokens) => {

@@ -4,13 +4,13 @@
  * Invariant: `heldBytes` never passes `maxBytes`, not even between two moves of one start.
  */
 import type { HostRoom } from '../../protocol/model-runner.ts'
-import { checkRule } from '../sequence.ts'
+import { checkRule, type PrefixOwner } from '../sequence.ts'
 
 /** What a slot or an entry holds, from position 0. */
 export interface CachedPrefix {
   readonly cachedTokenIds: ArrayLike<number>
-  /** Account of the sequence that computed it. */
-  readonly accountId: string
+  /** Of the sequence that computed it. */
+  readonly owner: PrefixOwner
   /** It can be cut to this many tokens or more, and to none. */
   readonly leastCut: number
 }
@@ -69,7 +69,7 @@ export class HostCache {
     this.#entries.set(entryId, {
       entryId,
       cachedTokenIds: Int32Array.from(content.cachedTokenIds),
-      accountId: content.accountId,
+      owner: content.owner,
       leastCut: windowTokens !== null && tokens >= windowTokens ? tokens : content.leastCut,
       bytes,
     })

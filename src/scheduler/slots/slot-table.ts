@@ -7,7 +7,7 @@
 import type { PrefixCacheScope } from '../../core/prefix-cache-scope.ts'
 import type { HostMoves, HostRoom, SavedCopy } from '../../protocol/model-runner.ts'
 import { type CachedPrefix, HostCache, type HostEntry } from './host-cache.ts'
-import { checkRule, type Sequence } from '../sequence.ts'
+import { checkRule, type PrefixOwner, type Sequence } from '../sequence.ts'
 import { TILE_TOKENS } from './slot-runs.ts'
 
 /** Shorter common prefixes choose no slot and are not copied: a copy costs as much as computing them. */
@@ -20,12 +20,14 @@ const MOST_OF_A_TILE = 48
 /** Reading an entry back takes as long as computing at most this share of its tokens; less of it is computed again. */
 const LEAST_RESTORED_SHARE = 1 / 8
 
+const NO_OWNER: PrefixOwner = { accountId: '', adapterId: null }
+
 export interface Slot extends CachedPrefix {
   readonly slotId: number
   sequence: Sequence | null
   /** Tokens in the KV cache, from position 0. */
   cachedTokenIds: number[]
-  accountId: string
+  owner: PrefixOwner
   leastCut: number
   lastUsedOrder: number
 }
@@ -77,7 +79,7 @@ export class SlotTable {
       slotId,
       sequence: null,
       cachedTokenIds: [],
-      accountId: '',
+      owner: NO_OWNER,
       leastCut: 0,
       lastUsedOrder: 0,
     }))
@@ -102,7 +104,7 @@ export class SlotTable {
     const holder = restore ?? copyFrom ?? slot
     slot.cachedTokenIds = Array.from(holder.cachedTokenIds).slice(0, cachedTokens)
     slot.leastCut = cachedTokens === 0 ? 0 : holder.leastCut
-    slot.accountId = sequence.place.accountId
+    slot.owner = sequence.owner
     slot.sequence = sequence
     return moves
   }
@@ -110,7 +112,7 @@ export class SlotTable {
   #moveToHost({ slot, restore, isSaved, cachedTokens }: SlotChoice): HostMoves | null {
     if (this.#host === null) return null
     const isContinued = (entry: HostEntry): boolean =>
-      this.isOpenTo(slot.accountId, entry) && isPrefixOf(entry.cachedTokenIds, slot.cachedTokenIds)
+      this.isOpenTo(slot.owner, entry.owner) && isPrefixOf(entry.cachedTokenIds, slot.cachedTokenIds)
     const saved = isSaved ? this.#host.save(slot, isContinued, restore) : null
     if (saved === null && restore === null) return null
     const isForgotten = restore !== null && restore.cachedTokenIds.length - cachedTokens < MIN_SHARED_TOKENS
@@ -148,9 +150,10 @@ export class SlotTable {
     slot.lastUsedOrder = ++this.#useOrder
   }
 
-  /** Whether a prompt of one account may use what a sequence of another has computed. */
-  isOpenTo(accountId: string, { accountId: owner }: Pick<CachedPrefix, 'accountId'>): boolean {
-    return this.#options.scope !== 'account' || accountId === owner
+  /** Whether a prompt of one owner may use what a sequence of another has computed. */
+  isOpenTo(one: PrefixOwner, other: PrefixOwner): boolean {
+    const isOfScope = this.#options.scope !== 'account' || one.accountId === other.accountId
+    return isOfScope && one.adapterId === other.adapterId
   }
 
   /** The best slot for a sequence; null when no slot is free. */
@@ -193,15 +196,15 @@ export class SlotTable {
     if (this.#host === null || slot.cachedTokenIds.length - keptTokens < MIN_SHARED_TOKENS) return false
     const holds = (other: CachedPrefix): boolean =>
       other !== slot &&
-      this.isOpenTo(slot.accountId, other) &&
+      this.isOpenTo(slot.owner, other.owner) &&
       other.leastCut <= slot.cachedTokenIds.length &&
       isPrefixOf(slot.cachedTokenIds, other.cachedTokenIds)
     return !this.slots.some(holds) && !Array.from(this.#host.entries()).some(holds)
   }
 
   /** Tokens that a prompt may take from a slot or an entry. */
-  #sharedTokens({ promptTokenIds, place }: Sequence, holder: CachedPrefix): number {
-    if (!this.isOpenTo(place.accountId, holder)) return 0
+  #sharedTokens({ promptTokenIds, owner }: Sequence, holder: CachedPrefix): number {
+    if (!this.isOpenTo(owner, holder.owner)) return 0
     const tokens = sharedPrefix(promptTokenIds, holder.cachedTokenIds)
     return tokens < holder.leastCut ? 0 : tokens
   }

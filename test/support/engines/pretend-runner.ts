@@ -1,6 +1,7 @@
 /**
  * A runner that computes nothing but keeps the books of both KV caches as llama.cpp does, and throws when a plan asks for
- * what they do not allow: a gap, a fork over something, a cell that nobody owns, more cells than there are.
+ * what they do not allow: a gap, a fork over something, a cell that nobody owns, more cells than there are, a token that
+ * another adapter has computed.
  */
 import { verifyDraft, type VerifiedDraft } from '../../../src/engines/llamacpp/sampling/draft-verification.ts'
 import type {
@@ -34,6 +35,8 @@ export class PretendRunner {
   readonly #options: PretendRunnerOptions
   readonly #slots: number[][]
   readonly #seats: Cell[][]
+  /** By slot. */
+  readonly #adapters = new Map<number, number>()
   readonly #prompts = new Map<number, ArrayLike<number>>()
   /** What is copied to host memory. */
   readonly #copies = new Map<number, readonly number[]>()
@@ -48,7 +51,8 @@ export class PretendRunner {
   }
 
   execute({ starts, runs, beams }: StepPlan): StepOutput {
-    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId, host } of starts) {
+    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId, host, adapterId = 0 } of starts) {
+      this.#adapters.set(slotId, adapterId)
       if (host !== undefined) this.#moveToHost(slotId, host)
       if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
       const slot = this.#slot(slotId)
@@ -56,7 +60,7 @@ export class PretendRunner {
       must(this.#mayCut(slot.length, cachedTokens), `slot ${slotId} is not cut`)
       slot.length = cachedTokens
       must(
-        slot.every((tokenId, i) => tokenId === promptTokenIds[i]),
+        slot.every((cell, i) => cell === cellOf(promptTokenIds[i] ?? -1, adapterId)),
         `slot ${slotId} holds the prompt`,
       )
     }
@@ -65,7 +69,7 @@ export class PretendRunner {
       const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } = run
       const slot = this.#slot(slotId)
       must(slot.length === position, `slot ${slotId} goes on where it stands`)
-      slot.push(...Array.from(tokenIds))
+      slot.push(...Array.from(tokenIds, (tokenId) => cellOf(tokenId, this.#adapters.get(slotId) ?? 0)))
       if (!wantsToken) continue
       const certain = slot.length - draftTokens
       const outcome = verifyDraft(run, (index) => this.#options.nextToken(0, slot.slice(0, certain + index)))
@@ -156,6 +160,11 @@ export class PretendRunner {
   #seat(seat: number): Cell[] {
     return this.#seats[seat] ?? fail(`there is a seat ${seat}`)
   }
+}
+
+/** What a slot holds of a token: without an adapter its own number. */
+function cellOf(tokenId: number, adapterId: number): number {
+  return tokenId + adapterId * 1_000_000
 }
 
 function must(isTrue: boolean, rule: string): void {

@@ -57,7 +57,7 @@ interface Values extends Record<'int32' | 'int64' | 'uint32' | 'size' | 'float32
   optionalText: string | null
   pointer: Pointer
   optionalPointer: Pointer | null
-  buffer: Uint8Array | Int32Array
+  buffer: Uint8Array | Int32Array | Float32Array | BigUint64Array
   modelParams: ModelParams
   contextParams: ContextParams
   quantizeParams: QuantizeParams
@@ -109,11 +109,25 @@ export function bind(libraries: Libraries) {
   const ggml = functionsOf(libraries.ggml)
   const llama = functionsOf(libraries.llama)
   const asyncLlama = asyncFunctionsOf(libraries.llama)
+  const setLog = llama('llama_log_set', 'void', 'optionalPointer', 'optionalPointer')
+  /** Takes two pointers, reads neither, and returns true: it can stand for a log that throws lines away. */
+  const doNothing = koffi.address(libraries.llama.symbol('llama_opt_param_filter_all'))
   return {
     loadBackends: ggml('ggml_backend_load_all_from_path', 'void', 'text'),
     backendInit: llama('llama_backend_init', 'void'),
     supportsGpuOffload: llama('llama_supports_gpu_offload', 'bool'),
 
+    /**
+     * Runs `body` without a line of llama.cpp's log. No callback of ours is given away for that: compute threads log too.
+     */
+    silently: <Result>(body: () => Result): Result => {
+      setLog(doNothing, null)
+      try {
+        return body()
+      } finally {
+        setLog(null, null)
+      }
+    },
     setLog: ggmlBase('ggml_log_set', 'void', 'pointer', 'optionalPointer'),
     deviceCount: ggml('ggml_backend_dev_count', 'size'),
     device: ggml('ggml_backend_dev_get', 'pointer', 'size'),
@@ -167,6 +181,12 @@ export function bind(libraries: Libraries) {
     /** May run while another context of the model computes: `tests/test-thread-safety.cpp` of llama.cpp does the same. */
     contextInitAsync: asyncLlama('llama_init_from_model', 'optionalPointer', 'pointer', 'contextParams'),
     contextFree: llama('llama_free', 'void', 'pointer'),
+
+    /** Null where the file is none, or not one of the model's; why is printed on standard error. */
+    adapterInit: llama('llama_adapter_lora_init', 'optionalPointer', 'pointer', 'text'),
+    adapterFree: llama('llama_adapter_lora_free', 'void', 'pointer'),
+    /** Addresses and scales, as many of each as is said; holds for every decode from now on. */
+    setAdapters: llama('llama_set_adapters_lora', 'int32', 'pointer', 'buffer', 'size', 'buffer'),
     contextMemory: llama('llama_get_memory', 'optionalPointer', 'pointer'),
     setThreads: llama('llama_set_n_threads', 'void', 'pointer', 'int32', 'int32'),
     attachThreadpool: llama('llama_attach_threadpool', 'void', 'pointer', 'pointer', 'pointer'),

@@ -15,6 +15,7 @@ import type {
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { RequestHandle } from '../step-loop/event-sink.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'
 import { EngineClient, type EngineClientHooks, type PendingRequest } from './engine-client.ts'
@@ -76,6 +77,16 @@ export class DurableClient {
     const result = await this.#resultOf({ type: 'detokenize', tokenIds }, signal)
     if (result?.type !== 'text') throw new ServiceError('engine_failed')
     return result.text
+  }
+
+  /** Resolves when the process that serves, or the next one, has it. @throws ServiceError `model_not_loadable`, and as a request */
+  async loadAdapter(adapter: NumberedAdapter, signal: AbortSignal): Promise<void> {
+    await this.#resultOf({ type: 'load-adapter', adapter }, signal)
+  }
+
+  /** No effect while no process serves. */
+  freeAdapter(adapterId: number): void {
+    this.#client?.freeAdapter(adapterId)
   }
 
   /** A process serves: sends it what waits and what comes, until the socket closes. */

@@ -96,6 +96,11 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#write({ type: 'share', busyEngines })
   }
 
+  /** No request of this client names the adapter any more. */
+  freeAdapter(adapterId: number): void {
+    this.#write({ type: 'free-adapter', adapterId })
+  }
+
   #rest(): void {
     this.#watch.stop()
     this.#hooks.onBusy?.(false)

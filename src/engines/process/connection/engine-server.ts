@@ -31,7 +31,9 @@ export interface EngineServerOptions extends Omit<StepLoopOptions, 'runner' | 'o
 }
 
 /** What the requests of a connection go to; each kind of model has its own. */
-interface EngineLoop extends Partial<Pick<StepLoop, 'tokenize' | 'detokenize'>> {
+interface EngineLoop extends Partial<
+  Pick<StepLoop, 'tokenize' | 'detokenize' | 'loadAdapter' | 'freeAdapter'>
+> {
   submit(request: LoopRequest | EmbeddingLoopRequest, sink: EventSink): RequestHandle
   /** @default 0 */
   readonly hostBytes?: number
@@ -178,6 +180,15 @@ export class EngineConnection {
           sink.end()
           return null
         })
+      case 'load-adapter':
+        return this.#start(message.id, '', (sink) => {
+          if (this.#loop.loadAdapter === undefined) return notOfThisLoop()
+          this.#loop.loadAdapter(message.adapter)
+          sink.end()
+          return null
+        })
+      case 'free-adapter':
+        return this.#loop.freeAdapter?.(message.adapterId)
       case 'abort':
         this.#requests.get(message.id)?.abort()
         return
@@ -212,5 +223,5 @@ export class EngineConnection {
 }
 
 function notOfThisLoop(): never {
-  throw new InvariantError('An engine of embeddings was asked for tokens.')
+  throw new InvariantError('An engine of embeddings was asked for tokens, or given an adapter.')
 }

@@ -16,6 +16,7 @@ import type {
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { PackedPrompt } from '../../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { PrefixCacheScope } from '../../../core/prefix-cache-scope.ts'
@@ -31,13 +32,16 @@ export interface EngineProcessOptions {
   readonly runner: RunnerOptions
   readonly schedulePolicy: SchedulePolicy
   readonly prefixCacheScope?: PrefixCacheScope
+  /** Those that the process before had. @default none */
+  readonly adapters?: readonly NumberedAdapter[]
 }
 
-/** What a client asks for; the other two are answered with one `TextResult` each. */
+/** What a client asks for; texts and tokens are answered with one `TextResult` each, a load with no event. */
 export type EngineWork =
   | { readonly type: 'generate'; readonly request: EngineRequest | EmbeddingRequest }
   | { readonly type: 'tokenize'; readonly request: TokenizeRequest }
   | { readonly type: 'detokenize'; readonly tokenIds: TokenPrompt['tokenIds'] }
+  | { readonly type: 'load-adapter'; readonly adapter: NumberedAdapter }
 
 /** Client → engine. `id` is the client's, unique on its connection. An abort is acknowledged when no work for the request is left. */
 export type ClientMessage =
@@ -45,6 +49,8 @@ export type ClientMessage =
   | { readonly type: 'abort'; readonly id: number }
   /** So many engines on this machine have work; sent when that changes. */
   | { readonly type: 'share'; readonly busyEngines: number }
+  /** Freed after the last sequence that has it. */
+  | { readonly type: 'free-adapter'; readonly adapterId: number }
 
 /** A prompt whose bytes are behind the frame: those of its text, or 4 for each token, little-endian. */
 type PromptHead = Omit<PackedPrompt, 'text'> | { readonly tokens: number }
@@ -76,7 +82,10 @@ type LongMessage = LongRequestMessage | TokenizeMessage | DetokenizeMessage
 
 /** As the engine reads it. */
 export type ReceivedMessage =
-  | Extract<ClientMessage, { readonly type: 'generate' | 'abort' | 'share' }>
+  | Extract<
+      ClientMessage,
+      { readonly type: 'generate' | 'abort' | 'share' | 'load-adapter' | 'free-adapter' }
+    >
   | (LongMessage & { readonly text: Uint8Array })
 
 /** Tokens in base64, which costs less to write and to read than a list of numbers. */
@@ -136,6 +145,8 @@ export function encodeFrame(message: ClientMessage | StepMessage): Buffer {
       return encodeDetokenize(message)
     case 'abort':
     case 'share':
+    case 'load-adapter':
+    case 'free-adapter':
       return encodeJson(message, 0)
   }
 }

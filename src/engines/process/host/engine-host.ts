@@ -16,7 +16,6 @@ import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
-  Engine,
   EngineEvent,
   EnginePlace,
   EngineRequest,
@@ -27,8 +26,10 @@ import type {
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import { DurableClient } from '../connection/durable-client.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'
+import type { ReplicaEngine } from './replicated-engine.ts'
 import {
   startEngineProcess,
   type EngineProcess,
@@ -59,7 +60,7 @@ export interface EngineHostHooks extends EngineProcessHooks {
   readonly onOverload: (message: string) => void
 }
 
-export class EngineHost implements Engine, SharedEngine {
+export class EngineHost implements ReplicaEngine, SharedEngine {
   readonly #options: EngineHostOptions
   readonly #clock: SleepingClock
   readonly #hooks: EngineHostHooks
@@ -69,6 +70,8 @@ export class EngineHost implements Engine, SharedEngine {
   /** Clients for which the process that serves now has work. */
   readonly #busyClients = new Set<object>()
   readonly #supervisor: Supervisor
+  /** Those that each process is to have. */
+  readonly #adapters = new Map<number, NumberedAdapter>()
   #process: EngineProcess
   #lastFailure = ''
   #deaths = 0
@@ -121,6 +124,21 @@ export class EngineHost implements Engine, SharedEngine {
 
   detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
     return this.#client.detokenize(tokenIds, signal)
+  }
+
+  async loadAdapter(adapter: NumberedAdapter, signal: AbortSignal): Promise<void> {
+    this.#adapters.set(adapter.adapterId, adapter)
+    try {
+      await this.#client.loadAdapter(adapter, signal)
+    } catch (error) {
+      this.freeAdapter(adapter.adapterId)
+      throw error
+    }
+  }
+
+  freeAdapter(adapterId: number): void {
+    this.#adapters.delete(adapterId)
+    this.#client.freeAdapter(adapterId)
   }
 
   info(): ModelInfo {
@@ -237,13 +255,18 @@ export class EngineHost implements Engine, SharedEngine {
   }
 
   async #startAgain(signal: AbortSignal): Promise<void> {
-    const process = await startEngineProcess(this.#options.start, this.#hooks, signal)
+    const adapters = [...this.#adapters.values()]
+    const process = await startEngineProcess({ ...this.#options.start, adapters }, this.#hooks, signal)
     if (signal.aborted) {
       process.kill()
       await process.exited
       throw abortReason(signal)
     }
     this.#serve(process)
+    for (const { adapterId } of adapters) {
+      // Let go of while the process started.
+      if (!this.#adapters.has(adapterId)) this.#client.freeAdapter(adapterId)
+    }
     this.#hooks.onRestart(process.pid)
   }
 

@@ -3,7 +3,8 @@
  * serve. One that waits in a replica which dies goes to another, or waits for the next process where there is none.
  * Owns the replicas; each is started again by itself when it dies.
  */
-import { ServiceError } from '../../../core/errors.ts'
+import { InvariantError, ServiceError } from '../../../core/errors.ts'
+import type { AdapterOptions, NumberedAdapter } from '../../../protocol/adapter.ts'
 import type {
   AnswerEvent,
   EmbeddingRequest,
@@ -17,20 +18,30 @@ import type {
   TokenPrompt,
 } from '../../../protocol/engine.ts'
 
+import { AdapterEngine } from './adapter-engine.ts'
+
 /** The best one first. */
 const STATES: readonly EngineStatus['state'][] = ['ready', 'restarting', 'failed']
 
+/** An engine process, or a client of one. */
+export interface ReplicaEngine extends Engine {
+  /** Resolves when it has the adapter, as every later process of it will. @throws ServiceError as `Engine.openAdapter` */
+  loadAdapter?(adapter: NumberedAdapter, signal: AbortSignal): Promise<void>
+  freeAdapter?(adapterId: number): void
+}
+
 interface Replica {
-  readonly engine: Engine
+  readonly engine: ReplicaEngine
   /** Sequences of requests that have not ended. */
   load: number
 }
 
 export class ReplicatedEngine implements Engine {
   readonly #replicas: readonly Replica[]
+  #nextAdapterId = 1
 
   /** At least one; they must serve the same model. */
-  constructor(engines: readonly Engine[]) {
+  constructor(engines: readonly ReplicaEngine[]) {
     this.#replicas = engines.map((engine) => ({ engine, load: 0 }))
   }
 
@@ -77,6 +88,25 @@ export class ReplicatedEngine implements Engine {
         if (!tries.mayTryAgain(replica, error)) throw error
       }
     }
+  }
+
+  /** Loads the adapter into every replica, or into none. */
+  async openAdapter(options: AdapterOptions, signal: AbortSignal): Promise<Engine> {
+    const { modelId, path, scale, parameters, sizeBytes } = options
+    const adapterId = this.#nextAdapterId++
+    const free = (): void => {
+      for (const { engine } of this.#replicas) engine.freeAdapter?.(adapterId)
+    }
+    const loads = this.#replicas.map(async ({ engine }) => {
+      if (engine.loadAdapter === undefined) throw new InvariantError('A replica takes no adapters.')
+      await engine.loadAdapter({ adapterId, modelId, path, scale }, signal)
+    })
+    const failed = (await Promise.allSettled(loads)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') {
+      free()
+      throw failed.reason
+    }
+    return new AdapterEngine({ base: this, adapter: { adapterId, parameters, sizeBytes }, onClose: free })
   }
 
   /** Of the model, with the slots and the memory of all replicas. */

@@ -7,9 +7,8 @@
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../../core/clock.ts'
-import { ServiceError, toServiceError } from '../../../core/errors.ts'
+import { InvariantError, ServiceError, toServiceError } from '../../../core/errors.ts'
 import type {
-  EngineEvent,
   EngineRequest,
   Sampling,
   SequenceOptions,
@@ -17,6 +16,7 @@ import type {
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { LongPrompt, ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
@@ -25,9 +25,11 @@ import {
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { PrefixCacheScope } from '../../../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import { AdapterUses } from './adapter-uses.ts'
 import { awaitConstraint, awaitPreparation } from './await-preparation.ts'
 import type { EventSink, RequestHandle } from './event-sink.ts'
 import { type OpenRequest, OpenRequests, type RefusedSequence } from './open-requests.ts'
+import { type OpenSequence, toEngineEvent } from './open-sequence.ts'
 import { PromptTokenizer } from '../../tokenizing/prompt-tokenizer.ts'
 import type { Tokenized } from '../../tokenizing/tokenizing-queue.ts'
 
@@ -67,12 +69,6 @@ export type TextSink = EventSink<TokenizedText>
 type LoopRequests = OpenRequests<number, OpenSequence, SchedulerEvent>
 type SubmittedRequest = OpenRequest<number, OpenSequence>
 
-interface OpenSequence {
-  readonly index: number
-  /** Of its constraint; absent where it has none. */
-  readonly matcherId?: number
-}
-
 /** What is known of a request's sequences when they are queued. */
 interface Prepared {
   readonly outcomes: readonly Tokenized[]
@@ -87,6 +83,7 @@ export class StepLoop {
   readonly #scheduler: ContinuousBatchScheduler
   readonly #requests: LoopRequests
   readonly #tokenizer: PromptTokenizer
+  readonly #adapters: AdapterUses
   /** Those whose constraint is compiled, or whose beams have no KV cache yet. */
   readonly #unscheduled = new Set<SubmittedRequest>()
   #nextSequenceId = 0
@@ -119,12 +116,13 @@ export class StepLoop {
     this.#requests = new OpenRequests({
       keyOf: ({ reqId }) => reqId,
       toEngineEvent,
-      onEnd: (_, { matcherId }) => this.#dropMatcher(matcherId),
-      onDrop: (sequenceId, { matcherId }) => {
-        this.#dropMatcher(matcherId)
+      onEnd: (_, sequence) => this.#letGo(sequence),
+      onDrop: (sequenceId, sequence) => {
         this.#scheduler.abort(sequenceId)
+        this.#letGo(sequence)
       },
     })
+    this.#adapters = new AdapterUses(runner.adapters ?? null)
     this.#tokenizer = new PromptTokenizer({
       runner,
       onSlice: () => {
@@ -142,10 +140,12 @@ export class StepLoop {
 
   /**
    * Queues a request. Its events start with a later turn of the event loop, except those of prompts that cannot run.
-   * @throws what broke the engine; ServiceError `tokenizing_queue_full`
+   * @throws what broke the engine; ServiceError `tokenizing_queue_full`, `engine_unavailable` where its adapter is not loaded
    */
   submit(request: LoopRequest, sink: EventSink): RequestHandle {
     if (this.#failure !== null) throw this.#failure
+    const refusal = this.#whyNotWith(request.adapterId)
+    if (refusal !== null) throw refusal
     const arrivalMs = this.#options.clock.nowMs()
     const openRequest: SubmittedRequest = { sink, open: new Map(), arrivalMs, drop: null }
     const drop = this.#tokenizer.add({
@@ -178,6 +178,25 @@ export class StepLoop {
       onFailed: (error) => sink.fail(error),
     })
     return { abort: () => drop?.() }
+  }
+
+  /** Resolves when sequences may be computed with it. @throws what broke the engine; ServiceError `model_not_loadable` */
+  loadAdapter(adapter: NumberedAdapter): void {
+    if (this.#failure !== null) throw this.#failure
+    const { adapters } = this.#options.runner
+    if (adapters === undefined) throw new InvariantError('This model takes no adapters.')
+    adapters.load(adapter)
+  }
+
+  /** Frees an adapter after the last sequence that has it; a new one finds it no more. */
+  freeAdapter(adapterId: number): void {
+    this.#adapters.release(adapterId)
+  }
+
+  #whyNotWith(adapterId: number | undefined): ServiceError | null {
+    if (adapterId === undefined || this.#adapters.isUsable(adapterId)) return null
+    const message = 'its adapter could not be loaded again.'
+    return new ServiceError('engine_unavailable', { message }, { retryAfterSeconds: 10 })
   }
 
   /** The text of tokens. @throws what broke the engine */
@@ -248,7 +267,10 @@ export class StepLoop {
     // It was stopped while the request waited.
     if (this.#failure !== null) return
     const { outcomes, matcherIds, beamsError } = prepared
-    const { options, place, choices = 1 } = request
+    const { options, place, choices = 1, adapterId } = request
+    const ofAdapter = adapterId === undefined ? {} : { adapterId }
+    // It may have gone while the request waited.
+    const refusal = this.#whyNotWith(adapterId) ?? beamsError
     const { shownSpecialTexts = [] } = options
     const shownTokens =
       shownSpecialTexts.length > 0 && this.#options.runner.specialTokens?.(shownSpecialTexts)
@@ -258,7 +280,7 @@ export class StepLoop {
     const sequences = outcomes.flatMap((outcome) => Array.from({ length: choices }, () => outcome))
     for (const [index, outcome] of sequences.entries()) {
       const checked = outcome instanceof ServiceError ? outcome : this.#check(outcome, options)
-      const ids = checked instanceof ServiceError ? checked : (beamsError ?? checked)
+      const ids = checked instanceof ServiceError ? checked : (refusal ?? checked)
       if (ids instanceof ServiceError) {
         refused.push({ index, error: ids })
         this.#dropMatcher(matcherIds[index])
@@ -267,9 +289,11 @@ export class StepLoop {
       const sequenceId = this.#nextSequenceId++
       const matcherId = matcherIds[index]
       const ofConstraint = matcherId === undefined ? {} : { matcherId }
-      this.#requests.add(openRequest, sequenceId, { index, ...ofConstraint })
+      this.#requests.add(openRequest, sequenceId, { index, ...ofConstraint, ...ofAdapter })
+      if (adapterId !== undefined) this.#adapters.begin(adapterId)
       const sampling = samplingOf(options.sampling, index % choices)
-      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...ofText, ...ofConstraint })
+      const own = { ...ofText, ...ofConstraint, ...ofAdapter }
+      scheduled.push({ ids, reqId: sequenceId, ...options, sampling, place, ...own })
     }
     this.#scheduler.addBlock(scheduled, openRequest.arrivalMs)
     this.#requests.begin(openRequest, refused)
@@ -284,6 +308,12 @@ export class StepLoop {
     } catch (error) {
       return toServiceError(error, '')
     }
+  }
+
+  /** What its sequence held; once the scheduler holds it no more. */
+  #letGo({ matcherId, adapterId }: OpenSequence): void {
+    this.#dropMatcher(matcherId)
+    if (adapterId !== undefined) this.#adapters.end(adapterId)
   }
 
   #dropMatcher(matcherId: number | undefined): void {
@@ -344,30 +374,4 @@ export class StepLoop {
 /** Choices of one prompt with one seed would all be the same text. */
 function samplingOf(sampling: Sampling, choice: number): Sampling {
   return sampling.seed === null || choice === 0 ? sampling : { ...sampling, seed: sampling.seed + choice }
-}
-
-function toEngineEvent(event: SchedulerEvent, { index }: OpenSequence): EngineEvent {
-  switch (event.type) {
-    case 'sequence-start': {
-      const { promptTokens, cachedTokens, restoredTokens, queueMs } = event
-      const restored = restoredTokens === undefined ? {} : { restoredTokens }
-      return { type: 'sequence-start', index, promptTokens, cachedTokens, ...restored, queueMs }
-    }
-    case 'text-delta': {
-      const { text, tokenIds, logprobs } = event
-      return { type: 'text-delta', index, text, tokenIds, ...(logprobs && { logprobs }) }
-    }
-    case 'sequence-end': {
-      const { finishReason, stopString, drafts } = event
-      return {
-        type: 'sequence-end',
-        index,
-        finishReason,
-        // Of a sequence that runs, nothing but its constraint can fail alone.
-        error: finishReason === 'error' ? { code: 'constraint_lost', params: {} } : null,
-        ...(stopString !== undefined && { stopString }),
-        ...(drafts && { drafts }),
-      }
-    }
-  }
 }

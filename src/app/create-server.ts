@@ -19,6 +19,7 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { quantizedTypeOf } from '../checkpoints/quantization/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
+import { createAdapterOpener, type OpenedModels } from './open-adapter.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 import { createOpener } from './open-remote.ts'
 import { readAliases } from './read-aliases.ts'
@@ -137,6 +138,7 @@ interface RegistryDeps extends ServerHooks {
 
 function createRegistry(config: ServerConfig, deps: RegistryDeps) {
   const { onLoadProgress, log, upstreams, servedTiers, isSupervisor, onChange } = deps
+  const opened: OpenedModels = new WeakMap()
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createOpener({
@@ -146,7 +148,9 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
         onLoadProgress,
         onQuantized: (source, size) => void quantized.set(source, size),
         onEngineChange: onChange,
+        opened,
       }),
+      openAdapter: createAdapterOpener({ dataDir: config.dataDir, log, opened }),
       log,
       // Those of workers measure their own requests.
       ...(!isSupervisor && { upstreams }),

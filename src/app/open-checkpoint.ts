@@ -18,6 +18,7 @@ import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
+import type { OpenedModels } from './open-adapter.ts'
 
 export interface CheckpointOpenerDeps {
   readonly config: ServerConfig
@@ -26,6 +27,8 @@ export interface CheckpointOpenerDeps {
   readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
   /** Called before the quantized model is loaded, with the source as requested. */
   readonly onQuantized?: ((source: LocalModelSource, size: QuantizedSize) => void) | undefined
+  /** Where adapters find what an engine has opened. */
+  readonly opened?: OpenedModels
   /** Called when an engine process has ended, or another has taken its place. */
   readonly onEngineChange?: (() => void) | undefined
   /** @default the memory that the system and the container report */
@@ -54,7 +57,9 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
     const engine = await startReplicas(onProgresses, (replicaHooks) =>
       startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
     )
-    return touchWhileOpen(engine, prepared.model.path)
+    const served = touchWhileOpen(engine, prepared.model.path)
+    deps.opened?.set(served, prepared.model)
+    return served
   }
 }
 

@@ -1,13 +1,18 @@
-/** Opens models by the kind of their source: engine processes of this server for local ones, clients of other servers for remote ones. */
+/**
+ * Opens models by the kind of their source: engine processes of this server for local ones, those of their base models for
+ * adapters, clients of other servers for remote ones.
+ */
 import { systemClock } from '../core/clock.ts'
 import { RemoteEngine } from '../engines/remote/remote-engine.ts'
 import type { OpenEngine } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
+import type { OpenAdapterEngine } from './open-adapter.ts'
 import type { OpenLocalEngine } from './open-checkpoint.ts'
 
 interface OpenerDeps {
   readonly openLocal: OpenLocalEngine
+  readonly openAdapter: OpenAdapterEngine
   readonly log: Pick<Log, 'info' | 'warn'>
   readonly upstreams?: UpstreamMetrics
   /** Called when an endpoint takes work, or takes none. */
@@ -15,9 +20,10 @@ interface OpenerDeps {
 }
 
 export function createOpener(deps: OpenerDeps): OpenEngine {
-  const { openLocal, log, upstreams, onEngineChange = () => {} } = deps
+  const { openLocal, openAdapter, log, upstreams, onEngineChange = () => {} } = deps
   return async (modelId, source, hooks) => {
     if (source.kind === 'local') return await openLocal(modelId, source, hooks)
+    if (source.kind === 'adapter') return await openAdapter(modelId, source, hooks)
     return await RemoteEngine.open({
       ...source,
       modelId,

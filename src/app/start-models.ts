@@ -8,7 +8,12 @@ import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
 import { SecretText } from '../core/text/secret-text.ts'
 import { type ModelPolicy, OPEN_POLICY, toModelPolicy } from '../protocol/model-policy.ts'
-import { type LocalModelSource, type RemoteModelSource, toLocalSource } from '../protocol/model-source.ts'
+import {
+  type AdapterModelSource,
+  type LocalModelSource,
+  type RemoteModelSource,
+  toLocalSource,
+} from '../protocol/model-source.ts'
 
 interface LocalModel {
   readonly id: string
@@ -22,9 +27,18 @@ interface RemoteModel {
   readonly source: RemoteModelSource
 }
 
-type StartModel = LocalModel | RemoteModel
+interface AdapterModel {
+  readonly id: string
+  readonly policy: ModelPolicy
+  readonly source: AdapterModelSource
+}
 
-export type OutlinedModel = (LocalModel & { readonly outline: CheckpointOutline }) | RemoteModel
+type StartModel = LocalModel | RemoteModel | AdapterModel
+
+export type OutlinedModel =
+  | (LocalModel & { readonly outline: CheckpointOutline })
+  | RemoteModel
+  | AdapterModel
 
 export interface DownloadHooks {
   /** Called while a checkpoint is downloaded, before the server listens. */
@@ -35,13 +49,14 @@ export interface DownloadHooks {
   readonly signal?: AbortSignal
 }
 
-/** The checkpoint, which is the default model, then those of the list; downloaded where they are not local. */
+/** The checkpoint, which is the default model, then those of the list, adapters last; downloaded where they are not local. */
 export async function localModels(
   config: ServerConfig,
   { onDownloadProgress, onNotice, signal }: DownloadHooks,
 ): Promise<readonly StartModel[]> {
   const models: StartModel[] = []
-  for (const model of modelsOf(config)) {
+  const adaptersLast = modelsOf(config).toSorted((a, b) => Number(isAdapter(a)) - Number(isAdapter(b)))
+  for (const model of adaptersLast) {
     const options = { onProgress: onDownloadProgress, onNotice, signal }
     models.push(isLocal(model) ? await downloaded(model, options) : model)
   }
@@ -53,6 +68,10 @@ async function downloaded(
   options: Parameters<typeof localCheckpoint>[1],
 ): Promise<LocalModel> {
   return { ...model, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } }
+}
+
+function isAdapter(model: StartModel): model is AdapterModel {
+  return model.source.kind === 'adapter'
 }
 
 function isLocal(model: StartModel): model is LocalModel {
@@ -87,6 +106,10 @@ function firstModel(config: ServerConfig): StartModel | null {
 
 function toStartModel(configured: ConfiguredModel): StartModel {
   const policy = toModelPolicy(configured)
+  if (configured.engine === 'adapter') {
+    const { id, base, adapter, scale } = configured
+    return { id, policy, source: { kind: 'adapter', base, adapter, scale: scale ?? 1 } }
+  }
   if (configured.engine !== 'openai') {
     const { id, engine: _none, fallback: _fallback, tiers: _tiers, keys: _keys, ...source } = configured
     return { id, policy, source: toLocalSource(source) }

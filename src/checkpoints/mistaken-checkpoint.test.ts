@@ -9,7 +9,7 @@ const POINTER = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\n
 const IS_POINTER =
   'is a Git-LFS pointer that stands for a file of 12345678 bytes: run "git lfs pull" in its folder, or download the file itself.'
 const IS_ADAPTER =
-  'is a LoRA adapter of "acme/base", not a model: merge it into its base model (merge_and_unload of PEFT), save that, and give its folder.'
+  'is a LoRA adapter of "acme/base", not a model: register it beside its base model, with "base" and "adapter" in the place of "checkpoint".'
 
 const find = (checkpoint: string) => findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
 
@@ -118,7 +118,7 @@ describe('a checkpoint that is not read', () => {
 
   it('a LoRA adapter whose configuration is damaged, or that has lost its weights', async () => {
     write('adapter_config.json', '{')
-    await expect(find(folder)).rejects.toThrow(`${folder} is a LoRA adapter, not a model: merge`)
+    await expect(find(folder)).rejects.toThrow(`${folder} is a LoRA adapter, not a model: register`)
   })
 
   it.each(['pytorch_model.bin', 'consolidated.00.pth'])('PyTorch weights in %s', async (name) => {

@@ -101,7 +101,7 @@ async function loraAdapter(path: string, folder: string): Promise<StartError> {
   const of = typeof base === 'string' && base !== '' ? ` of ${quoted(base)}` : ''
   return badFile(
     path,
-    `is a LoRA adapter${of}, not a model: merge it into its base model (merge_and_unload of PEFT), save that, and give its folder`,
+    `is a LoRA adapter${of}, not a model: register it beside its base model, with "base" and "adapter" in the place of "checkpoint"`,
   )
 }
 

@@ -3,7 +3,7 @@ import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
 import { type Tier, TIERS } from '../core/tiers.ts'
 import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
-import { choice, list, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
+import { choice, list, numberFrom, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
   /^[^\s\p{C}]{1,200}$/u.test(text),
@@ -28,14 +28,21 @@ const LOCAL_FIELDS = [
   ...(['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const),
   ...POLICY_FIELDS,
 ] as const
+const ADAPTER_FIELDS = ['id', 'engine', 'base', 'adapter', 'scale', ...POLICY_FIELDS] as const
 const REMOTE_FIELDS = ['id', 'engine', 'endpoints', 'apiKey', 'model', ...POLICY_FIELDS] as const
 
 export const keyIdKind = textLike('key id', 'the id of a key', (text) => /^[\w-]{1,100}$/.test(text))
 
-type FieldName = (typeof LOCAL_FIELDS)[number] | (typeof REMOTE_FIELDS)[number]
+/** Multiplies what an adapter adds; 0 would be its base model, which has an id of its own. */
+const adapterScale = numberFrom({ min: -100, max: 100 })
+
+type FieldName =
+  | (typeof LOCAL_FIELDS)[number]
+  | (typeof REMOTE_FIELDS)[number]
+  | (typeof ADAPTER_FIELDS)[number]
 
 /** A model of the list; null is absence. Reading the list fills in the defaults. */
-export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel
+export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel | ConfiguredAdapter
 
 interface ConfiguredPolicy {
   readonly id: string
@@ -56,6 +63,18 @@ interface ConfiguredRemoteModel extends ConfiguredPolicy {
   readonly apiKey?: string | null
   /** Its id there. @default the first that an endpoint lists */
   readonly model?: string | null
+}
+
+/** A LoRA adapter of another model, in whose engine it runs. */
+interface ConfiguredAdapter extends ConfiguredPolicy {
+  /** May be left out where `adapter` is given in a configuration file. */
+  readonly engine: 'adapter'
+  /** The id of the model that it is for. */
+  readonly base: string
+  /** A GGUF file, a folder as PEFT saves it, or `hf:org/repo[:file.gguf]`. */
+  readonly adapter: string
+  /** Multiplies what it adds to the weights. @default 1 */
+  readonly scale?: number | null
 }
 
 interface ConfiguredLocalModel extends ConfiguredPolicy {
@@ -97,16 +116,24 @@ function withoutUnderscores(fields: object): Record<string, unknown> {
   return Object.fromEntries(renamed)
 }
 
+const FIELDS = { local: LOCAL_FIELDS, openai: REMOTE_FIELDS, adapter: ADAPTER_FIELDS } as const
+
+function engineOf(values: Readonly<Record<string, unknown>>, place: string): keyof typeof FIELDS {
+  const { engine } = values
+  if (engine === 'openai' || engine === 'adapter') return engine
+  if (engine !== undefined)
+    throw new ValueProblem(`must have the engine 'openai' or 'adapter' in ${place}, or none`)
+  return values['adapter'] === undefined ? 'local' : 'adapter'
+}
+
 function parseModel(given: unknown, index: number): ConfiguredModel {
   const place = `model ${index + 1}`
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)
   }
   const values: Readonly<Record<string, unknown>> = withoutUnderscores(given)
-  const isRemote = values['engine'] === 'openai'
-  if (values['engine'] !== undefined && !isRemote)
-    throw new ValueProblem(`must have the engine 'openai' in ${place}, or none`)
-  const fields: readonly string[] = isRemote ? REMOTE_FIELDS : LOCAL_FIELDS
+  const engine = engineOf(values, place)
+  const fields: readonly string[] = FIELDS[engine]
   const unknown = Object.keys(values).find((name) => !fields.includes(name))
   if (unknown !== undefined) {
     throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${fields.join(', ')}`)
@@ -128,7 +155,16 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     tiers: readOptional('tiers', list(choice(TIERS))),
     keys: readOptional('keys', list(keyIdKind)),
   }
-  if (isRemote) {
+  if (engine === 'adapter') {
+    return Object.freeze({
+      ...common,
+      engine,
+      base: read('base', modelIdKind),
+      adapter: read('adapter', path()),
+      scale: readOptional('scale', adapterScale),
+    })
+  }
+  if (engine === 'openai') {
     return Object.freeze({
       ...common,
       engine: 'openai',

@@ -189,7 +189,7 @@ const TABLE = {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
     },
   }),
   ...inGroup('Engine', {

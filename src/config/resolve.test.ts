@@ -315,6 +315,14 @@ describe('models', () => {
     expect(completeConfig(config).models).toEqual([complete])
   })
 
+  it('holds adapters, whose engine need not be named', () => {
+    const adapter = { id: 'mine', base: 'm', adapter: 'folder' }
+    const read = { ...adapter, ...forAll, engine: 'adapter', scale: null }
+    expect(resolveConfig({ file: file({ models: [adapter] }) }).models).toEqual([read])
+    const scaled = { ...adapter, engine: 'adapter', scale: 0.5 }
+    expect(resolveConfig({ file: file({ models: [scaled] }) }).models).toEqual([{ ...read, scale: 0.5 }])
+  })
+
   it('holds remote models too', () => {
     const remote = { id: 'r', engine: 'openai', endpoints: ['http://a:1/v1'] }
     const read = { ...remote, ...forAll, apiKey: null, model: null }
@@ -340,7 +348,7 @@ describe('models', () => {
       [{ ...entry, path: 'x' }],
       "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat, fallback, tiers, keys",
     ],
-    [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' in model 1, or none"],
+    [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' or 'adapter' in model 1, or none"],
     [[{ id: 'r', engine: 'openai' }], "must have 'endpoints' in model 1"],
     [
       [{ id: 'r', engine: 'openai', endpoints: [] }],

@@ -105,6 +105,19 @@ export function wholeNumber(
   }
 }
 
+export function numberFrom(
+  { min, max }: { readonly min: number; readonly max: number },
+  placeholder = 'x',
+): ValueKind<number> {
+  const expected = `a number from ${min} to ${max}`
+  return {
+    placeholder,
+    expected,
+    parse: (given) =>
+      typeof given === 'number' && given >= min && given <= max ? given : refuse(expected, given),
+  }
+}
+
 /** The word `off` (null), or a value of the other kind. */
 export function offOr<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
   return {

@@ -149,6 +149,10 @@ export const ERRORS = {
     409,
     "An account of tier '{tier}' may have at most {max} active keys, and this one has {given}; revoke one first.",
   ),
+  model_has_adapters: row(
+    409,
+    "Model '{model}' cannot be unregistered while its adapters are registered: unregister {adapters} first.",
+  ),
   quantization_running: row(409, "Model '{model}' is being quantized already; try again when that is done."),
   // 416
   range_not_satisfiable: row(

@@ -17,6 +17,7 @@ const FAILED: ModelRecord = {
   prefixCacheBytes: 0,
   quantization: 'none',
   policy: OPEN_POLICY,
+  baseId: null,
 }
 
 it('shows of a model that failed neither the folders of its files nor less than the full server does', () => {

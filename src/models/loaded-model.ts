@@ -41,6 +41,8 @@ export interface LoadedModelOptions {
   readonly engine: Engine
   /** How the model writes tool calls. */
   readonly toolFormat: ToolFormat
+  /** The model in whose engine an adapter runs: it stays open as long, and shares its queue. @default none */
+  readonly base?: LoadedModel | null
 }
 
 export class LoadedModel {
@@ -53,20 +55,25 @@ export class LoadedModel {
   readonly #renderThread: RenderThread
   readonly #sequences: SequenceCounts
   readonly toolFormat: ToolFormat
+  /** Null for a model of its own. */
+  readonly base: LoadedModel | null
+  readonly #baseLease: Disposable | null
   #chatTemplate: ChatTemplate | null = null
   #leases = 0
   #retired: Resolvers<void> | null = null
 
   constructor(
-    { modelId, engine, toolFormat }: LoadedModelOptions,
+    { modelId, engine, toolFormat, base = null }: LoadedModelOptions,
     { createQueue, renderThread, sequences }: LoadedModelDeps,
   ) {
     this.modelId = modelId
     this.toolFormat = toolFormat
     this.engine = engine
+    this.base = base
+    this.#baseLease = base?.acquire() ?? null
     this.#renderThread = renderThread
     this.#sequences = sequences
-    this.queue = createQueue(engine)
+    this.queue = base?.queue ?? createQueue(engine)
     this.#queued = new QueuedEngine(engine, this.queue, sequences.of(modelId, engine.info()))
     this.#promptBound = new PromptBound(engine.info())
   }
@@ -96,6 +103,7 @@ export class LoadedModel {
     if (this.#leases === 0) this.#retired.resolve()
     await this.#retired.promise
     await this.engine.close()
+    this.#baseLease?.[Symbol.dispose]()
     if (isFirst) this.#sequences.forget(this.modelId)
   }
 

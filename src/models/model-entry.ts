@@ -20,6 +20,8 @@ export interface ModelEntry {
   source: ModelSource | null
   /** Of what serves, or of what is loaded first. */
   policy: ModelPolicy
+  /** The id of the model that it is an adapter of; null for a model of its own. As `policy`. */
+  baseId: string | null
   /** Held by the load under way; later loads wait in order of arrival. */
   readonly loads: Mutex
   /** Whether it stays, as `failed`, when its first load fails. */
@@ -39,6 +41,7 @@ export function createEntry(id: string, unixSeconds: number): ModelEntry {
     current: null,
     source: null,
     policy: OPEN_POLICY,
+    baseId: null,
     loads: new Mutex(),
     isKept: false,
     removed: new AbortController(),

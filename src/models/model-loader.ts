@@ -7,7 +7,7 @@ import type { ToolFormat } from '../core/tool-format.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
-import { LoadedModel, type LoadedModelDeps } from './loaded-model.ts'
+import { LoadedModel, type LoadedModelDeps, type LoadedModelOptions } from './loaded-model.ts'
 import { modelNotFound, type ModelEntry } from './model-entry.ts'
 
 /** Time for loads to end when the server does; one that reads from a dead network disk never ends. */
@@ -21,8 +21,18 @@ export interface LoadHooks {
   readonly onOutline: (outline: ModelOutline) => void
   /** What is loaded now and stays so while this one loads. */
   readonly loaded: readonly ModelInfo[]
+  /** The engine of an adapter's base model; null for a model of its own. */
+  readonly base: Engine | null
   /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
   readonly signal: AbortSignal
+}
+
+export interface LoadWork {
+  readonly source: ModelSource
+  /** What is known of the model before its load begins; null for nothing. */
+  readonly outline?: ModelOutline | null
+  /** Finds the model that an adapter is loaded into. @default a model of its own */
+  readonly findBase?: (signal: AbortSignal) => Promise<LoadedModel | null>
 }
 
 /** Of one replica. */
@@ -55,17 +65,19 @@ export class ModelLoader {
    * Opens the engine of a source and lets it serve in the place of what served; the old one closes with its last lease.
    * @throws StartError, ServiceError `shutting_down`, `model_not_found` when the entry was unregistered meanwhile.
    */
-  async load(entry: ModelEntry, source: ModelSource, outline: ModelOutline | null): Promise<void> {
+  async load(entry: ModelEntry, { source, outline = null, findBase }: LoadWork): Promise<void> {
     entry.failure = null
     entry.loadFraction = 0
     try {
-      const engine = await this.#openEngine(entry.id, source, this.#hooks(entry, outline))
+      const base = (await findBase?.(this.#signalOf(entry))) ?? null
+      using _held = base?.acquire()
+      const engine = await this.#openEngine(entry.id, source, this.#hooks(entry, { outline, base }))
       if (this.#closing.signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
-      entry.current = this.adopt(entry.id, engine, source.kind === 'local' ? source.toolFormat : 'auto')
+      entry.current = this.adopt({ modelId: entry.id, engine, toolFormat: toolFormatOf(source, base), base })
       entry.source = source
       this.#onChange()
       void this.retire(replaced)
@@ -81,14 +93,16 @@ export class ModelLoader {
   }
 
   /** Makes a model of an engine that is open. */
-  adopt(modelId: string, engine: Engine, toolFormat: ToolFormat): LoadedModel {
-    const model = new LoadedModel({ modelId, engine, toolFormat }, this.#modelDeps)
+  adopt(options: LoadedModelOptions): LoadedModel {
+    const model = new LoadedModel(options, this.#modelDeps)
     this.#open.add(model)
     return model
   }
 
   engineProcesses(): readonly EngineProcessId[] {
-    return [...this.#open].flatMap(({ modelId, engine }) =>
+    // An adapter has none of its own.
+    const models = [...this.#open].filter(({ base }) => base === null)
+    return models.flatMap(({ modelId, engine }) =>
       (engine.replicas?.() ?? []).flatMap((replica) => {
         const place = replica.place()
         return place.state === 'ready' ? [{ model: modelId, pid: place.pid }] : []
@@ -118,12 +132,17 @@ export class ModelLoader {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 
+  #signalOf(entry: ModelEntry): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, entry.removed.signal])
+  }
+
   /** @throws the signal's reason when the load has been cancelled. */
-  #hooks(entry: ModelEntry, outline: ModelOutline | null): LoadHooks {
-    const signal = AbortSignal.any([this.#closing.signal, entry.removed.signal])
+  #hooks(entry: ModelEntry, { outline, base }: HookOptions): LoadHooks {
+    const signal = this.#signalOf(entry)
     signal.throwIfAborted()
     return {
       outline,
+      base: base?.engine ?? null,
       signal,
       onProgress: (fraction) => {
         entry.loadFraction = fraction
@@ -138,4 +157,14 @@ export class ModelLoader {
         .map(({ engine }) => engine.info()),
     }
   }
+}
+
+interface HookOptions {
+  readonly outline: ModelOutline | null
+  readonly base: LoadedModel | null
+}
+
+/** An adapter writes them as its base model does. */
+function toolFormatOf(source: ModelSource, base: LoadedModel | null): ToolFormat {
+  return source.kind === 'local' ? source.toolFormat : (base?.toolFormat ?? 'auto')
 }

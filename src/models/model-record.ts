@@ -40,6 +40,8 @@ export interface ModelRecord {
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
   readonly policy: ModelPolicy
+  /** The id of the model that it is an adapter of; null for a model of its own. */
+  readonly baseId: string | null
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {
@@ -58,6 +60,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     prefixCacheBytes: entry.current?.engine.status().prefixCacheBytes ?? 0,
     quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
     policy: entry.policy,
+    baseId: entry.baseId,
   }
 }
 
@@ -107,12 +110,13 @@ function failureOf(entry: ModelEntry): string | null {
  * compiler checks it in `api/schemas/models.ts`.
  */
 export function toModelObject(record: ModelRecord) {
-  const { outline, quantization, failure, replicas } = record
+  const { outline, quantization, failure, replicas, baseId } = record
   return {
     id: record.id,
     object: 'model' as const,
     created: Math.floor(record.createdUnixSeconds),
     owned_by: 'sluice',
+    ...(baseId !== null && { root: baseId, parent: baseId }),
     meta: {
       architecture: outline?.architecture ?? null,
       parameters: knownOrNull(outline?.parameters),

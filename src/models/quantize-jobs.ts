@@ -125,10 +125,11 @@ export class QuantizeJobs {
   }
 }
 
-/** @throws ServiceError `unsupported_value` for a model whose weights another server holds */
+/** @throws ServiceError `unsupported_value` for a model whose weights are another's */
 function localSource(model: string, source: ModelSource): LocalModelSource {
   if (source.kind === 'local') return source
-  const message = `model_id must be a model of this server's own, but '${model}' is served by an upstream.`
+  const what = source.kind === 'adapter' ? `an adapter of '${source.base}'` : 'served by an upstream'
+  const message = `model_id must be a model of this server's own, but '${model}' is ${what}.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model_id' })
 }
 

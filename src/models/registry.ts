@@ -14,8 +14,14 @@ import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, ModelOutline, QueuePlace } from '../protocol/engine.ts'
 import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
-import { toModelSource, type ModelSource, type RegisteredSource } from '../protocol/model-source.ts'
+import {
+  type AdapterModelSource,
+  toModelSource,
+  type ModelSource,
+  type RegisteredSource,
+} from '../protocol/model-source.ts'
 import type { Answer } from '../core/shared-state.ts'
+import { refuseBase, requireBase, servingBase } from './adapters.ts'
 import type { LoadedModel, ModelLease } from './loaded-model.ts'
 import {
   createEntry,
@@ -144,21 +150,23 @@ export class ModelRegistry {
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
     if (id === '') throw new StartError('The id of a model must not be empty.', 1)
     const source = toModelSource(given)
+    const baseId = source.kind === 'adapter' ? this.#baseOf(id, source).id : null
     const entry = this.#entries.get(id) ?? createEntry(id, this.#options.clock.unixSeconds())
     this.#entries.set(id, entry)
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     const { policy = OPEN_POLICY } = options
-    if (entry.current === null) entry.policy = policy
+    if (entry.current === null) Object.assign(entry, { policy, baseId })
     this.#options.onChange?.()
     this.#wasGivenModel ||= entry.isKept
     try {
       await entry.loads.run(async () => {
-        await this.#loader.load(entry, source, options.outline ?? null)
-        entry.policy = policy
+        await this.#load(entry, source, options.outline)
+        Object.assign(entry, { policy, baseId })
       })
       this.#wasGivenModel = true
+      await this.#moveAdapters(entry)
     } catch (error) {
       if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
       this.#options.onChange?.()
@@ -173,11 +181,13 @@ export class ModelRegistry {
    */
   async reload(modelId: string, change: (source: ModelSource) => ModelSource): Promise<ModelSource> {
     const entry = this.#resolve(modelId)
-    return await entry.loads.run(async () => {
+    const reloaded = await entry.loads.run(async () => {
       const source = change(sourceOf(entry))
-      await this.#loader.load(entry, source, null)
+      await this.#load(entry, source)
       return source
     })
+    await this.#moveAdapters(entry)
+    return reloaded
   }
 
   /**
@@ -191,10 +201,11 @@ export class ModelRegistry {
     return sourceOf(entry)
   }
 
-  /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`. */
+  /** Stops serving a model; its running requests finish. @throws ServiceError `model_not_found`, `model_has_adapters`. */
   async unregister(id: string): Promise<void> {
     const entry = this.#entries.get(id)
     if (entry === undefined) throw modelNotFound(id)
+    refuseBase(id, this.#entries.values())
     // Gone at once for new requests; the id may be registered again meanwhile.
     this.#draining.add(entry)
     this.#forget(entry)
@@ -297,6 +308,35 @@ export class ModelRegistry {
     await this.#renderThread.close()
   }
 
+  async #load(entry: ModelEntry, source: ModelSource, outline: ModelOutline | null = null): Promise<void> {
+    const findBase =
+      source.kind === 'adapter'
+        ? (signal: AbortSignal) => servingBase(this.#baseOf(entry.id, source), signal)
+        : async () => null
+    await this.#loader.load(entry, { source, outline, findBase })
+  }
+
+  #baseOf(id: string, source: AdapterModelSource): ModelEntry {
+    return requireBase(id, source, (baseId) => this.#find(baseId))
+  }
+
+  /** What takes the place of a model takes its adapters over. One that does not fit it fails, and says why. */
+  async #moveAdapters(base: ModelEntry): Promise<void> {
+    const move = async (entry: ModelEntry): Promise<void> => {
+      const { current, source } = entry
+      if (source === null || current?.base === base.current) return
+      try {
+        await this.#load(entry, source)
+      } catch {
+        entry.current = null
+        void this.#loader.retire(current)
+      }
+    }
+    const adapters = [...this.#entries.values()].filter(({ baseId }) => baseId === base.id)
+    await Promise.all(adapters.map((entry) => entry.loads.run(() => move(entry))))
+    if (adapters.length > 0) this.#options.onChange?.()
+  }
+
   /** Takes an entry out, so that no new request finds it. */
   #forget(entry: ModelEntry): void {
     entry.isDraining = true
@@ -342,7 +382,8 @@ export class ModelRegistry {
 
   #createFallback(): ModelEntry {
     const entry = createEntry(DEFAULT_MODEL_ID, this.#options.clock.unixSeconds())
-    entry.current = this.#loader.adopt(DEFAULT_MODEL_ID, this.#options.openFallback(), 'auto')
+    const engine = this.#options.openFallback()
+    entry.current = this.#loader.adopt({ modelId: DEFAULT_MODEL_ID, engine, toolFormat: 'auto' })
     return entry
   }
 }

@@ -32,20 +32,31 @@ export interface RemoteModelSource {
   readonly model: string | null
 }
 
-export type ModelSource = LocalModelSource | RemoteModelSource
+/** A LoRA adapter of a model that is registered, which serves under an id of its own in the engine of that model. */
+export interface AdapterModelSource {
+  readonly kind: 'adapter'
+  /** The id or alias of the model that it is for. */
+  readonly base: string
+  /** A GGUF file, a folder as PEFT saves it, or `hf:org/repo[:file.gguf]`. */
+  readonly adapter: string
+  /** Multiplies what it adds to the weights. */
+  readonly scale: number
+}
+
+export type ModelSource = LocalModelSource | RemoteModelSource | AdapterModelSource
 
 /** A local source as it is given from code or by the API: only the checkpoint is required. */
 export type LocalModelOptions = Pick<LocalModelSource, 'checkpoint'> & Partial<LocalModelSource>
 
+/** As given: its scale is 1 where none is. */
+type AdapterModelOptions = Omit<AdapterModelSource, 'scale'> & Partial<Pick<AdapterModelSource, 'scale'>>
+
 /** A source as it is given from code or by the API. */
-export type RegisteredSource = LocalModelOptions | RemoteModelSource
+export type RegisteredSource = LocalModelOptions | RemoteModelSource | AdapterModelOptions
 
 export function toModelSource(given: RegisteredSource): ModelSource {
-  return isRemote(given) ? given : toLocalSource(given)
-}
-
-function isRemote(given: RegisteredSource): given is RemoteModelSource {
-  return given.kind === 'openai'
+  if (given.kind === 'openai') return given
+  return given.kind === 'adapter' ? { scale: 1, ...given } : toLocalSource(given)
 }
 
 export function toLocalSource(given: LocalModelOptions): LocalModelSource {

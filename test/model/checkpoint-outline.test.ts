@@ -92,6 +92,7 @@ describe('opening a checkpoint that does not fit into memory', () => {
     const outlines: ModelOutline[] = []
     const hooks: LoadHooks = {
       outline,
+      base: null,
       onProgress: () => {},
       onOutline: (outline) => void outlines.push(outline),
       loaded,

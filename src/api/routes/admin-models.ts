@@ -8,6 +8,7 @@ import { ServiceError, StartError } from '../../core/errors.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { toModelPolicy } from '../../protocol/model-policy.ts'
 import type { ModelSource } from '../../protocol/model-source.ts'
+import { refuseBase } from '../../models/adapters.ts'
 import { DEFAULT_MODEL_ID, type Models } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
@@ -96,10 +97,14 @@ export function registerAdminModelRoutes(
     ...ADMIN,
     params: modelParams,
     ok: unregisteredModel,
-    errors: ['model_not_found'],
+    errors: ['model_not_found', 'model_has_adapters'],
     handler: async ({ params }) => {
       const id = realId(registry, params['*'])
       if (!registry.has(id)) throw new ServiceError('model_not_found', { model: id }, { param: 'model' })
+      refuseBase(
+        id,
+        registry.list().filter(({ state }) => state !== 'draining'),
+      )
       // It ends with its last request, which may take minutes; the list of models shows it until then.
       registry.unregister(id).then(
         () => log.info({ model: id }, 'a model was unregistered'),
@@ -116,6 +121,10 @@ function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
     const { endpoints, api_key: key, model: name = null } = body
     const apiKey = typeof key === 'string' ? new SecretText(key) : null
     return { kind: 'openai', endpoints, apiKey, model: name }
+  }
+  if (body.engine === 'adapter') {
+    const { base, adapter, scale } = body
+    return { kind: 'adapter', base, adapter, scale }
   }
   const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
   return { kind: 'local', checkpoint, modelConfig, tokenizer, quantization, toolFormat }

@@ -10,7 +10,7 @@ import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
 import { ValueProblem, type ValueKind } from '../../config/value-kinds.ts'
 import { endpointUrl, modelName, upstreamSecret } from '../../config/upstream-kinds.ts'
-import { arrayOf, isJsonObject, must, nullableWithDefault, text } from './fields.ts'
+import { arrayOf, isJsonObject, must, nullableWithDefault, number, text } from './fields.ts'
 import { queryChoice } from './query.ts'
 
 /** Of Anthropic's Models API. */
@@ -34,6 +34,8 @@ export const model = z
     object: z.literal('model'),
     created: z.int().describe('Unix seconds.'),
     owned_by: z.string(),
+    root: z.string().optional().describe('As `parent`.'),
+    parent: z.string().optional().describe('Of a LoRA adapter: the id of its base model.'),
     meta: z.object({
       architecture: z.string().nullable(),
       parameters: z.number().nullable(),
@@ -193,6 +195,21 @@ const remoteModelRequest = z
   })
   .meta({ id: 'RegisterRemoteModelRequest' })
 
+const adapterModelRequest = z
+  .object({
+    id: modelId(),
+    engine: z.literal('adapter').describe('May be left out where `adapter` is given.'),
+    base: readBy(modelIdKind).describe(
+      'The id of the registered model that it is for, whose engine it shares.',
+    ),
+    adapter: path().describe(
+      'On the server: a .gguf file, or a folder with adapter_config.json and adapter_model.safetensors, as PEFT saves it; or hf:org/repo[:file.gguf].',
+    ),
+    scale: nullableWithDefault(number(-100, 100), 1).describe('Multiplies what it adds to the weights.'),
+    ...policyFields,
+  })
+  .meta({ id: 'RegisterAdapterRequest' })
+
 const localModelRequest = z
   .object(
     {
@@ -206,12 +223,24 @@ const localModelRequest = z
   )
   .meta({ id: 'RegisterModelRequest' })
 
-export const registerModelRequest = z.discriminatedUnion('engine', [localModelRequest, remoteModelRequest], {
-  error: ({ input }) =>
-    isJsonObject(input)
-      ? must("'llama.cpp' or 'openai'")({ input: input['engine'] })
-      : 'must be a JSON object',
-})
+export const registerModelRequest = z.preprocess(
+  (given, context) => {
+    if (!isJsonObject(given) || (given['adapter'] ?? null) === null) return given
+    if ((given['checkpoint'] ?? null) !== null)
+      context.addIssue({
+        code: 'custom',
+        path: ['adapter'],
+        message: "must not be given beside checkpoint: an adapter's weights are those of its base",
+      })
+    return given['engine'] === undefined ? { ...given, engine: 'adapter' } : given
+  },
+  z.discriminatedUnion('engine', [localModelRequest, remoteModelRequest, adapterModelRequest], {
+    error: ({ input }) =>
+      isJsonObject(input)
+        ? must("'llama.cpp', 'openai' or 'adapter'")({ input: input['engine'] })
+        : 'must be a JSON object',
+  }),
+)
 
 export const registerModelQuery = z.object({
   wait: queryChoice(['true', 'false'])

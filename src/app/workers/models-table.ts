@@ -6,6 +6,7 @@ import { type ErrorData, toErrorData } from '../../core/channel/error-data.ts'
 import type { ToolFormat } from '../../core/tool-format.ts'
 import type { LoadedModel } from '../../models/loaded-model.ts'
 import type { ModelRecord, ServingModel, ServingModels } from '../../models/registry.ts'
+import type { OpenedAdapter } from '../../protocol/adapter.ts'
 import type { EnginePlace } from '../../protocol/engine.ts'
 import type { RemoteModelSource } from '../../protocol/model-source.ts'
 
@@ -16,7 +17,12 @@ interface RemoteSourceData extends Omit<RemoteModelSource, 'apiKey'> {
 
 /** How a worker reaches the engine of a version. */
 type EngineData =
-  | { readonly kind: 'processes'; readonly places: readonly EnginePlace[] }
+  | {
+      readonly kind: 'processes'
+      readonly places: readonly EnginePlace[]
+      /** The one of an adapter, whose processes are those of its base model; null for a model of its own. */
+      readonly adapter: OpenedAdapter | null
+    }
   /** The worker is a client of the upstream itself. */
   | { readonly kind: 'upstream'; readonly source: RemoteSourceData }
 
@@ -97,6 +103,7 @@ function toEngineData({
   model,
   source,
 }: Pick<ServingModel, 'source'> & { readonly model: LoadedModel }): EngineData {
-  if (source?.kind !== 'openai') return { kind: 'processes', places: placesOf(model) }
+  if (source?.kind !== 'openai')
+    return { kind: 'processes', places: placesOf(model), adapter: model.engine.adapter ?? null }
   return { kind: 'upstream', source: { ...source, apiKey: source.apiKey?.reveal() ?? null } }
 }

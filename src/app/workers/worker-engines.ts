@@ -2,6 +2,7 @@
 import type { Channel } from '../../core/channel/channel.ts'
 import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
+import { AdapterEngine } from '../../engines/process/host/adapter-engine.ts'
 import { AttachedEngine } from '../../engines/process/host/attached-engine.ts'
 import { ReplicatedEngine } from '../../engines/process/host/replicated-engine.ts'
 import { RemoteEngine } from '../../engines/remote/remote-engine.ts'
@@ -40,9 +41,11 @@ export function createWorkerEngines({ channel, log, upstreams }: WorkerEnginesDe
           onOverload: (message) => log.warn({ model: modelId }, message),
         }),
     )
+    // The replica with the fewest sequences of this worker: with many requests those of all workers spread alike.
+    const own = new ReplicatedEngine(replicas)
+    const { adapter } = data
     return {
-      // The replica with the fewest sequences of this worker: with many requests those of all workers spread alike.
-      engine: new ReplicatedEngine(replicas),
+      engine: adapter === null ? own : new AdapterEngine({ base: own, adapter, onClose: () => own.close() }),
       update: (places) => {
         for (const [index, place] of places.entries()) replicas[index]?.update(place)
       },

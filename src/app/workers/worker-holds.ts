@@ -45,6 +45,8 @@ export class WorkerHolds {
   /** Of the worker's calls and casts. */
   handlers(): Readonly<Record<string, ChannelHandler>> {
     const line = (args: readonly unknown[]) => this.#versions.get(Number(args[0]))?.lines[args[1] as LineName]
+    // A version is a client of its own: those of adapters share the engines of their base model.
+    const client = (args: readonly unknown[]) => this.#versions.get(Number(args[0])) ?? this
     const replica = (args: readonly unknown[]) =>
       this.#versions.get(Number(args[0]))?.replicas[Number(args[1])]
     return {
@@ -52,7 +54,7 @@ export class WorkerHolds {
       'queue.begin': (args) => line(args)?.begin(args[2] as QueuedRequest),
       'queue.leave': (args) => line(args)?.leave(Number(args[2]), args[3] as QueuedRequest),
       'queue.end': (args) => line(args)?.end(Number(args[2]), args[3] as QueuedRequest),
-      'engine.busy': (args) => replica(args)?.reportBusy(this, args[2] === true),
+      'engine.busy': (args) => replica(args)?.reportBusy(client(args), args[2] === true),
       'engine.hung': (args) => replica(args)?.reportHung(Number(args[2])),
       'models.released': ([version]) => this.#release(Number(version)),
     }
@@ -64,7 +66,7 @@ export class WorkerHolds {
     this.#versions.delete(version)
     held.lines.slots?.clear()
     held.lines.beams?.clear()
-    for (const replica of held.replicas) replica.reportBusy(this, false)
+    for (const replica of held.replicas) replica.reportBusy(held, false)
     held.lease[Symbol.dispose]()
   }
 }

@@ -80,6 +80,7 @@ export function touchWhileOpen(engine: Engine, modelPath: string): Engine {
     info: () => engine.info(),
     status: () => engine.status(),
     ...(openAdapter && { openAdapter }),
+    ...(engine.adapter && { adapter: engine.adapter }),
     replicas: () => engine.replicas?.() ?? [],
     close: async () => {
       clearInterval(timer)

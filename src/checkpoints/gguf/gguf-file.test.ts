@@ -139,7 +139,10 @@ describe('openGgufModel', () => {
       [{ metadata: [['general.architecture', gguf.uint32(1)]] }, 'names no architecture'],
       [{ metadata: [['tokenizer.ggml.model', gguf.bool(true)]] }, 'has no tokenizer inside'],
       [{ tensors: [] }, 'holds no weights'],
-      [{ metadata: [['general.type', gguf.string('adapter')]] }, 'is a LoRA adapter, not a model: merge it'],
+      [
+        { metadata: [['general.type', gguf.string('adapter')]] },
+        'is a LoRA adapter, not a model: register it',
+      ],
     ]
     for (const [file, words] of refused) {
       const path = await writeModel(file)

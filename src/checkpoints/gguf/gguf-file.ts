@@ -160,7 +160,7 @@ function checkServable(path: string, metadata: GgufMetadata, tensorCount: number
   if (type?.type === 'string' && type.value === 'adapter') {
     throw badFile(
       path,
-      'is a LoRA adapter, not a model: merge it into its base model (llama-export-lora of llama.cpp), and give the result',
+      'is a LoRA adapter, not a model: register it beside its base model, with "base" and "adapter" in the place of "checkpoint"',
     )
   }
   if (tensorCount === 0) throw badFile(path, 'holds no weights')

@@ -33,8 +33,20 @@ const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/
 const MAX_SHOWN_FILES = 30
 const MAX_PARTS = 10_000
 
+export interface ChooseOptions {
+  /** Whether a LoRA adapter is wanted, and no model. @default false */
+  readonly isAdapter?: boolean | undefined
+}
+
+/** As PEFT saves it. */
+const PEFT_FILES = { weights: 'adapter_model.safetensors', config: 'adapter_config.json' } as const
+
 /** @throws StartError when there is no such model, or more than one. */
-export function chooseFiles({ repo, file }: HubReference, names: readonly string[]): ChosenFiles {
+export function chooseFiles(
+  { repo, file }: HubReference,
+  names: readonly string[],
+  { isAdapter = false }: ChooseOptions = {},
+): ChosenFiles {
   const sound = names.filter(isInsideRepo)
   // A split model is named by its first file.
   const ggufs = sound
@@ -44,6 +56,7 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
     const weights = ggufParts(repo, file, { names: sound, ggufs })
     return { opened: weights[0] ?? '', weights, others: [] }
   }
+  if (isAdapter) return chooseAdapter(repo, { names: sound, ggufs })
   const others = sound.filter((name) => COMPANIONS.has(name)).sort()
   refuseAdapter(repo, sound)
   if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
@@ -67,8 +80,21 @@ export function chooseFiles({ repo, file }: HubReference, names: readonly string
 function refuseAdapter(repo: string, names: readonly string[]): void {
   if (!names.includes('adapter_config.json') || names.includes('config.json')) return
   throw new StartError(
-    `${repo} is a LoRA adapter, not a model: merge it into its base model (merge_and_unload of PEFT), save that, and give its folder.`,
+    `${repo} is a LoRA adapter, not a model: register it beside its base model, with "base" and "adapter" in the place of "checkpoint".`,
   )
+}
+
+function chooseAdapter(
+  repo: string,
+  { names, ggufs }: { readonly names: readonly string[]; readonly ggufs: readonly string[] },
+): ChosenFiles {
+  const { weights, config } = PEFT_FILES
+  if (names.includes(config) && names.includes(weights))
+    return { opened: weights, weights: [weights], others: [config] }
+  const [gguf] = ggufs
+  if (gguf === undefined)
+    throw new StartError(`${repo} holds no adapter: neither ${config} with ${weights}, nor a GGUF file.`)
+  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`)
 }
 
 function withoutModel(repo: string, names: readonly string[]): StartError {

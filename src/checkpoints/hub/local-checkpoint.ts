@@ -9,7 +9,7 @@ export async function localCheckpoint(
   checkpoint: string,
   options: Omit<PullOptions, 'env'>,
 ): Promise<string> {
-  if (!isHubReference(checkpoint)) return bundledOr(checkpoint)
+  if (!isHubReference(checkpoint)) return options.isAdapter === true ? checkpoint : bundledOr(checkpoint)
   // Loaded on demand: the Hub's library is larger than the rest of the program.
   const { pullModel } = await import('./pull-model.ts')
   return await pullModel(checkpoint, { env: process.env, ...options })
@@ -24,11 +24,13 @@ export interface LoggedPullOptions {
   readonly signal: AbortSignal
   /** Share that has arrived, 0 to 1, never less than before; not called when there is nothing to download. */
   readonly onProgress: (fraction: number) => void
+  /** As `PullOptions.isAdapter`. */
+  readonly isAdapter?: boolean
 }
 
 /** For a running server: the download's progress goes to the log. */
 export function localCheckpointLogged(checkpoint: string, options: LoggedPullOptions): Promise<string> {
-  const { modelId: model, log, signal, onProgress } = options
+  const { modelId: model, log, signal, onProgress, isAdapter } = options
   let arrived = 0
   let logged: number | null = null
   const onDownload = ({ repo, bytes, totalBytes }: PullProgress): void => {
@@ -41,5 +43,5 @@ export function localCheckpointLogged(checkpoint: string, options: LoggedPullOpt
     log.info({ model, repo, percent: Math.floor(arrived * 100), totalBytes }, 'downloading')
   }
   const onNotice = (sentence: string): void => log.info({ model }, sentence)
-  return localCheckpoint(checkpoint, { signal, onProgress: onDownload, onNotice })
+  return localCheckpoint(checkpoint, { signal, onProgress: onDownload, onNotice, isAdapter })
 }

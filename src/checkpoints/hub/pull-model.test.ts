@@ -401,7 +401,7 @@ describe('what cannot be pulled', () => {
       {
         files: { 'adapter_config.json': '{}', 'adapter_model.safetensors': '' },
         text: 'hf:acme/tiny',
-        sentence: /^acme\/tiny is a LoRA adapter, not a model: merge it/,
+        sentence: /^acme\/tiny is a LoRA adapter, not a model: register it/,
       },
     ],
     [

@@ -6,7 +6,7 @@
 import { mkdir, readFile, statfs } from 'node:fs/promises'
 import { abortReason } from '../../core/abort.ts'
 import { StartError } from '../../core/errors.ts'
-import { type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
+import { type ChooseOptions, type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
 import { downloadBlob } from './download-blob.ts'
 import { fileSize, HubCache } from './hub-cache.ts'
 import { HubClient, type HubFile, type HubListing } from './hub-client.ts'
@@ -24,6 +24,8 @@ export interface PullOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
+  /** Whether it is a LoRA adapter that is pulled, and no model. @default false */
+  readonly isAdapter?: boolean | undefined
   /** Called with sentences for a person. */
   readonly onNotice?: ((sentence: string) => void) | undefined
   /** @default 30_000 */
@@ -38,7 +40,7 @@ export interface PullOptions {
  */
 export async function pullModel(text: string, options: PullOptions): Promise<string> {
   const { isOffline, ...hub } = openHub(text, options)
-  if (isOffline) return await findOrRefuse(hub.cache, hub.reference)
+  if (isOffline) return await findOrRefuse(hub.cache, hub.reference, options)
   try {
     return await pull({ ...options, ...hub })
   } catch (error) {
@@ -79,14 +81,14 @@ async function pull(context: PullContext): Promise<string> {
   try {
     listing = await client.list()
   } catch (error) {
-    const cached = error instanceof HubUnreachable ? await findInCache(cache, reference) : null
+    const cached = error instanceof HubUnreachable ? await findInCache(cache, reference, context) : null
     if (cached === null || signal.aborted) throw error
     onNotice?.(`${(error as Error).message} Serving ${reference.repo} as it was pulled before.`)
     return cached
   }
   const { commit, files } = listing
   const names = files.map(({ path }) => path)
-  const chosen = chooseFiles(reference, names)
+  const chosen = chooseFiles(reference, names, context)
   // The size of the download is known from the index, which is too small to count itself.
   if (chosen.weights === null) {
     await fetchAll([chosen.opened], listing, { ...context, onProgress: undefined })
@@ -166,12 +168,16 @@ async function weightsOf(
 }
 
 /** The path of a model that was pulled whole before, by any tool; null otherwise. */
-export async function findInCache(cache: HubCache, reference: HubReference): Promise<string | null> {
+export async function findInCache(
+  cache: HubCache,
+  reference: HubReference,
+  wanted: ChooseOptions = {},
+): Promise<string | null> {
   const commit = await cache.readRef(reference.revision)
   if (commit === null) return null
   const names = await cache.listSnapshot(commit)
   try {
-    const chosen = chooseFiles(reference, names)
+    const chosen = chooseFiles(reference, names, wanted)
     const weights = await weightsOf(chosen, commit, { cache, reference })
     return weights.every((name) => names.includes(name)) ? cache.snapshotPath(commit, chosen.opened) : null
   } catch (error) {
@@ -180,8 +186,12 @@ export async function findInCache(cache: HubCache, reference: HubReference): Pro
   }
 }
 
-export async function findOrRefuse(cache: HubCache, reference: HubReference): Promise<string> {
-  const found = await findInCache(cache, reference)
+export async function findOrRefuse(
+  cache: HubCache,
+  reference: HubReference,
+  wanted: ChooseOptions = {},
+): Promise<string> {
+  const found = await findInCache(cache, reference, wanted)
   if (found !== null) return found
   const what = reference.file === null ? reference.repo : `${reference.file} of ${reference.repo}`
   throw new StartError(

@@ -30,6 +30,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     prefixCacheBytes: 0,
     quantization: 'none',
     policy: { fallback: null, access: null },
+    baseId: null,
   }
   const get = (modelId: string | null): ModelRecord => {
     if (modelId === null || modelId === MODEL_ID) return record

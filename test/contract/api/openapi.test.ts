@@ -231,6 +231,7 @@ describe('GET /openapi.json', () => {
       'QuantizeResult',
       'Ready',
       'RecentError',
+      'RegisterAdapterRequest',
       'RegisterModelRequest',
       'RegisterRemoteModelRequest',
       'RegisterRequest',

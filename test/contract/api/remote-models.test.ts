@@ -27,6 +27,7 @@ import {
 const BUILT = new URL('../../../dist/guards/prompt/scan-worker.js', import.meta.url)
 
 const OPENER_DEPS = {
+  openAdapter: () => Promise.reject(new Error('no adapter is opened here')),
   openLocal: () => Promise.reject(new Error('there are no local models here')),
   log: { info: () => {}, warn: () => {} },
 }

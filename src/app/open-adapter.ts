@@ -1,0 +1,43 @@
+/** Opens LoRA adapters: prepares the file of one and loads it into the engine of its base model, which this server has opened. */
+import { prepareAdapter } from '../checkpoints/adapters/prepare-adapter.ts'
+import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
+import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
+import { InvariantError } from '../core/errors.ts'
+import type { LogWriter } from '../core/log-writer.ts'
+import type { LoadHooks } from '../models/registry.ts'
+import type { Engine } from '../protocol/engine.ts'
+import type { AdapterModelSource } from '../protocol/model-source.ts'
+
+/** What each engine of a local model has opened. */
+export type OpenedModels = WeakMap<Engine, GgufModel>
+
+interface AdapterOpenerDeps {
+  readonly dataDir: string
+  readonly log: LogWriter
+  readonly opened: OpenedModels
+}
+
+/** `OpenEngine` for adapters. */
+export type OpenAdapterEngine = (
+  modelId: string,
+  source: AdapterModelSource,
+  hooks: LoadHooks,
+) => Promise<Engine>
+
+export function createAdapterOpener({ dataDir, log, opened }: AdapterOpenerDeps): OpenAdapterEngine {
+  return async (modelId, source, { base, signal, onProgress, onOutline }) => {
+    const model = base === null ? undefined : opened.get(base)
+    if (base?.openAdapter === undefined || model === undefined)
+      throw new InvariantError(`the engine of '${source.base}' takes no adapters`)
+    const { adapter, scale } = source
+    const { architecture, metadata, tensors } = model
+    const prepared = await prepareAdapter({
+      ...{ modelId, adapter, dataDir, log, signal, onProgress },
+      base: { modelId: source.base, architecture, metadata, tensors },
+    })
+    const { path, parameters, sizeBytes } = prepared
+    onOutline({ ...base.info(), parameters, sizeBytes })
+    const engine = await base.openAdapter({ modelId, path, scale, parameters, sizeBytes }, signal)
+    return touchWhileOpen(engine, path)
+  }
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { planArchitecture } from '../architectures/hf-architectures.ts'
+import { hasRotatedHeads, LORA_ARCHITECTURES, tensorOfModule } from './lora-modules.ts'
+
+const DEMO = path.resolve(import.meta.dirname, '../../../models/demo/config.json')
+const PARTS = { llama: 'LlamaForCausalLM', granite: 'GraniteForCausalLM', qwen2: 'Qwen2ForCausalLM' } as const
+const OTHERS = {
+  qwen3: 'Qwen3ForCausalLM',
+  gemma2: 'Gemma2ForCausalLM',
+  gemma3: 'Gemma3ForCausalLM',
+  phi3: 'Phi3ForCausalLM',
+} as const
+
+/** Of a small model of each class; what its config must have beside a Llama's. */
+function planOf(architecture: string) {
+  const llama = JSON.parse(readFileSync(DEMO, 'utf8')) as Record<string, unknown>
+  const fields = {
+    ...llama,
+    ...{ architectures: [architecture], hidden_activation: 'gelu_pytorch_tanh', sliding_window: 64 },
+    ...{ query_pre_attn_scalar: 64, attn_logit_softcapping: 50, final_logit_softcapping: 30 },
+  }
+  const { attn_logit_softcapping: _cap, final_logit_softcapping: _last, ...withoutCaps } = fields
+  return planArchitecture({ path: DEMO, fields: architecture.startsWith('Gemma3') ? withoutCaps : fields })
+}
+
+describe('the table of linear layers', () => {
+  it.each(Object.entries({ ...PARTS, ...OTHERS }))(
+    'of %s is that of its conversion',
+    (name, architecture) => {
+      const plan = planOf(architecture)
+
+      expect(plan.ggufName).toBe(name)
+      const matrices = plan.tensors.flatMap(({ name: gguf, shape, origin }) => {
+        const isLinear = shape.length === 2 && origin.kind !== 'computed' && gguf !== 'token_embd.weight'
+        return isLinear ? [{ gguf, origin }] : []
+      })
+      expect(matrices.length).toBeGreaterThanOrEqual(4 * 4)
+      for (const { gguf, origin } of matrices) {
+        expect(tensorOfModule(origin.name.replace(/\.weight$/, '')), origin.name).toBe(gguf)
+        const isReordered = LORA_ARCHITECTURES.get(name)?.interleavesHeads === true && hasRotatedHeads(gguf)
+        expect(origin.kind, gguf).toBe(isReordered ? 'interleave-heads' : 'copy')
+      }
+    },
+  )
+
+  it('has every architecture that is converted', () => {
+    expect([...LORA_ARCHITECTURES.keys()].sort()).toEqual(Object.keys({ ...PARTS, ...OTHERS }).sort())
+  })
+
+  it('knows the layers of models that take images too, and no other layers', () => {
+    expect(tensorOfModule('model.language_model.layers.3.mlp.down_proj')).toBe('blk.3.ffn_down.weight')
+    expect(tensorOfModule('lm_head')).toBe('output.weight')
+    for (const module of [
+      'model.embed_tokens',
+      'model.layers.0.input_layernorm',
+      'vision_tower.layers.0.q_proj',
+    ])
+      expect(tensorOfModule(module), module).toBeNull()
+  })
+})

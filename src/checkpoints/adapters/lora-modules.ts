@@ -1,0 +1,44 @@
+/**
+ * The linear layers of a model as PEFT names them, and their tensors in GGUF, for the architectures whose safetensors are
+ * converted. A test compares the table with the plans of those conversions. Pure.
+ */
+
+/** Of one layer. */
+const LAYER_MODULES: ReadonlyMap<string, string> = new Map([
+  ['self_attn.q_proj', 'attn_q'],
+  ['self_attn.k_proj', 'attn_k'],
+  ['self_attn.v_proj', 'attn_v'],
+  ['self_attn.qkv_proj', 'attn_qkv'],
+  ['self_attn.o_proj', 'attn_output'],
+  ['mlp.gate_proj', 'ffn_gate'],
+  ['mlp.up_proj', 'ffn_up'],
+  // Gate and up are one matrix, which llama.cpp takes as it is.
+  ['mlp.gate_up_proj', 'ffn_up'],
+  ['mlp.down_proj', 'ffn_down'],
+])
+const LAYER = /^(?:(?:model|language_model)\.)+layers\.(?<layer>\d+)\.(?<module>.+)$/
+const HEAD = /^(?:language_model\.)?lm_head$/
+
+/** Whether the rows of Q and K are interleaved in GGUF, by its name of the architecture. */
+export const LORA_ARCHITECTURES: ReadonlyMap<string, { readonly interleavesHeads: boolean }> = new Map([
+  ['llama', { interleavesHeads: true }],
+  ['granite', { interleavesHeads: true }],
+  ['qwen2', { interleavesHeads: false }],
+  ['qwen3', { interleavesHeads: false }],
+  ['gemma2', { interleavesHeads: false }],
+  ['gemma3', { interleavesHeads: false }],
+  ['phi3', { interleavesHeads: false }],
+])
+
+/** The GGUF tensor of a module's weight; null where it is not a linear layer that is known. */
+export function tensorOfModule(module: string): string | null {
+  if (HEAD.test(module)) return 'output.weight'
+  const { layer, module: own = '' } = LAYER.exec(module)?.groups ?? {}
+  const name = LAYER_MODULES.get(own)
+  return name === undefined || layer === undefined ? null : `blk.${Number(layer)}.${name}.weight`
+}
+
+/** Whether the rows of this tensor are those of heads that llama.cpp rotates. */
+export function hasRotatedHeads(tensor: string): boolean {
+  return /\.attn_[qk]\.weight$/.test(tensor)
+}

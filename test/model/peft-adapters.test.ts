@@ -1,0 +1,150 @@
+/** Adapters as PEFT saves them: converted and loaded beside the bundled model, each gives what the merged checkpoint gives. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BaseModel, openAdapterModel } from '../../src/checkpoints/adapters/adapter-model.ts'
+import { type AdapterWork, prepareAdapter } from '../../src/checkpoints/adapters/prepare-adapter.ts'
+import { openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import {
+  type PeftAdapter,
+  writeMergedCheckpoint,
+  writePeftAdapter,
+} from '../support/checkpoints/peft-adapter.ts'
+
+const DEMO = path.resolve(import.meta.dirname, '../../models/demo')
+const PROMPTS = ['Once upon a time', 'The king said', 'A dog and a cat', 'In the morning']
+let folder = ''
+let demo: DemoModel
+let base: BaseModel
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'sluice-peft-'))
+  demo = await openDemoModel({ maxBatchSize: 4 })
+  base = { modelId: 'demo', ...(await openGgufModel(demo.modelPath)) }
+})
+
+afterAll(async () => {
+  await demo.close()
+  await rm(folder, { recursive: true })
+})
+
+function prepare(adapter: string, changes: Partial<AdapterWork> = {}) {
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  return prepareAdapter({
+    ...{ modelId: 'mine', adapter, base, dataDir: path.join(folder, 'data'), log },
+    onProgress: () => {},
+    signal: new AbortController().signal,
+    ...changes,
+  })
+}
+
+/** Writes an adapter under a name of the test's folder. */
+async function write(name: string, adapter: Omit<PeftAdapter, 'base'>): Promise<string> {
+  const to = path.join(folder, name)
+  await writePeftAdapter(to, { base: DEMO, ...adapter })
+  return to
+}
+
+const textsOf = async (model: DemoModel, adapterId?: number) => {
+  const request = engineRequest(PROMPTS, { maxNewTokens: 32 })
+  const ofAdapter = adapterId === undefined ? {} : { adapterId }
+  return (await runRequest(model.engine, { ...request, ...ofAdapter })).map(({ text }) => text)
+}
+
+/** Texts of the checkpoint in which the adapter's sums are part of the weights. */
+async function mergedTexts(name: string, adapter: Omit<PeftAdapter, 'base'>): Promise<string[]> {
+  const checkpoint = path.join(folder, `merged-${name}`)
+  await writeMergedCheckpoint(checkpoint, { base: DEMO, adapter: { base: DEMO, ...adapter } })
+  const merged = await openDemoModel({ maxBatchSize: 4, checkpoint })
+  try {
+    return await textsOf(merged)
+  } finally {
+    await merged.close()
+  }
+}
+
+const FACTORS: readonly (readonly [name: string, adapter: Omit<PeftAdapter, 'base'>])[] = [
+  ['plain', { seed: 1 }],
+  ['rank-stabilized', { seed: 2, alpha: 3, config: { use_rslora: true }, factorOf: () => 3 / Math.sqrt(4) }],
+  [
+    'with an alpha of its own for some layers',
+    {
+      seed: 3,
+      config: { alpha_pattern: { 'layers.[01].self_attn.q_proj': 20, down_proj: 2 } },
+      factorOf: (module) => {
+        if (/layers\.[01]\.self_attn\.q_proj$/.test(module)) return 20 / 4
+        return module.endsWith('down_proj') ? 2 / 4 : 8 / 4
+      },
+    },
+  ],
+]
+
+describe('an adapter of PEFT', () => {
+  it.each(FACTORS)('that is %s gives the texts of the merged checkpoint', async (name, adapter) => {
+    const { path: converted, parameters } = await prepare(await write(name, adapter))
+    const adapterId = adapter.seed
+    demo.runner.adapters?.load({ adapterId, modelId: 'mine', path: converted, scale: 1 })
+
+    const texts = await textsOf(demo, adapterId)
+
+    expect(parameters).toBe(77_824)
+    expect(texts).toEqual(await mergedTexts(name, adapter))
+    expect(texts).not.toEqual(await textsOf(demo))
+  })
+
+  it('is converted once', async () => {
+    const to = await write('twice', { seed: 4 })
+    expect((await prepare(to)).path).toBe((await prepare(path.join(to, 'adapter_model.safetensors'))).path)
+    await writePeftAdapter(to, { base: DEMO, seed: 5 })
+    expect((await prepare(to)).path).not.toBe((await prepare(await write('other', { seed: 4 }))).path)
+  })
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['DoRA', { use_dora: true }, 'asks for DoRA ("use_dora")'],
+    ['biases', { bias: 'all' }, 'asks for biases ("bias": "all")'],
+    ['whole layers', { modules_to_save: ['lm_head'] }, '("modules_to_save": "lm_head")'],
+    ['new tokens', { trainable_token_indices: [1] }, 'asks for "trainable_token_indices"'],
+    ['another method', { peft_type: 'IA3' }, 'has the peft_type "IA3"'],
+    [
+      'changed base weights',
+      { init_lora_weights: 'pissa_niter_4' },
+      '("init_lora_weights": "pissa_niter_4")',
+    ],
+    ['no alpha', { lora_alpha: 0 }, '"lora_alpha" must be a number above 0'],
+    ['a broken pattern', { alpha_pattern: { '(': 1 } }, 'is no pattern'],
+  ])('with %s is refused by name', async (name, config, sentence) => {
+    const to = await write(`refused ${name}`, { seed: 6, config })
+    await expect(prepare(to)).rejects.toThrow(sentence)
+  })
+
+  it('of another model is refused, with the tensor and both shapes', async () => {
+    const tiny = path.join(folder, 'tiny.gguf')
+    writeTinyModel(tiny)
+    const model = await openGgufModel(tiny)
+    const to = await write('too large', { seed: 7 })
+    await expect(prepare(to, { base: { modelId: 'tiny', ...model } })).rejects.toThrow(
+      /"blk\.0\.\w+\.weight" of \d+ x 256, but its base model "tiny" has \d+ x \d+: it was made for another model/,
+    )
+    const bert = { ...base, modelId: 'bert', architecture: 'bert' }
+    await expect(prepare(to, { base: bert })).rejects.toThrow('is for a model of the architecture "bert"')
+    const { path: converted } = await prepare(to)
+    await expect(openAdapterModel(converted, { ...base, architecture: 'qwen2' })).rejects.toThrow(
+      'is for the architecture "llama", but its base model "demo" has "qwen2"',
+    )
+  })
+
+  it('that is none is refused with what it is', async () => {
+    await expect(prepare(DEMO)).rejects.toThrow(
+      'holds a model, not an adapter: register it with "checkpoint"',
+    )
+    await expect(prepare(demo.modelPath)).rejects.toThrow('is a GGUF file but no adapter')
+    await expect(prepare(path.join(folder, 'nowhere'))).rejects.toThrow('does not exist')
+    const to = await write('damaged', { seed: 8 })
+    await writeFile(path.join(to, 'adapter_model.safetensors'), 'nothing')
+    await expect(prepare(to)).rejects.toThrow('is no safetensors file')
+  })
+})

@@ -175,6 +175,26 @@ export interface SavedCopy {
   readonly bytes: number
 }
 
+/** What a slot or a copy holds, from position 0, as computed without an adapter. */
+export interface StoredPrefix {
+  readonly cachedTokenIds: ArrayLike<number>
+  /** Account of the sequence that computed it. */
+  readonly accountId: string
+  /** It can be cut to this many tokens or more, and to none. */
+  readonly leastCut: number
+}
+
+/** Where the KV cache of a prefix is. */
+export type HeldPrefix = StoredPrefix & ({ readonly slotId: number } | { readonly entryId: number })
+
+/** A copy that an earlier process of this model has left on the disk. */
+export interface StoredCopy extends StoredPrefix {
+  readonly bytes: number
+}
+
+/** `lost` is one that cannot be read any more. */
+export type CopyState = 'ready' | 'reading' | 'lost'
+
 /** Host memory for what leaves the slots. */
 export interface HostRoom {
   readonly maxBytes: number
@@ -184,6 +204,10 @@ export interface HostRoom {
   readonly copyBytes: (tokens: number) => number
   /** Layers that see so many tokens only are copied without those before; null where there are none. */
   readonly windowTokens: number | null
+  /** Copies on the disk, which are read when they are wanted, by the numbers 0, 1, …; the least recently used first. @default none */
+  readonly stored?: readonly StoredCopy[]
+  /** Whether a copy is in memory; begins to read one that is not. @default always ready */
+  readonly fetch?: (entryId: number) => CopyState
 }
 
 /** A prompt as it came over a socket. */
@@ -258,6 +282,11 @@ export interface ModelRunner extends Runner {
   readonly canCopySlots: boolean
   /** Null where nothing is kept outside the slots. @default null */
   readonly hostRoom?: HostRoom | null
+  /**
+   * Writes to the disk what is not there of the prefixes held by then, one after the other, and asks again before each; between two steps only.
+   * Ends early where `held` gives null. @default nothing is kept on the disk
+   */
+  storePrefixes?(held: () => readonly HeldPrefix[] | null): Promise<void>
   /** Most guessed tokens one step takes; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
   /** The bytes a token stands for in generated text; empty for control tokens. */

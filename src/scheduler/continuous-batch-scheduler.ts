@@ -12,7 +12,7 @@
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { systemClock, type Clock } from '../core/clock.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { StepOutput, StepPlan } from '../protocol/model-runner.ts'
+import type { HeldPrefix, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { BeamGroups } from './beams/beam-groups.ts'
 import { RunningBatch } from './running-batch.ts'
 import type { SchedulerOptions, SequenceSize } from './scheduler-options.ts'
@@ -88,6 +88,11 @@ export class ContinuousBatchScheduler {
   /** Bytes that finished sequences hold in host memory. */
   get hostBytes(): number {
     return this.#batch.hostBytes
+  }
+
+  /** What is held of sequences that have ended, the most recently used first; not between `plan` and `update`. */
+  held(): readonly HeldPrefix[] {
+    return this.#batch.held()
   }
 
   get hasWork(): boolean {

@@ -5,6 +5,7 @@
  */
 import { InvariantError } from '../core/errors.ts'
 import {
+  type HeldPrefix,
   NO_TOKEN,
   type SampledLogprob,
   type SlotStart,
@@ -61,6 +62,10 @@ export class RunningBatch {
 
   get hostBytes(): number {
     return this.#slots.hostBytes
+  }
+
+  held(): readonly HeldPrefix[] {
+    return this.#slots.held()
   }
 
   add(sequence: Sequence): void {
@@ -178,7 +183,10 @@ export class RunningBatch {
       }
       const choice = this.#slots.choose(sequence)
       if (choice === null) throw new InvariantError('a free slot could not be taken')
-      if (this.#mustWait(sequence, choice, starts)) {
+      const copy = this.#slots.fetch(choice)
+      // There is another choice without it.
+      if (copy === 'lost') continue
+      if (copy === 'reading' || this.#mustWait(sequence, choice, starts)) {
         passedOver.add(sequence)
         held.push(sequence)
       } else {

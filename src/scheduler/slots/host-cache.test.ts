@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PretendRunner } from '../../../test/support/engines/pretend-runner.ts'
 import { answer } from '../../../test/support/engines/sequences.ts'
 import { VirtualClock } from '../../core/clock.ts'
-import type { HostRoom, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
+import type { CopyState, HostRoom, SlotStart, StepOutput, StepPlan } from '../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
@@ -168,6 +168,68 @@ describe('host memory', () => {
     run(talk(2, 130))
     expect(run(talk(1, 160)).cachedTokens).toBe(150)
     expect(run([...talk(1, 155), ...talk(9, 30)]).cachedTokens).toBe(155)
+  })
+})
+
+describe('copies on the disk', () => {
+  const stored = [1, 2].map((name) => ({
+    ...{ cachedTokenIds: talk(name), accountId: '', leastCut: 0, bytes: COPY_HEAD_BYTES + LENGTH },
+  }))
+  const add = (scheduler: ContinuousBatchScheduler, ids: readonly number[]): void =>
+    scheduler.add({ ids, reqId: 1, maxNewTokens: 1 })
+
+  it('are read when their prefix comes, which waits for them and holds up nobody else', () => {
+    const states = new Map<number, CopyState>([[0, 'reading']])
+    const fetch = (entryId: number): CopyState => states.get(entryId) ?? 'lost'
+    const { scheduler } = createEngine({ stored, fetch }, { maxBatchSize: 2 })
+    expect(scheduler.hostBytes).toBe(0)
+    add(scheduler, talk(1, 120))
+    scheduler.add({ ids: talk(9), reqId: 2, maxNewTokens: 1 })
+    const first = scheduler.plan()
+    expect(first?.starts.map(({ promptTokenIds }) => promptTokenIds.length)).toEqual([LENGTH])
+    if (first !== null) scheduler.update(answer(first))
+    scheduler.checkIntegrity()
+    expect(scheduler.plan()).toBeNull()
+
+    states.set(0, 'ready')
+    expect(scheduler.plan()?.starts).toMatchObject([
+      { cachedTokens: LENGTH, host: { restore: { entryId: 0, isForgotten: true } } },
+    ])
+    scheduler.checkIntegrity()
+  })
+
+  it('count as held in memory once they are read', () => {
+    const { run, scheduler } = createEngine({ stored, fetch: () => 'reading' })
+    add(scheduler, talk(1, 120))
+    expect(scheduler.plan()).toBeNull()
+    expect(scheduler.hostBytes).toBe(0)
+    scheduler.abort(1)
+    run(talk(9))
+    expect(scheduler.held()).toMatchObject([{ slotId: 0 }, { entryId: 1 }, { entryId: 0 }])
+  })
+
+  it('that cannot be read are forgotten, and their prompt is computed', () => {
+    const { run, scheduler } = createEngine({ stored, fetch: () => 'lost' })
+    expect(run(talk(1, 120))).toMatchObject({ cachedTokens: 0, restoredTokens: 0 })
+    expect(scheduler.held()).toMatchObject([{ slotId: 0 }, { entryId: 1 }])
+  })
+
+  it('keep their room, and give it up to what is used later', () => {
+    const maxBytes = 2 * (COPY_HEAD_BYTES + LENGTH)
+    const { scheduler } = createEngine({ stored, maxBytes, fetch: () => 'lost' })
+    add(scheduler, talk(8))
+    finish(scheduler)
+    add(scheduler, talk(9))
+    expect(scheduler.plan()?.starts[0]?.host).toMatchObject({ drop: [0], save: { entryId: 2 } })
+    expect(scheduler.hostBytes).toBe(COPY_HEAD_BYTES + LENGTH)
+    scheduler.checkIntegrity()
+  })
+
+  it('are of no use to another account where the scope is the account', () => {
+    const ofA = stored.map((copy) => ({ ...copy, accountId: 'a' }))
+    const fetch = (): CopyState => 'lost'
+    const { run } = createEngine({ stored: ofA, fetch }, { prefixCacheScope: 'account' })
+    expect(run(talk(1, 120), 'b').cachedTokens).toBe(0)
   })
 })
 

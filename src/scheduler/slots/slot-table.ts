@@ -5,7 +5,7 @@
  * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
  */
 import type { PrefixCacheScope } from '../../core/prefix-cache-scope.ts'
-import type { HostMoves, HostRoom, SavedCopy } from '../../protocol/model-runner.ts'
+import type { CopyState, HeldPrefix, HostMoves, HostRoom, SavedCopy } from '../../protocol/model-runner.ts'
 import { type CachedPrefix, HostCache, type HostEntry } from './host-cache.ts'
 import { checkRule, type PrefixOwner, type Sequence } from '../sequence.ts'
 import { TILE_TOKENS } from './slot-runs.ts'
@@ -139,6 +139,24 @@ export class SlotTable {
     slot.leastCut = 0
   }
 
+  /** Whether what is to be copied back is in memory by now. */
+  fetch({ restore }: SlotChoice): CopyState {
+    return restore === null || this.#host === null ? 'ready' : this.#host.fetch(restore)
+  }
+
+  /**
+   * What is held of sequences that have ended, and by nothing else: the most recently used first, slots before copies. Without
+   * those of adapters, whose numbers mean nothing to another process.
+   */
+  held(): readonly HeldPrefix[] {
+    const host = this.#host
+    if (host === null) return []
+    const free = this.slots.filter((slot) => slot.sequence === null && this.#isWorthSaving(slot, 0))
+    free.sort((a, b) => b.lastUsedOrder - a.lastUsedOrder)
+    const slots = free.map((slot) => ({ ...slot, leastCut: host.leastCutOfCopy(slot) }))
+    return [...slots, ...host.newestFirst()].flatMap(toHeldPrefix)
+  }
+
   /** A copy has been made in host memory. */
   recordSaved({ entryId, bytes }: SavedCopy): void {
     this.#host?.recordBytes(entryId, bytes)
@@ -259,6 +277,15 @@ export class SlotTable {
     const isRunning = (id: number): number => (this.slots[id]?.sequence == null ? 0 : 1)
     return isRunning(slotId - 1) + isRunning(slotId + 1)
   }
+}
+
+function toHeldPrefix(
+  holder: CachedPrefix & ({ readonly slotId: number } | { readonly entryId: number }),
+): readonly HeldPrefix[] {
+  const { cachedTokenIds, owner, leastCut } = holder
+  if (owner.adapterId !== null) return []
+  const place = 'slotId' in holder ? { slotId: holder.slotId } : { entryId: holder.entryId }
+  return [{ cachedTokenIds, accountId: owner.accountId, leastCut, ...place }]
 }
 
 /** Tokens of a shared prefix that are reused; its end is computed again where that makes a whole tile. */

@@ -19,12 +19,22 @@ export interface RunnerOptions {
   readonly kvCacheType: 'f16' | 'q8_0' | 'f32'
   /** Host memory for the KV cache of sequences whose slot went to another. @default 0, which keeps none */
   readonly prefixCacheBytes?: number
+  /** Where copies of it outlive the process. @default nowhere */
+  readonly prefixCacheStore?: PrefixCacheStore
   /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
   readonly speculation?: Speculation
   /** What its header says of an embedding model, for a runner of that kind. @default a model that generates text */
   readonly embedding?: EmbeddingInfo
   /** What takes the place of the file's own metadata, by key. @default none */
   readonly metadataOverrides?: readonly MetadataOverride[]
+}
+
+export interface PrefixCacheStore {
+  readonly folder: string
+  /** Of all replicas of the model together. */
+  readonly maxBytes: number
+  /** How long nothing must have run before something is written. @default 5 s */
+  readonly restMs?: number
 }
 
 export type MetadataOverride = { readonly key: string } & (

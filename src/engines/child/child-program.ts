@@ -33,6 +33,8 @@ export interface ChildExit {
 export interface Child {
   readonly pid: number
   readonly exited: Promise<ChildExit>
+  /** Lets it finish what it does at its end. */
+  end(): void
   /** Ends it now, whatever it is doing. */
   kill(): void
 }
@@ -57,7 +59,8 @@ export function startChild<Message>(program: ChildProgram, hooks: ChildHooks<Mes
     const message = parseJson(line)
     if (message !== null) hooks.onMessage(message as Message)
   })
-  return { pid: child.pid ?? 0, exited, kill: () => void child.kill('SIGKILL') }
+  const end = (): void => void child.stdin?.end()
+  return { pid: child.pid ?? 0, exited, end, kill: () => void child.kill('SIGKILL') }
 }
 
 function followLines(stream: unknown, onLine: (line: string) => void): void {

@@ -7,12 +7,15 @@ const PARENT_PIPE = 3
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
-/** Must be called first: afterwards the process ends with its parent, and only its parent ends it. */
-export function linkToParent(parentPid: number): void {
+/**
+ * Must be called first: afterwards the process ends with its parent, and only its parent ends it.
+ * @param finish what is to be done before, where the parent closes the standard input and waits
+ */
+export function linkToParent(parentPid: number, finish: () => Promise<void> = () => Promise.resolve()): void {
   // Ctrl-C, and the end of a terminal, reach the whole process group.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   dieWithParent(parentPid)
-  process.stdin.on('close', () => exitAtOnce(0)).resume()
+  process.stdin.on('close', () => void finish().finally(() => exitAtOnce(0))).resume()
 }
 
 /** Written at once, because native work may block the event loop next. */

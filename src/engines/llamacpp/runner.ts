@@ -9,6 +9,8 @@ import type { ModelInfo } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
+  type HeldPrefix,
+  type HostMoves,
   type HostRoom,
   type ModelRunner,
   type SampledLogprob,
@@ -38,6 +40,9 @@ import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import { LogprobMeter } from './sampling/logprobs.ts'
 import { Sampler } from './sampling/sampling.ts'
 import { TokenMask } from './sampling/token-mask.ts'
+import { CopyFolder } from './stored/copy-folder.ts'
+import { shapeManifestOf } from './stored/shape-manifest.ts'
+import { StoredCopies } from './stored/stored-copies.ts'
 import type { StepWork } from './thread-governor.ts'
 
 /** In a step of more than 16 tokens a token hardly costs less than in one of 16. */
@@ -45,12 +50,13 @@ const MAX_DRAFT_TOKENS = 15
 const WARM_UP_TOKEN_IDS = [0, 0, 0]
 
 /**
- * Opens a model; the process is blocked while it loads.
+ * Opens a model; the process is blocked while it loads. `onNote` takes what the operator should know of its files, then and later.
  * @throws StartError in one sentence when the file, the libraries or the memory do not allow it.
  */
 export async function openLlamaRunner(
   options: RunnerOptions,
   onProgress: LoadProgress,
+  onNote: (note: string) => void = () => {},
 ): Promise<ModelRunner> {
   const api = loadLlama(options.gpu)
   const { modelPath } = options
@@ -73,6 +79,7 @@ export async function openLlamaRunner(
       maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: neededBytes(need),
       isOnCpu,
+      onNote,
     })
   } catch (error) {
     model.close()
@@ -93,6 +100,7 @@ interface RunGroup {
 
 interface LlamaRunnerOptions extends BaseRunnerOptions {
   readonly isOnCpu: boolean
+  readonly onNote: (note: string) => void
 }
 
 class LlamaRunner extends BaseRunner implements ModelRunner {
@@ -110,6 +118,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly #model: Model
   readonly #context: Context
   readonly #copies: HostCopies
+  /** Null where nothing is kept on the disk. */
+  readonly #stored: StoredCopies | null
   /** Null before the first beam search. */
   #beamContext: BeamContext | null = null
   /** Null while none is made. */
@@ -146,6 +156,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
     this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
+    this.#stored = this.#openStore(sizes)
     this.hostRoom = this.#createHostRoom(sizes)
     const { table } = this.vocabulary.data
     this.constraints = new GrammarPool({
@@ -321,7 +332,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   #start(start: SlotStart): SavedCopy | null {
     const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId, adapterId } = start
     const { cachedTokens, copyFromSlotId, host } = start
-    const saved = host === undefined ? null : this.#copies.apply(slotId, host)
+    const saved = host === undefined ? null : this.#copies.apply(slotId, this.#inMemory(host))
     if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
     this.#samplers[slotId] = new Sampler(
@@ -335,6 +346,16 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     else this.#slotAdapters.set(slotId, this.adapters.get(adapterId))
     this.#masks[slotId] = matcherId === undefined ? null : new TokenMask(this.constraints.start(matcherId))
     return saved
+  }
+
+  /** Without the copies that are on the disk only. */
+  #inMemory(host: HostMoves): HostMoves {
+    const stored = this.#stored
+    return stored === null ? host : { ...host, drop: host.drop.filter((entryId) => !stored.drop(entryId)) }
+  }
+
+  async storePrefixes(held: () => readonly HeldPrefix[] | null): Promise<void> {
+    await this.#stored?.store(held)
   }
 
   /** Computes a few tokens, so that the first request does not wait for the weights' pages; tells what was seen of the slot. */
@@ -352,7 +373,18 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     const { prefixCacheBytes: maxBytes = 0 } = this.#options
     if (maxBytes === 0) return null
     const windowTokens = this.#api.modelWindow(this.#model.handle)
-    return hostRoomOf(sizes, { maxBytes, windowTokens: windowTokens > 0 ? windowTokens : null })
+    const room = hostRoomOf(sizes, { maxBytes, windowTokens: windowTokens > 0 ? windowTokens : null })
+    const stored = this.#stored
+    if (stored === null) return room
+    return { ...room, stored: stored.stored, fetch: (entryId) => stored.fetch(entryId) }
+  }
+
+  #openStore({ ofThreeTokens, ofFourTokens }: SlotSizes): StoredCopies | null {
+    const { prefixCacheBytes: maxReadBytes = 0, prefixCacheStore: store, onNote } = this.#options
+    if (store === undefined || maxReadBytes === 0) return null
+    const manifest = shapeManifestOf(this.#options, ofFourTokens - ofThreeTokens)
+    const folder = CopyFolder.open(store.folder, manifest, onNote)
+    return new StoredCopies({ folder, copies: this.#copies, maxBytes: store.maxBytes, maxReadBytes })
   }
 }
 

@@ -20,21 +20,26 @@ const BROKEN_EXIT_CODE = 70
 const tell = (message: LoadMessage): void => tellParent(message)
 
 async function main(options: EngineProcessOptions): Promise<void> {
-  linkToParent(options.parentPid)
+  let finish = (): Promise<void> => Promise.resolve()
+  linkToParent(options.parentPid, () => finish())
+  const onNote = (note: string): void => tell({ type: 'note', note })
   const onProgress = wholePercents((fraction) => tell({ type: 'progress', fraction }))
   const open = options.runner.embedding === undefined ? openLlamaRunner : openEmbeddingRunner
-  const runner = await open(options.runner, onProgress)
+  const runner = await open(options.runner, onProgress, onNote)
   const server = new EngineServer({
     runner,
     schedulePolicy: options.schedulePolicy,
     prefixCacheScope: options.prefixCacheScope ?? 'shared',
+    restMs: options.runner.prefixCacheStore?.restMs,
     clock: systemClock,
+    onNote,
     onBroken: ({ cause }) => {
       process.stderr.write(`${STEP_LOOP_FAILED}${cause instanceof Error ? cause.message : String(cause)}\n`)
       exitAtOnce(BROKEN_EXIT_CODE)
     },
   })
   loadAdapters(runner, options.adapters ?? [])
+  finish = () => server.finish()
   await server.listen(options.socketPath)
   tell({ type: 'ready', info: runner.info() })
 }

@@ -307,6 +307,10 @@ export function viewInt32(pointer: Pointer, length: number): Int32Array {
   return new Int32Array(koffi.view(pointer, length * Int32Array.BYTES_PER_ELEMENT))
 }
 
+export function viewBytes(pointer: Pointer, length: number): Uint8Array {
+  return new Uint8Array(koffi.view(pointer, length))
+}
+
 export function viewInt8(pointer: Pointer, length: number): Int8Array {
   return new Int8Array(koffi.view(pointer, length))
 }

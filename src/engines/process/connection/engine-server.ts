@@ -10,6 +10,7 @@ import { type EmbeddingRunner, isEmbeddingRunner } from '../../../protocol/embed
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import { StepLoop, type LoopRequest, type StepLoopOptions, type TextSink } from '../step-loop/step-loop.ts'
 import type { EventSink, RequestHandle } from '../step-loop/event-sink.ts'
+import { PrefixKeeper } from '../step-loop/prefix-keeper.ts'
 import { EmbeddingLoop, type EmbeddingLoopRequest } from '../step-loop/embedding-loop.ts'
 import {
   encodeFrame,
@@ -26,8 +27,15 @@ import {
 /** Longest silence of an engine that works: a long prompt takes many steps without events. */
 const HEARTBEAT_MS = 1000
 
-export interface EngineServerOptions extends Omit<StepLoopOptions, 'runner' | 'onStep' | 'onStepEnd'> {
+export interface EngineServerOptions extends Omit<
+  StepLoopOptions,
+  'runner' | 'onStep' | 'onStepEnd' | 'onRest'
+> {
   readonly runner: ModelRunner | EmbeddingRunner
+  /** Takes what the operator should know. @default dropped */
+  readonly onNote?: (note: string) => void
+  /** How long nothing must have run before something is written to the disk. @default as of `PrefixKeeper` */
+  readonly restMs?: number | undefined
 }
 
 /** What the requests of a connection go to; each kind of model has its own. */
@@ -42,8 +50,10 @@ interface EngineLoop extends Partial<
 export class EngineServer {
   readonly #connections = new Set<EngineConnection>()
   readonly #server: Server
+  /** Null where nothing is kept on the disk. */
+  #keeper: PrefixKeeper | null = null
 
-  constructor({ runner, ...options }: EngineServerOptions) {
+  constructor({ runner, onNote = () => {}, restMs, ...options }: EngineServerOptions) {
     const loopOptions = {
       ...options,
       onStepEnd: () => {
@@ -53,9 +63,18 @@ export class EngineServer {
         for (const connection of this.#connections) connection.beat()
       },
     }
+    const createStepLoop = (textRunner: ModelRunner): StepLoop => {
+      const stepLoop = new StepLoop({
+        ...loopOptions,
+        runner: textRunner,
+        onRest: () => this.#keeper?.onRest(),
+      })
+      this.#keeper = new PrefixKeeper({ runner: textRunner, held: () => stepLoop.held(), onNote, restMs })
+      return stepLoop
+    }
     const loop = isEmbeddingRunner(runner)
       ? new EmbeddingLoop({ ...loopOptions, runner })
-      : new StepLoop({ ...loopOptions, runner })
+      : createStepLoop(runner)
     this.#server = createServer({ noDelay: true }, (socket) => {
       const connection = new EngineConnection(socket, {
         loop,
@@ -72,6 +91,13 @@ export class EngineServer {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject).listen(socketPath, resolve)
     })
+  }
+
+  /** Ends what runs for its clients, and writes what the next process of the model may use. */
+  async finish(): Promise<void> {
+    this.close()
+    for (const connection of this.#connections) connection.end()
+    await this.#keeper?.finish()
   }
 
   /** Takes no more clients; those that are connected stay until they leave. */
@@ -119,9 +145,16 @@ export class EngineConnection {
     })
     // 'close' follows every error.
     socket.on('error', () => {})
-    socket.on('close', () => {
-      for (const request of this.#requests.values()) request?.abort()
-    })
+    socket.on('close', () => this.#abortAll())
+  }
+
+  end(): void {
+    this.#socket.destroy()
+    this.#abortAll()
+  }
+
+  #abortAll(): void {
+    for (const request of this.#requests.values()) request?.abort()
   }
 
   /** Sends what has come since the last call as one message. */

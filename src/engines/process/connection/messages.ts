@@ -121,6 +121,8 @@ export interface StepMessage {
 export type LoadMessage =
   | { readonly type: 'progress'; readonly fraction: number }
   | { readonly type: 'ready'; readonly info: ModelInfo }
+  /** What the operator should know; also later. */
+  | { readonly type: 'note'; readonly note: string }
   | { readonly type: 'failed'; readonly message: string }
 
 /** Begins the line on standard error that says why an engine process ends itself. */

@@ -192,8 +192,7 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
     this.#isClosed = true
     const supervisorClosed = this.#supervisor.close()
     this.#client.refuseParked(new ServiceError('shutting_down'))
-    this.#process.kill()
-    await this.#process.exited
+    await this.#process.close()
     await this.#ending
     await supervisorClosed
   }
@@ -243,6 +242,7 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
 
   async #restart(ended: EngineProcess): Promise<void> {
     // The socket is closed; make sure that the process, and with it its memory, is gone before the next one starts.
+    if (this.#isClosed) return
     ended.kill()
     const exit = await ended.exited
     if (this.#isClosed) return

@@ -27,6 +27,8 @@ export interface EngineProcessHooks {
   readonly onProgress: LoadProgress
   /** One line of the engine's standard error, where llama.cpp logs. */
   readonly onLogLine: (line: string) => void
+  /** What the operator should know of its files. @default dropped */
+  readonly onNote?: (note: string) => void
 }
 
 export interface EngineProcess {
@@ -40,12 +42,17 @@ export interface EngineProcess {
   readonly exited: Promise<string>
   /** Ends the process now; running requests are lost. */
   kill(): void
+  /** Ends it when it has written what the next process may use; resolves when it is gone. */
+  close(): Promise<void>
 }
 
 /** A start without any output for so long hangs. Its last part is silent: pages of the weights are read. */
 const STALL_MS = 60_000
 /** A disk of 50 MB/s. */
 const STALL_MS_PER_GIGABYTE = 20_000
+
+/** What has not been written by then at the end of a process is computed again. */
+const CLOSE_MS = 15_000
 
 /** The last lines of the log are kept: they say why a native abort happened. */
 const KEPT_LINES = 3
@@ -88,13 +95,21 @@ export async function startEngineProcess(
     const info = await load.untilReady(child)
     const socket = await connectToEngine(socketPath)
     const exited = child.exited.then(({ how }) => load.withReason(how))
-    return { pid: child.pid, info, socket, socketPath, exited, kill }
+    const close = options.runner.prefixCacheStore === undefined ? kill : () => child.end()
+    return { pid: child.pid, info, socket, socketPath, exited, kill, close: () => closeWithin(child, close) }
   } catch (error) {
     kill()
     throw error
   } finally {
     signal.removeEventListener('abort', kill)
   }
+}
+
+async function closeWithin(child: Child, close: () => void): Promise<void> {
+  const timer = setTimeout(() => child.kill(), CLOSE_MS)
+  close()
+  await child.exited
+  clearTimeout(timer)
 }
 
 /** One load, as far as it can be followed from outside, and the last lines of the log behind it. */
@@ -125,6 +140,8 @@ class Load {
     switch (message.type) {
       case 'progress':
         return this.#hooks.onProgress(message.fraction)
+      case 'note':
+        return this.#hooks.onNote?.(message.note)
       case 'ready':
         return this.#info.resolve(message.info)
       case 'failed':

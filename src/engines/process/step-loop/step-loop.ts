@@ -17,7 +17,7 @@ import type {
   TokenPrompt,
 } from '../../../protocol/engine.ts'
 import type { NumberedAdapter } from '../../../protocol/adapter.ts'
-import type { LongPrompt, ModelRunner } from '../../../protocol/model-runner.ts'
+import type { HeldPrefix, LongPrompt, ModelRunner } from '../../../protocol/model-runner.ts'
 import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
@@ -46,6 +46,8 @@ export interface StepLoopOptions {
   readonly onStepEnd?: () => void
   /** Called after each step and each slice, with or without events. */
   readonly onStep?: () => void
+  /** Called when nothing runs or waits any more. */
+  readonly onRest?: () => void
   /**
    * The runner failed in the middle of a step and the loop is dead. The owner either ends the process or calls `stop`.
    */
@@ -136,6 +138,11 @@ export class StepLoop {
   /** Bytes that finished sequences hold in host memory. */
   get hostBytes(): number {
     return this.#scheduler.hostBytes
+  }
+
+  /** What sequences that have ended hold, the most recently used first; null while any runs or waits. */
+  held(): readonly HeldPrefix[] | null {
+    return this.#scheduler.hasWork || this.#failure !== null ? null : this.#scheduler.held()
   }
 
   /**
@@ -333,6 +340,7 @@ export class StepLoop {
           this.#options.onStep?.()
         }
       }
+      this.#options.onRest?.()
     } catch (error) {
       this.#break(error)
     } finally {

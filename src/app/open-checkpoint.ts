@@ -94,7 +94,8 @@ function startReplica(
   { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers } = config
-  const { schedulePolicy, speculation, prefixCacheScope, replicas } = config
+  const { schedulePolicy, speculation, prefixCacheScope, prefixCacheDir, replicas } = config
+  const store = prefixCacheDir === null ? null : { folder: prefixCacheDir, maxBytes: prefixCacheBytes }
   const embedding = embeddingInfo(model)
   return EngineHost.start(
     {
@@ -110,6 +111,7 @@ function startReplica(
           kvCacheType,
           speculation,
           prefixCacheBytes: Math.floor(prefixCacheBytes / replicas),
+          ...(store !== null && { prefixCacheStore: store }),
           ...(embedding !== null && { embedding }),
           metadataOverrides: overrides,
         },
@@ -126,6 +128,7 @@ function startReplica(
         onEngineChange()
       },
       onOverload: (message) => log.warn({ model: modelId }, message),
+      onNote: (note) => log.warn({ model: modelId }, note),
       onRestart: (pid) => {
         log.info({ model: modelId, pid }, 'the engine process was started again')
         onEngineChange()

@@ -224,6 +224,12 @@ const TABLE = {
       default: 'shared',
       help: 'whose prompts may use what others left in the cache: shared, or account for those of the same account',
     },
+    prefixCacheDir: {
+      kind: path('folder'),
+      default: null,
+      defaultText: 'none',
+      help: 'folder in which such conversations outlive the engine, as many as in memory; they lie there unencrypted, readable by this user only',
+    },
     schedulePolicy: {
       kind: choice(SCHEDULE_POLICIES),
       default: 'priority',

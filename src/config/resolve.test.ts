@@ -108,6 +108,7 @@ const CASES: {
   schedulePolicy: ['fair', 'fair', 'lifo', "must be one of fcfs, priority, fair, but was 'lifo'"],
   speculation: ['off', 'off', 'on', "must be one of ngram, off, but was 'on'"],
   prefixCacheMb: ['0', 0, '-1', "must be auto or a whole number from 0 to 16777216, but was '-1'"],
+  prefixCacheDir: ['conversations', 'conversations', '', "must be a path, but was ''"],
   prefixCacheScope: ['account', 'account', 'key', "must be one of shared, account, but was 'key'"],
   maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],
   replicas: ['2', 2, '65', NUMBER('from 1 to 64', '65')],

@@ -127,6 +127,13 @@ describe('rules between options', () => {
     expect(check({ gpu: 'off', gpuLayers: 0 })).not.toThrow()
   })
 
+  it('keeps no conversations on the disk where none are kept in memory', () => {
+    expect(check({ prefixCacheDir: 'folder', prefixCacheMb: 0 })).toThrow(
+      '<prefixCacheDir> keeps what <prefixCacheMb> has room for, so that must not be 0.',
+    )
+    expect(check({ prefixCacheDir: 'folder' })).not.toThrow()
+  })
+
   it('wants both TLS files or neither', () => {
     expect(check({ tlsCertfile: 'c' })).toThrow('<tlsCertfile> needs <tlsKeyfile>: give both or neither.')
     expect(check({ tlsKeyfile: 'k' })).toThrow('<tlsKeyfile> needs <tlsCertfile>: give both or neither.')

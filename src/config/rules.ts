@@ -58,6 +58,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (config.tokenizer === null || !config.checkpoint?.toLowerCase().endsWith('.gguf')) return null
     return `${label('tokenizer')} cannot be used with a .gguf checkpoint: its tokenizer is inside the file.`
   },
+  storedPrefixesNeedMemory: (config, label) => {
+    if (config.prefixCacheDir === null || config.prefixCacheMb !== 0) return null
+    return `${label('prefixCacheDir')} keeps what ${label('prefixCacheMb')} has room for, so that must not be 0.`
+  },
   gpuLayersNeedGpu: (config, label) => {
     if (config.gpu !== 'off' || config.gpuLayers === null || config.gpuLayers === 0) return null
     return `${label('gpuLayers')} must be 0 when ${label('gpu')} is 'off', but was ${config.gpuLayers}.`

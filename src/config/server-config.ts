@@ -158,6 +158,12 @@ export interface ConfigOptions {
    * @default shared
    */
   readonly prefixCacheScope?: PrefixCacheScope
+  /**
+   * Folder in which such conversations outlive the engine, as many as in memory; they lie there unencrypted, readable
+   * by this user only. Must be a path.
+   * @default none
+   */
+  readonly prefixCacheDir?: string | null
   /** Order of the waiting queue. Must be one of fcfs, priority, fair. @default priority */
   readonly schedulePolicy?: SchedulePolicy
   /**

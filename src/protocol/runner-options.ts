@@ -29,7 +29,7 @@ export interface RunnerOptions {
   readonly metadataOverrides?: readonly MetadataOverride[]
 }
 
-export interface PrefixCacheStore {
+interface PrefixCacheStore {
   readonly folder: string
   /** Of all replicas of the model together. */
   readonly maxBytes: number

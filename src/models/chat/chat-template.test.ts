@@ -46,12 +46,11 @@ describe('ChatTemplate', () => {
     expect(createTemplate().render({ messages: [user('one'), user('two')] }).pieces).toEqual(['two'])
   })
 
-  it('falls back to ChatML for a model without a template', () => {
-    expect(
-      createTemplate({ chatTemplate: null })
-        .render({ messages: [user('Hi')] })
-        .pieces.join(''),
-    ).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n')
+  it('falls back to ChatML for a model without a template, behind the first token of its tokenizer', () => {
+    const { pieces, addSpecial } = createTemplate({ chatTemplate: null }).render({ messages: [user('Hi')] })
+    expect(pieces.join('')).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n')
+    expect(addSpecial).toBe(true)
+    expect(createTemplate().render({ messages: [user('Hi')] }).addSpecial).toBe(false)
   })
 
   it('refuses more messages than the context holds tokens before it renders them', () => {

@@ -75,7 +75,8 @@ export class ChatTemplate {
       mapTexts(further, breakUp),
     )
     const text = isContinued ? cutAt(end, rendered) : rendered + this.#openedCall(chat, rendered)
-    return { pieces: text.split(mark).filter((piece) => piece !== ''), addSpecial: false }
+    // A template writes the first token itself; ours does not know which one a model begins with.
+    return { pieces: text.split(mark).filter((piece) => piece !== ''), addSpecial: chatTemplate === null }
   }
 
   /**

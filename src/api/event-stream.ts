@@ -9,7 +9,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { InvariantError, toServiceError } from '../core/errors.ts'
-import type { Generation } from '../generation/generation.ts'
+import type { Generation, GenerationEvent } from '../generation/generation.ts'
 import { onExchangeEnd } from '../net/connections/client-presence.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -46,18 +46,23 @@ export interface StreamDeps {
 
 interface GenerationStream {
   readonly generation: Generation
-  readonly format: FrameFormat
+  readonly createFormat: () => FrameFormat
 }
 
 /** @throws ServiceError while the answer is not open yet */
 export async function streamEvents(
   deps: StreamDeps,
   reply: FastifyReply,
-  stream: GenerationStream,
+  { generation, createFormat }: GenerationStream,
 ): Promise<void> {
-  using writer = new SseWriter(reply, { ...deps, ping: stream.format.ping ?? COMMENT_PING })
+  const running = generation.run((events) => frames.write(events))
+  // What an answer needs is made while the engine begins; no event comes before this function waits.
+  const format = createFormat()
+  using writer = new SseWriter(reply, { ...deps, ping: format.ping ?? COMMENT_PING })
+  const frames = new EventFrames(format, writer)
   try {
-    const lastFrames = await sendEvents(writer, stream)
+    await running
+    const lastFrames = frames.finish()
     reply.request.context.releasePermit()
     writer.end(lastFrames)
   } catch (thrown) {
@@ -69,33 +74,50 @@ export async function streamEvents(
     logCause(error, requestId, deps.log)
     reply.request.context.streamErrorCode = error.code
     reply.request.context.releasePermit()
-    writer.end(stream.format.fail(error))
+    writer.end(format.fail(error))
   }
 }
 
-/** Sends all but the last frames, which it returns. */
-async function sendEvents(writer: SseWriter, { generation, format }: GenerationStream): Promise<string> {
+/** Writes the frames of events that came together in one go: a write costs more than a frame. */
+class EventFrames {
+  readonly #format: FrameFormat
+  readonly #writer: SseWriter
   /** Of a sequence that has ended, until the next event shows that it was not the last one. */
-  let lastFrames: string | null = null
-  await generation.run((event) => {
-    const ended = lastFrames ?? ''
-    lastFrames = null
-    switch (event.type) {
-      case 'sequence-start':
-        writer.open()
-        return writer.write(ended + format.start(event))
-      case 'sequence-end':
-        lastFrames = format.end(event)
-        return writer.write(ended)
-      case 'text-delta':
-      case 'reasoning-delta':
-      case 'tool-call-start':
-      case 'tool-call-delta':
-        return writer.write(ended + format.delta(event))
+  #lastFrames: string | null = null
+
+  constructor(format: FrameFormat, writer: SseWriter) {
+    this.#format = format
+    this.#writer = writer
+  }
+
+  write(events: readonly GenerationEvent[]): Promise<void> | undefined {
+    let frames = ''
+    for (const event of events) {
+      if (this.#lastFrames !== null) frames += this.#lastFrames
+      this.#lastFrames = null
+      switch (event.type) {
+        case 'sequence-start':
+          this.#writer.open()
+          frames += this.#format.start(event)
+          break
+        case 'sequence-end':
+          this.#lastFrames = this.#format.end(event)
+          break
+        case 'text-delta':
+        case 'reasoning-delta':
+        case 'tool-call-start':
+        case 'tool-call-delta':
+          frames += this.#format.delta(event)
+      }
     }
-  })
-  if (lastFrames === null) throw new InvariantError('The last sequence never ended.')
-  return lastFrames + format.finish()
+    return this.#writer.write(frames)
+  }
+
+  /** The frames that have not been written yet, which leave last. */
+  finish(): string {
+    if (this.#lastFrames === null) throw new InvariantError('The last sequence never ended.')
+    return this.#lastFrames + this.#format.finish()
+  }
 }
 
 class SseWriter implements Disposable {
@@ -106,6 +128,7 @@ class SseWriter implements Disposable {
   readonly #metrics: StreamDeps['metrics']
   readonly #pingFrame: string
   #isOpen = false
+  #isHeadSent = false
   #isOver = false
   #resume: (() => void) | null = null
 
@@ -134,7 +157,7 @@ class SseWriter implements Disposable {
     return this.#isOver
   }
 
-  /** Sends the head, once. */
+  /** Makes the head, once; it leaves with the first frames, or with `write` where there are none. */
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
@@ -144,13 +167,14 @@ class SseWriter implements Disposable {
       if (value !== undefined) this.#raw.setHeader(name, value)
     }
     this.#raw.writeHead(200)
-    this.#raw.flushHeaders()
   }
 
   /** Sends whole frames, if there are any. A promise only when the client must read first, so that most tokens cost no await. */
   write(frames: string): Promise<void> | undefined {
-    if (this.#isOver || frames === '') return undefined
+    if (this.#isOver) return undefined
+    if (frames === '') return this.#sendHead()
     this.open()
+    this.#isHeadSent = true
     this.#silence.refresh()
     if (this.#raw.write(frames)) return undefined
     return new Promise((resolve) => {
@@ -160,6 +184,13 @@ class SseWriter implements Disposable {
         resolve()
       }
     })
+  }
+
+  /** Of an answer that is open, and has nothing to say yet. */
+  #sendHead(): undefined {
+    if (!this.#isOpen || this.#isHeadSent) return
+    this.#isHeadSent = true
+    this.#raw.flushHeaders()
   }
 
   /** Sends the last frames and ends the answer. */

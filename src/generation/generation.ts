@@ -61,8 +61,8 @@ export type Caller = Requester & BilledContext['caller']
 /** An event that may leave; a failure is the error that the request or its prompt is answered with. */
 export type GenerationEvent = SequenceEvent<ServiceError>
 
-/** What is waited for, where it gives a promise, before the next event. */
-type OnGenerationEvent = (event: GenerationEvent) => Promise<void> | void
+/** Takes all that may leave since the last call, at least one. What is waited for, where it gives a promise, before the next events. */
+type OnGenerationEvents = (events: readonly GenerationEvent[]) => Promise<void> | void
 
 export type GeneratedSequence = FoldedSequence<ServiceError>
 
@@ -188,10 +188,10 @@ export class Generation implements Disposable {
     return input.kind === 'chat' ? [] : await textsOf(input.prompts, lease, context.signal)
   }
 
-  /** Runs to the end, gives each event that may leave, and bills. Call once. @throws ServiceError; the signal's reason */
-  run(onEvent: OnGenerationEvent): Promise<void> {
+  /** Runs to the end, gives the events that may leave as they come, and bills. Call once. @throws ServiceError; the signal's reason */
+  run(onEvents: OnGenerationEvents): Promise<void> {
     const { deps, context, prompts } = this.#opened
-    return bill(deps, context, this.#generate(prompts.filter(isAccepted), onEvent))
+    return bill(deps, context, this.#generate(prompts.filter(isAccepted), onEvents))
   }
 
   /** Instead of `run`: returns one result for each sequence, those of the first prompt first. @throws as `run` does */
@@ -207,26 +207,32 @@ export class Generation implements Disposable {
   }
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
-  async #generate(prompts: readonly Prompt[], onEvent: OnGenerationEvent): Promise<void> {
+  async #generate(prompts: readonly Prompt[], onEvents: OnGenerationEvents): Promise<void> {
     const { engineOptions, context } = this.#opened
-    const { signal } = context
     const request = { ...engineOptions, prompts }
     const count = countSequences(request)
     const filter = this.#openFilter(count)
     const toAnswer = this.#openReader(filter, count)
     const engineEvents = this.#begun === null ? this.#engineEvents(request) : resume(this.#begun)
+    const ready: GenerationEvent[] = []
     for await (const events of engineEvents) {
-      for (const event of events) {
-        this.#counter.record(event)
-        for (const read of toAnswer(event)) {
-          const waiting = onEvent(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
-          if (waiting === undefined) continue
-          await waiting
-          signal.throwIfAborted()
+      try {
+        for (const event of events) {
+          this.#counter.record(event)
+          for (const read of toAnswer(event))
+            ready.push(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
+          if (filter?.isOver === true) break
         }
-        // Ending the iteration ends what still runs.
-        if (filter?.isOver === true) return
+      } finally {
+        // What came before a failure leaves before it.
+        const waiting = ready.length === 0 ? undefined : onEvents(ready.splice(0))
+        if (waiting !== undefined) {
+          await waiting
+          context.signal.throwIfAborted()
+        }
       }
+      // Ending the iteration ends what still runs.
+      if (filter?.isOver === true) return
     }
   }
 
@@ -236,11 +242,8 @@ export class Generation implements Disposable {
     if (lease.info.takesChats === true) {
       if (filter === null) return (event) => [event]
       const joined = new JoinedAnswers(count, (text) => removeControls(text).length)
-      return (event) =>
-        joined
-          .join(event)
-          .flatMap((one) => filter.pass(one))
-          .flatMap((one) => joined.split(one))
+      const judge = (event: EngineEvent): readonly EngineEvent[] => filter.pass(event)
+      return (event) => joined.pass(event, judge)
     }
     const reading = createReader === null ? null : new AnswerEvents(createReader, count)
     return (event) => {
@@ -302,7 +305,9 @@ export class Generation implements Disposable {
     const sequences = countSequences({ ...this.#opened.engineOptions, prompts })
     if (sequences === 0) return []
     const folds = Array.from({ length: sequences }, () => new SequenceFold<ServiceError>())
-    await this.#generate(prompts, (event) => (folds[event.index] ?? missing()).add(event))
+    await this.#generate(prompts, (events) => {
+      for (const event of events) (folds[event.index] ?? missing()).add(event)
+    })
     return folds.map((fold) => fold.finish())
   }
 

@@ -27,8 +27,7 @@ function judge(events: readonly AnswerEvent[]) {
   const joined = new JoinedAnswers(1, (given) => given.replaceAll('\u0007', '').length)
   const fold = new SequenceFold()
   for (const event of events) {
-    for (const passed of joined.join(event).flatMap((one) => filter.pass(one)))
-      for (const left of joined.split(passed)) if (!fold.hasEnded) fold.add(left)
+    for (const left of joined.pass(event, (one) => filter.pass(one))) if (!fold.hasEnded) fold.add(left)
   }
   return fold.finish()
 }

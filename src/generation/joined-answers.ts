@@ -29,8 +29,21 @@ export class JoinedAnswers {
     this.#lengthOf = lengthOf
   }
 
+  /** What leaves of an event. @param judge gives what the guard lets pass */
+  pass(event: AnswerEvent, judge: (event: EngineEvent) => readonly EngineEvent[]): readonly SequenceEvent[] {
+    if (event.type !== 'text-delta' || this.#of(event.index).length > 0)
+      return this.#join(event)
+        .flatMap(judge)
+        .flatMap((one) => this.#split(one))
+    const passed = judge(event)
+    // Nearly all of an answer: text that passes as it is, with nothing in front of it that has not left.
+    if (passed.length === 1 && passed[0] === event) return passed
+    this.#join(event)
+    return passed.flatMap((one) => this.#split(one))
+  }
+
   /** The event as the guard reads it; none for the start of a call. */
-  join(event: AnswerEvent): readonly EngineEvent[] {
+  #join(event: AnswerEvent): readonly EngineEvent[] {
     const segments = this.#of(event.index)
     switch (event.type) {
       case 'sequence-start':
@@ -52,7 +65,7 @@ export class JoinedAnswers {
   }
 
   /** What leaves of an event that the guard let pass. */
-  split(event: EngineEvent): readonly SequenceEvent[] {
+  #split(event: EngineEvent): readonly SequenceEvent[] {
     if (event.type === 'sequence-start') return [event]
     const segments = this.#of(event.index)
     if (event.type === 'sequence-end') {

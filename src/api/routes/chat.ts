@@ -29,8 +29,9 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
       const hasLogprobs = body.generation.topLogprobs !== undefined
       using generation = await Generation.open(deps, body.generation, context)
       if (!isStream) return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
-      const format = createChatFrames(generation, { includeUsage, isUsageContinuous, hasLogprobs })
-      await streamEvents(deps, reply, { generation, format })
+      const createFormat = () =>
+        createChatFrames(generation, { includeUsage, isUsageContinuous, hasLogprobs })
+      await streamEvents(deps, reply, { generation, createFormat })
       return reply
     },
   })

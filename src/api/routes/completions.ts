@@ -31,7 +31,10 @@ export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationD
         topLogprobs: body.generation.topLogprobs ?? null,
       }
       if (!isStream) return toCompletion(generation, await generation.fold(), options)
-      await streamEvents(deps, reply, { generation, format: createCompletionFrames(generation, options) })
+      await streamEvents(deps, reply, {
+        generation,
+        createFormat: () => createCompletionFrames(generation, options),
+      })
       return reply
     },
   })

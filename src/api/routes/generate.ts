@@ -52,7 +52,7 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
     handler: async ({ body, context }, reply) => {
       refuseBeamsOnStream(body.numBeams)
       using generation = await Generation.open(deps, body, context)
-      await streamEvents(deps, reply, { generation, format: createGenerateFrames() })
+      await streamEvents(deps, reply, { generation, createFormat: createGenerateFrames })
     },
   })
 

@@ -48,8 +48,8 @@ export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps
         return sequence && toMessage(generation, sequence, { showsThinking })
       }
       const { requestId } = context
-      const format = new MessageFrames(generation, { requestId, showsThinking })
-      await streamEvents(deps, reply, { generation, format })
+      const createFormat = () => new MessageFrames(generation, { requestId, showsThinking })
+      await streamEvents(deps, reply, { generation, createFormat })
       return reply
     },
   })

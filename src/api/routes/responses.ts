@@ -33,10 +33,10 @@ export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDep
       const head = { generation, echo: body.echo, clock: deps.clock }
       if (!body.isStream) {
         const output = createOutput(head)
-        await generation.run((event) => void output.add(event))
+        await generation.run((events) => events.forEach((event) => output.add(event)))
         return toResponse(head, output)
       }
-      await streamEvents(deps, reply, { generation, format: createResponseFrames(head) })
+      await streamEvents(deps, reply, { generation, createFormat: () => createResponseFrames(head) })
       return reply
     },
   })

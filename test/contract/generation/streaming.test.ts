@@ -211,6 +211,7 @@ describe('a silence', () => {
   it('of 15 s is a comment, which opens the answer when it still waits in the queue', async () => {
     const { timers, startSilenceTimer } = createManualTimer()
     const engine = new ScriptedEngine(async function* (request) {
+      await Promise.resolve()
       timers[0]?.onSilence()
       yield* sayOk(request)
     })
@@ -245,6 +246,7 @@ describe('a silence', () => {
   it('that ended in an error is an event, for the head has gone out', async () => {
     const { timers, startSilenceTimer } = createManualTimer()
     const engine = new ScriptedEngine(async function* () {
+      await Promise.resolve()
       timers[0]?.onSilence()
       yield* []
       throw new ServiceError('engine_failed')
@@ -258,5 +260,24 @@ describe('a silence', () => {
     const data = eventData(answer.body)
     expect(data).toHaveLength(2)
     expect(JSON.parse(data[0] ?? '')).toMatchObject({ error: { code: 'engine_failed' } })
+  })
+})
+
+describe('a stream of more than a connection buffers', () => {
+  it.each([
+    ['/v1/generate/stream', { prompt: 'a' }],
+    ['/v1/chat/completions', { ...MESSAGES, stream: true }],
+    ['/v1/responses', { input: 'a', stream: true }],
+  ])('ends: %s', async (url, body) => {
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      for (let token = 0; token < 100; token++) yield textDelta('x'.repeat(1000), [token])
+      yield sequenceEnd()
+    })
+
+    const answer = await createTestApp({ engine }).post(url, body)
+
+    expect(answer.body.match(/x/g)?.length).toBeGreaterThanOrEqual(100_000)
+    expect(eventData(answer.body).at(-1)).toMatch(/^\[DONE\]$|"response.completed"/)
   })
 })

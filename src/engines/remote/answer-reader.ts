@@ -15,6 +15,7 @@ import {
   objects,
   textOf,
 } from './answer-chunk.ts'
+import { ChunkPattern } from './chunk-pattern.ts'
 import { answerLost, sentenceIn } from './upstream-errors.ts'
 
 export interface UpstreamAnswerShape {
@@ -43,6 +44,9 @@ export class AnswerReader {
   #counted = 0
   #usage: Json | null = null
   #hasStarted = false
+  /** Of the last chunk that had nothing but text; null where there was none. */
+  #pattern: ChunkPattern | null = null
+  #patternChoice = 0
 
   constructor(shape: UpstreamAnswerShape) {
     this.#shape = shape
@@ -54,28 +58,52 @@ export class AnswerReader {
     }))
   }
 
-  /** @param data of one event; the caller leaves out `[DONE]`. @throws ServiceError `engine_failed` */
-  read(data: string): readonly AnswerEvent[] {
+  /** @param data of one event; the caller leaves out `[DONE]` @param events get what it holds @throws ServiceError `engine_failed` */
+  read(data: string, events: AnswerEvent[]): void {
+    const known = this.#pattern?.textOf(data) ?? null
+    if (known !== null) {
+      if (known !== '') events.push(this.#text(this.#patternChoice, known, undefined))
+      return
+    }
     const chunk = parse(data)
-    if (chunk['error'] !== undefined && chunk['error'] !== null)
-      throw answerLost(`ended with an error: ${sentenceIn(chunk['error']) ?? 'unknown'}`)
-    if (isObject(chunk['usage'])) this.#usage = chunk['usage']
-    return [...this.#start(), ...objects(chunk['choices']).flatMap((choice) => this.#readChoice(choice))]
+    const { error, usage, choices } = chunk
+    if (error !== undefined && error !== null)
+      throw answerLost(`ended with an error: ${sentenceIn(error) ?? 'unknown'}`)
+    if (isObject(usage)) this.#usage = usage
+    if (!this.#hasStarted) this.#start(events)
+    if (!Array.isArray(choices)) return
+    for (const choice of choices as readonly unknown[]) if (isObject(choice)) this.#readChoice(choice, events)
+    const [choice] = choices as readonly unknown[]
+    if (choices.length === 1 && isObject(choice) && !isObject(usage)) this.#learn(data, choice)
+  }
+
+  /** Chunks that say the same of the same choice, with other text, need not be parsed. */
+  #learn(data: string, { index, delta, logprobs, finish_reason: reason }: Json): void {
+    if (this.#shape.kind !== 'chat' || !isObject(delta) || isObject(logprobs) || typeof reason === 'string')
+      return
+    const { content, reasoning_content: thought, reasoning, tool_calls: calls } = delta
+    const isTextAlone = (textOf(thought) || textOf(reasoning)) === '' && objects(calls).length === 0
+    if (!isTextAlone || typeof content !== 'string') return
+    this.#pattern = ChunkPattern.of(data, content)
+    this.#patternChoice = countOf(index) ?? 0
   }
 
   /** The stream has ended. @throws ServiceError `engine_failed` where a sequence has not */
-  end(): readonly AnswerEvent[] {
-    const events: AnswerEvent[] = [...this.#start()]
+  end(events: AnswerEvent[]): void {
+    if (!this.#hasStarted) this.#start(events)
+    if (this.#choices.some(({ finishReason }) => finishReason === null))
+      throw answerLost('ended before its text did')
     const told = countOf(this.#usage?.['completion_tokens'])
     let left = told === null ? this.#choices.length : Math.max(0, told - this.#counted)
     for (const [index, choice] of this.#choices.entries()) {
       const isLast = index === this.#choices.length - 1
       const tokens = told !== null && isLast ? left : Math.min(choice.uncounted, left)
       left -= tokens
+      choice.uncounted = 0
       if (tokens > 0) events.push(this.#tokens(index, tokens))
     }
     for (const [index, { finishReason, stopString }] of this.#choices.entries()) {
-      if (finishReason === null) throw answerLost('ended before its text did')
+      if (finishReason === null) continue
       const correction = index === 0 ? this.#promptCorrection() : 0
       events.push({
         ...{ type: 'sequence-end', index: this.#indexOf(index), finishReason, error: null },
@@ -83,70 +111,68 @@ export class AnswerReader {
         ...(correction !== 0 && { promptTokensCorrection: correction }),
       })
     }
-    return events
   }
 
   /** The stream has broken off: the pieces that were not counted yet. */
-  uncounted(): readonly AnswerEvent[] {
-    return this.#choices.flatMap((choice, index) => {
-      const { uncounted } = choice
+  uncounted(events: AnswerEvent[]): void {
+    for (const [index, choice] of this.#choices.entries()) {
+      if (choice.uncounted > 0) events.push(this.#tokens(index, choice.uncounted))
       choice.uncounted = 0
-      return uncounted === 0 ? [] : [this.#tokens(index, uncounted)]
-    })
+    }
   }
 
-  #start(): readonly AnswerEvent[] {
-    if (this.#hasStarted) return []
+  #start(events: AnswerEvent[]): void {
     this.#hasStarted = true
     const { estimatedPromptTokens: promptTokens } = this.#shape
-    return this.#choices.map((_, index) => ({
-      ...{ type: 'sequence-start', index: this.#indexOf(index), promptTokens, cachedTokens: 0, queueMs: 0 },
-    }))
+    for (let at = 0; at < this.#choices.length; at++) {
+      const index = this.#indexOf(at)
+      events.push({ type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs: 0 })
+    }
   }
 
-  #readChoice(given: Json): readonly AnswerEvent[] {
+  #readChoice(given: Json, events: AnswerEvent[]): void {
     const at = countOf(given['index']) ?? 0
     const choice = this.#choices[at]
     if (choice === undefined) throw answerLost(`has a choice ${at} that was not asked for`)
-    const events =
-      this.#shape.kind === 'chat' ? this.#readDelta(at, choice, given) : this.#readText(at, choice, given)
+    if (this.#shape.kind === 'chat') this.#readDelta(at, given, events)
+    else this.#readText(at, given, events)
     const reason = given['finish_reason']
     if (typeof reason === 'string') {
       choice.finishReason = toFinishReason(reason)
       const stop = given['stop_reason']
       if (typeof stop === 'string') choice.stopString = stop
     }
-    return events
   }
 
-  #readText(at: number, choice: Choice, given: Json): readonly AnswerEvent[] {
+  #readText(at: number, given: Json, events: AnswerEvent[]): void {
     const text = textOf(given['text'])
     const logprobs = upstreamCompletionLogprobs(given['logprobs'])
-    return text === '' && logprobs === undefined ? [] : [this.#text(at, choice, { text, logprobs })]
+    if (text !== '' || logprobs !== undefined) events.push(this.#text(at, text, logprobs))
   }
 
-  #readDelta(at: number, choice: Choice, given: Json): readonly AnswerEvent[] {
-    const delta = isObject(given['delta']) ? given['delta'] : {}
+  #readDelta(at: number, given: Json, events: AnswerEvent[]): void {
+    const delta = isObject(given['delta']) ? given['delta'] : NO_DELTA
     const logprobs = upstreamChatLogprobs(given['logprobs'])
-    const index = this.#indexOf(at)
-    const events: AnswerEvent[] = []
     const thought = textOf(delta['reasoning_content']) || textOf(delta['reasoning'])
-    if (thought !== '') events.push({ type: 'reasoning-delta', index, text: thought })
+    if (thought !== '') events.push({ type: 'reasoning-delta', index: this.#indexOf(at), text: thought })
     const text = textOf(delta['content'])
-    const calls = objects(delta['tool_calls']).flatMap((call) => this.#readCall(index, choice, call))
-    if (text !== '' || (logprobs?.length ?? 0) > 0 || thought !== '' || calls.length > 0)
-      events.push(this.#text(at, choice, { text, logprobs }))
-    return [...events, ...calls]
+    const calls = objects(delta['tool_calls'])
+    const callEvents = calls.length === 0 ? [] : calls.flatMap((call) => this.#readCall(at, call))
+    if (text !== '' || (logprobs?.length ?? 0) > 0 || thought !== '' || callEvents.length > 0)
+      events.push(this.#text(at, text, logprobs))
+    if (callEvents.length > 0) events.push(...callEvents)
   }
 
-  #readCall(index: number, choice: Choice, given: Json): readonly AnswerEvent[] {
+  #readCall(choiceAt: number, given: Json): readonly AnswerEvent[] {
+    const calls = this.#choices[choiceAt]?.calls ?? new Map<number, number>()
+    const index = this.#indexOf(choiceAt)
     const at = countOf(given['index']) ?? 0
     const called = isObject(given['function']) ? given['function'] : {}
     const events: AnswerEvent[] = []
-    let call = choice.calls.get(at)
+    let call = calls.get(at)
     if (call === undefined) {
-      call = choice.calls.size
-      choice.calls.set(at, call)
+      call = calls.size
+      calls.set(at, call)
       const id = textOf(given['id']) || `call_${newId()}`
       events.push({ type: 'tool-call-start', index, call, id, name: textOf(called['name']) })
     }
@@ -156,18 +182,26 @@ export class AnswerReader {
   }
 
   /** With the tokens of the piece before it, or its own where their log probabilities count them. */
-  #text(
-    at: number,
-    choice: Choice,
-    { text, logprobs }: { readonly text: string; readonly logprobs: readonly ChosenLogprob[] | undefined },
-  ): AnswerEvent {
+  #text(at: number, text: string, logprobs: readonly ChosenLogprob[] | undefined): AnswerEvent {
+    const index = this.#indexOf(at)
+    if (logprobs === undefined) {
+      const tokens = this.#takeUncounted(at)
+      this.#counted += tokens
+      return { type: 'text-delta', index, text, tokenIds: unknownTokens(tokens) }
+    }
     const { topLogprobs } = this.#shape
-    const given = logprobs?.map((token) => ({ ...token, top: token.top.slice(0, topLogprobs) }))
-    const tokens = logprobs?.length ?? choice.uncounted
-    if (logprobs === undefined) choice.uncounted = 1
-    this.#counted += tokens
-    const tokenIds = unknownTokens(tokens)
-    return { type: 'text-delta', index: this.#indexOf(at), text, tokenIds, ...(given && { logprobs: given }) }
+    const given = logprobs.map((token) => ({ ...token, top: token.top.slice(0, topLogprobs) }))
+    this.#counted += logprobs.length
+    return { type: 'text-delta', index, text, tokenIds: unknownTokens(logprobs.length), logprobs: given }
+  }
+
+  /** This piece is counted with the next one. */
+  #takeUncounted(at: number): number {
+    const choice = this.#choices[at]
+    if (choice === undefined) return 0
+    const { uncounted } = choice
+    choice.uncounted = 1
+    return uncounted
   }
 
   #tokens(at: number, tokens: number): AnswerEvent {
@@ -184,10 +218,13 @@ export class AnswerReader {
   }
 }
 
+const NO_DELTA: Json = {}
+const NO_TOKENS: readonly number[] = []
 const ONE_UNKNOWN: readonly number[] = [-1]
 
 /** Nearly every chunk has one, and each stream many chunks. */
 function unknownTokens(count: number): readonly number[] {
+  if (count === 0) return NO_TOKENS
   return count === 1 ? ONE_UNKNOWN : Array<number>(count).fill(-1)
 }
 

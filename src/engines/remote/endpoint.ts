@@ -2,14 +2,16 @@
  * One server behind a remote model: its connections, its outstanding requests, its circuit breaker. Sends what `remote-engine.ts`
  * asks for and gives the answer as soon as its first byte is there.
  *
- * Invariant: whatever becomes of a request, it counts as outstanding until its answer is read, failed or left.
+ * Invariant: whatever becomes of a request, it counts as outstanding until its answer has come whole, failed or was left.
  */
 import { type Dispatcher, Pool } from 'undici'
 import type { Clock } from '../../core/clock.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
 import type { EndpointObserver, UpstreamOutcome } from '../../telemetry/upstream-metrics.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { answerLost, type UpstreamRefusal } from './upstream-errors.ts'
+import type { UpstreamRefusal } from './upstream-errors.ts'
+import { type AnswerHead, UpstreamExchange } from './upstream-exchange.ts'
 
 /** How long an upstream may take. */
 export interface RemoteTimeouts {
@@ -22,8 +24,6 @@ export interface RemoteTimeouts {
 export const REMOTE_TIMEOUTS: RemoteTimeouts = { connectMs: 5000, firstByteMs: 300_000, betweenMs: 60_000 }
 
 const PROBE_MS = 5000
-/** From the end of what matters of an answer to its last byte. */
-const LAST_BYTES_MS = 1000
 const MAX_ERROR_BYTES = 65_536
 
 /** Where an endpoint is. */
@@ -50,21 +50,10 @@ export interface SentRequest {
   readonly traceparent?: string
 }
 
-interface RequestOptions extends Pick<SentRequest, 'traceparent'> {
-  readonly method: 'GET' | 'POST'
-  readonly body?: string
-  readonly signal: AbortSignal
-}
-
 /** A refusal, or an answer whose first byte has come. */
 export type EndpointAnswer =
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
-  | {
-      readonly kind: 'answered'
-      readonly body: AsyncIterable<Uint8Array>
-      /** All that matters has been read: what little follows is read too, so that the connection can be used again. */
-      readonly finish: () => void
-    }
+  | { readonly kind: 'answered'; readonly body: UpstreamExchange }
 
 export class Endpoint {
   readonly url: string
@@ -73,6 +62,7 @@ export class Endpoint {
   readonly #root: string
   readonly #pool: Pool
   readonly #headers: Readonly<Record<string, string>>
+  readonly #postHeaders: Readonly<Record<string, string>>
   readonly #timeouts: RemoteTimeouts
   readonly #observer: EndpointObserver | undefined
   readonly #onGone: (() => void) | undefined
@@ -103,6 +93,7 @@ export class Endpoint {
       }),
       ...(apiKey !== null && { authorization: `Bearer ${apiKey.reveal()}` }),
     }
+    this.#postHeaders = { ...this.#headers, 'content-type': 'application/json' }
   }
 
   /** Whether its last probe was answered and its breaker is closed. */
@@ -114,53 +105,29 @@ export class Endpoint {
     return this.#outstanding
   }
 
-  /** @throws the signal's reason; an error of the connection, or that nothing came in time */
-  async send({ path, json, traceparent }: SentRequest, signal: AbortSignal): Promise<EndpointAnswer> {
-    const stop = new AbortController()
-    const onAbort = (): void => stop.abort(signal.reason)
+  /** @throws the signal's reason; an error of the connection, or that nothing came in time; ServiceError `shutting_down` */
+  async send(request: SentRequest, signal: AbortSignal): Promise<EndpointAnswer> {
     signal.throwIfAborted()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const timer = setTimeout(() => stop.abort(new Error('nothing came in time')), this.#timeouts.firstByteMs)
     this.#outstanding++
     const sentMs = performance.now()
     const observe = (outcome: UpstreamOutcome): void =>
       this.#observer?.onAnswer(this.url, outcome, (performance.now() - sentMs) / 1000)
-    let isOver = false
-    const finish = (): void => {
-      if (isOver) return
-      isOver = true
-      this.#outstanding--
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    }
+    const onOver = (): void => void this.#outstanding--
+    const body = new UpstreamExchange({ ...this.#timeouts, signal, onOver })
+    this.#pool.dispatch(this.#toDispatch(request), body)
     try {
-      const response = await this.#request(path, {
-        ...{ method: 'POST', body: json, signal: stop.signal },
-        ...(traceparent !== undefined && { traceparent }),
-      })
-      if (response.statusCode !== 200) {
-        const refusal = await readRefusal(response)
-        observe('refused')
-        finish()
-        return { kind: 'refused', refusal }
+      const head = await body.head()
+      if (head.status === 200) {
+        observe('answered')
+        return { kind: 'answered', body }
       }
-      const pieces: AsyncIterator<Uint8Array> = response.body[Symbol.asyncIterator]()
-      const first = await pieces.next()
-      clearTimeout(timer)
-      observe('answered')
-      const answer: OpenAnswer = { pieces, first, stop, signal, finish, isFinished: false }
-      return {
-        kind: 'answered',
-        body: this.#readOn(answer),
-        finish: () => {
-          answer.isFinished = true
-        },
-      }
+      const refusal = await readRefusal(head, body)
+      observe('refused')
+      return { kind: 'refused', refusal }
     } catch (error) {
-      finish()
       observe(signal.aborted ? 'left' : 'failed')
       signal.throwIfAborted()
-      throw stop.signal.aborted ? stop.signal.reason : error
+      throw error
     }
   }
 
@@ -179,7 +146,7 @@ export class Endpoint {
   /** What a `GET` of a path with its `/v1` answers as JSON; null for anything but a 200. @throws an error of the connection */
   async read(path: string): Promise<unknown> {
     const signal = AbortSignal.timeout(PROBE_MS)
-    const response = await this.#request(path, { method: 'GET', signal })
+    const response = await this.#get(path, signal)
     if (response.statusCode !== 200) {
       await response.body.dump()
       return null
@@ -187,9 +154,10 @@ export class Endpoint {
     return await response.body.json()
   }
 
+  /** What it has not answered fails with `shutting_down`. */
   async close(): Promise<void> {
     this.#onGone?.()
-    await this.#pool.destroy()
+    await this.#pool.destroy(new ServiceError('shutting_down'))
   }
 
   async #healthStatus(): Promise<number> {
@@ -203,90 +171,32 @@ export class Endpoint {
 
   async #statusOf(path: string): Promise<number> {
     const signal = AbortSignal.timeout(PROBE_MS)
-    const { statusCode, body } = await this.#pool.request({
-      path: this.#root + path,
-      method: 'GET',
-      headers: this.#headers,
-      signal,
-    })
+    const { statusCode, body } = await this.#get(path, signal)
     await body.dump()
     return statusCode
   }
 
-  #request(path: string, { traceparent, ...options }: RequestOptions): Promise<Dispatcher.ResponseData> {
-    const headers = {
-      ...this.#headers,
-      ...(options.body !== undefined && { 'content-type': 'application/json' }),
-      ...(traceparent !== undefined && { traceparent }),
-    }
-    return this.#pool.request({ path: this.#root + path, ...options, headers })
+  #get(path: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    return this.#pool.request({ path: this.#root + path, method: 'GET', headers: this.#headers, signal })
   }
 
-  /** The rest of an answer. Leaving it early ends the request at the upstream. */
-  async *#readOn(answer: OpenAnswer): AsyncGenerator<Uint8Array, void, void> {
-    const { pieces, first, stop, signal, finish } = answer
-    let isRead = false
-    try {
-      for (let next = first; next.done !== true;) {
-        yield next.value
-        // Counted only while the upstream is waited for: a slow reader is no fault of its.
-        const timer = setTimeout(
-          () => stop.abort(new Error('it was silent for too long')),
-          this.#timeouts.betweenMs,
-        )
-        try {
-          next = await pieces.next()
-        } finally {
-          clearTimeout(timer)
-        }
-      }
-      isRead = true
-    } catch (error) {
-      signal.throwIfAborted()
-      throw answerLost('broke off', stop.signal.aborted ? stop.signal.reason : error)
-    } finally {
-      finish()
-      if (answer.isFinished && !isRead) void readRest(answer)
-      else if (!isRead) stop.abort(new Error('the answer was left'))
-    }
+  #toDispatch({ path, json, traceparent }: SentRequest): Dispatcher.DispatchOptions {
+    const headers = traceparent === undefined ? this.#postHeaders : { ...this.#postHeaders, traceparent }
+    return { path: this.#root + path, method: 'POST', headers, body: json }
   }
 }
 
-interface OpenAnswer {
-  readonly pieces: AsyncIterator<Uint8Array>
-  readonly first: IteratorResult<Uint8Array>
-  /** Ends the request. */
-  readonly stop: AbortController
-  /** The caller's. */
-  readonly signal: AbortSignal
-  readonly finish: () => void
-  isFinished: boolean
-}
-
-async function readRest({ pieces, stop }: OpenAnswer): Promise<void> {
-  const timer = setTimeout(() => stop.abort(new Error('the answer does not end')), LAST_BYTES_MS)
-  try {
-    while ((await pieces.next()).done !== true) continue
-  } catch {
-    // Nothing that is waited for.
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function readRefusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<UpstreamRefusal> {
-  const retryAfter = headers['retry-after']
+async function readRefusal(
+  { status, retryAfter }: AnswerHead,
+  answer: UpstreamExchange,
+): Promise<UpstreamRefusal> {
   const pieces: Uint8Array[] = []
   let length = 0
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
+  for await (const piece of answer) {
     pieces.push(piece)
     length += piece.length
     if (length > MAX_ERROR_BYTES) break
   }
-  const text = Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES).toString('utf8')
-  return {
-    status: statusCode,
-    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-    body: text,
-  }
+  const body = Buffer.concat(pieces).subarray(0, MAX_ERROR_BYTES).toString('utf8')
+  return { status, retryAfter, body }
 }

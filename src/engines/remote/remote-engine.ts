@@ -27,7 +27,7 @@ import { mergeEvents } from './merge-events.ts'
 import { readJson } from './json-answer.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
 import { sendRequest } from './send-request.ts'
-import { readSseData } from './sse-events.ts'
+import { SseReader } from './sse-events.ts'
 import { refusesLength, toRefusal, unavailable } from './upstream-errors.ts'
 import { type AskUpstream, detokenizeUpstream, tokenizeUpstream } from './upstream-tokens.ts'
 import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'
@@ -59,14 +59,11 @@ interface Run {
   readonly prompt: Prompt | null
   /** Index of its first sequence. */
   readonly firstIndex: number
-  readonly signal: AbortSignal
 }
 
 export class RemoteEngine implements Engine {
   readonly #options: RemoteEngineOptions
   readonly #endpoints: EndpointSet
-  /** One for each open request. */
-  readonly #open = new Set<AbortController>()
   #model: UpstreamModel = UNKNOWN_MODEL
   /** Of the model; asked for several times in each request. */
   #info = toModelInfo(UNKNOWN_MODEL)
@@ -93,25 +90,15 @@ export class RemoteEngine implements Engine {
     return engine
   }
 
-  async *generate(
+  generate(
     request: EngineRequest | EmbeddingRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
-    const work = new AbortController()
-    const onAbort = (): void => work.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    this.#open.add(work)
-    try {
-      if (!('options' in request)) return yield await this.#embed(request, work.signal)
-      const runs = this.#runs(request, work.signal)
-      if (runs.length === 1 && runs[0] !== undefined) yield* this.#answer(runs[0])
-      else yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run)))
-    } finally {
-      signal.removeEventListener('abort', onAbort)
-      this.#open.delete(work)
-      work.abort(ENDED)
-    }
+    if (!('options' in request)) return this.#embed(request, signal)
+    const [run, ...others] = toRuns(request)
+    if (run !== undefined && others.length === 0) return this.#answer(run, signal)
+    return this.#answerBatch(run === undefined ? [] : [run, ...others], signal)
   }
 
   async tokenize(request: TokenizeRequest, signal: AbortSignal): Promise<TokenizedText> {
@@ -137,15 +124,17 @@ export class RemoteEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    for (const work of this.#open) work.abort(new ServiceError('shutting_down'))
     await this.#endpoints.close()
   }
 
-  async #embed(request: EmbeddingRequest, signal: AbortSignal): Promise<readonly AnswerEvent[]> {
+  async *#embed(
+    request: EmbeddingRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     const upstream = toEmbeddingRequest(await this.#modelName(), request)
     const answer = await sendRequest(this.#endpoints, upstream, signal)
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
-    return await readVectors(answer.body, request.prompts.length)
+    yield await readVectors(answer.body, request.prompts.length)
   }
 
   #asking(signal: AbortSignal): AskUpstream {
@@ -157,18 +146,28 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  #runs(request: EngineRequest, signal: AbortSignal): readonly Run[] {
-    if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, signal }]
-    const { prompts, choices = 1 } = request
-    return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices, signal }))
+  /** Ends what still runs of a batch that is left. */
+  async *#answerBatch(
+    runs: readonly Run[],
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    const work = new AbortController()
+    const onAbort = (): void => work.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run, work.signal)))
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      work.abort(ENDED)
+    }
   }
 
   /** What fails one prompt of a batch is the end of its sequences, and of no others. */
-  async *#answerOfBatch(run: Run): AsyncGenerator<readonly AnswerEvent[], void, void> {
+  async *#answerOfBatch(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
     try {
-      yield* this.#answer(run)
+      yield* this.#answer(run, signal)
     } catch (thrown) {
-      if (!(thrown instanceof ServiceError) || run.signal.aborted) throw thrown
+      if (!(thrown instanceof ServiceError) || thrown.code === 'shutting_down' || signal.aborted) throw thrown
       const { choices = 1 } = run.request
       const error = { code: thrown.code, params: thrown.params }
       yield Array.from({ length: choices }, (_, at) => ({
@@ -177,8 +176,8 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  async *#answer(run: Run): AsyncGenerator<readonly AnswerEvent[], void, void> {
-    const { upstream, answer } = await this.#send(run)
+  async *#answer(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    const { upstream, answer } = await this.#send(run, signal)
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
     const reader = new AnswerReader({
       kind: upstream.path === '/v1/completions' ? 'completion' : 'chat',
@@ -187,31 +186,37 @@ export class RemoteEngine implements Engine {
       topLogprobs: run.request.options.topLogprobs ?? 0,
       estimatedPromptTokens: estimateTokens(run),
     })
+    const events = new SseReader()
     // What came before a failure leaves before it, and is counted.
-    const read: AnswerEvent[] = []
-    const takeRead = (): readonly AnswerEvent[] => read.splice(0)
+    let read: AnswerEvent[] = []
     try {
-      for await (const datas of readSseData(answer.body)) {
-        const end = datas.indexOf('[DONE]')
-        for (const data of end === -1 ? datas : datas.slice(0, end)) read.push(...reader.read(data))
-        if (read.length > 0) yield takeRead()
-        if (end === -1) continue
-        answer.finish()
-        break
+      for await (const bytes of answer.body) {
+        const isDone = readEvents(events.read(bytes), reader, read)
+        // An answer that is over leaves whole, with its end.
+        if (isDone) {
+          answer.body.finish()
+          break
+        }
+        if (read.length === 0) continue
+        const ready = read
+        read = []
+        yield ready
       }
-      read.push(...reader.end())
+      reader.end(read)
     } catch (thrown) {
-      run.signal.throwIfAborted()
-      read.push(...reader.uncounted())
-      if (read.length > 0) yield takeRead()
+      signal.throwIfAborted()
+      reader.uncounted(read)
+      if (read.length > 0) yield read
       throw thrown
     }
     yield read
   }
 
-  async #send(run: Run): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
-    const model = await this.#modelName()
-    const { request, prompt, signal } = run
+  async #send(
+    { request, prompt }: Run,
+    signal: AbortSignal,
+  ): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
+    const model = this.#knownModelName ?? (await this.#modelName())
     const { chat } = request
     if (chat !== undefined) {
       const upstream = toChatRequest(model, chat, request)
@@ -237,8 +242,12 @@ export class RemoteEngine implements Engine {
     return { upstream, answer }
   }
 
+  get #knownModelName(): string | null {
+    return this.#options.model ?? this.#model.id
+  }
+
   async #modelName(): Promise<string> {
-    const known = this.#options.model ?? this.#model.id
+    const known = this.#knownModelName
     if (known !== null) return known
     await this.#readModel()
     if (this.#model.id === null)
@@ -266,6 +275,21 @@ export class RemoteEngine implements Engine {
     const message = `model '${this.#options.modelId}' cannot do this: ${why}.`
     return new ServiceError('unsupported_value', { message }, { param: 'model' })
   }
+}
+
+function toRuns(request: EngineRequest): readonly Run[] {
+  if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0 }]
+  const { prompts, choices = 1 } = request
+  return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices }))
+}
+
+/** Whether the last of them was the end of the answer. */
+function readEvents(datas: readonly string[], reader: AnswerReader, read: AnswerEvent[]): boolean {
+  for (const data of datas) {
+    if (data === '[DONE]') return true
+    reader.read(data, read)
+  }
+  return false
 }
 
 /** Until the upstream tells; what stays where it tells none. */

@@ -2,6 +2,7 @@
  * Sends one request to an endpoint, and to another where that one fails before the first byte of its answer. Feeds the breakers.
  * Called by `remote-engine.ts`.
  */
+import { ServiceError } from '../../core/errors.ts'
 import type { Endpoint, EndpointAnswer } from './endpoint.ts'
 import type { EndpointSet } from './endpoint-set.ts'
 import type { UpstreamRequest } from './request-body.ts'
@@ -35,7 +36,7 @@ export async function sendRequest(
       if (answer.kind === 'answered' || !mayTryElsewhere(answer.refusal.status)) return answer
       refused = answer
     } catch (error) {
-      if (signal.aborted) {
+      if (signal.aborted || isClosed(error)) {
         endpoint.breaker.cancel()
         throw error
       }
@@ -57,6 +58,10 @@ function isAway(status: number): boolean {
 
 function mayTryElsewhere(status: number): boolean {
   return status === 429 || (status >= 500 && status !== 501)
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'shutting_down'
 }
 
 function isStale(error: unknown): boolean {

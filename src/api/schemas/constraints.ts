@@ -204,7 +204,12 @@ function refuseSeveral([first, second]: readonly Given[], context: z.RefinementC
 
 /** Of a body's own fields. */
 function askedOf(body: ConstraintBody): readonly Given[] {
-  return givenOf(Object.fromEntries(FIELD_NAMES.map((field) => [field, body[field]])))
+  const given: Given[] = []
+  for (const field of FIELD_NAMES) {
+    const constraint = body[field]
+    if (constraint) given.push({ field, constraint })
+  }
+  return given
 }
 
 /** For `superRefine`: at most one field may ask for something. */

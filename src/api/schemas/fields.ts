@@ -19,6 +19,7 @@ import {
   type NumberField,
   numberRule,
 } from '../../net/requests/request-fields.ts'
+import { parseGivenFields } from './given-fields.ts'
 import { longArray } from './long-array.ts'
 
 interface Issue {
@@ -106,7 +107,7 @@ export function withoutUnbuilt<Schema extends z.ZodObject>(schema: Schema, table
     const unbuilt = isJsonObject(given) ? findUnbuiltField(given, { table, known }) : null
     if (unbuilt !== null) addUnsupported(context, [unbuilt.field], unbuilt.problem)
     return given
-  }, schema)
+  }, parseGivenFields(schema))
 }
 
 /**

@@ -28,7 +28,7 @@ interface FieldOwner {
 
 /** A field that asks for what the route does not do, the first of the table; null where there is none. */
 export function findUnbuiltField(body: Body, { table, known }: FieldOwner): UnbuiltField | null {
-  // The table's fields are few, and a body may have a hundred thousand.
+  if (!mayHaveAny(body, { table, known })) return null
   for (const [field, row] of table) {
     if (!Object.hasOwn(body, field) || known.has(field)) continue
     const value = body[field]
@@ -39,6 +39,13 @@ export function findUnbuiltField(body: Body, { table, known }: FieldOwner): Unbu
     return { field, problem: `${brokenRule(neutralRule(row.neutral), value)}: ${why}` }
   }
   return null
+}
+
+/** The fields of nearly every body are fewer than those of the table, and none of them; a body may have a hundred thousand. */
+function mayHaveAny(body: Body, { table, known }: FieldOwner): boolean {
+  let left = table.size
+  for (const field in body) if (left-- === 0 || (table.has(field) && !known.has(field))) return true
+  return false
 }
 
 /** How a route calls what such a field asks for; null where it cannot do it. */

@@ -51,6 +51,22 @@ export async function readBody(
   waiting.delete(payload)
   const fault = () => (payload instanceof JoinedRequest ? payload.fault : null)
   if (fault() !== null) throw fault()
+  return takeReceived(payload, headers) ?? (await readPieces(payload, { limit, openHold, fault }))
+}
+
+/** A small body that came with its head, as nearly all do, is there as one piece by now; null for any other. */
+function takeReceived(payload: Readable, headers: IncomingHttpHeaders): Buffer | null {
+  const length = Number(headers['content-length'] ?? 0)
+  const isWhole = length > 0 && length <= UNCOUNTED_BODY_BYTES && payload.readableLength === length
+  return isWhole && !payload.errored ? (payload.read() as Buffer | null) : null
+}
+
+interface PiecesOptions extends Pick<ReadOptions, 'limit' | 'openHold'> {
+  /** What ended a body that its reader has not seen. */
+  readonly fault: () => ServiceError | null
+}
+
+function readPieces(payload: Readable, { limit, openHold, fault }: PiecesOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces()
     let receivedBytes = 0

@@ -2,11 +2,11 @@
  * Whether a database's file still lies where it was opened. SQLite goes on with a file that has been removed or replaced,
  * and what it then writes is lost with the process. Asked before every write, and by the watch over a server's storage.
  */
-import { statSync } from 'node:fs'
+import { type BigIntStats, statSync } from 'node:fs'
 
 export class FilePlace {
   readonly #file: string
-  readonly #identity: string | null
+  readonly #identity: FileIdentity | null
 
   /** @param file the real path of a file that is open */
   constructor(file: string) {
@@ -16,15 +16,17 @@ export class FilePlace {
 
   /** Takes microseconds. True again once the same file has been put back. */
   isIntact(): boolean {
-    return identityOf(this.#file) === this.#identity
+    const now = identityOf(this.#file)
+    return now?.dev === this.#identity?.dev && now?.ino === this.#identity?.ino
   }
 }
 
+type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>
+
 /** Null where there is no file, or it cannot be seen. */
-function identityOf(file: string): string | null {
+function identityOf(file: string): FileIdentity | null {
   try {
-    const { dev, ino } = statSync(file, { bigint: true })
-    return `${dev}:${ino}`
+    return statSync(file, { bigint: true })
   } catch {
     return null
   }

@@ -92,9 +92,16 @@ export class SqliteDriver implements Driver {
       : new ServiceError('storage_lost', { holds: place.holds })
   }
 
-  /** Runs `work` alone on the connection. It is repeated while another process holds the lock it needs. */
-  run<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
-    return this.#mutex.run(() => untilFree(() => work(this.#connection)))
+  /** Runs `work` alone on the connection, at once where nobody else has it. It is repeated while another process holds the lock it needs. */
+  async run<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
+    if (this.#mutex.isIdle) {
+      try {
+        return work(this.#connection)
+      } catch (error) {
+        if (!isBusy(error)) throw error
+      }
+    }
+    return await this.#mutex.run(() => untilFree(() => work(this.#connection)))
   }
 
   /** As `run`, in one transaction: `work` starts with the lock held, and all that it wrote is kept or nothing. */

@@ -19,8 +19,8 @@ import {
   type NumberField,
   numberRule,
 } from '../../net/requests/request-fields.ts'
-import { parseGivenFields } from './given-fields.ts'
-import { longArray } from './long-array.ts'
+import { parseGivenFields } from './parsing/given-fields.ts'
+import { longArray } from './parsing/long-array.ts'
 
 interface Issue {
   readonly input?: unknown

@@ -3,7 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
 import { isJsonObject } from './fields.ts'
-import { ITEMS_PER_SLICE } from './long-array.ts'
+import { ITEMS_PER_SLICE } from './parsing/long-array.ts'
 import { toFieldError, unknownParameter } from '../../net/requests/request-fields.ts'
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {

@@ -3,8 +3,8 @@
  * by `remote-engine.ts`.
  */
 import type { AnswerEvent, EmbeddingRequest, Prompt } from '../../protocol/engine.ts'
-import { countOf, isObject, type Json, objects } from './answer-chunk.ts'
-import { readJson } from './json-answer.ts'
+import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
+import { readJson } from './answers/json-answer.ts'
 import type { UpstreamRequest } from './request-body.ts'
 import { answerLost } from './upstream-errors.ts'
 

@@ -19,15 +19,15 @@ import type {
   TokenizeRequest,
   TokenPrompt,
 } from '../../protocol/engine.ts'
-import { AnswerReader } from './answer-reader.ts'
+import { AnswerReader } from './answers/answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
 import { mergeEvents } from './merge-events.ts'
-import { readJson } from './json-answer.ts'
+import { readJson } from './answers/json-answer.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
 import { sendRequest } from './send-request.ts'
-import { SseReader } from './sse-events.ts'
+import { SseReader } from './answers/sse-events.ts'
 import { refusesLength, toRefusal, unavailable } from './upstream-errors.ts'
 import { type AskUpstream, detokenizeUpstream, tokenizeUpstream } from './upstream-tokens.ts'
 import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'

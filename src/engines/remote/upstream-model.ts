@@ -1,6 +1,6 @@
 /** What an upstream says of a model in its list, where it says anything: vLLM, SGLang, llama-server and Sluice each say other things. */
 import type { ModelInfo } from '../../protocol/engine.ts'
-import { countOf, isObject, type Json, objects } from './answer-chunk.ts'
+import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
 
 export interface UpstreamModel extends Pick<
   ModelInfo,

@@ -4,7 +4,7 @@
  * text. Called by `remote-engine.ts`.
  */
 import type { TokenizedText, TokenizeRequest, TokenPrompt } from '../../protocol/engine.ts'
-import { countOf, isObject, type Json } from './answer-chunk.ts'
+import { countOf, isObject, type Json } from './answers/answer-chunk.ts'
 import { chatFields, type UpstreamRequest } from './request-body.ts'
 import { answerLost } from './upstream-errors.ts'
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { addUnsupported, boolean, isJsonObject, must, mustBeOfType, text } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import { stringOr } from '../../schemas/string-or.ts'
 import { findUnreadPart } from '../../schemas/content-parts.ts'
 

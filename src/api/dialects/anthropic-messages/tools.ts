@@ -15,7 +15,7 @@ import {
   text,
   withoutUnbuilt,
 } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 
 const TOOL_NAME = /^[\w-]{1,128}$/
 const NAME_RULE = 'a name of 1 to 128 letters, digits, underscores and hyphens'

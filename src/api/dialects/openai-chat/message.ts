@@ -7,7 +7,7 @@ import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/other-fields/diale
 import { brokenRule } from '../../../net/requests/request-fields.ts'
 import type { ChatMessage, ContentPart } from '../../../protocol/chat.ts'
 import { isJsonObject, must, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import { refuseHosted } from '../../schemas/tool-fields.ts'
 import {
   CHAT_MEDIA,

@@ -19,7 +19,7 @@ import {
 } from '../../schemas/fields.ts'
 import { constraintFields, constraintOf, refuseSeveralConstraints } from '../../schemas/constraints.ts'
 import { endFields, toEndRules } from '../../schemas/end-rules.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import {
   finishReason,
   stopField,

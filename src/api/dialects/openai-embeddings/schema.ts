@@ -11,7 +11,7 @@ import {
   nullableWithDefault,
   requestBody,
 } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 
 const MAX_INPUTS = 2048
 const MAX_TOKEN_ID = 2 ** 31 - 1

@@ -16,7 +16,7 @@ import {
   quoteNames,
   text,
 } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import { stringOr } from '../../schemas/string-or.ts'
 import { joinParts, refuseUnreadPart, toMediaPart } from '../../schemas/content-parts.ts'
 

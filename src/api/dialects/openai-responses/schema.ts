@@ -25,7 +25,7 @@ import {
   text,
   withoutUnbuilt,
 } from '../../schemas/fields.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import { maxTokensOrDefault, streamOptionsField } from '../../schemas/openai-fields.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
 import { templateArgumentsField } from '../../schemas/template-arguments.ts'

@@ -13,7 +13,7 @@ import {
   text,
 } from '../../schemas/fields.ts'
 import { UNBUILT_TOKENIZE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
-import { longArray } from '../../schemas/long-array.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import type { Chat } from '../../../protocol/chat.ts'
 import type { AnswerOf } from '../frames.ts'
 import { message } from '../openai-chat/message.ts'

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { createParser } from 'eventsource-parser'
-import { ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../../core/errors.ts'
 
 /** Characters of one event, with its line breaks. */
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import * as turns from '../../core/concurrency/turns.ts'
+import * as turns from '../../../core/concurrency/turns.ts'
 import { longArray } from './long-array.ts'
 
 const item = z.object({ role: z.enum(['a', 'b']), text: z.string().transform((text) => text.length) })

@@ -1,6 +1,6 @@
 /** The answer of an upstream that is one JSON object. */
 import { isObject, type Json } from './answer-chunk.ts'
-import { answerLost } from './upstream-errors.ts'
+import { answerLost } from '../upstream-errors.ts'
 
 /** 2048 texts of 4096 numbers, written out. */
 const MAX_BYTES = 256 * 1024 * 1024

@@ -3,8 +3,8 @@
  * run asynchronously, as `validateInSlices` does, items are checked in slices between which the event loop goes on.
  */
 import { z } from 'zod'
-import { ownTurn } from '../../core/concurrency/turns.ts'
-import { InvariantError } from '../../core/errors.ts'
+import { ownTurn } from '../../../core/concurrency/turns.ts'
+import { InvariantError } from '../../../core/errors.ts'
 
 /** Items checked in one turn of the event loop: about a millisecond. */
 export const ITEMS_PER_SLICE = 500

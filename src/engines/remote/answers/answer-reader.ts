@@ -4,8 +4,8 @@
  * Tokens: an upstream tells their number at the end. Until then each piece counts as one, a piece late, so that what was counted
  * does not exceed what is told; the rest comes before the ends of the sequences, which all wait for the end of the stream.
  */
-import { newId } from '../../core/ids.ts'
-import type { AnswerEvent, ChosenLogprob, FinishReason } from '../../protocol/engine.ts'
+import { newId } from '../../../core/ids.ts'
+import type { AnswerEvent, ChosenLogprob, FinishReason } from '../../../protocol/engine.ts'
 import {
   upstreamChatLogprobs,
   upstreamCompletionLogprobs,
@@ -16,7 +16,7 @@ import {
   textOf,
 } from './answer-chunk.ts'
 import { ChunkPattern } from './chunk-pattern.ts'
-import { answerLost, sentenceIn } from './upstream-errors.ts'
+import { answerLost, sentenceIn } from '../upstream-errors.ts'
 
 export interface UpstreamAnswerShape {
   readonly kind: 'chat' | 'completion'

@@ -53,8 +53,6 @@ function open(modelPath) {
     modelPath,
     architecture,
     putsSpaceAtStart,
-    gpu: /** @type {const} */ ('off'),
-    gpuLayers: null,
   }
   return openModel(api, options, () => {})
 }
@@ -65,7 +63,7 @@ function makeContext(model, maxBatchSize, maxSeqLen) {
     maxBatchSize,
     maxSeqLen,
     maxThreads: threads,
-    gpu: 'off',
+    usesGpu: false,
     kvCacheType: 'f16',
     sharedTokens: null,
   })

@@ -12,6 +12,7 @@ import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { QuantizeJobs, type QuantizedSize } from '../models/quantize-jobs.ts'
 import { DEFAULT_MODEL_ID, ModelRegistry } from '../models/registry.ts'
+import { describePlacement } from '../protocol/compute-device.ts'
 import type { Engine, ModelInfo } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { readCertificate, type TlsIdentity } from '../net/tls/certificate.ts'
@@ -195,6 +196,12 @@ function createSocketEngine(config: ServerConfig, onListening: () => void): Engi
   return new SocketEngine({ runner, schedulePolicy, onListening })
 }
 
+/** Of what computes on this machine. */
+function describeDevice({ engine, placement }: ModelInfo): { readonly device?: string } {
+  if (placement !== undefined) return { device: describePlacement(placement) }
+  return engine === 'llama.cpp' ? { device: 'CPU' } : {}
+}
+
 /** The start-up line of a model; nothing when the model was unregistered meanwhile. */
 function logServing(
   log: Log,
@@ -205,5 +212,6 @@ function logServing(
   if (!info) return
   const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
   const numbers = { parameters, quantization, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
-  log.info({ address, model: id, engine, architecture, ...numbers }, 'serving')
+  const device = describeDevice(info)
+  log.info({ address, model: id, engine, architecture, ...numbers, ...device }, 'serving')
 }

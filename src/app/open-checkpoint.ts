@@ -6,17 +6,18 @@ import { embeddingInfo } from '../checkpoints/gguf/embedding-model.ts'
 import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
-import { mayUseGpu, MemoryFit } from '../checkpoints/memory/memory-need.ts'
+import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { LogWriter } from '../core/log-writer.ts'
+import { findGpus } from '../engines/llamacpp/devices/devices-process.ts'
 import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
 import { EngineHost, type EngineHostHooks } from '../engines/process/host/engine-host.ts'
 import { ReplicatedEngine } from '../engines/process/host/replicated-engine.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks } from '../models/registry.ts'
-import type { Engine } from '../protocol/engine.ts'
+import type { Engine, ModelInfo } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { OpenedModels } from './open-adapter.ts'
 
@@ -40,10 +41,8 @@ export type OpenLocalEngine = (modelId: string, source: LocalModelSource, hooks:
 
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEngine {
   const { config, log, onLoadProgress, onQuantized } = deps
-  const memory = new MemoryFit(
-    mayUseGpu(config) ? () => Number.POSITIVE_INFINITY : (deps.availableMemoryBytes ?? availableMemoryBytes),
-  )
-  const options = { ...config, memory, quantize: quantizeInProcess, log }
+  const memory = new MemoryFit(deps.availableMemoryBytes ?? availableMemoryBytes)
+  const options = { ...config, memory, findGpus, quantize: quantizeInProcess, log }
   let cleaned: Promise<void> | null = null
   return async (modelId, source, hooks) => {
     await (cleaned ??= removeLeftoverArtifacts(config.dataDir))
@@ -57,10 +56,24 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
     const engine = await startReplicas(onProgresses, (replicaHooks) =>
       startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
     )
+    tellOfLayersLeft(engine.info(), { gpuLayers: config.gpuLayers, modelId, log })
     const served = touchWhileOpen(engine, prepared.model.path)
     deps.opened?.set(served, prepared.model)
     return served
   }
+}
+
+/** One line where a GPU holds fewer layers than it was asked to. */
+function tellOfLayersLeft(
+  { placement }: ModelInfo,
+  { gpuLayers, modelId, log }: Pick<ServerConfig, 'gpuLayers'> & Pick<ReplicaWork, 'modelId' | 'log'>,
+): void {
+  if (placement === undefined) return
+  const { layers, allLayers } = placement
+  const wanted = Math.min(gpuLayers ?? allLayers, allLayers)
+  if (layers >= wanted) return
+  const text = `${layers} of ${allLayers} layers are on a GPU: ${gpuLayers === null ? 'all' : wanted} do not fit`
+  log.warn({ model: modelId, gpuLayers: layers }, text)
 }
 
 type ReplicaHooks = Pick<EngineHostHooks, 'onProgress'>
@@ -90,7 +103,7 @@ interface ReplicaWork extends ReplicaHooks {
 
 function startReplica(
   config: ServerConfig,
-  { model, overrides, prefixCacheBytes }: PreparedCheckpoint,
+  { model, overrides, prefixCacheBytes, deviceBudgets }: PreparedCheckpoint,
   { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers } = config
@@ -108,6 +121,7 @@ function startReplica(
           threads,
           gpu,
           gpuLayers,
+          deviceBudgets,
           kvCacheType,
           speculation,
           prefixCacheBytes: Math.floor(prefixCacheBytes / replicas),

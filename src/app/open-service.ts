@@ -25,7 +25,7 @@ import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { NO_MODEL_STATES } from '../telemetry/model-metrics.ts'
 import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
-import { mayUseGpu } from '../checkpoints/memory/memory-need.ts'
+import { findGpus } from '../engines/llamacpp/devices/devices-process.ts'
 import type { CheckCheckpoint } from '../protocol/checkpoint-report.ts'
 import { readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
@@ -224,8 +224,9 @@ function createCheckpointCheck(config: ServerConfig): CheckCheckpoint {
   return async (source, servingBytes) => {
     // Loaded on demand: readers of checkpoints, which a worker process has no other use for.
     const { checkCheckpoint } = await import('../checkpoints/check-checkpoint.ts')
-    const availableBytes = mayUseGpu(config) ? null : availableMemoryBytes()
-    return await checkCheckpoint(source, { ...config, availableBytes, servingBytes })
+    const devices = await findGpus(config)
+    const availableBytes = availableMemoryBytes()
+    return await checkCheckpoint(source, { ...config, devices, availableBytes, servingBytes })
   }
 }
 

@@ -23,6 +23,8 @@ const OPTIONS: CheckOptions = {
   kvCacheType: 'f16',
   replicas: 2,
   availableBytes: 1e12,
+  devices: [],
+  gpuLayers: null,
   servingBytes: 0,
   // In this thread: the worker runs built code.
   plan: async (source, type) => plannedFile(await planConversion(source, type)),
@@ -79,11 +81,27 @@ describe('a checkpoint of this machine', () => {
     await expect(check(path.join(folder, 'none.gguf'))).rejects.toBeInstanceOf(StartError)
   })
 
-  it('that a GPU may hold is told without whether it fits', async () => {
-    expect(await check(tiny, {}, { availableBytes: null })).toMatchObject({
-      availableBytes: null,
-      problem: null,
+  it('is divided between the memory of the machine and its GPUs', async () => {
+    const whole = await check(tiny)
+    expect(whole.placement).toBeNull()
+    const gpu = { name: 'CUDA0', description: 'a GPU', sharesMemory: false, totalBytes: 1e9, freeBytes: 9e8 }
+    const { placement, neededBytes, sizeBytes, kvCacheBytes } = await check(tiny, {}, { devices: [gpu] })
+    expect([sizeBytes, kvCacheBytes]).toEqual([whole.sizeBytes, whole.kvCacheBytes])
+    expect(placement).toMatchObject({
+      layers: 3,
+      allLayers: 3,
+      devices: [{ ...gpu, layers: 3, kvCacheBytes }],
     })
+    // What is in front of the layers stays, of both replicas.
+    const [device] = placement?.devices ?? []
+    expect(neededBytes).toBe(2 * (sizeBytes - (device?.weightBytes ?? 0)))
+    expect(neededBytes).toBeGreaterThan(0)
+
+    const one = await check(tiny, {}, { devices: [gpu], gpuLayers: 1, availableBytes: 1 })
+    expect(one.placement?.layers).toBe(1)
+    expect(one.problem).toMatch(
+      /^'tiny' needs \d+ MB of memory \(.*, with 1 of 3 layers on CUDA0\), but 0 MB is available/,
+    )
   })
 })
 

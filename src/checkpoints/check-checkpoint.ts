@@ -3,20 +3,28 @@
  * and computes the memory that it would need.
  */
 import type { RunnerOptions } from '../protocol/runner-options.ts'
+import type { ComputeDevice, Placement } from '../protocol/compute-device.ts'
 import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
 import { bundledOr } from './bundled-model.ts'
 import type { planInWorker } from './conversion/conversion-thread.ts'
 import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
 import { checkpointName, isHubReference } from './hub/hub-reference.ts'
+import { onHost } from './memory/host-need.ts'
+import { scaleLayers } from './memory/layer-sizes.ts'
 import { findMemoryProblem, type MemoryNeed, memoryNeed, neededBytes } from './memory/memory-need.ts'
+import { offloadNeed, type OffloadPlan, planOffload, shareDevices } from './memory/offload-plan.ts'
 import { checkFullPrecision, estimateBytes, quantFormat } from './quantization/quantization-plan.ts'
 
-export interface CheckOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
+export interface CheckOptions extends Pick<
+  RunnerOptions,
+  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'gpuLayers'
+> {
+  /** GPUs that may hold layers. */
+  readonly devices: readonly ComputeDevice[]
   readonly replicas: number
   /** @default 'auto', which takes what is left */
   readonly prefixCacheMb?: number | 'auto'
-  /** Null where a GPU may hold it. */
-  readonly availableBytes: number | null
+  readonly availableBytes: number
   /** Weights of the models that serve or load. */
   readonly servingBytes: number
   /** How the conversion of a checkpoint is planned. @default in a worker thread */
@@ -31,19 +39,35 @@ export async function checkCheckpoint(
   const { availableBytes, servingBytes } = options
   const { headers, downloadBytes } = await readHeaders(source, options)
   const outline = outlineOf(headers, options)
-  const need = { ...memoryNeed(outline, options), ...weightsNeed(source, headers) }
-  const inUse = { availableBytes: availableBytes ?? Number.POSITIVE_INFINITY, servingBytes, loadingBytes: 0 }
+  const whole = { ...memoryNeed(outline, options), ...weightsNeed(source, headers) }
+  const layers = scaleLayers(outline.layers, whole.weightBytes)
+  const plan = planOffload(offloadNeed({ ...outline, layers }, whole), {
+    devices: shareDevices(options.devices, options.replicas),
+    wanted: options.gpuLayers,
+  })
+  const need = onHost(whole, plan)
+  const inUse = { availableBytes, servingBytes, loadingBytes: 0 }
   return {
     architecture: outline.architecture,
     parameters: outline.parameters,
     quantization: outline.quantization,
-    sizeBytes: need.weightBytes,
+    sizeBytes: whole.weightBytes,
     downloadBytes,
     maxSeqLen: outline.maxSeqLen,
-    kvCacheBytes: need.kvCacheBytes,
+    kvCacheBytes: whole.kvCacheBytes,
     neededBytes: neededBytes(need),
-    availableBytes: availableBytes === null ? null : Math.max(0, availableBytes - servingBytes),
+    availableBytes: Math.max(0, availableBytes - servingBytes),
+    placement: options.devices.length === 0 ? null : toPlacement(plan, options.devices),
     problem: findMemoryProblem(checkpointName(source.checkpoint), need, inUse),
+  }
+}
+
+/** With what all replicas together find free. */
+function toPlacement({ layers, allLayers, devices }: OffloadPlan, all: readonly ComputeDevice[]): Placement {
+  const free = new Map(all.map(({ name, freeBytes }) => [name, freeBytes]))
+  return {
+    ...{ layers, allLayers },
+    devices: devices.map((device) => ({ ...device, freeBytes: free.get(device.name) ?? device.freeBytes })),
   }
 }
 

@@ -13,6 +13,7 @@ import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
 import { checkFullPrecision } from './quantization/quantization-plan.ts'
+import { type LayerSizes, layerSizes } from './memory/layer-sizes.ts'
 import { embeddedSeqLen, servedSeqLen } from './memory/memory-need.ts'
 import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
@@ -20,6 +21,7 @@ export interface CheckpointOutline extends ModelOutline {
   readonly maxSeqLen: number
   /** Elements of KV cache for each token of a sequence; 0 where the headers do not say. */
   readonly kvElementsPerToken: number
+  readonly layers: LayerSizes
 }
 
 export function isCheckpointOutline(outline: ModelOutline | null): outline is CheckpointOutline {
@@ -97,6 +99,7 @@ export function outlineOf(
     engine: 'llama.cpp',
     ...(embedding !== null && { embedding }),
     kvElementsPerToken: kvElementsPerToken(headers),
+    layers: layerSizes(headers),
   }
 }
 

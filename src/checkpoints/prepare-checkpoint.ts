@@ -4,6 +4,7 @@
  * headers, before anything is written. Starts no engine.
  */
 import type { LogWriter } from '../core/log-writer.ts'
+import { type ComputeDevice, hostWeightBytes, type Placement } from '../protocol/compute-device.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
@@ -11,7 +12,10 @@ import { DAMAGED_FILE } from './cache/artifact-cache.ts'
 import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
-import { type MemoryFit, type MemoryNeed, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
+import { onHost } from './memory/host-need.ts'
+import { scaleLayers } from './memory/layer-sizes.ts'
+import { type MemoryFit, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
+import { offloadNeed, planOffload, shareDevices } from './memory/offload-plan.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
 import type { QuantizationSummary } from './quantization/quantization-plan.ts'
@@ -26,7 +30,12 @@ const DOWNLOAD_SHARE = 0.8
 const WEIGHTS_SHARE = 0.9
 const CONVERSION_SHARE = 0.5
 
-export interface PrepareOptions extends Pick<RunnerOptions, 'maxSeqLen' | 'maxBatchSize' | 'kvCacheType'> {
+export interface PrepareOptions extends Pick<
+  RunnerOptions,
+  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'gpu' | 'gpuLayers'
+> {
+  /** The GPUs that may hold layers. */
+  readonly findGpus: (options: Pick<RunnerOptions, 'gpu' | 'gpuLayers'>) => Promise<readonly ComputeDevice[]>
   readonly replicas: number
   readonly prefixCacheMb: number | 'auto'
   readonly dataDir: string
@@ -43,7 +52,7 @@ export interface PrepareWork {
   readonly outline: ModelOutline | null
   readonly onOutline: (outline: ModelOutline) => void
   /** Models that serve and stay so meanwhile. */
-  readonly loaded: readonly { readonly sizeBytes: number }[]
+  readonly loaded: readonly { readonly sizeBytes: number; readonly placement?: Placement }[]
   readonly progress: ProgressSplitter
   readonly signal: AbortSignal
 }
@@ -56,6 +65,8 @@ export interface PreparedCheckpoint extends Disposable {
   readonly quantized: QuantizationSummary | null
   /** Host memory for conversations that lose their slot, of all replicas. */
   readonly prefixCacheBytes: number
+  /** What each replica may take of a GPU's memory, by its name. */
+  readonly deviceBudgets: Readonly<Record<string, number>>
 }
 
 /** @throws StartError with one sentence saying what is wrong. */
@@ -68,20 +79,31 @@ export async function prepareCheckpoint(
   const onProgress = progress.step(DOWNLOAD_SHARE)
   const checkpoint = await localCheckpointLogged(source.checkpoint, { modelId, log, signal, onProgress })
   const local = { ...work, source: { ...source, checkpoint } }
-  const need = memoryNeed(await readOutline(options, local), options)
-  const servingBytes = work.loaded.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  const reserve = (change: Partial<MemoryNeed>) =>
-    options.memory.reserve(modelId, { ...need, ...change }, servingBytes)
+  const [outline, gpus] = await Promise.all([readOutline(options, local), options.findGpus(options)])
+  const devices = shareDevices(gpus, options.replicas)
+  const needOf = (weightBytes: number) => {
+    const need = { ...memoryNeed(outline, options), weightBytes }
+    const layers = scaleLayers(outline.layers, weightBytes)
+    const plan = planOffload(offloadNeed({ ...outline, layers }, need), {
+      devices,
+      wanted: options.gpuLayers,
+    })
+    return onHost(need, plan)
+  }
+  const need = needOf(outline.sizeBytes)
+  const servingBytes = work.loaded.reduce((sum, model) => sum + hostWeightBytes(model), 0)
+  const reserve = (needed: typeof need) => options.memory.reserve(modelId, needed, servingBytes)
   const cacheBytes = prefixCacheBytes(options.prefixCacheMb, need, options.memory.inUse(servingBytes))
-  let reserved = source.quantization === 'none' ? reserve({}) : null
+  let reserved = source.quantization === 'none' ? reserve(need) : null
   const release = () => reserved?.[Symbol.dispose]()
   try {
     // Quantizing makes the weights smaller: how large they become is known later.
     const prepared = await prepareWeights(options, local, ({ sourceBytes, newBytes }) => {
-      reserved = reserve({ sourceBytes, weightBytes: newBytes })
+      reserved = reserve({ ...needOf(newBytes), sourceBytes })
     })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
-    return { ...prepared, prefixCacheBytes: cacheBytes, [Symbol.dispose]: release }
+    const deviceBudgets = Object.fromEntries(devices.map(({ name, freeBytes }) => [name, freeBytes]))
+    return { ...prepared, prefixCacheBytes: cacheBytes, deviceBudgets, [Symbol.dispose]: release }
   } catch (error) {
     release()
     throw error

@@ -258,8 +258,8 @@ const TABLE = {
     gpuLayers: {
       kind: wholeNumber({ min: 0, max: 10_000 }),
       default: null,
-      defaultText: 'all',
-      help: 'layers of the model to put on the GPU',
+      defaultText: 'as many as fit',
+      help: 'layers of the model to put on the GPU, as far as they fit',
     },
     threads: {
       kind: wholeNumber({ min: 1, max: 1024 }),

@@ -178,7 +178,10 @@ export interface ConfigOptions {
   readonly replicas?: number
   /** auto uses a GPU where one is found. Must be one of auto, off. @default auto */
   readonly gpu?: 'auto' | 'off'
-  /** Layers of the model to put on the GPU. Must be a whole number from 0 to 10000. @default all */
+  /**
+   * Layers of the model to put on the GPU, as far as they fit. Must be a whole number from 0 to 10000.
+   * @default as many as fit
+   */
   readonly gpuLayers?: number | null
   /**
    * Most compute threads of an engine; fewer where others need the cores. Must be a whole number from 1 to 1024.

@@ -2,6 +2,7 @@
 import { ServiceError } from '../core/errors.ts'
 import { withoutFolders } from '../core/text/file-paths.ts'
 import type { Quantization } from '../core/quant-mode.ts'
+import type { Placement } from '../protocol/compute-device.ts'
 import type { ModelInfo, ModelOutline, ReplicaCount } from '../protocol/engine.ts'
 import type { ModelPolicy } from '../protocol/model-policy.ts'
 import type { ModelEntry } from './model-entry.ts'
@@ -133,8 +134,26 @@ export function toModelObject(record: ModelRecord) {
       load_progress: record.loadFraction,
       failure: failure === null ? null : withoutFolders(failure),
       ...(outline?.engine === 'passthrough' && { note: PASSTHROUGH_NOTE }),
+      ...(record.info?.placement !== undefined && { gpu: toGpuObject(record.info.placement) }),
       ...(replicas !== null && { replicas: replicas.all, replicas_ready: replicas.ready }),
     },
+  }
+}
+
+/** The shape of `meta.gpu`. */
+export function toGpuObject({ layers, allLayers, devices }: Placement) {
+  return {
+    layers,
+    layers_total: allLayers,
+    devices: devices.map((device) => ({
+      name: device.name,
+      description: device.description,
+      layers: device.layers,
+      weights_mb: device.weightBytes / BYTES_PER_MB,
+      kv_cache_mb: device.kvCacheBytes / BYTES_PER_MB,
+      free_mb: device.freeBytes / BYTES_PER_MB,
+      total_mb: device.totalBytes / BYTES_PER_MB,
+    })),
   }
 }
 

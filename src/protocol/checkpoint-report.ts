@@ -1,4 +1,5 @@
 /** What is known of a checkpoint before it is loaded: its size, what it needs, whether that is there. */
+import type { Placement } from './compute-device.ts'
 import type { LocalModelSource } from './model-source.ts'
 
 export interface CheckpointReport {
@@ -14,11 +15,13 @@ export interface CheckpointReport {
   readonly maxSeqLen: number
   /** Of all slots of one replica. */
   readonly kvCacheBytes: number
-  /** Of all replicas, while they are loaded. */
+  /** Of the machine's own memory, for all replicas while they are loaded. */
   readonly neededBytes: number
-  /** Beside the models that serve; null where a GPU may hold it, whose driver refuses what does not fit. */
-  readonly availableBytes: number | null
-  /** One sentence with the numbers where it does not fit; null where it does, or where that is not known. */
+  /** Beside the models that serve. */
+  readonly availableBytes: number
+  /** What a replica would put on the GPUs, and what they have free before; null where none may be used or is there. */
+  readonly placement: Placement | null
+  /** One sentence with the numbers where it does not fit; null where it does. */
   readonly problem: string | null
 }
 

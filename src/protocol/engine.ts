@@ -21,6 +21,7 @@
  * A request that is refused as a whole (queue full, engine gone) makes the iterator throw a `ServiceError`;
  * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
  */
+import type { Placement } from './compute-device.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { AdapterOptions, OpenedAdapter } from './adapter.ts'
 import type { Chat } from './chat.ts'
@@ -309,6 +310,8 @@ export interface ModelInfo {
   readonly threads: number | null
   /** Weights and KV cache at the start; the first beam search adds a cache of its own. Null where it does not apply. */
   readonly memoryBytes: number | null
+  /** How it is divided between the machine's memory and its GPUs; absent where none may be used or is there. */
+  readonly placement?: Placement
 }
 
 /** What the headers of a model's files say before it is loaded. */

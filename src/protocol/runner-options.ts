@@ -13,8 +13,10 @@ export interface RunnerOptions {
   /** Threads that compute; null takes the machine's cores. */
   readonly threads: number | null
   readonly gpu: 'auto' | 'off'
-  /** Layers to put on the GPU; null puts all. */
+  /** Layers to put on the GPU, as far as they fit;null puts as many as fit. */
   readonly gpuLayers: number | null
+  /** What the model may take of a device's memory, by its name. @default what is free */
+  readonly deviceBudgets?: Readonly<Record<string, number>>
   /** f32 is for comparing with references. */
   readonly kvCacheType: 'f16' | 'q8_0' | 'f32'
   /** Host memory for the KV cache of sequences whose slot went to another. @default 0, which keeps none */

@@ -19,6 +19,21 @@ export interface Visitor {
   readonly kind: 'visitor'
 }
 
+/** Which part of a model is on GPUs. */
+export interface Gpu {
+  readonly layers: number
+  readonly layers_total: number
+  readonly devices: readonly {
+    readonly name: string
+    readonly description: string
+    readonly layers: number
+    readonly weights_mb: number
+    readonly kv_cache_mb: number
+    readonly free_mb: number
+    readonly total_mb: number
+  }[]
+}
+
 export interface Model {
   readonly id: string
   readonly meta: {
@@ -33,6 +48,7 @@ export interface Model {
     readonly load_progress: number
     readonly failure: string | null
     readonly note?: string
+    readonly gpu?: Gpu
     readonly replicas?: number
     readonly replicas_ready?: number
   }

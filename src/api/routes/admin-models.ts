@@ -6,10 +6,11 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
+import { hostWeightBytes } from '../../protocol/compute-device.ts'
 import { toModelPolicy } from '../../protocol/model-policy.ts'
 import type { ModelSource } from '../../protocol/model-source.ts'
 import { refuseBase } from '../../models/adapters.ts'
-import { DEFAULT_MODEL_ID, type Models } from '../../models/registry.ts'
+import { DEFAULT_MODEL_ID, type ModelRecord, type Models } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import {
@@ -48,7 +49,7 @@ export function registerAdminModelRoutes(
       const servingBytes = registry
         .list()
         .filter(({ state }) => state !== 'failed')
-        .reduce((sum, { outline }) => sum + (outline?.sizeBytes ?? 0), 0)
+        .reduce((sum, record) => sum + servingBytesOf(record), 0)
       try {
         const source = { checkpoint, modelConfig, tokenizer, quantization }
         return toCheckedModel(await checkCheckpoint(source, servingBytes))
@@ -138,4 +139,9 @@ function realId(registry: Pick<Models, 'get'>, id: string): string {
 function toRefusal(model: string, error: unknown): unknown {
   if (!(error instanceof StartError)) return error
   return new ServiceError('model_not_loadable', { model, message: error.message }, { cause: error })
+}
+
+/** What a model's weights take of the machine's own memory. */
+function servingBytesOf({ outline, info }: ModelRecord): number {
+  return outline === null ? 0 : hostWeightBytes({ ...info, sizeBytes: outline.sizeBytes })
 }

@@ -4,7 +4,7 @@ import { keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { TOOL_FORMATS } from '../../core/tool-format.ts'
-import { BYTES_PER_MB, CAPABILITIES, toModelObject } from '../../models/model-record.ts'
+import { BYTES_PER_MB, CAPABILITIES, toGpuObject, toModelObject } from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
@@ -26,6 +26,28 @@ const anthropicFields = {
   max_input_tokens: z.number().nullable().describe('As `max_seq_len`.'),
   max_tokens: z.number().nullable().describe('As `max_seq_len`.'),
 }
+
+const mb = (what: string) => z.number().describe(`${what}, in MB (10^6 bytes).`)
+
+export const gpu = z
+  .object({
+    layers: z.int().describe('Layers on GPUs, of one replica.'),
+    layers_total: z.int().describe('Layers that could be: those of the model, and its output.'),
+    devices: z.array(
+      z
+        .object({
+          name: z.string().describe('As llama.cpp calls it: `CUDA0`, `Vulkan0`.'),
+          description: z.string().describe('As its driver calls it.'),
+          layers: z.int(),
+          weights_mb: mb('Weights on it'),
+          kv_cache_mb: mb('KV cache on it'),
+          free_mb: mb('What it had free when the model was loaded; of a check, what it has free'),
+          total_mb: mb('All of its memory'),
+        })
+        .meta({ id: 'GpuDevice' }),
+    ),
+  })
+  .meta({ id: 'GpuLayers', description: 'Which part of a model is on GPUs; of a check, which would be.' })
 
 export const model = z
   .object({
@@ -50,6 +72,7 @@ export const model = z
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),
       note: z.string().optional().describe('Of the passthrough model, that it repeats the prompt.'),
+      gpu: gpu.optional().describe('Absent where no GPU may be used or is there.'),
       replicas: z.int().optional().describe('Engine processes; absent where the model has none of its own.'),
       replicas_ready: z.int().optional().describe('Those of them that serve now.'),
     }),
@@ -154,12 +177,16 @@ export const checkedModel = z
     download_bytes: z.number().describe('What is not on this server yet.'),
     max_seq_len: z.number().describe('Tokens that a sequence may reach.'),
     kv_cache_bytes: z.number().describe('Of all slots of one replica.'),
-    needed_bytes: z.number().describe('Memory of all replicas, while they are loaded.'),
-    available_bytes: z
+    needed_bytes: z
       .number()
+      .describe(
+        'Of the own memory of the server, for all replicas while they are loaded; GPUs have the rest.',
+      ),
+    available_bytes: z.number().describe('Memory beside the models that serve.'),
+    gpu: gpu
       .nullable()
-      .describe('Memory beside the models that serve; null where a GPU may hold it.'),
-    fits: z.boolean().nullable().describe('Null where that is not known before it is loaded.'),
+      .describe('What a replica would put on GPUs; null where none may be used or is there.'),
+    fits: z.boolean(),
     problem: z.string().nullable().describe('Why it does not fit.'),
   })
   .meta({ id: 'CheckedModel' })
@@ -175,7 +202,8 @@ export function toCheckedModel(report: CheckpointReport): z.output<typeof checke
     kv_cache_bytes: report.kvCacheBytes,
     needed_bytes: report.neededBytes,
     available_bytes: report.availableBytes,
-    fits: report.availableBytes === null ? null : report.problem === null,
+    gpu: report.placement === null ? null : toGpuObject(report.placement),
+    fits: report.problem === null,
     problem: report.problem,
   }
 }

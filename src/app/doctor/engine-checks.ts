@@ -1,8 +1,9 @@
 /** llama.cpp's libraries, GPUs, and the model that would be served. */
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
-import { mayUseGpu } from '../../checkpoints/memory/memory-need.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
-import type { CheckedSource } from '../../protocol/checkpoint-report.ts'
+import { StartError } from '../../core/errors.ts'
+import type { CheckedSource, CheckpointReport } from '../../protocol/checkpoint-report.ts'
+import type { ComputeDevice } from '../../protocol/compute-device.ts'
 import { type Finding, fault, formatBytes, ok, warning } from './finding.ts'
 
 export type EngineOptions = Pick<
@@ -22,26 +23,25 @@ export type EngineOptions = Pick<
 
 /** Loads llama.cpp into this process. @throws StartError where it cannot be loaded */
 export async function checkLibraries({ gpu }: Pick<ServerConfig, 'gpu'>): Promise<Finding> {
-  const { listDevices } = await import('../../engines/llamacpp/devices.ts')
-  const names = listDevices(gpu).map(({ name, description }) => `${name} (${description.trim()})`)
-  return ok('llama.cpp', `Loaded; it computes on ${names.join(', ')}.`)
+  const { listDevices } = await import('../../engines/llamacpp/devices/devices.ts')
+  return ok('llama.cpp', `Loaded; it computes on ${listDevices(gpu).texts.join(', ')}.`)
 }
 
 /** @throws StartError */
 export async function checkGpu({ gpu }: Pick<ServerConfig, 'gpu'>): Promise<Finding> {
   const subject = 'GPU'
   if (gpu === 'off') return ok(subject, 'Not used (--gpu off).')
-  const { listDevices } = await import('../../engines/llamacpp/devices.ts')
-  const used = listDevices(gpu).filter(({ isGpu }) => isGpu)
+  const { listDevices } = await import('../../engines/llamacpp/devices/devices.ts')
+  const { gpus: used } = listDevices(gpu)
   if (used.length > 0) {
     const texts = used.map(
       ({ name, description, totalBytes, freeBytes }) =>
-        `${name} (${description.trim()}, ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free)`,
+        `${name} (${description}, ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free)`,
     )
     return ok(subject, `Used: ${texts.join(', ')}.`)
   }
-  const { findSeenGpus } = await import('../../engines/llamacpp/seen-gpu.ts')
-  const { gpuLibraries } = await import('../../engines/llamacpp/ffi/libraries.ts')
+  const { findSeenGpus } = await import('../../engines/llamacpp/devices/seen-gpu.ts')
+  const { gpuLibraries } = await import('../../engines/llamacpp/ffi/library-packages.ts')
   const [seen] = findSeenGpus()
   if (seen === undefined) return ok(subject, 'None was found; models run on the processor.')
   const libraries = gpuLibraries(seen.libraries)
@@ -65,12 +65,36 @@ export async function checkModel(config: EngineOptions): Promise<Finding> {
   }
   const { checkCheckpoint } = await import('../../checkpoints/check-checkpoint.ts')
   const source: CheckedSource = { checkpoint, modelConfig, tokenizer, quantization }
-  const availableBytes = mayUseGpu(config) ? null : availableMemoryBytes()
-  const report = await checkCheckpoint(source, { ...config, availableBytes, servingBytes: 0 })
+  const availableBytes = availableMemoryBytes()
+  const devices = await usableGpus(config)
+  const report = await checkCheckpoint(source, { ...config, devices, availableBytes, servingBytes: 0 })
   if (report.problem !== null) return fault(subject, report.problem)
   const download =
     report.downloadBytes === 0 ? '' : ` ${formatBytes(report.downloadBytes)} will be downloaded.`
   const size = `${report.architecture}, ${report.quantization}, needs ${formatBytes(report.neededBytes)}`
-  const fits = availableBytes === null ? '' : ` of the ${formatBytes(availableBytes)} that are free`
-  return ok(subject, `${checkpoint}: ${size}${fits}.${download}`)
+  const fits = ` of the ${formatBytes(availableBytes)} that are free`
+  return ok(subject, `${checkpoint}: ${size}${fits}.${describeLayers(report)}${download}`)
+}
+
+/** None where llama.cpp cannot be loaded, which is a finding of its own. */
+async function usableGpus({ gpu, gpuLayers }: EngineOptions): Promise<readonly ComputeDevice[]> {
+  if (gpu === 'off' || gpuLayers === 0) return []
+  const { listDevices } = await import('../../engines/llamacpp/devices/devices.ts')
+  try {
+    return listDevices(gpu).gpus
+  } catch (error) {
+    if (error instanceof StartError) return []
+    throw error
+  }
+}
+
+function describeLayers({ placement }: CheckpointReport): string {
+  if (placement === null) return ''
+  const { layers, allLayers, devices } = placement
+  if (layers === 0) return ` None of its ${allLayers} layers fits on a GPU.`
+  const parts = devices.map((device) => {
+    const bytes = device.weightBytes + device.kvCacheBytes
+    return `${device.layers} of ${allLayers} layers would be on ${device.name}, with ${formatBytes(bytes)}`
+  })
+  return ` ${parts.join(', ')}.`
 }

@@ -3,7 +3,6 @@
  * or quantized, by the headers (`MemoryFit`); the engine process checks again when it knows the model. Linux grants memory
  * that does not exist and kills the process later, so what does not fit is refused before it is allocated.
  */
-import { createRequire } from 'node:module'
 import { StartError } from '../../core/errors.ts'
 import type { EmbeddingInfo } from '../../protocol/engine.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
@@ -30,6 +29,8 @@ export interface MemoryNeed {
   readonly replicas: number
   /** Host memory for conversations that lost their slot, of all replicas; absent where its size is chosen by what is left. */
   readonly prefixCacheBytes?: number
+  /** What is on GPUs and not in these numbers, for a refusal: `12 of 33 layers on CUDA0`. @default nothing */
+  readonly onDevices?: string
   /** Of the full-precision weights that new ones are made from; 0 where nothing is quantized. */
   readonly sourceBytes: number
 }
@@ -148,7 +149,8 @@ function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string 
   const remedy = remedies.length === 0 ? '' : `: ${remedies.join(', or ')}`
   const available = `${Math.floor(availableBytes / BYTES_PER_MB)} MB is available`
   const needed = `'${model}' needs ${neededMegabytes(neededBytes(need))} of memory`
-  return `${needed} (${parts.join(', ')}${each}${cache})${beside}, but ${available}${remedy}.`
+  const away = need.onDevices === undefined ? '' : `, with ${need.onDevices}`
+  return `${needed} (${parts.join(', ')}${each}${cache}${away})${beside}, but ${available}${remedy}.`
 }
 
 /** In MB (10^6 bytes), rounded so that a refusal never shows less needed than available. */
@@ -187,20 +189,4 @@ export class MemoryFit {
       },
     }
   }
-}
-
-/** Whether models may go to a GPU, whose driver refuses what does not fit there. */
-export function mayUseGpu({ gpu, gpuLayers }: Pick<RunnerOptions, 'gpu' | 'gpuLayers'>): boolean {
-  if (gpu === 'off' || gpuLayers === 0) return false
-  if (process.platform === 'darwin') return true
-  const require = createRequire(import.meta.url)
-  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-  return ['cuda', 'vulkan'].some((kind) => {
-    try {
-      require.resolve(`@node-llama-cpp/${platform}-${kind}`)
-      return true
-    } catch {
-      return false
-    }
-  })
 }

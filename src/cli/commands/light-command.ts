@@ -1,6 +1,7 @@
 /** `sluice light`: starts the light server and runs until a signal, as `serve` does. */
 import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
+import { adviseGpu } from '../../app/gpu-advice.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from '../command-line.ts'
 import { PASSTHROUGH_SERVES } from './describe-start.ts'
@@ -26,6 +27,8 @@ export async function runLightCommand(
   void stopped.then(() => server.close())
   const { url } = await server.listen()
   terminal.print(`sluice: listening on ${url}`)
+  const advice = adviseGpu({ ...config, models: [] })
+  if (advice !== null) terminal.complain(`sluice: ${advice}`)
   if (config.checkpoint === null) terminal.print(PASSTHROUGH_SERVES)
   return await stayUntilStopped(server, { ...config, stopped, terminal })
 }

@@ -11,6 +11,7 @@
  * processes, where there are any. A service manager that
  * waits for it (`Type=notify` of systemd) is notified once the models are loaded.
  */
+import { adviseGpu } from '../../app/gpu-advice.ts'
 import { findWarning } from '../../config/rules.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -73,6 +74,8 @@ export async function serve(config: ServerConfig, deps: ServeDeps): Promise<numb
   terminal.print(`sluice: listening on ${server.address}`)
   const warning = findWarning(config)
   if (warning !== null) terminal.complain(`sluice: warning: ${warning}`)
+  const advice = adviseGpu(config)
+  if (advice !== null) terminal.complain(`sluice: ${advice}`)
   const demo = await describeDemo(config)
   if (demo !== null) terminal.print(demo)
   for (const line of describeStart(config, server)) terminal.print(line)

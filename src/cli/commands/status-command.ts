@@ -26,6 +26,12 @@ interface ServerStatus {
   readonly disk_free_bytes: number | null
 }
 
+interface Gpu {
+  readonly layers: number
+  readonly layers_total: number
+  readonly devices: readonly { readonly name: string; readonly description: string }[]
+}
+
 interface ModelStatus {
   readonly id: string
   readonly state: string
@@ -35,6 +41,7 @@ interface ModelStatus {
   readonly kv_tokens_used: number | null
   readonly kv_tokens_total: number | null
   readonly memory_bytes: number | null
+  readonly gpu: Gpu | null
   readonly engine_deaths: number
 }
 
@@ -97,7 +104,10 @@ function describe(url: string, status: ServerStatus): readonly string[] {
   ]
 }
 
-const MODEL_COLUMNS = ['model', 'state', 'running', 'waiting', 'slots', 'kv cache', 'memory', 'engine deaths']
+const MODEL_COLUMNS = [
+  ...['model', 'state', 'running', 'waiting', 'slots', 'kv cache', 'memory', 'layers on GPUs'],
+  'engine deaths',
+]
 
 function toModelRow(model: ModelStatus): readonly string[] {
   const { kv_tokens_used: used, kv_tokens_total: total } = model
@@ -106,8 +116,14 @@ function toModelRow(model: ModelStatus): readonly string[] {
     model.slots === null ? '' : String(model.slots),
     used === null || total === null ? '' : `${used}/${total}`,
     model.memory_bytes === null ? '' : toMegabytes(model.memory_bytes),
+    model.gpu === null ? '' : toGpuText(model.gpu),
     String(model.engine_deaths),
   ]
+}
+
+function toGpuText({ layers, layers_total: all, devices }: Gpu): string {
+  const names = devices.map(({ name, description }) => ` ${name} (${description})`)
+  return `${layers}/${all}${names.join(',')}`
 }
 
 function toMegabytes(bytes: number): string {

@@ -4,6 +4,7 @@
  * Invariant: the weights are freed last, when no thread reads the vocabulary.
  */
 import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
+import type { Placement } from '../../protocol/compute-device.ts'
 import type { LongPrompt, Runner, TokenizingJob } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { availableCores, createSpareCoresMeter } from './cpu-cores.ts'
@@ -17,6 +18,8 @@ export interface BaseRunnerOptions extends RunnerOptions {
   readonly maxSeqLen: number
   readonly maxThreads: number
   readonly memoryBytes: number
+  /** Absent where no GPU may be used or is there. */
+  readonly placement?: Placement
 }
 
 export abstract class BaseRunner implements Runner {
@@ -58,12 +61,13 @@ export abstract class BaseRunner implements Runner {
   }
 
   /** The part of its info that both kinds of models have. */
-  protected describe({ maxSeqLen, maxThreads, memoryBytes }: BaseRunnerOptions) {
+  protected describe({ maxSeqLen, maxThreads, memoryBytes, placement }: BaseRunnerOptions) {
     const { architecture, parameters, sizeBytes, quantization, vocabSize } = this.#model
     const { bosText, eosText, specialTexts } = this.vocabulary
     return {
       ...{ architecture, parameters, sizeBytes, quantization, vocabSize, bosText, eosText, specialTexts },
       ...{ maxSeqLen, threads: maxThreads, memoryBytes, engine: 'llama.cpp' },
+      ...(placement !== undefined && { placement }),
       ...(Number.isFinite(this.maxTokenBytes) && { maxTokenBytes: this.maxTokenBytes }),
     }
   }

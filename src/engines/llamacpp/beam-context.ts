@@ -27,7 +27,8 @@ interface BeamTools {
 }
 
 interface BeamContextOptions extends Omit<ContextOptions, 'sharedTokens'> {
-  readonly isOnCpu: boolean
+  /** Of a KV cache, what is in the machine's own memory: 0 to 1. */
+  readonly hostKvShare: number
   readonly endTokenIds: readonly number[]
 }
 
@@ -62,17 +63,21 @@ export class BeamContext {
   static async open(api: Bindings, model: Model, options: BeamContextOptions): Promise<BeamContext> {
     const { seats, tokens, reserve } = createBeamRoom(options)
     const sharedTokens = tokens + reserve.tokens
-    const neededBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
+    const cacheBytes = kvCacheBytes(sharedTokens * model.kvElementsPerToken, options.kvCacheType)
+    const neededBytes = cacheBytes * options.hostKvShare
     const availableBytes = availableMemoryBytes()
     // Checked here: an allocation that fails would end the engine and all its requests.
-    if (options.isOnCpu && neededBytes > availableBytes) {
+    if (neededBytes > availableBytes) {
       throw unavailable(
         `it needs ${toMegabytes(neededBytes)}, and ${toMegabytes(availableBytes)} is available.`,
       )
     }
     try {
       const maxBatchSize = seats + reserve.seats
-      const context = await Context.openAsync(api, model, { ...options, maxBatchSize, sharedTokens })
+      const context = await Context.openAsync(api, model, {
+        ...{ ...options, maxBatchSize, sharedTokens },
+        maxDraftTokens: 0,
+      })
       return new BeamContext(context, options.endTokenIds)
     } catch (error) {
       throw unavailable(`llama.cpp cannot make room for ${sharedTokens} tokens.`, error)

@@ -7,6 +7,7 @@ import type { SlotRun } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import type { ActiveAdapter } from './lora/adapters.ts'
 import { Batch } from './batch.ts'
+import { NativeLoadError } from './devices/load-plan.ts'
 import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
 import { MAX_STEP_TOKENS, slotTokens } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
@@ -22,7 +23,8 @@ const WHOLE_STATE = 0
  */
 const FLASH_ATTENTION = { f32: 0, f16: -1, q8_0: 1 } as const
 
-export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'gpu'> {
+export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> {
+  readonly usesGpu: boolean
   readonly maxSeqLen: number
   /** Compute threads; a step may use fewer. */
   readonly maxThreads: number
@@ -188,7 +190,6 @@ function maxStepTokensOf({ maxBatchSize }: ContextOptions): number {
 
 function contextParams(api: Bindings, options: ContextOptions): ContextParams {
   const type = GGML_TYPES[options.kvCacheType]
-  const hasGpu = options.gpu === 'auto'
   return {
     ...api.contextDefaultParams(),
     n_ctx: options.sharedTokens ?? slotTokens(options.maxSeqLen) * options.maxBatchSize,
@@ -202,8 +203,8 @@ function contextParams(api: Bindings, options: ContextOptions): ContextParams {
     type_k: type,
     type_v: type,
     flash_attn_type: FLASH_ATTENTION[options.kvCacheType],
-    offload_kqv: hasGpu,
-    op_offload: hasGpu,
+    offload_kqv: options.usesGpu,
+    op_offload: options.usesGpu,
     no_perf: true,
     // A full-size cache for sliding windows too, so that every slot can be cut back to a prefix.
     swa_full: true,
@@ -214,7 +215,7 @@ function contextParams(api: Bindings, options: ContextOptions): ContextParams {
 
 function noRoom(model: Model, { maxBatchSize, maxSeqLen }: ContextOptions): StartError {
   const room = `${maxBatchSize} sequences of ${maxSeqLen} tokens`
-  return new StartError(
+  return new NativeLoadError(
     `llama.cpp cannot make room for ${room} of '${model.path}': lower max_batch_size or max_seq_len.`,
     1,
   )

@@ -5,7 +5,8 @@
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, MetadataOverride, RunnerOptions } from '../../protocol/runner-options.ts'
 import { SECOND_SEGMENT_KEY } from '../../checkpoints/gguf/embedding-model.ts'
-import { type Bindings, withNoDevices, withProgressCallback } from './ffi/bindings.ts'
+import { type LoadPlan, NativeLoadError } from './devices/load-plan.ts'
+import { type Bindings, withDevices, withProgressCallback } from './ffi/bindings.ts'
 import { LLAMA_VERSION } from './ffi/libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './ffi/structs.ts'
@@ -16,7 +17,6 @@ import {
   WPM_VOCABULARY,
 } from './tokenizing/tokenizer-choice.ts'
 
-const ALL_LAYERS = -1
 const MAX_METADATA_BYTES = 1024
 const BOS_KEY = 'tokenizer.ggml.bos_token_id'
 /** llama.cpp would put one behind every special token too. */
@@ -28,10 +28,9 @@ const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large)
 
 export type Model = ReturnType<typeof describe>
 
-export interface ModelOptions extends Pick<
-  RunnerOptions,
-  'modelPath' | 'gpu' | 'gpuLayers' | 'metadataOverrides'
-> {
+export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'metadataOverrides'> {
+  /** @default all of it is in the machine's memory */
+  readonly plan?: LoadPlan | null
   readonly architecture: string
   /** Of an encoder with a Unigram tokenizer, whose text our own tokenizer reads; without it llama.cpp does. */
   readonly characterMap?: Uint8Array | null
@@ -39,12 +38,12 @@ export interface ModelOptions extends Pick<
   readonly putsSpaceAtStart?: boolean
 }
 
-/** @throws StartError when llama.cpp does not take the file; it has printed why on stderr. */
+/** @throws StartError when llama.cpp does not take the file, and has printed why on stderr, or a GPU has no room for it. */
 export function openModel(api: Bindings, options: ModelOptions, onProgress: LoadProgress): Model {
   const { modelPath, architecture } = options
   const handle = loadFile(api, options, onProgress)
   if (handle === null) {
-    throw new StartError(
+    throw new NativeLoadError(
       `'${modelPath}' cannot be loaded: llama.cpp ${LLAMA_VERSION} does not know its architecture ` +
         `'${architecture}', or tensors or metadata are missing or wrong.`,
       1,
@@ -71,19 +70,21 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
     }
     return failures.length === 0
   }
-  const load = (devices: Pointer | null) =>
+  const { layers = 0, shares = [] } = options.plan?.plan ?? {}
+  const devices = options.plan?.devices ?? []
+  const handle = withDevices({ devices, shares, length: api.maxDevices() }, (lists) =>
     withProgressCallback(report, (progress_callback) =>
       withMetadataOverrides(overridesOf(options), (kv_overrides) =>
         api.modelLoadFromFile(options.modelPath, {
           ...api.modelDefaultParams(),
-          devices,
-          n_gpu_layers: options.gpu === 'off' ? 0 : (options.gpuLayers ?? ALL_LAYERS),
+          ...lists,
+          n_gpu_layers: layers,
           progress_callback,
           kv_overrides,
         }),
       ),
-    )
-  const handle = options.gpu === 'off' ? withNoDevices(load) : load(null)
+    ),
+  )
   if (failures.length > 0) throw failures[0]
   return handle
 }

@@ -25,15 +25,17 @@ import { GrammarPool } from '../constraints/grammar-pool.ts'
 import { type ActiveAdapter, Adapters } from './lora/adapters.ts'
 import { BaseRunner, type BaseRunnerOptions } from './base-runner.ts'
 import { BeamContext, createBeamRoom } from './beam-context.ts'
+import { type LoadPlan, loadWithPlan, placementOf } from './devices/load-plan.ts'
 import { loadLlama, type Bindings } from './ffi/bindings.ts'
 import { HostCopies, hostRoomOf, type SlotSizes } from './host-copies.ts'
 import { createCandidates, type Candidates } from './sampling/candidates.ts'
 import { Context } from './context.ts'
 import { defaultThreads } from './cpu-cores.ts'
 import { type VerifiedDraft, verifyDraft } from './sampling/draft-verification.ts'
-import { checkGguf } from './gguf-check.ts'
+import { checkGguf, type GgufSummary } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
+import { onHost } from '../../checkpoints/memory/host-need.ts'
 import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { lateTokensOf } from './sampling/logit-adjustments.ts'
@@ -59,28 +61,60 @@ export async function openLlamaRunner(
   onNote: (note: string) => void = () => {},
 ): Promise<ModelRunner> {
   const api = loadLlama(options.gpu)
-  const { modelPath } = options
-  const { architecture, fileBytes, putsSpaceAtStart } = checkGguf(api, modelPath)
-  const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
-  // A GPU's memory is not counted: its driver refuses what does not fit.
-  const isOnCpu = options.gpu === 'off' || options.gpuLayers === 0 || !api.supportsGpuOffload()
-  const weights = { weightBytes: fileBytes, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
-  if (isOnCpu) checkMemory(modelPath, weights, memory)
+  const summary = checkGguf(api, options.modelPath)
+  const opened = await loadWithPlan(api, options, (plan) =>
+    openOnce(api, { options, summary, plan, onProgress, onNote }),
+  )
+  try {
+    return new LlamaRunner(api, opened)
+  } catch (error) {
+    opened.context.close()
+    opened.model.close()
+    throw error
+  }
+}
 
-  const model = openModel(api, { ...options, architecture, putsSpaceAtStart }, onProgress)
+interface OpenWork {
+  readonly options: RunnerOptions
+  readonly summary: GgufSummary
+  readonly plan: LoadPlan | null
+  readonly onProgress: LoadProgress
+  readonly onNote: (note: string) => void
+}
+
+interface OpenedModel {
+  readonly model: Model
+  readonly context: Context
+  readonly options: LlamaRunnerOptions
+}
+
+function openOnce(api: Bindings, work: OpenWork): OpenedModel {
+  const { options, summary, plan, onProgress, onNote } = work
+  const { modelPath } = options
+  const { architecture, putsSpaceAtStart } = summary
+  const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
+  const weights = { weightBytes: summary.fileBytes, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
+  checkMemory(modelPath, onHost(weights, plan?.plan ?? null), memory)
+  const model = openModel(api, { ...options, architecture, putsSpaceAtStart, plan }, onProgress)
   try {
     checkKvCacheType(model, options)
     const maxSeqLen = servedSeqLen(options.maxSeqLen, model.trainContextTokens)
     const need = memoryNeed({ ...model, maxSeqLen }, options)
-    if (isOnCpu) checkMemory(modelPath, need, memory)
-    return new LlamaRunner(api, model, {
+    const hostNeed = onHost(need, plan?.plan ?? null)
+    checkMemory(modelPath, hostNeed, memory)
+    const opened: LlamaRunnerOptions = {
       ...options,
       maxSeqLen,
       maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: neededBytes(need),
-      isOnCpu,
       onNote,
-    })
+      usesGpu: plan !== null && plan.devices.length > 0,
+      hostKvShare: hostNeed.kvCacheBytes / Math.max(1, need.kvCacheBytes),
+      maxDraftTokens: options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS,
+    }
+    const context = Context.open(api, model, { ...opened, sharedTokens: null })
+    const placement = placementOf(api, plan)
+    return { model, context, options: { ...opened, ...(placement !== undefined && { placement }) } }
   } catch (error) {
     model.close()
     throw error
@@ -99,8 +133,11 @@ interface RunGroup {
 }
 
 interface LlamaRunnerOptions extends BaseRunnerOptions {
-  readonly isOnCpu: boolean
   readonly onNote: (note: string) => void
+  readonly usesGpu: boolean
+  readonly maxDraftTokens: number
+  /** Of the KV cache, what is in the machine's own memory: 0 to 1. */
+  readonly hostKvShare: number
 }
 
 class LlamaRunner extends BaseRunner implements ModelRunner {
@@ -136,13 +173,12 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   /** By slot; absent where its sequence has none. */
   readonly #slotAdapters = new Map<number, ActiveAdapter>()
 
-  constructor(api: Bindings, model: Model, options: LlamaRunnerOptions) {
+  constructor(api: Bindings, { model, context, options }: OpenedModel) {
     super(api, model, options)
     this.#api = api
     this.#options = options
     this.#model = model
-    const maxDraftTokens = options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS
-    this.#context = Context.open(api, model, { ...options, maxDraftTokens, sharedTokens: null })
+    this.#context = context
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
@@ -154,7 +190,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     const { canTrim, sizes } = this.#warmUp()
     this.canReusePrefixes = canTrim
     this.canCopySlots = this.canReusePrefixes && options.maxBatchSize > 1
-    this.maxDraftTokens = this.canReusePrefixes ? maxDraftTokens : 0
+    this.maxDraftTokens = this.canReusePrefixes ? options.maxDraftTokens : 0
     this.beamRoom = this.canReusePrefixes ? createBeamRoom(options) : null
     this.#stored = this.#openStore(sizes)
     this.hostRoom = this.#createHostRoom(sizes)
@@ -264,7 +300,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   }
 
   #decode(runs: readonly SlotRun[], isGeneration: boolean): void {
-    if (!this.#options.isOnCpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
+    if (this.#options.usesGpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
     const startedMs = performance.now()
     this.#context.decode(runs, this.governor.threads)
     if (isGeneration) this.governor.observe(workOf(runs), performance.now() - startedMs)

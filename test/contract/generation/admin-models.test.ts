@@ -233,6 +233,7 @@ describe('POST /v1/admin/models/check', () => {
     kvCacheBytes: 7,
     neededBytes: 27,
     availableBytes: 100,
+    placement: null,
     problem: null,
   }
   const check = async (checkCheckpoint: CheckCheckpoint, payload: object, openEngine = succeed) => {
@@ -263,6 +264,7 @@ describe('POST /v1/admin/models/check', () => {
       kv_cache_bytes: 7,
       needed_bytes: 27,
       available_bytes: 100,
+      gpu: null,
       fits: true,
       problem: null,
     })
@@ -271,12 +273,19 @@ describe('POST /v1/admin/models/check', () => {
     expect((await call('/v1/models')).json().data).toHaveLength(1)
   })
 
-  it('says why it does not fit, and nothing of fitting where a GPU may hold it', async () => {
+  it('says why it does not fit, and what would be on GPUs', async () => {
     const problem = "'m' needs 200 MB of memory."
     const small = await check(async () => ({ ...REPORT, problem }), { checkpoint: 'm' })
     expect(small.json()).toMatchObject({ fits: false, problem })
-    const gpu = await check(async () => ({ ...REPORT, availableBytes: null }), { checkpoint: 'm' })
-    expect(gpu.json()).toMatchObject({ fits: null, available_bytes: null })
+    const gpu = { name: 'CUDA0', description: 'a GPU', sharesMemory: false, totalBytes: 9e6, freeBytes: 8e6 }
+    const devices = [{ ...gpu, layers: 2, weightBytes: 1e6, kvCacheBytes: 5e5 }]
+    const placement = { layers: 2, allLayers: 5, devices }
+    const parted = await check(async () => ({ ...REPORT, placement }), { checkpoint: 'm' })
+    const device = { name: 'CUDA0', description: 'a GPU', layers: 2 }
+    expect(parted.json().gpu).toEqual({
+      ...{ layers: 2, layers_total: 5 },
+      devices: [{ ...device, weights_mb: 1, kv_cache_mb: 0.5, free_mb: 8, total_mb: 9 }],
+    })
   })
 
   it('is 400 with the sentence of a load that would fail, and for anyone else 401', async () => {

@@ -16,17 +16,13 @@ interface LogitsOptions {
 export function openForLogits({ modelPath, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
   const api = loadLlama('off')
   const { architecture, putsSpaceAtStart } = checkGguf(api, modelPath)
-  const model = openModel(
-    api,
-    { modelPath, architecture, putsSpaceAtStart, gpu: 'off', gpuLayers: null },
-    () => {},
-  )
+  const model = openModel(api, { modelPath, architecture, putsSpaceAtStart }, () => {})
   const context = Context.open(api, model, {
     maxSeqLen,
     maxBatchSize: 1,
     kvCacheType,
     sharedTokens: null,
-    gpu: 'off',
+    usesGpu: false,
     maxThreads: 1,
   })
   const { trainContextTokens } = model

@@ -1,6 +1,7 @@
 /** Loads a model from the server's disk or the hub, in the place of another where it has the same id; what it needs is shown before. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
+import type { Gpu } from '../../api/types.ts'
 import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -16,8 +17,9 @@ interface Check {
   readonly download_bytes: number
   readonly max_seq_len: number
   readonly needed_bytes: number
-  readonly available_bytes: number | null
-  readonly fits: boolean | null
+  readonly available_bytes: number
+  readonly gpu: Gpu | null
+  readonly fits: boolean
   readonly problem: string | null
 }
 
@@ -126,13 +128,13 @@ function Findings({ check }: { readonly check: Check }) {
     ...(download > 0 ? [['To download', formatBytes(download)]] : []),
     ['Context', `${formatNumber(check.max_seq_len)} tokens`],
     ['Memory needed', formatBytes(check.needed_bytes)],
-    ...(free === null ? [] : [['Memory free', formatBytes(free)]]),
+    ['Memory free', formatBytes(free)],
+    ...(check.gpu === null ? [] : [['Layers on GPUs', `${check.gpu.layers} of ${check.gpu.layers_total}`]]),
   ]
   return (
     <div class="stack tight" role="status">
       {check.problem !== null && <div class="note warn">{check.problem}</div>}
-      {check.fits === true && <div class="note">It fits.</div>}
-      {check.fits === null && <div class="note">A GPU may hold it: whether it fits, the load finds out.</div>}
+      {check.fits && <div class="note">It fits.</div>}
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

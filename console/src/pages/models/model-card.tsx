@@ -1,6 +1,6 @@
 /** One model: what it is, and what it does this second. */
 import type { ModelStatus } from '../../api/status.ts'
-import type { Model } from '../../api/types.ts'
+import type { Gpu, Model } from '../../api/types.ts'
 import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { Meter } from '../../ui/parts.tsx'
 
@@ -39,6 +39,7 @@ export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCa
       {progress < 1 && state !== 'failed' && (
         <Meter label="Loading" used={progress} max={1} text={`${Math.round(progress * 100)} %`} />
       )}
+      {meta.gpu !== undefined && <p class="small">{describeGpu(meta.gpu)}</p>}
       {live !== null && <Live live={live} />}
       <div class="row">
         <button type="button" class="button small" onClick={onSwap}>
@@ -65,6 +66,16 @@ function describe(meta: Model['meta']): string {
     ...(length === null ? [] : [`${formatNumber(length)} tokens of context`]),
     ...(engine === null ? [] : [engine]),
   ].join(', ')
+}
+
+function describeGpu({ layers, layers_total: all, devices }: Gpu): string {
+  if (layers === 0) return `On the CPU: none of its ${all} layers fits on a GPU`
+  const parts = devices.map((device) => {
+    const used = formatBytes((device.weights_mb + device.kv_cache_mb) * BYTES_PER_MB)
+    const [free, total] = [device.free_mb, device.total_mb].map((mb) => formatBytes(mb * BYTES_PER_MB))
+    return `${device.layers} of ${all} layers on ${device.description} (${device.name}), ${used}; ${free} of ${total} free`
+  })
+  return parts.join(', ')
 }
 
 function Live({ live }: { readonly live: ModelStatus }) {

@@ -9,9 +9,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { INTERFACE_VERSION } from '../../../core/interface-version.ts'
 import { TIERS } from '../../../core/tiers.ts'
-import { BYTES_PER_MB, type ModelRecord } from '../../../models/model-record.ts'
+import { BYTES_PER_MB, type ModelRecord, toGpuObject } from '../../../models/model-record.ts'
 import { type MetricSample, parseMetrics } from '../../../telemetry/metric-samples.ts'
 import type { AppDeps } from '../../deps.ts'
+import { gpu } from '../../schemas/models.ts'
 import { addRoute } from '../../openapi/add-route.ts'
 
 const count = () => z.number()
@@ -38,6 +39,7 @@ const modelStatus = z
       .number()
       .nullable()
       .describe('Of its engine processes, mapped weights included; null where the system does not say.'),
+    gpu: gpu.nullable().describe('Null where it is on the processor alone.'),
     replicas: z.int().nullable(),
     replicas_ready: z.int().nullable(),
     engine_deaths: z.int().describe('Engine processes that have died and were started again.'),
@@ -228,6 +230,7 @@ function toModelStatus(record: ModelRecord) {
   const sizeBytes = outline?.sizeBytes
   return {
     ...{ id, state, failure, load_progress: loadFraction, engine_deaths: engineDeaths },
+    gpu: record.info?.placement === undefined ? null : toGpuObject(record.info.placement),
     size_mb: sizeBytes !== undefined && Number.isFinite(sizeBytes) ? sizeBytes / BYTES_PER_MB : null,
     replicas: replicas?.all ?? null,
     replicas_ready: replicas?.ready ?? null,

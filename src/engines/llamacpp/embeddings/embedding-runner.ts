@@ -4,6 +4,7 @@
  * Invariant: a vector has length 1, unless it is a score.
  */
 import { availableMemoryBytes } from '../../../checkpoints/memory/available-memory.ts'
+import { onHost } from '../../../checkpoints/memory/host-need.ts'
 import {
   checkMemory,
   embeddedSeqLen,
@@ -17,8 +18,9 @@ import type { EmbeddingInfo, ModelInfo, RankedPair } from '../../../protocol/eng
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
 import { BaseRunner, type BaseRunnerOptions } from '../base-runner.ts'
 import { defaultThreads } from '../cpu-cores.ts'
+import { type LoadPlan, loadWithPlan, placementOf } from '../devices/load-plan.ts'
 import { type Bindings, loadLlama } from '../ffi/bindings.ts'
-import { checkGguf } from '../gguf-check.ts'
+import { checkGguf, type GgufSummary } from '../gguf-check.ts'
 import { type Model, openModel } from '../model.ts'
 import type { Vocabulary } from '../tokenizing/vocabulary.ts'
 import { PooledContext } from './pooled-context.ts'
@@ -36,25 +38,54 @@ export async function openEmbeddingRunner(
   onProgress: LoadProgress,
 ): Promise<EmbeddingRunner> {
   const api = loadLlama(options.gpu)
-  const { modelPath, gpu, gpuLayers, embedding } = options
+  const { modelPath, embedding } = options
   if (embedding === undefined) throw new InvariantError(`${modelPath} was not opened as an embedding model.`)
-  const { architecture, characterMap } = checkGguf(api, modelPath)
-  const model = openModel(api, { ...options, architecture, characterMap }, onProgress)
+  const summary = checkGguf(api, modelPath)
+  const opened = await loadWithPlan(api, options, (plan) =>
+    openOnce(api, { options: { ...options, embedding }, summary, plan, onProgress }),
+  )
+  try {
+    return new LlamaEmbeddingRunner(api, opened)
+  } catch (error) {
+    opened.context.close()
+    opened.model.close()
+    throw error
+  }
+}
+
+interface OpenWork {
+  readonly options: RunnerOptions & { readonly embedding: EmbeddingInfo }
+  readonly summary: GgufSummary
+  readonly plan: LoadPlan | null
+  readonly onProgress: LoadProgress
+}
+
+interface OpenedModel {
+  readonly model: Model
+  readonly context: PooledContext
+  readonly options: LlamaEmbeddingOptions
+}
+
+function openOnce(api: Bindings, { options, summary, plan, onProgress }: OpenWork): OpenedModel {
+  const { modelPath, embedding } = options
+  const { architecture, characterMap } = summary
+  const model = openModel(api, { ...options, architecture, characterMap, plan }, onProgress)
   try {
     const maxSeqLen = embeddedSeqLen(options.maxSeqLen, model.trainContextTokens)
     const need = memoryNeed({ ...model, maxSeqLen, embedding }, options)
-    // A GPU's memory is not counted: its driver refuses what does not fit.
-    const usesGpu = gpu !== 'off' && gpuLayers !== 0 && api.supportsGpuOffload()
     const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
-    if (!usesGpu) checkMemory(modelPath, need, memory)
-    return new LlamaEmbeddingRunner(api, model, {
+    checkMemory(modelPath, onHost(need, plan?.plan ?? null), memory)
+    const opened: LlamaEmbeddingOptions = {
       ...options,
       embedding: { ...embedding, dimensions: vectorSize(api, model, embedding) },
       maxSeqLen,
       maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: neededBytes(need),
-      usesGpu,
-    })
+      usesGpu: plan !== null && plan.devices.length > 0,
+    }
+    const context = new PooledContext(api, model, { ...opened, ...opened.embedding, maxTexts: MAX_TEXTS })
+    const placement = placementOf(api, plan)
+    return { model, context, options: { ...opened, ...(placement !== undefined && { placement }) } }
   } catch (error) {
     model.close()
     throw error
@@ -83,10 +114,10 @@ class LlamaEmbeddingRunner extends BaseRunner implements EmbeddingRunner {
   readonly #context: PooledContext
   readonly #info: ModelInfo
 
-  constructor(api: Bindings, model: Model, options: LlamaEmbeddingOptions) {
+  constructor(api: Bindings, { model, context, options }: OpenedModel) {
     super(api, model, options)
     this.#options = options
-    this.#context = new PooledContext(api, model, { ...options, ...options.embedding, maxTexts: MAX_TEXTS })
+    this.#context = context
     this.#info = {
       ...this.describe(options),
       maxBatchSize: MAX_TEXTS,

@@ -4,9 +4,10 @@
  */
 import { poolingTypeId } from '../../../checkpoints/gguf/embedding-model.ts'
 import { stepTokens } from '../../../checkpoints/memory/memory-need.ts'
-import { InvariantError, StartError } from '../../../core/errors.ts'
+import { InvariantError } from '../../../core/errors.ts'
 import type { Pooling } from '../../../protocol/engine.ts'
 import { Batch } from '../batch.ts'
+import { NativeLoadError } from '../devices/load-plan.ts'
 import { type Bindings, viewFloat32 } from '../ffi/bindings.ts'
 import type { Pointer } from '../ffi/structs.ts'
 import type { Model } from '../model.ts'
@@ -111,7 +112,7 @@ function createContext(api: Bindings, model: Model, options: PooledContextOption
     kv_unified: true,
   })
   if (context !== null) return context
-  throw new StartError(
+  throw new NativeLoadError(
     `llama.cpp cannot make room for texts of ${options.maxSeqLen} tokens of '${model.path}': lower max_seq_len.`,
     1,
   )

@@ -115,7 +115,6 @@ export function bind(libraries: Libraries) {
   return {
     loadBackends: ggml('ggml_backend_load_all_from_path', 'void', 'text'),
     backendInit: llama('llama_backend_init', 'void'),
-    supportsGpuOffload: llama('llama_supports_gpu_offload', 'bool'),
 
     /**
      * Runs `body` without a line of llama.cpp's log. No callback of ours is given away for that: compute threads log too.
@@ -152,6 +151,8 @@ export function bind(libraries: Libraries) {
 
     modelDefaultParams: llama('llama_model_default_params', 'modelParams'),
     modelLoadFromFile: llama('llama_model_load_from_file', 'optionalPointer', 'text', 'modelParams'),
+    /** Numbers of a `tensor_split`. */
+    maxDevices: llama('llama_max_devices', 'size'),
     modelFree: llama('llama_model_free', 'void', 'pointer'),
     modelVocab: llama('llama_model_get_vocab', 'pointer', 'pointer'),
     modelTrainContext: llama('llama_model_n_ctx_train', 'int32', 'pointer'),
@@ -323,14 +324,25 @@ export function viewPointers(pointer: Pointer, length: number): BigUint64Array {
   return new BigUint64Array(koffi.view(pointer, length * BigUint64Array.BYTES_PER_ELEMENT))
 }
 
-/** Runs `body` with the address of a device list that names none: everything then stays on the CPU. */
-export function withNoDevices<T>(body: (devices: Pointer) => T): T {
-  const list = koffi.alloc('void *', 1) as Pointer
+interface DeviceLists {
+  readonly devices: Pointer
+  readonly tensor_split: Pointer
+}
+
+/** Runs `body` with native lists of devices and of their shares of the layers; with no device everything stays on the CPU. */
+export function withDevices<T>(
+  { devices, shares, length }: { devices: readonly Pointer[]; shares: readonly number[]; length: number },
+  body: (lists: DeviceLists) => T,
+): T {
+  const list = koffi.alloc('void *', devices.length + 1) as Pointer
+  const split = koffi.alloc('float', length) as Pointer
   try {
-    koffi.encode(list, 'void *', null)
-    return body(list)
+    viewPointers(list, devices.length + 1).set([...devices, 0n])
+    viewFloat32(split, length).fill(0).set(shares)
+    return body({ devices: list, tensor_split: split })
   } finally {
     koffi.free(list)
+    koffi.free(split)
   }
 }
 

@@ -12,6 +12,7 @@ export interface ModelParams {
   kv_overrides: Pointer | null
   devices: Pointer | null
   n_gpu_layers: number
+  tensor_split: Pointer | null
   progress_callback: Pointer | null
 }
 

@@ -5,6 +5,7 @@
  */
 import { InvariantError, ServiceError } from '../../../core/errors.ts'
 import type { AdapterOptions, NumberedAdapter } from '../../../protocol/adapter.ts'
+import type { Placement } from '../../../protocol/compute-device.ts'
 import type {
   AnswerEvent,
   EmbeddingRequest,
@@ -115,11 +116,13 @@ export class ReplicatedEngine implements Engine {
     const [first] = infos
     if (first === undefined) throw new RangeError('A model has at least one replica.')
     const memory = infos.map(({ memoryBytes }) => memoryBytes)
+    const placement = leastOffloaded(infos)
     const kvCacheTokens = infos.reduce((sum, { kvCacheTokens: tokens = 0 }) => sum + tokens, 0)
     return {
       ...first,
       maxBatchSize: infos.reduce((sum, { maxBatchSize }) => sum + maxBatchSize, 0),
       ...(kvCacheTokens > 0 && { kvCacheTokens }),
+      ...(placement !== undefined && { placement }),
       memoryBytes: memory.reduce((sum, bytes) => (sum === null || bytes === null ? null : sum + bytes), 0),
     }
   }
@@ -145,6 +148,12 @@ export class ReplicatedEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map(({ engine }) => engine.close()))
   }
+}
+
+/** Of one replica, as the weights are: the one with the fewest layers on GPUs. */
+function leastOffloaded(infos: readonly ModelInfo[]): Placement | undefined {
+  const placements = infos.flatMap(({ placement }) => placement ?? [])
+  return placements.toSorted((one, other) => one.layers - other.layers)[0]
 }
 
 /** The tries of one request that has not started. */

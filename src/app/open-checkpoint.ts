@@ -72,7 +72,7 @@ function tellOfLayersLeft(
   const { layers, allLayers } = placement
   const wanted = Math.min(gpuLayers ?? allLayers, allLayers)
   if (layers >= wanted) return
-  const text = `${layers} of ${allLayers} layers are on a GPU: ${gpuLayers === null ? 'all' : wanted} do not fit`
+  const text = `${layers} of ${allLayers} layers are on a GPU: it has no room for ${wanted}`
   log.warn({ model: modelId, gpuLayers: layers }, text)
 }
 

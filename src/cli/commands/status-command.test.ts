@@ -22,7 +22,9 @@ describe('sluice status', () => {
 
     expect(exitCode).toBe(0)
     expect(printed).toMatch(new RegExp(`^server +${url}\nstate +ready\nup for +0 min 0 s\n`))
-    expect(printed).toMatch(/^model +state +running +waiting +slots +kv cache +memory +engine deaths$/m)
+    expect(printed).toMatch(
+      /^model +state +running +waiting +slots +kv cache +memory +layers on GPUs +engine deaths$/m,
+    )
     expect(printed).toMatch(/^default +ready +0 +0 /m)
     expect(printed).toMatch(/^invalid_request +1$/m)
   })

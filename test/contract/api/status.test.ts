@@ -22,7 +22,15 @@ describe('GET /v1/admin/status', () => {
       why_not_ready: null,
       models: [
         {
-          ...{ id: 'default', state: 'ready', load_progress: 1, failure: null, size_mb: 0, slots: 8 },
+          ...{
+            id: 'default',
+            state: 'ready',
+            load_progress: 1,
+            failure: null,
+            size_mb: 0,
+            slots: 8,
+            gpu: null,
+          },
           ...{ running: 0, waiting: 0, kv_tokens_used: null, kv_tokens_total: null, memory_bytes: null },
           ...{ replicas: null, replicas_ready: null, engine_deaths: 0 },
           ...{ prompt_tokens: 2, completion_tokens: 2, tokens_per_second: null },

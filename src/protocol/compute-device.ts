@@ -11,7 +11,7 @@ export interface ComputeDevice {
   readonly freeBytes: number
 }
 
-export interface DevicePlacement extends ComputeDevice {
+interface DevicePlacement extends ComputeDevice {
   readonly layers: number
   readonly weightBytes: number
   readonly kvCacheBytes: number

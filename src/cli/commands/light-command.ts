@@ -1,7 +1,7 @@
 /** `sluice light`: starts the light server and runs until a signal, as `serve` does. */
 import { LightServer } from '../../light/light-server.ts'
 import { lightServerDeps } from '../../app/create-light-server.ts'
-import { adviseGpu } from '../../app/gpu-advice.ts'
+import { adviseGpu } from '../../app/doctor/gpu-advice.ts'
 import { showsStacks, toFailure } from '../failure.ts'
 import type { LIGHT_OPTIONS, LightCommand } from '../command-line.ts'
 import { PASSTHROUGH_SERVES } from './describe-start.ts'

@@ -11,7 +11,7 @@
  * processes, where there are any. A service manager that
  * waits for it (`Type=notify` of systemd) is notified once the models are loaded.
  */
-import { adviseGpu } from '../../app/gpu-advice.ts'
+import { adviseGpu } from '../../app/doctor/gpu-advice.ts'
 import { findWarning } from '../../config/rules.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'

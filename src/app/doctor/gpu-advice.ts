@@ -1,6 +1,6 @@
 /** Whether a start should tell of a GPU that it leaves unused. */
-import type { ServerConfig } from '../config/server-config.ts'
-import { adviseLibraries } from '../engines/llamacpp/devices/missing-libraries.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import { adviseLibraries } from '../../engines/llamacpp/devices/missing-libraries.ts'
 
 type AdvisedConfig = Pick<ServerConfig, 'checkpoint' | 'gpu' | 'gpuLayers' | 'models'>
 

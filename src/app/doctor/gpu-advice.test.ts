@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { completeConfig } from '../config/resolve.ts'
-import { gpuLibraries, hasGpuLibraries } from '../engines/llamacpp/ffi/library-packages.ts'
+import { completeConfig } from '../../config/resolve.ts'
+import { gpuLibraries, hasGpuLibraries } from '../../engines/llamacpp/ffi/library-packages.ts'
 import { adviseGpu } from './gpu-advice.ts'
 
 /** A machine with an NVIDIA GPU. */

@@ -64,7 +64,9 @@ function largestDifference(made: Float32Array, expected: readonly number[]): num
 describe('logits after conversion, weights and KV cache in F32', () => {
   it.each(references)('$name', async (reference) => {
     const model = await open(reference)
-    const { hidden_act: activation, num_hidden_layers: layers } = reference.config
+    const { text_config: text } = reference.config
+    const config = (text ?? reference.config) as LogitsCase['config']
+    const { hidden_act: activation, num_hidden_layers: layers } = config
     const isExact = activation === 'silu'
     const tolerance = isExact ? TOLERANCE : GELU_TOLERANCE
     let done = 0

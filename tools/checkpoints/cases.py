@@ -10,8 +10,16 @@ GRANITE = {
     **LLAMA, "architectures": ["GraniteForCausalLM"], "embedding_multiplier": 12.0, "attention_multiplier": 0.0625,
     "residual_multiplier": 0.22, "logits_scaling": 4.0,
 }
+SMOLLM3 = {
+    **LLAMA, "architectures": ["SmolLM3ForCausalLM"], "num_hidden_layers": 5, "rope_theta": 2000000.0, "tie_word_embeddings": True,
+    "no_rope_layers": [1, 1, 1, 0, 1],
+}
 QWEN2 = {**LLAMA, "architectures": ["Qwen2ForCausalLM"], "rope_theta": 1000000.0}
 QWEN3 = {**QWEN2, "architectures": ["Qwen3ForCausalLM"], "head_dim": 32, "attention_bias": False}
+QWEN3_MOE = {
+    **QWEN3, "architectures": ["Qwen3MoeForCausalLM"], "num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+    "norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": [],
+}
 GEMMA2 = {
     **BASE, "architectures": ["Gemma2ForCausalLM"], "hidden_activation": "gelu_pytorch_tanh", "head_dim": 32, "rms_norm_eps": 1e-6,
     "rope_theta": 10000.0, "query_pre_attn_scalar": 32, "sliding_window": 16, "attn_logit_softcapping": 2.0,
@@ -36,8 +44,34 @@ LONGROPE = {
 }
 
 
+
+
+def image_text(name, config, text_type):
+    """A model that takes images too, of which the config and the tensors of text are parts."""
+    text = {key: value for key, value in config.items() if key != "architectures"}
+    return {"architectures": [name], "text_config": {**text, "model_type": text_type},
+            "vision_config": {"hidden_size": 32}}
+
+
+def text_of(config):
+    """The config of a model of text alone."""
+    if "text_config" not in config:
+        return config
+    family = config["architectures"][0].replace("ForConditionalGeneration", "")
+    alone = {"Gemma3": "Gemma3ForCausalLM", "Mistral3": "MistralForCausalLM"}[family]
+    return {**config["text_config"], "architectures": [alone]}
+
+
+def stored_names(names, prefix):
+    """As a model that takes images too names the tensors of text; old releases put its matrix of logits there as well."""
+    old = prefix == "language_model.model."
+    return {name: name.replace("model.", prefix, 1) if name.startswith("model.")
+            else f"language_model.{name}" if old else name for name in names}
+
+
 def case(name, config, tokenizer, without=None, **options):
     """`without`: changes of the config that must change the logits, so that the case can fail.
+    `prefix`: of the tensors of text in a model that takes images too.
     `context`: what the engine is told a sequence may grow to. `shards`: files of weights."""
     return {
         "name": name, "config": config, "tokenizer": tokenizer, "without": without or [], "dtype": "F32", "shards": 1,
@@ -62,12 +96,18 @@ CASES = [
          [{name: 1.0} for name in ("embedding_multiplier", "residual_multiplier", "logits_scaling")]
          + [{"attention_multiplier": 0.25}], dtype="BF16"),
     case("granite, bias", {**GRANITE, "attention_bias": True, "mlp_bias": True}, "qwen2", shards=2),
+    case("smollm3", SMOLLM3, "llama3", [{"no_rope_layers": [1] * 5}], dtype="BF16", shards=2),
+    case("smollm3, untied, yarn", {
+        **{key: value for key, value in SMOLLM3.items() if key != "no_rope_layers"}, "tie_word_embeddings": False, "rope_scaling": YARN,
+    }, "llama3", [{"no_rope_layers": [1] * 5}, {"rope_scaling": None}], prompt=150),
     case("qwen2", QWEN2, "qwen2", dtype="BF16", shards=2),
     case("qwen2, tied, yarn with its own temperature", {
         **QWEN2, "tie_word_embeddings": True, "rope_scaling": {**YARN, "attention_factor": 1.5},
     }, "qwen2", [{"rope_scaling": YARN}], prompt=150),
     case("qwen3", QWEN3, "qwen2", dtype="BF16"),
     case("qwen3, tied", {**QWEN3, "tie_word_embeddings": True, "num_key_value_heads": 4}, "qwen2"),
+    case("qwen3 moe", QWEN3_MOE, "qwen2", [{"num_experts_per_tok": 3}, {"norm_topk_prob": False}], dtype="BF16", shards=3),
+    case("qwen3 moe, tied", {**QWEN3_MOE, "tie_word_embeddings": True, "num_experts": 4, "num_experts_per_tok": 3}, "qwen2"),
     case("gemma2, window shorter than the prompt", GEMMA2, "gemma",
          [{"sliding_window": None}, {"attn_logit_softcapping": None}, {"final_logit_softcapping": None},
           {"query_pre_attn_scalar": 64}], dtype="BF16"),
@@ -82,6 +122,14 @@ CASES = [
         "layer_types": ["full_attention", "sliding_attention", "sliding_attention"] * 2 + ["full_attention"],
         "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 128,
     }, "gemma", [{"rope_scaling": None}, {"layer_types": ["sliding_attention"] * 7}], prompt=60),
+    case("gemma3 with images, old names", image_text("Gemma3ForConditionalGeneration", GEMMA3, "gemma3_text"), "gemma",
+         prefix="language_model.model.", shards=2, dtype="BF16"),
+    case("gemma3 with images, new names", image_text("Gemma3ForConditionalGeneration", GEMMA3, "gemma3_text"), "gemma",
+         prefix="model.language_model."),
+    case("mistral3 with images, old names", image_text("Mistral3ForConditionalGeneration", {**MISTRAL, "sliding_window": None, "head_dim": 32}, "mistral"),
+         "mistral", prefix="language_model.model.", dtype="BF16"),
+    case("mistral3 with images, new names", image_text("Mistral3ForConditionalGeneration", {**MISTRAL, "sliding_window": None, "head_dim": 32}, "mistral"),
+         "mistral", prefix="model.language_model.", shards=2),
     case("phi3", {**PHI3, "original_max_position_embeddings": 1024}, "phi3", shards=2, dtype="BF16"),
     case("phi3, short factors", {**PHI3, "rope_scaling": LONGROPE}, "phi3", [{"rope_scaling": None}], context=256, prompt=100),
     case("phi3, long factors", {**PHI3, "rope_scaling": LONGROPE}, "phi3", [{"rope_scaling": None}], context=512, prompt=300),
@@ -123,10 +171,18 @@ def shapes(config, vocab_size):
             bias = family.startswith("Qwen2") or c.get("attention_bias", False)
             for part, rows in (("q", queries), ("k", keys), ("v", keys)):
                 add(f"self_attn.{part}_proj", rows, hidden, bias)
-            for part in ("gate", "up"):
-                add(f"mlp.{part}_proj", feed, hidden, c.get("mlp_bias", False))
+            if "num_experts" in c:
+                add("mlp.gate", c["num_experts"], hidden)
+            else:
+                for part in ("gate", "up"):
+                    add(f"mlp.{part}_proj", feed, hidden, c.get("mlp_bias", False))
+            for expert in range(c.get("num_experts", 0)):
+                for part in ("gate", "up"):
+                    add(f"mlp.experts.{expert}.{part}_proj", c["moe_intermediate_size"], hidden)
+                add(f"mlp.experts.{expert}.down_proj", hidden, c["moe_intermediate_size"])
         add("self_attn.o_proj", hidden, queries, c.get("attention_bias", False))
-        add("mlp.down_proj", hidden, feed, c.get("mlp_bias", False))
+        if "num_experts" not in c:
+            add("mlp.down_proj", hidden, feed, c.get("mlp_bias", False))
         if family.startswith(("Qwen3", "Gemma3")):
             add("self_attn.q_norm", head_dim)
             add("self_attn.k_norm", head_dim)

@@ -1,6 +1,6 @@
 """Forward passes of decoder-only transformers in double precision, written from the published architectures:
 Llama (arXiv 2302.13971, 2407.21783), Mistral (2310.06825), Qwen2 (2407.10671), Qwen3 (2505.09388), Gemma 2 (2408.00118),
-Gemma 3 (2503.19786), Phi-3 (2404.14219), Granite (its model cards); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
+Gemma 3 (2503.19786), Phi-3 (2404.14219), Granite (its model cards), SmolLM3 (its report); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
 whole text. Reads the config as it stands in config.json and the tensors under their names in a checkpoint.
 """
 import math
@@ -56,11 +56,29 @@ class Forward:
         return y if bias is None else y + bias
 
     def feed_forward(self, x, p):
+        if self.family == "Qwen3Moe":
+            return self.experts(x, p)
         if self.family == "Phi3":
             gate, up = np.split(self.linear(x, f"{p}.mlp.gate_up_proj"), 2, axis=-1)
         else:
             gate, up = self.linear(x, f"{p}.mlp.gate_proj"), self.linear(x, f"{p}.mlp.up_proj")
         return self.linear((self.gelu(gate) if self.gemma else silu(gate)) * up, f"{p}.mlp.down_proj")
+
+    def experts(self, x, p):
+        """Each token goes to the experts that its router gives most, weighted by their shares."""
+        c = self.c
+        scores = self.linear(x, f"{p}.mlp.gate")
+        shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        shares /= shares.sum(axis=-1, keepdims=True)
+        result = np.zeros_like(x)
+        for token, row in enumerate(shares):
+            chosen = np.argsort(-row)[:c["num_experts_per_tok"]]
+            total = row[chosen].sum() if c["norm_topk_prob"] else 1.0
+            for expert in chosen:
+                e = f"{p}.mlp.experts.{expert}"
+                inner = silu(self.linear(x[token], f"{e}.gate_proj")) * self.linear(x[token], f"{e}.up_proj")
+                result[token] += row[expert] / total * self.linear(inner, f"{e}.down_proj")
+        return result
 
     def qkv(self, x, p):
         if self.family == "Phi3":
@@ -74,10 +92,11 @@ class Forward:
         q = q.reshape(n, self.heads, self.head_dim)
         k = k.reshape(n, self.kv_heads, self.head_dim)
         v = v.reshape(n, self.kv_heads, self.head_dim)
-        if self.family in ("Qwen3", "Gemma3"):
+        if self.family in ("Qwen3", "Qwen3Moe", "Gemma3"):
             q, k = self.norm(q, f"{p}.self_attn.q_norm"), self.norm(k, f"{p}.self_attn.k_norm")
-        cos, sin = self.rotation(n, layer)
-        q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
+        if self.has_positions(layer):
+            cos, sin = self.rotation(n, layer)
+            q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
         shared = self.heads // self.kv_heads
         k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
         scores = np.einsum("ihd,jhd->hij", q, k) * self.attention_scale()
@@ -86,6 +105,13 @@ class Forward:
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         return self.linear(np.einsum("hij,jhd->ihd", weights, v).reshape(n, -1), f"{p}.self_attn.o_proj")
+
+    def has_positions(self, layer):
+        """SmolLM3 has layers without (arXiv 2501.18795)."""
+        if self.family != "SmolLM3":
+            return True
+        given = self.c.get("no_rope_layers")
+        return bool(given[layer]) if given else (layer + 1) % self.c.get("no_rope_layer_interval", 4) != 0
 
     def attention_scale(self):
         if self.family == "Granite":

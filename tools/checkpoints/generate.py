@@ -12,7 +12,7 @@ import os
 
 import numpy as np
 
-from cases import CASES, shapes
+from cases import CASES, shapes, stored_names, text_of
 from forward import Forward, gelu_by_table
 from strings import strings
 from tokenizers import TOKENIZERS, encode, sentence_piece_model, vocab_size
@@ -28,20 +28,27 @@ def load(config, vocab):
     return {name: tensor(name, shape, around) for name, shape in shapes(config, vocab).items()}
 
 
+def with_vocab(config, vocab):
+    if "text_config" in config:
+        return {**config, "text_config": {**config["text_config"], "vocab_size": vocab}}
+    return {**config, "vocab_size": vocab}
+
+
 def rounded(row):
     return [round(float(v), 5) for v in row]
 
 
 def reference(case):
     vocab = vocab_size(TOKENIZERS[case["tokenizer"]])
-    config = {**case["config"], "vocab_size": vocab}
-    weights = load(config, vocab)
-    forward = Forward(config, weights, case["context"])
+    config = with_vocab(case["config"], vocab)
+    text = text_of(config)
+    weights = load(text, vocab)
+    forward = Forward(text, weights, case["context"])
     prompt = [int(v) % vocab for v in hashed(f"prompt of {case['name']}", case["prompt"]) + 128]
     rows = forward.logits(prompt)
-    by_table = Forward(config, weights, case["context"], gelu_by_table).logits(prompt) if forward.gemma else None
+    by_table = Forward(text, weights, case["context"], gelu_by_table).logits(prompt) if forward.gemma else None
     for change in case["without"]:
-        other = Forward({**config, **change}, weights, case["context"]).logits(prompt)
+        other = Forward({**text, **change}, weights, case["context"]).logits(prompt)
         difference = np.abs(other - rows).max()
         assert difference > MATTERS, f"{case['name']}: {change} changes the logits by {difference} only"
     ids, gaps = list(prompt), []
@@ -53,7 +60,8 @@ def reference(case):
     print(f"{case['name']}: logits from {rows.min():.2f} to {rows.max():.2f}, smallest gap {min(gaps):.4f}")
     return {
         "name": case["name"], "config": config, "tokenizer": case["tokenizer"], "dtype": case["dtype"], "shards": case["shards"],
-        "context": case["context"], "shapes": shapes(config, vocab), "prompt": prompt,
+        "context": case["context"], "shapes": shapes(text, vocab), "prompt": prompt,
+        **({"stored": stored_names(weights, case["prefix"])} if "prefix" in case else {}),
         "logits": [{"position": p, "values": rounded(rows[p]),
                     **({} if by_table is None else {"by_table": rounded(by_table[p])})} for p in positions],
         "greedy": ids[len(prompt):], "gaps": [round(gap, 4) for gap in gaps],

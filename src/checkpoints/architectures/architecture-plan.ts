@@ -21,6 +21,8 @@ export type TensorChange =
 
 type TensorOrigin =
   | (TensorChange & { readonly name: string })
+  /** Tensors of one shape behind each other: the experts of a layer. */
+  | { readonly kind: 'stacked'; readonly names: readonly string[] }
   /** Not in the checkpoint. */
   | { readonly kind: 'computed'; readonly values: Float32Array }
 
@@ -45,6 +47,8 @@ export interface ArchitecturePlan {
   readonly isEncoder?: boolean
   /** Whether it gives scores, however sentence-transformers would pool. @default false */
   readonly isReranker?: boolean
+  /** Of a model that takes images too: the name of a stored tensor in the plan; null for one that is left out. */
+  readonly textName?: (stored: string) => string | null
   /** Whether a tensor follows from others, although some checkpoints carry it. */
   readonly isRedundant: (name: string) => boolean
 }

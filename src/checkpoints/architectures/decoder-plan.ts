@@ -16,6 +16,10 @@ export interface LayerTensor {
   /** Whether it has a bias, a vector of one number per row. */
   readonly hasBias?: boolean
   readonly change?: TensorChange | undefined
+  /** Where it is one of so many experts: they are one tensor in GGUF, and `{}` in `hf` stands for their number. */
+  readonly experts?: number
+  /** @default false */
+  readonly isF32?: boolean
 }
 
 interface DecoderTable {
@@ -77,11 +81,18 @@ function plansOf({
   shape,
   hasBias,
   change = { kind: 'copy' },
+  experts,
+  isF32,
 }: LayerTensor): TensorPlan[] {
+  if (experts !== undefined) {
+    const names = Array.from({ length: experts }, (_, expert) => `${hf.replace('{}', String(expert))}.weight`)
+    return [{ name: `${ggufName}.weight`, shape: [experts, ...shape], origin: { kind: 'stacked', names } }]
+  }
   const plan = (part: 'weight' | 'bias', partShape: readonly number[]): TensorPlan => ({
     name: `${ggufName}.${part}`,
     shape: partShape,
     origin: { ...change, name: `${hf}.${part}` },
+    ...(isF32 === true && { isF32 }),
   })
   const weight = plan('weight', shape)
   return hasBias === true ? [weight, plan('bias', shape.slice(0, 1))] : [weight]

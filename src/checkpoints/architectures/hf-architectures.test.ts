@@ -14,6 +14,7 @@ const SIZES = {
   max_position_embeddings: 64,
 }
 const OWN: Readonly<Record<string, Fields>> = {
+  Qwen3Moe: { num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 6, norm_topk_prob: true },
   Gemma2: { head_dim: 4, query_pre_attn_scalar: 4, sliding_window: 16 },
   Gemma3: { head_dim: 4, query_pre_attn_scalar: 4, sliding_window: 16 },
 }
@@ -37,12 +38,13 @@ const namesOf = (made: ArchitecturePlan) => made.tensors.map(({ name }) => name)
 it('names those that are converted when another is asked for', () => {
   expect(() => plan('Falcon')).toThrow(
     'config.json has the architecture "FalconForCausalLM"; safetensors are converted for LlamaForCausalLM, ' +
-      'MistralForCausalLM, GraniteForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, ' +
-      'Gemma3ForCausalLM, Phi3ForCausalLM, BertModel, BertForSequenceClassification, RobertaModel, ' +
+      'MistralForCausalLM, GraniteForCausalLM, SmolLM3ForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, ' +
+      'Qwen3MoeForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3ForConditionalGeneration, ' +
+      'Mistral3ForConditionalGeneration, Phi3ForCausalLM, BertModel, BertForSequenceClassification, RobertaModel, ' +
       'RobertaForSequenceClassification, XLMRobertaModel, XLMRobertaForSequenceClassification, ' +
       'others need a GGUF file.',
   )
-  expect(HF_ARCHITECTURES.size).toBe(14)
+  expect(HF_ARCHITECTURES.size).toBe(18)
 })
 
 describe('the rows of Q and K', () => {
@@ -50,8 +52,10 @@ describe('the rows of Q and K', () => {
     ['Llama', true],
     ['Mistral', true],
     ['Granite', true],
+    ['SmolLM3', true],
     ['Qwen2', false],
     ['Qwen3', false],
+    ['Qwen3Moe', false],
     ['Gemma2', false],
     ['Gemma3', false],
     ['Phi3', false],
@@ -156,6 +160,25 @@ describe('what llama.cpp would compute differently is refused', () => {
     ['Llama', { rope_parameters: { partial_rotary_factor: 0.5 } }, '"partial_rotary_factor" must be 1'],
     ['Phi3', { partial_rotary_factor: 2 }, '8 of the 4 numbers of a head would be rotated'],
     ['Granite', { logits_scaling: 0 }, '"logits_scaling" must be a number above 0, but is 0'],
+    [
+      'SmolLM3',
+      { num_hidden_layers: 4, no_rope_layers: [1, 1, 1, 1] },
+      'rotary positions in all but every fourth',
+    ],
+    [
+      'SmolLM3',
+      { num_hidden_layers: 4, no_rope_layer_interval: 2 },
+      'rotary positions in all but every fourth',
+    ],
+    ['SmolLM3', { use_sliding_window: true }, '"use_sliding_window" must be false'],
+    ['Qwen3Moe', { norm_topk_prob: undefined }, '"norm_topk_prob" must be true'],
+    ['Qwen3Moe', { mlp_only_layers: [0] }, 'each of its layers must have experts'],
+    ['Qwen3Moe', { decoder_sparse_step: 2 }, 'each of its layers must have experts'],
+    [
+      'Qwen3Moe',
+      { num_experts_per_tok: 5 },
+      '"num_experts_per_tok" must be a whole number from 1 to 4, but is 5',
+    ],
     ['Qwen2', { head_dim: 8 }, '2 heads of "head_dim" 8 must make "hidden_size" 8'],
     ['Qwen2', { rope_scaling: { type: 'dynamic', factor: 2 } }, 'must be default, linear or yarn'],
     ['Qwen3', { rope_scaling: { rope_type: 'llama3', factor: 2 } }, 'but is "llama3"'],

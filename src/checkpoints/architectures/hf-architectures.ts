@@ -3,28 +3,17 @@
  * function, here or in a file of its family.
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
-import { qwenSlidingWindow, slidingWindow, withinWindow } from './attention-window.ts'
+import { slidingWindow, withinWindow } from './attention-window.ts'
 import { planBert, planBertReranker, planRoberta, planRobertaReranker } from './bert-architecture.ts'
 import { type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
-import { attentionTensors, feedForwardTensors, headNorms, layerNorms, planDecoder } from './decoder-plan.ts'
+import { layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
 import type { JsonObject } from '../json-file.ts'
-import { LLAMA_TRAITS, planGranite, planLlama, planMistral } from './llama-architecture.ts'
+import { LLAMA_TRAITS, planGranite, planLlama, planMistral, planSmolLm3 } from './llama-architecture.ts'
+import { planQwen2, planQwen3, planQwen3Moe } from './qwen-architecture.ts'
+import { planGemma3Text, planMistral3Text } from './text-half.ts'
 
-const QWEN2: DecoderTraits = {
-  ...LLAMA_TRAITS,
-  ggufName: 'qwen2',
-  ropeScalings: ['none', 'linear', 'yarn'],
-  hasFreeHeadSize: false,
-}
-const QWEN3: DecoderTraits = {
-  ...QWEN2,
-  ggufName: 'qwen3',
-  hasFreeHeadSize: true,
-  requiredFlags: { attention_bias: false },
-  defaults: { ...LLAMA_TRAITS.defaults, headSize: 128 },
-}
 const PHI3: DecoderTraits = {
   ...LLAMA_TRAITS,
   ggufName: 'phi3',
@@ -38,10 +27,14 @@ export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => Arch
   ['LlamaForCausalLM', planLlama],
   ['MistralForCausalLM', planMistral],
   ['GraniteForCausalLM', planGranite],
-  ['Qwen2ForCausalLM', (config) => planQwen(config, QWEN2)],
-  ['Qwen3ForCausalLM', (config) => planQwen(config, QWEN3)],
+  ['SmolLM3ForCausalLM', planSmolLm3],
+  ['Qwen2ForCausalLM', planQwen2],
+  ['Qwen3ForCausalLM', planQwen3],
+  ['Qwen3MoeForCausalLM', planQwen3Moe],
   ['Gemma2ForCausalLM', planGemma2],
   ['Gemma3ForCausalLM', planGemma3],
+  ['Gemma3ForConditionalGeneration', planGemma3Text],
+  ['Mistral3ForConditionalGeneration', planMistral3Text],
   ['Phi3ForCausalLM', planPhi3],
   ['BertModel', planBert],
   ['BertForSequenceClassification', planBertReranker],
@@ -60,20 +53,6 @@ export function planArchitecture(config: JsonObject): ArchitecturePlan {
   const given = typeof name === 'string' ? `has the architecture ${quoted(name)}` : 'names no architecture'
   const known = [...HF_ARCHITECTURES.keys()].join(', ')
   throw badFile(config.path, `${given}; safetensors are converted for ${known}, others need a GGUF file`)
-}
-
-/** Qwen2 has biases on Q, K and V; Qwen3 has norms on the heads of Q and K instead. */
-function planQwen(config: JsonObject, traits: DecoderTraits): ArchitecturePlan {
-  const read = readDecoderConfig(config, traits)
-  const decoder = withinWindow(read, qwenSlidingWindow(config, read.layers))
-  return planDecoder(decoder, {
-    layer: [
-      ...layerNorms(decoder),
-      ...attentionTensors(decoder, { hasBias: traits === QWEN2 }),
-      ...(traits === QWEN3 ? headNorms(decoder) : []),
-      ...feedForwardTensors(decoder),
-    ],
-  })
 }
 
 /**

@@ -200,6 +200,105 @@ const GEMMA_3_1B = {
   vocab_size: 262_144,
 }
 
+const GEMMA_3_4B = {
+  architectures: ['Gemma3ForConditionalGeneration'],
+  boi_token_index: 255_999,
+  eoi_token_index: 256_000,
+  eos_token_id: [1, 106],
+  image_token_index: 262_144,
+  initializer_range: 0.02,
+  mm_tokens_per_image: 256,
+  model_type: 'gemma3',
+  text_config: {
+    hidden_size: 2560,
+    intermediate_size: 10_240,
+    model_type: 'gemma3_text',
+    num_hidden_layers: 34,
+    rope_scaling: { factor: 8, rope_type: 'linear' },
+    sliding_window: 1024,
+  },
+  torch_dtype: 'bfloat16',
+  vision_config: { hidden_size: 1152, model_type: 'siglip_vision_model' },
+}
+
+const MISTRAL_SMALL_3_1 = {
+  architectures: ['Mistral3ForConditionalGeneration'],
+  image_token_index: 10,
+  model_type: 'mistral3',
+  text_config: {
+    attention_dropout: 0,
+    head_dim: 128,
+    hidden_act: 'silu',
+    hidden_size: 5120,
+    initializer_range: 0.02,
+    intermediate_size: 32_768,
+    max_position_embeddings: 131_072,
+    model_type: 'mistral',
+    num_attention_heads: 32,
+    num_hidden_layers: 40,
+    num_key_value_heads: 8,
+    rms_norm_eps: 1e-5,
+    rope_theta: 1_000_000_000,
+    sliding_window: null,
+    vocab_size: 131_072,
+  },
+  torch_dtype: 'bfloat16',
+  vision_config: { hidden_size: 1024, model_type: 'pixtral' },
+}
+
+const SMOLLM3_3B = {
+  ...COMMON,
+  architectures: ['SmolLM3ForCausalLM'],
+  attention_bias: false,
+  hidden_act: 'silu',
+  hidden_size: 2048,
+  intermediate_size: 11_008,
+  layer_types: Array(36).fill('full_attention'),
+  max_position_embeddings: 65_536,
+  mlp_bias: false,
+  model_type: 'smollm3',
+  no_rope_layer_interval: 4,
+  no_rope_layers: Array.from({ length: 36 }, (_, layer) => ((layer + 1) % 4 === 0 ? 0 : 1)),
+  num_attention_heads: 16,
+  num_hidden_layers: 36,
+  num_key_value_heads: 4,
+  rms_norm_eps: 1e-6,
+  rope_scaling: null,
+  rope_theta: 5_000_000,
+  sliding_window: null,
+  use_sliding_window: false,
+  vocab_size: 128_256,
+}
+
+const QWEN_3_30B_A3B = {
+  ...COMMON,
+  architectures: ['Qwen3MoeForCausalLM'],
+  attention_bias: false,
+  decoder_sparse_step: 1,
+  head_dim: 128,
+  hidden_act: 'silu',
+  hidden_size: 2048,
+  intermediate_size: 6144,
+  max_position_embeddings: 40_960,
+  max_window_layers: 48,
+  mlp_only_layers: [],
+  model_type: 'qwen3_moe',
+  moe_intermediate_size: 768,
+  norm_topk_prob: true,
+  num_attention_heads: 32,
+  num_experts: 128,
+  num_experts_per_tok: 8,
+  num_hidden_layers: 48,
+  num_key_value_heads: 4,
+  rms_norm_eps: 1e-6,
+  rope_scaling: null,
+  rope_theta: 1_000_000,
+  sliding_window: null,
+  tie_word_embeddings: false,
+  use_sliding_window: false,
+  vocab_size: 151_936,
+}
+
 const PHI_3_MINI_4K = {
   ...COMMON,
   _name_or_path: 'Phi-3-mini-4k-instruct',
@@ -305,6 +404,34 @@ describe('a release', () => {
       },
     ],
     [
+      'SmolLM3 3B',
+      { config: SMOLLM3_3B, ggufName: 'smollm3', parameters: 3_075_098_624, context: 65_536, rotated: 128 },
+    ],
+    [
+      'Qwen3 30B A3B',
+      {
+        config: QWEN_3_30B_A3B,
+        ggufName: 'qwen3moe',
+        parameters: 30_532_122_624,
+        context: 40_960,
+        rotated: 128,
+      },
+    ],
+    [
+      'Gemma 3 4B',
+      { config: GEMMA_3_4B, ggufName: 'gemma3', parameters: 3_880_263_168, context: 131_072, rotated: 256 },
+    ],
+    [
+      'Mistral Small 3.1',
+      {
+        config: MISTRAL_SMALL_3_1,
+        ggufName: 'mistral3',
+        parameters: 23_572_403_200,
+        context: 131_072,
+        rotated: 128,
+      },
+    ],
+    [
       'Qwen2.5 0.5B',
       { config: QWEN_2_5_0_5B, ggufName: 'qwen2', parameters: 494_032_768, context: 32_768, rotated: 64 },
     ],
@@ -392,13 +519,18 @@ describe('a release', () => {
 
   it.each([
     [
-      'Gemma 3 4B, which sees',
+      'Llama 4, which sees',
       {
-        architectures: ['Gemma3ForConditionalGeneration'],
-        text_config: { hidden_size: 2560 },
+        architectures: ['Llama4ForConditionalGeneration'],
+        text_config: { hidden_size: 5120 },
         vision_config: {},
       },
-      /has the architecture "Gemma3ForConditionalGeneration"; safetensors are converted for LlamaForCausalLM, .*, others need a GGUF file\.$/,
+      /has the architecture "Llama4ForConditionalGeneration"; safetensors are converted for LlamaForCausalLM, .*, others need a GGUF file\.$/,
+    ],
+    [
+      'Ministral 3, whose text half is another',
+      { ...MISTRAL_SMALL_3_1, text_config: { ...MISTRAL_SMALL_3_1.text_config, model_type: 'ministral3' } },
+      /"model_type" of its "text_config" must be "mistral", but is "ministral3"\.$/,
     ],
     [
       'one in fp8',

@@ -23,15 +23,18 @@ export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 /** The origin of a tensor's data. */
 type TensorData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
-  | {
-      readonly kind: 'stored'
-      readonly tensor: SafetensorsTensor
-      readonly dtype: FloatType
-      readonly change: TensorChange
-      /** Of `both-segments`. */
-      readonly segmentTypes?: SafetensorsTensor
-    }
+  /** Behind each other. */
+  | { readonly kind: 'stacked'; readonly parts: readonly StoredData[] }
+  | StoredData
 
+interface StoredData {
+  readonly kind: 'stored'
+  readonly tensor: SafetensorsTensor
+  readonly dtype: FloatType
+  readonly change: TensorChange
+  /** Of `both-segments`. */
+  readonly segmentTypes?: SafetensorsTensor
+}
 export interface PlannedTensor extends GgufTensor {
   readonly type: FloatType
   readonly data: TensorData
@@ -63,7 +66,7 @@ export async function planConversion(
 ): Promise<GgufLayout<PlannedTensor>> {
   const config = await readJsonObject(source.configPath)
   const architecture = planArchitecture(config)
-  const checkpoint = await openCheckpoint(source.weightsPath)
+  const checkpoint = textHalf(await openCheckpoint(source.weightsPath), architecture)
   const tensors = planTensors(architecture, checkpoint, tensorType)
   const files = {
     config,
@@ -89,6 +92,14 @@ export async function planConversion(
   return layoutGguf(metadata, tensors)
 }
 
+/** Under the names of the plan; those that are left out are not among them. */
+function textHalf(checkpoint: Checkpoint, { textName }: ArchitecturePlan): Checkpoint {
+  if (textName === undefined) return checkpoint
+  const named = Array.from(checkpoint.tensors, ([stored, tensor]) => [textName(stored), tensor] as const)
+  const kept = named.filter((entry): entry is [string, SafetensorsTensor] => entry[0] !== null)
+  return { ...checkpoint, tensors: new Map(kept) }
+}
+
 function planTensors(
   architecture: ArchitecturePlan,
   checkpoint: Checkpoint,
@@ -96,7 +107,10 @@ function planTensors(
 ): PlannedTensor[] {
   const planned = architecture.tensors.map((plan) => planTensor(plan, checkpoint, tensorType))
   const used = new Set(
-    architecture.tensors.map(({ origin }) => (origin.kind === 'computed' ? '' : origin.name)),
+    architecture.tensors.flatMap(({ origin }) => {
+      if (origin.kind === 'computed') return []
+      return origin.kind === 'stacked' ? origin.names : [origin.name]
+    }),
   )
   for (const name of checkpoint.tensors.keys()) {
     if (!used.has(name) && !architecture.isRedundant(name)) {
@@ -118,17 +132,29 @@ function planTensor(
   if (origin.kind === 'computed') {
     return { name, shape: ggufShape, type: 'F32', data: { kind: 'computed', values: origin.values } }
   }
+  const matrixTypeOf = (dtype: FloatType) => (tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType])
+  if (origin.kind === 'stacked') {
+    const parts = origin.names.map((part): StoredData => {
+      const tensor = findTensor(checkpoint, part, shape.slice(1))
+      return { kind: 'stored', tensor, dtype: floatType(tensor), change: { kind: 'copy' } }
+    })
+    return {
+      name,
+      shape: ggufShape,
+      type: matrixTypeOf(parts[0]?.dtype ?? 'F32'),
+      data: { kind: 'stacked', parts },
+    }
+  }
   const [rows = 0, ...columns] = shape
   const skippedRows = origin.kind === 'skip-rows' ? origin.rows : 0
   const storedRows = origin.kind === 'both-segments' ? rows / 2 : rows + skippedRows
   const tensor = withoutRows(findTensor(checkpoint, origin.name, [storedRows, ...columns]), skippedRows)
   const dtype = floatType(tensor)
-  const matrixType = tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType]
   const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {
     name,
     shape: ggufShape,
-    type: shape.length > 1 && !isF32 ? matrixType : 'F32',
+    type: shape.length > 1 && !isF32 ? matrixTypeOf(dtype) : 'F32',
     data: {
       ...{ kind: 'stored', tensor, dtype, change: origin },
       ...(segmentTypes !== undefined && { segmentTypes }),

@@ -46,9 +46,17 @@ export async function convertCheckpoint(options: ConvertOptions): Promise<void> 
   })
 }
 
-async function* tensorChunks({ data, type, name }: PlannedTensor): AsyncGenerator<Uint8Array> {
+async function* tensorChunks({
+  data,
+  type,
+  name,
+}: Pick<PlannedTensor, 'data' | 'type' | 'name'>): AsyncGenerator<Uint8Array> {
   if (data.kind === 'computed') {
     yield new Uint8Array(data.values.buffer, data.values.byteOffset, data.values.byteLength)
+    return
+  }
+  if (data.kind === 'stacked') {
+    for (const part of data.parts) yield* tensorChunks({ name, type, data: part })
     return
   }
   const { tensor, dtype, change } = data

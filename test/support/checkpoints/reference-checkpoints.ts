@@ -19,6 +19,8 @@ export interface LogitsCase {
   /** What a sequence may grow to. */
   readonly context: number
   readonly shapes: Shapes
+  /** Names of tensors in the file, where they differ, as in models that take images too. */
+  readonly stored?: Readonly<Record<string, string>>
   readonly prompt: readonly number[]
   readonly logits: readonly LogitsRow[]
   readonly greedy: readonly number[]
@@ -72,9 +74,20 @@ export async function writeReference(folder: string, parts: CheckpointParts): Pr
   return folder
 }
 
-function weightFiles({ config, dtype, shards, shapes }: LogitsCase): Record<string, string | Buffer> {
+/** What a model that takes images has beside those of text. */
+const OF_IMAGES: Shapes = {
+  'vision_tower.vision_model.embeddings.patch_embedding.weight': [4, 3, 2, 2],
+  'model.multi_modal_projector.linear_1.weight': [4, 4],
+}
+
+function weightFiles(reference: LogitsCase): Record<string, string | Buffer> {
+  const { config, dtype, shards, stored } = reference
   const isGemma = String(config['architectures']).startsWith('Gemma')
-  const values = (name: string, shape: number[]) => hashedTensor(name, shape, isGemma ? 0 : 1)
+  const own = new Map(Object.entries(stored ?? {}).map(([name, storedName]) => [storedName, name]))
+  const values = (name: string, shape: number[]) =>
+    hashedTensor(own.get(name) ?? name, shape, isGemma ? 0 : 1)
+  const renamed = Object.entries(reference.shapes).map(([name, shape]) => [stored?.[name] ?? name, shape])
+  const shapes: Shapes = { ...Object.fromEntries(renamed), ...(stored !== undefined && OF_IMAGES) }
   if (shards === 1) return { 'model.safetensors': safetensors(shapes, dtype, values) }
   const fileOf = (index: number) => `model-0000${(index % shards) + 1}-of-0000${shards}.safetensors`
   const names = Object.keys(shapes)

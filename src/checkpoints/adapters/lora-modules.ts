@@ -23,6 +23,7 @@ const HEAD = /^(?:language_model\.)?lm_head$/
 export const LORA_ARCHITECTURES: ReadonlyMap<string, { readonly interleavesHeads: boolean }> = new Map([
   ['llama', { interleavesHeads: true }],
   ['granite', { interleavesHeads: true }],
+  ['smollm3', { interleavesHeads: true }],
   ['qwen2', { interleavesHeads: false }],
   ['qwen3', { interleavesHeads: false }],
   ['gemma2', { interleavesHeads: false }],

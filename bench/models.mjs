@@ -1,6 +1,6 @@
 // @ts-check
 /** The models that are measured and the words that their prompts are made of. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,11 +14,31 @@ const COMMON_WORDS =
     ' ',
   )
 
-export const MODEL_NAMES = ['demo', ...Object.keys(SIZES)]
+/** Trained models that are measured where their files are found, by what the names of those begin with. */
+const REAL_MODELS = { 'smollm2-135m': /^smollm2-135m.*\.gguf$/i, 'gemma3-270m': /^gemma-?3-270m.*\.gguf$/i }
+
+/** The folder in which they are looked for. */
+const MODELS_FOLDER = process.env['BENCH_MODELS'] ?? ''
+
+export const MODEL_NAMES = ['demo', ...Object.keys(SIZES), ...Object.keys(REAL_MODELS)]
 
 /** @typedef {{ name: string, path: string, words: (random: () => number, count: number) => string }} BenchModel */
 
-/** A file, random weights of a size, or the bundled model as the server converts it. @param {string} sizeOrFile @returns {Promise<BenchModel>} */
+/** Those that are there. */
+export function realModelNames() {
+  return Object.keys(REAL_MODELS).filter((name) => realModelFile(name) !== null)
+}
+
+/** @param {string} name */
+function realModelFile(name) {
+  const pattern =
+    Object.hasOwn(REAL_MODELS, name) && REAL_MODELS[/** @type {keyof typeof REAL_MODELS} */ (name)]
+  if (!pattern || !existsSync(MODELS_FOLDER)) return null
+  const file = readdirSync(MODELS_FOLDER).find((one) => pattern.test(one))
+  return file === undefined ? null : path.join(MODELS_FOLDER, file)
+}
+
+/** A file, a trained model's, random weights of a size, or the bundled model as the server converts it. @param {string} sizeOrFile @returns {Promise<BenchModel>} */
 export async function findModel(sizeOrFile) {
   const folder = path.join(os.tmpdir(), 'sluice-bench-models')
   mkdirSync(folder, { recursive: true })
@@ -28,6 +48,12 @@ export async function findModel(sizeOrFile) {
     return { name: sizeOrFile, path: file, words: makeWords(randomWord) }
   }
   const words = makeWords((random) => COMMON_WORDS[Math.floor(random() * COMMON_WORDS.length)] ?? '')
+  const realFile = realModelFile(sizeOrFile)
+  if (realFile !== null) return { name: sizeOrFile, path: realFile, words }
+  if (sizeOrFile in REAL_MODELS)
+    throw new Error(
+      `BENCH_MODELS must name a folder that holds a file of ${sizeOrFile}, but was '${MODELS_FOLDER}'`,
+    )
   if (sizeOrFile !== 'demo') {
     if (!sizeOrFile.endsWith('.gguf'))
       throw new Error(`--size must be ${MODEL_NAMES.join(', ')} or a .gguf file`)

@@ -32,6 +32,7 @@ pieces of streamed text. Peak memory is the sum of what each process held reside
 Where a goal is not reached, [performance.md](performance.md) says what stands in the way.
 
 Models named by a size have random weights (\`bench/random-model.mjs\`): they say nonsense at the speed of a trained model.
+Trained ones, \`smollm2-135m\` and \`gemma3-270m\`, are found in the folder that the variable \`BENCH_MODELS\` names.
 
 ## How to repeat it
 

@@ -14,6 +14,10 @@ const CLIENTS = 4
 const FIRST_WORDS = 200
 const LATER_WORDS = 40
 const SLOT_TOKENS = 2048
+/** Room for all of them, with the model of 125M: of both servers the same. */
+const CACHE_MB = 4000
+const BYTES_PER_MB = 1e6
+const BYTES_PER_MIB = 2 ** 20
 const WITHOUT = 'sluice, slots only'
 
 /** @type {import('./index.mjs').Scenario} */
@@ -23,14 +27,18 @@ export const conversations = {
   about:
     `${CONVERSATIONS} conversations of ${TURNS} turns over ${SLOTS} slots, ${CLIENTS} of them asking at once, each in its turn; the first ` +
     `message has ${FIRST_WORDS} words, later ones ${LATER_WORDS}. When a turn comes, the slots have held others since: what a server keeps ` +
-    `outside them shows in the TTFT of turns 2 to ${TURNS}. ${WITHOUT}: with \`--prefix-cache-mb 0\`.`,
+    `outside them shows in the TTFT of turns 2 to ${TURNS}. Both may keep ${CACHE_MB} MB (\`--prefix-cache-mb\`, llama-server's \`--cache-ram\`). ${WITHOUT}: with \`--prefix-cache-mb 0\`.`,
   fixedModel: null,
   shows: ['ttftP50Ms', 'ttftP99Ms', 'e2eP50Ms', 'outputTokensPerSecond'],
   run: async (bench) => {
     const tokens = bench.tokens ?? 32
     const rounded = Math.ceil((bench.requests ?? CONVERSATIONS) / CLIENTS) * CLIENTS
     const sizes = { slots: SLOTS, slotTokens: SLOT_TOKENS, api: /** @type {const} */ ('chat') }
-    const contenders = await startContenders(bench, sizes)
+    const contenders = await startContenders(bench, {
+      ...sizes,
+      words: ['--prefix-cache-mb', String(CACHE_MB)],
+      peerWords: ['--cache-ram', String(Math.floor((CACHE_MB * BYTES_PER_MB) / BYTES_PER_MIB))],
+    })
     const measured = await whileRunning(contenders, async () => {
       const words = ['--prefix-cache-mb', '0']
       const without = await startContenders({ ...bench, peer: null }, { ...sizes, words })

@@ -22,10 +22,11 @@ import { sendStream } from '../load/stream-client.mjs'
 /**
  * Ours, and the peer when there is one; the caller stops them.
  * @param {Bench} bench
- * @param {{ slots: number, slotTokens: number, api: 'completion' | 'chat', words?: string[] }} options
+ * @param {{ slots: number, slotTokens: number, api: 'completion' | 'chat', words?: string[], peerWords?: string[] }} options further
+ *   words of each command line
  * @returns {Promise<Contender[]>}
  */
-export async function startContenders(bench, { slots, slotTokens, api, words = [] }) {
+export async function startContenders(bench, { slots, slotTokens, api, words = [], peerWords = [] }) {
   const { model, threads, gpu, peer } = bench
   const ours = await startServer(
     [
@@ -37,7 +38,9 @@ export async function startContenders(bench, { slots, slotTokens, api, words = [
   const contenders = [toContender('sluice', ours, PROTOCOLS.sluice[api])]
   if (peer === null) return contenders
   try {
-    const theirs = await startLlamaServer(peer, { model: model.path, slots, slotTokens, threads, gpu })
+    const theirs = await startLlamaServer(peer, {
+      ...{ model: model.path, slots, slotTokens, threads, gpu, words: peerWords },
+    })
     return [...contenders, toContender('llama-server', theirs, PROTOCOLS['llama-server'][api])]
   } catch (error) {
     await ours.stop()

@@ -5,21 +5,21 @@
  */
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { createCases } from './answers/cases.mjs'
-import { compareAnswers, TIE_GAP } from './answers/compare.mjs'
-import { askLlamaServer, askSluice } from './answers/servers.mjs'
-import { findModel, realModelNames } from './models.mjs'
-import { whileRunning } from './servers/contenders.mjs'
-import { llamaServerVersion, startLlamaServer } from './servers/llama-server.mjs'
-import { startServer } from './servers/serve.mjs'
+import { createCases } from './cases.mjs'
+import { compareAnswers, TIE_GAP } from './compare.mjs'
+import { askLlamaServer, askSluice } from './servers.mjs'
+import { findModel, realModelNames } from '../models.mjs'
+import { whileRunning } from '../servers/contenders.mjs'
+import { llamaServerVersion, startLlamaServer } from '../servers/llama-server.mjs'
+import { startServer } from '../servers/serve.mjs'
 
 const USAGE = `npm run bench:compare-answers -- --against llama-server=PATH [--size NAME|FILE.gguf,...] [--prompts 200] [--threads N]
                                  [--only chat-3,long-0]
 
 Without --size all trained models are compared that are found in the folder that BENCH_MODELS names.
 `
-/** @typedef {import('./answers/cases.mjs').Case} Case */
-/** @typedef {import('./answers/servers.mjs').Asked} Asked */
+/** @typedef {import('./cases.mjs').Case} Case */
+/** @typedef {import('./servers.mjs').Asked} Asked */
 
 const SEQ_LEN = 4096
 const BITS_SHOWN = 60
@@ -47,7 +47,7 @@ let failures = 0
 for (const size of sizes) failures += await compareOn(await findModel(size))
 process.exitCode = failures === 0 ? 0 : 1
 
-/** @param {import('./models.mjs').BenchModel} model @returns {Promise<number>} what differs */
+/** @param {import('../models.mjs').BenchModel} model @returns {Promise<number>} what differs */
 async function compareOn({ name, path }) {
   const words = [
     '--checkpoint',
@@ -123,7 +123,7 @@ function print(line) {
   process.stdout.write(`${line}\n`)
 }
 
-/** @param {import('./answers/compare.mjs').Comparison} compared @param {import('./answers/compare.mjs').Answer} our @param {import('./answers/compare.mjs').Answer} their */
+/** @param {import('./compare.mjs').Comparison} compared @param {import('./compare.mjs').Answer} our @param {import('./compare.mjs').Answer} their */
 function describe({ outcome, what, at, gaps }, our, their) {
   const where =
     gaps === undefined ? what : `token ${at}, gaps ${gaps.map((gap) => gap.toFixed(3)).join(' and ')}`

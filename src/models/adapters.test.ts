@@ -45,13 +45,15 @@ class BaseEngine extends InProcessEngine {
 }
 
 interface Opening {
+  readonly openBase?: () => Engine
   /** Says why an adapter does not fit the engine, or null. */
   readonly whyUnfit?: (engine: Engine) => string | null
 }
 
-function createRegistry({ whyUnfit = () => null }: Opening = {}) {
+function createRegistry({ openBase, whyUnfit = () => null }: Opening = {}) {
   const engines: BaseEngine[] = []
   const openEngine: OpenEngine = async (modelId, source, hooks) => {
+    if (source.kind !== 'adapter' && openBase !== undefined) return openBase()
     if (source.kind !== 'adapter') {
       const engine = new BaseEngine()
       engines.push(engine)
@@ -117,6 +119,20 @@ describe('an adapter in the registry', () => {
       sentence,
     )
     expect(registry.list().map((record) => record.id)).toEqual(['m', 'one'])
+  })
+
+  it('is refused for a base that makes vectors, or that another server serves', async () => {
+    const vectors = new BaseEngine()
+    const info = vectors.info()
+    vectors.info = () => ({ ...info, embedding: { pooling: 'mean', dimensions: 8, shorterDimensions: [] } })
+    const elsewhere = new InProcessEngine({
+      runner: new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }),
+    })
+    for (const engine of [vectors, elsewhere]) {
+      const { registry } = createRegistry({ openBase: () => engine })
+      await registry.register('m', base)
+      await expect(registry.register('one', adapter)).rejects.toThrow("Its base model 'm' takes no adapters")
+    }
   })
 
   it('keeps its base from being unregistered, until it is itself', async () => {

@@ -374,6 +374,29 @@ const withIndex = (shard: string): HubFiles => ({
   'model.safetensors.index.json': JSON.stringify({ weight_map: { a: shard } }),
 })
 
+describe('an adapter', () => {
+  it('is pulled as PEFT saves it, and found again without the Hub', async () => {
+    const files = {
+      'adapter_config.json': '{"r":4}',
+      'adapter_model.safetensors': WEIGHTS,
+      'tokenizer.json': '{}',
+      'README.md': '# Tiny',
+    }
+    const { cache, pull, hub } = createScene(await startHub(files))
+
+    const weights = await pull('hf:acme/tiny', { isAdapter: true })
+
+    expect(path.basename(weights)).toBe('adapter_model.safetensors')
+    expect(hashOf(weights)).toBe(HASH)
+    expect(readdirSync(path.dirname(weights)).sort()).toEqual([
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ])
+    const env = { HF_ENDPOINT: hub.endpoint, HF_HUB_CACHE: cache, HF_HUB_OFFLINE: '1' }
+    expect(await pull('hf:acme/tiny', { isAdapter: true, env })).toBe(weights)
+  })
+})
+
 describe('what cannot be pulled', () => {
   it.each<[string, Unpullable]>([
     [

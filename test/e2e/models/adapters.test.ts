@@ -56,7 +56,17 @@ describe('adapters', () => {
       '256',
     ]
     const server = await listening(
-      spawnServer([...words, '--replicas', '2', '--checkpoint', inFolder('base'), '--model-id', 'base']),
+      spawnServer([
+        ...words,
+        '--workers',
+        '2',
+        '--replicas',
+        '2',
+        '--checkpoint',
+        inFolder('base'),
+        '--model-id',
+        'base',
+      ]),
     )
     await logged(server, 'serving')
     const one = { id: 'one', base: 'base', adapter: inFolder('adapter-1') }

@@ -30,7 +30,8 @@ export function compareAnswers(ours, theirs) {
       text += our?.text ?? ''
     }
     if (our === undefined) break
-    if (text !== their.text) {
+    // It also holds back what may begin a stop string.
+    if (text !== their.text && our.own !== their.own) {
       /** @type {[number, number]} */
       const gaps = [gapTo(our, their.own), gapTo(their, our.own)]
       const isTie = gaps.every((gap) => gap <= TIE_GAP)

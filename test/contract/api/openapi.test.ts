@@ -210,6 +210,8 @@ describe('GET /openapi.json', () => {
       'GenerateRequest',
       'GenerateResponse',
       'GenerateStreamRequest',
+      'GpuDevice',
+      'GpuLayers',
       'GuardHits',
       'Health',
       'Invitation',

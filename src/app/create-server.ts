@@ -22,7 +22,7 @@ import { quantizedTypeOf } from '../checkpoints/quantization/quantization-plan.t
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { createAdapterOpener, type OpenedModels } from './open-adapter.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
-import { createOpener } from './open-remote.ts'
+import { createOpener, createOutliner } from './open-remote.ts'
 import { readAliases } from './read-aliases.ts'
 import { SocketEngine } from './workers/socket-engine.ts'
 import type { Service } from './open-service.ts'
@@ -89,8 +89,15 @@ export async function createServer(
     workers === 1 ? openOne() : openSeveral()
   const load = async (model: OutlinedModel) => {
     const { id, source, policy } = model
+    const ofLocal =
+      'outline' in model &&
+      ({
+        outline: model.outline,
+        isPinned: model.isPinned,
+        load: model.load === 'request' ? 'request' : 'if-room',
+      } as const)
     try {
-      await registry.register(id, source, { policy, ...('outline' in model && { outline: model.outline }) })
+      await registry.register(id, source, { policy, ...ofLocal })
     } catch (error) {
       // Unregistered before it was loaded, which is not a failed start.
       if (error instanceof ServiceError && error.code === 'model_not_found') return
@@ -161,7 +168,10 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
       isSupervisor ? createSocketEngine(config, onChange) : createPassthroughEngine(config),
     onChange,
     aliases: readAliases(config),
+    outlineModel: createOutliner(config, log),
     maxQueue: config.maxQueue,
+    maxLoaded: config.maxLoadedModels,
+    idleUnloadMs: config.idleUnload === null ? null : config.idleUnload * 1000,
     servedClasses: () => servedTiers.priorityClasses(),
     clock: systemClock,
   })
@@ -208,8 +218,10 @@ function logServing(
   registry: ModelRegistry,
   { address, id }: { address: string; id: string },
 ): void {
-  const info = registry.list().find((record) => record.id === id)?.info
-  if (!info) return
+  const record = registry.list().find((one) => one.id === id)
+  if (record?.state === 'unloaded') log.info({ address, model: id }, 'registered: the first request loads it')
+  if (!record?.info) return
+  const { info } = record
   const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
   const numbers = { parameters, quantization, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
   const device = describeDevice(info)

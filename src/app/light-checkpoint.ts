@@ -3,7 +3,7 @@
  * limits. Loaded only where a checkpoint is given.
  */
 import { completeConfig } from '../config/resolve.ts'
-import type { Clock } from '../core/clock.ts'
+import type { SleepingClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -20,7 +20,7 @@ import { createCheckpointOpener } from './open-checkpoint.ts'
 /** Resolves once the headers have been checked; the weights go on loading. @throws StartError */
 export async function openLightCheckpoint(
   given: GivenModelOptions & { readonly checkpoint: string },
-  { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: Clock },
+  { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: SleepingClock },
 ): Promise<OpenedModel> {
   const config = completeConfig({ ...given, maxQueue })
   const { modelConfig, tokenizer, quantization, maxSeqLen, maxBatchSize } = config

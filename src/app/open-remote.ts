@@ -3,8 +3,12 @@
  * adapters, clients of other servers for remote ones.
  */
 import { systemClock } from '../core/clock.ts'
+import type { LogWriter } from '../core/log-writer.ts'
 import { RemoteEngine } from '../engines/remote/remote-engine.ts'
-import type { OpenEngine } from '../models/registry.ts'
+import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
+import { localCheckpointLogged } from '../checkpoints/hub/local-checkpoint.ts'
+import type { ServerConfig } from '../config/server-config.ts'
+import type { OpenEngine, OutlineModel } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import type { OpenAdapterEngine } from './open-adapter.ts'
@@ -35,5 +39,15 @@ export function createOpener(deps: OpenerDeps): OpenEngine {
         onEngineChange()
       },
     })
+  }
+}
+
+/** Downloads what is not here yet: its first request waits for the weights only. An upstream is not asked. */
+export function createOutliner({ maxSeqLen }: Pick<ServerConfig, 'maxSeqLen'>, log: LogWriter): OutlineModel {
+  return async (modelId, source, { onProgress, signal }) => {
+    if (source.kind !== 'local') return null
+    const options = { modelId, log, signal, onProgress }
+    const checkpoint = await localCheckpointLogged(source.checkpoint, options)
+    return await outlineCheckpoint({ ...source, checkpoint }, { maxSeqLen, signal })
   }
 }

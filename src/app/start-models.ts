@@ -6,6 +6,7 @@ import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
 import type { ConfiguredModel } from '../config/model-kinds.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { StartError } from '../core/errors.ts'
+import type { LoadTime } from '../core/load-time.ts'
 import { SecretText } from '../core/text/secret-text.ts'
 import { type ModelPolicy, OPEN_POLICY, toModelPolicy } from '../protocol/model-policy.ts'
 import {
@@ -19,6 +20,8 @@ interface LocalModel {
   readonly id: string
   readonly policy: ModelPolicy
   readonly source: LocalModelSource
+  readonly load: LoadTime
+  readonly isPinned: boolean
 }
 
 interface RemoteModel {
@@ -94,7 +97,8 @@ function firstModel(config: ServerConfig): StartModel | null {
   const { upstream: endpoints, upstreamKey, upstreamModel: model } = config
   if (checkpoint !== null) {
     const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
-    return { id: modelId ?? checkpointName(checkpoint), source, policy: OPEN_POLICY }
+    const id = modelId ?? checkpointName(checkpoint)
+    return { id, source, policy: OPEN_POLICY, load: 'start', isPinned: false }
   }
   if (endpoints.length === 0) return null
   return {
@@ -111,8 +115,10 @@ function toStartModel(configured: ConfiguredModel): StartModel {
     return { id, policy, source: { kind: 'adapter', base, adapter, scale: scale ?? 1 } }
   }
   if (configured.engine !== 'openai') {
-    const { id, engine: _none, fallback: _fallback, tiers: _tiers, keys: _keys, ...source } = configured
-    return { id, policy, source: toLocalSource(source) }
+    const { id, checkpoint, modelConfig = null, tokenizer = null } = configured
+    const { quantization = 'none', toolFormat = 'auto', load = 'start', pinned = false } = configured
+    const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
+    return { id, policy, source, load, isPinned: pinned }
   }
   const { id, endpoints, apiKey, model = null } = configured
   return { id, policy, source: { kind: 'openai', endpoints, apiKey: toSecret(apiKey), model } }

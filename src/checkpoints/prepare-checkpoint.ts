@@ -14,7 +14,7 @@ import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
 import { onHost } from './memory/host-need.ts'
 import { scaleLayers } from './memory/layer-sizes.ts'
-import { type MemoryFit, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
+import { type MemoryFit, type MemoryNeed, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
 import { offloadNeed, planOffload, shareDevices } from './memory/offload-plan.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
@@ -44,6 +44,13 @@ export interface PrepareOptions extends Pick<
   readonly log: LogWriter
 }
 
+interface MemoryDemand {
+  /** @throws StartError with the numbers where there is no room now */
+  readonly reserve: () => Disposable
+  /** Whether there would be room if other models gave back so much; `ignoresLoads` where those that load gave back theirs. */
+  readonly fits: (freedBytes: number, ignoresLoads: boolean) => boolean
+}
+
 /** One load. */
 export interface PrepareWork {
   readonly modelId: string
@@ -51,8 +58,10 @@ export interface PrepareWork {
   /** From a reading of the headers just before; null reads them. */
   readonly outline: ModelOutline | null
   readonly onOutline: (outline: ModelOutline) => void
-  /** Models that serve and stay so meanwhile. */
-  readonly loaded: readonly { readonly sizeBytes: number; readonly placement?: Placement }[]
+  /** Models that serve now. */
+  readonly loaded: () => readonly { readonly sizeBytes: number; readonly placement?: Placement }[]
+  /** Takes room; has other models unloaded where there is none. */
+  readonly makeRoom: (demand: MemoryDemand) => Promise<Disposable>
   readonly progress: ProgressSplitter
   readonly signal: AbortSignal
 }
@@ -68,6 +77,9 @@ export interface PreparedCheckpoint extends Disposable {
   /** What each replica may take of a GPU's memory, by its name. */
   readonly deviceBudgets: Readonly<Record<string, number>>
 }
+
+/** Of what is reserved already. */
+const NOTHING: MemoryNeed = { weightBytes: 0, kvCacheBytes: 0, replicas: 1, sourceBytes: 0 }
 
 /** @throws StartError with one sentence saying what is wrong. */
 export async function prepareCheckpoint(
@@ -91,15 +103,24 @@ export async function prepareCheckpoint(
     return onHost(need, plan)
   }
   const need = needOf(outline.sizeBytes)
-  const servingBytes = work.loaded.reduce((sum, model) => sum + hostWeightBytes(model), 0)
-  const reserve = (needed: typeof need) => options.memory.reserve(modelId, needed, servingBytes)
-  const cacheBytes = prefixCacheBytes(options.prefixCacheMb, need, options.memory.inUse(servingBytes))
-  let reserved = source.quantization === 'none' ? reserve(need) : null
+  const { memory, prefixCacheMb } = options
+  const reserve = (needed: typeof need) =>
+    work.makeRoom({
+      reserve: () => memory.reserve(modelId, needed, servingBytes(work)),
+      fits: (freedBytes, ignoresLoads) =>
+        memory.fits(needed, { servingBytes: servingBytes(work), freedBytes, ignoresLoads }),
+    })
+  let reserved = source.quantization === 'none' ? await reserve(need) : null
+  const cacheBytes = prefixCacheBytes(
+    prefixCacheMb,
+    reserved === null ? need : NOTHING,
+    memory.inUse(servingBytes(work)),
+  )
   const release = () => reserved?.[Symbol.dispose]()
   try {
     // Quantizing makes the weights smaller: how large they become is known later.
-    const prepared = await prepareWeights(options, local, ({ sourceBytes, newBytes }) => {
-      reserved = reserve({ ...needOf(newBytes), sourceBytes })
+    const prepared = await prepareWeights(options, local, async ({ sourceBytes, newBytes }) => {
+      reserved = await reserve({ ...needOf(newBytes), sourceBytes })
     })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
     const deviceBudgets = Object.fromEntries(devices.map(({ name, freeBytes }) => [name, freeBytes]))
@@ -108,6 +129,10 @@ export async function prepareCheckpoint(
     release()
     throw error
   }
+}
+
+function servingBytes({ loaded }: PrepareWork): number {
+  return loaded().reduce((sum, model) => sum + hostWeightBytes(model), 0)
 }
 
 async function readOutline(

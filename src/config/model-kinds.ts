@@ -1,9 +1,19 @@
 /** How the list of models in a configuration file, or from code, is read. */
 import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
 import { type Tier, TIERS } from '../core/tiers.ts'
+import { type LoadTime, LOAD_TIMES } from '../core/load-time.ts'
 import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
-import { choice, list, numberFrom, path, textLike, type ValueKind, ValueProblem } from './value-kinds.ts'
+import {
+  choice,
+  list,
+  numberFrom,
+  path,
+  textLike,
+  toggle,
+  type ValueKind,
+  ValueProblem,
+} from './value-kinds.ts'
 
 export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
   /^[^\s\p{C}]{1,200}$/u.test(text),
@@ -25,7 +35,16 @@ const endpoints: ValueKind<readonly string[]> = {
 
 const POLICY_FIELDS = ['fallback', 'tiers', 'keys'] as const
 const LOCAL_FIELDS = [
-  ...(['id', 'checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'toolFormat'] as const),
+  ...([
+    'id',
+    'checkpoint',
+    'modelConfig',
+    'tokenizer',
+    'quantization',
+    'toolFormat',
+    'load',
+    'pinned',
+  ] as const),
   ...POLICY_FIELDS,
 ] as const
 const ADAPTER_FIELDS = ['id', 'engine', 'base', 'adapter', 'scale', ...POLICY_FIELDS] as const
@@ -89,6 +108,10 @@ interface ConfiguredLocalModel extends ConfiguredPolicy {
   readonly quantization?: Quantization
   /** How it writes tool calls. @default auto, which finds it from the chat template */
   readonly toolFormat?: ToolFormat
+  /** When it is loaded: as the server starts, or by the first request for it. @default start */
+  readonly load?: LoadTime
+  /** Whether it stays loaded when others need its room, and while nobody uses it. @default false */
+  readonly pinned?: boolean
 }
 
 export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
@@ -180,5 +203,7 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     tokenizer: readOptional('tokenizer', path()),
     quantization: readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
     toolFormat: readOptional('toolFormat', choice(TOOL_FORMATS)) ?? 'auto',
+    load: readOptional('load', choice(LOAD_TIMES)) ?? 'start',
+    pinned: readOptional('pinned', toggle) ?? false,
   })
 }

@@ -189,7 +189,7 @@ const TABLE = {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
     },
   }),
   ...inGroup('Engine', {
@@ -244,6 +244,18 @@ const TABLE = {
       kind: wholeNumber({ min: 1, max: 1_000_000 }),
       default: 512,
       help: 'waiting sequences, all models together',
+    },
+    maxLoadedModels: {
+      kind: wholeNumber({ min: 1, max: 10_000 }),
+      default: null,
+      defaultText: 'as many as there is memory for',
+      help: 'models of this server that are loaded at once; for another, the least recently used one is unloaded',
+    },
+    idleUnload: {
+      kind: offOr(wholeNumber({ min: 1, max: 31_536_000 }, 'seconds')),
+      default: null,
+      defaultText: 'off',
+      help: 'seconds without a request after which a model is unloaded, until the next one',
     },
     replicas: {
       kind: wholeNumber({ min: 1, max: 64 }),

@@ -111,6 +111,8 @@ const CASES: {
   prefixCacheDir: ['conversations', 'conversations', '', "must be a path, but was ''"],
   prefixCacheScope: ['account', 'account', 'key', "must be one of shared, account, but was 'key'"],
   maxQueue: ['64', 64, '1.5', NUMBER('from 1 to 1000000', '1.5')],
+  maxLoadedModels: ['2', 2, '0', NUMBER('from 1 to 10000', '0')],
+  idleUnload: ['300', 300, '0', NUMBER('from 1 to 31536000', '0')],
   replicas: ['2', 2, '65', NUMBER('from 1 to 64', '65')],
   gpu: ['off', 'off', 'on', "must be one of auto, off, but was 'on'"],
   gpuLayers: ['12', 12, 'all', NUMBER('from 0 to 10000', 'all')],
@@ -305,7 +307,14 @@ describe('completeConfig', () => {
 describe('models', () => {
   const entry = { id: 'org/a', checkpoint: 'a.gguf' }
   const forAll = { fallback: null, tiers: null, keys: null }
-  const own = { modelConfig: null, tokenizer: null, quantization: 'none', toolFormat: 'auto' }
+  const own = {
+    modelConfig: null,
+    tokenizer: null,
+    quantization: 'none',
+    toolFormat: 'auto',
+    load: 'start',
+    pinned: false,
+  }
   const complete = { ...entry, ...own, ...forAll }
 
   it('is a list of objects in a file, or from code', () => {
@@ -347,7 +356,7 @@ describe('models', () => {
     ],
     [
       [{ ...entry, path: 'x' }],
-      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat, fallback, tiers, keys",
+      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat, load, pinned, fallback, tiers, keys",
     ],
     [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' or 'adapter' in model 1, or none"],
     [[{ id: 'r', engine: 'openai' }], "must have 'endpoints' in model 1"],

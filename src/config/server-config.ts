@@ -174,6 +174,18 @@ export interface ConfigOptions {
   readonly speculation?: Speculation
   /** Waiting sequences, all models together. Must be a whole number from 1 to 1000000. @default 512 */
   readonly maxQueue?: number
+  /**
+   * Models of this server that are loaded at once; for another, the least recently used one is unloaded. Must be a
+   * whole number from 1 to 10000.
+   * @default as many as there is memory for
+   */
+  readonly maxLoadedModels?: number | null
+  /**
+   * Seconds without a request after which a model is unloaded, until the next one. Must be a whole number from 1 to
+   * 31536000, or null for off.
+   * @default off
+   */
+  readonly idleUnload?: number | null
   /** Engine processes per model. Must be a whole number from 1 to 64. @default 1 */
   readonly replicas?: number
   /** auto uses a GPU where one is found. Must be one of auto, off. @default auto */

@@ -153,6 +153,7 @@ export const ERRORS = {
     409,
     "Model '{model}' cannot be unregistered while its adapters are registered: unregister {adapters} first.",
   ),
+  model_in_use: row(409, "Model '{model}' is not unloaded now: {message}. Try again when that is done."),
   quantization_running: row(409, "Model '{model}' is being quantized already; try again when that is done."),
   // 416
   range_not_satisfiable: row(

@@ -137,7 +137,7 @@ export class Generation implements Disposable {
   ): Promise<Generation> {
     const { input, modelId } = request
     const isBatch = input.kind === 'prompts' && input.batch !== null
-    if (isBatch && deps.registry.get(modelId).state !== 'ready')
+    if (isBatch && !['ready', 'unloaded'].includes(deps.registry.get(modelId).state))
       throw new ServiceError('engine_unavailable', { message: 'it is not ready.' })
     const generation = await Generation.#open(deps, request, context)
     if (isBatch) return generation

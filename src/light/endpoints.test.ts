@@ -18,6 +18,8 @@ const FAILED: ModelRecord = {
   quantization: 'none',
   policy: OPEN_POLICY,
   baseId: null,
+  isPinned: false,
+  lastUsedUnixSeconds: null,
 }
 
 it('shows of a model that failed neither the folders of its files nor less than the full server does', () => {

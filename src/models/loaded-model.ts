@@ -10,7 +10,7 @@ import type { Engine, ModelInfo, TextPrompt } from '../protocol/engine.ts'
 import { type AnswerPlan, type AnswerRequest, planAnswer } from './chat/answer-plan.ts'
 import { ChatTemplate, type TemplateModel } from './chat/chat-template.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
-import type { EngineQueue } from './engine-queue.ts'
+import type { EngineQueue } from './queue/engine-queue.ts'
 import { PromptBound } from './prompt-bound.ts'
 import { QueuedEngine } from './queued-engine.ts'
 import type { SequenceCounts } from './sequence-counts.ts'
@@ -43,6 +43,8 @@ export interface LoadedModelOptions {
   readonly toolFormat: ToolFormat
   /** The model in whose engine an adapter runs: it stays open as long, and shares its queue. @default none */
   readonly base?: LoadedModel | null
+  /** Called when its first lease is taken, and when its last one is gone. @default tells nobody */
+  readonly onUse?: (isInUse: boolean) => void
 }
 
 export class LoadedModel {
@@ -57,20 +59,26 @@ export class LoadedModel {
   readonly toolFormat: ToolFormat
   /** Null for a model of its own. */
   readonly base: LoadedModel | null
-  readonly #baseLease: Disposable | null
+  readonly #baseHold: Disposable | null
   #chatTemplate: ChatTemplate | null = null
+  readonly #onUse: (isInUse: boolean) => void
   #leases = 0
+  /** What keeps it open and is no request. */
+  #holds = 0
+  /** Adapters that run in its engine. */
+  #adapters = 0
   #retired: Resolvers<void> | null = null
 
   constructor(
-    { modelId, engine, toolFormat, base = null }: LoadedModelOptions,
+    { modelId, engine, toolFormat, base = null, onUse = () => {} }: LoadedModelOptions,
     { createQueue, renderThread, sequences }: LoadedModelDeps,
   ) {
     this.modelId = modelId
     this.toolFormat = toolFormat
     this.engine = engine
     this.base = base
-    this.#baseLease = base?.acquire() ?? null
+    this.#baseHold = base === null ? null : base.#holdAsBase()
+    this.#onUse = onUse
     this.#renderThread = renderThread
     this.#sequences = sequences
     this.queue = base?.queue ?? createQueue(engine)
@@ -78,10 +86,19 @@ export class LoadedModel {
     this.#promptBound = new PromptBound(engine.info())
   }
 
+  /** Whether adapters run in its engine. */
+  get hasAdapters(): boolean {
+    return this.#adapters > 0
+  }
+
+  /** Whether there is a request for it. */
+  get isInUse(): boolean {
+    return this.#leases > 0
+  }
+
   acquire(): ModelLease {
     if (this.#retired !== null) throw new InvariantError(`model ${this.modelId} is retired`)
-    this.#leases++
-    let isHeld = true
+    const use = this.use()
     return {
       modelId: this.modelId,
       engine: this.#queued,
@@ -89,21 +106,36 @@ export class LoadedModel {
       promptBound: this.#promptBound,
       renderChat: (chat, signal) => this.#renderChat(chat, signal),
       planAnswer: (request) => planAnswer(this.#templateModel(), request),
-      [Symbol.dispose]: () => {
-        if (isHeld) this.#release()
-        isHeld = false
-      },
+      [Symbol.dispose]: () => use[Symbol.dispose](),
     }
+  }
+
+  /** Counts requests for it that are served by another process. */
+  use(): Disposable {
+    if (this.#leases++ === 0) this.#onUse(true)
+    return disposeOnce(() => {
+      if (--this.#leases === 0) this.#onUse(false)
+      this.#settle()
+    })
+  }
+
+  /** Keeps its engine open, for a process that may send requests to it. */
+  hold(): Disposable {
+    this.#holds++
+    return disposeOnce(() => {
+      this.#holds--
+      this.#settle()
+    })
   }
 
   /** Resolves when the last lease is gone and the engine has closed. No lease can be taken any more. */
   async retire(): Promise<void> {
     const isFirst = this.#retired === null
     this.#retired ??= withResolvers()
-    if (this.#leases === 0) this.#retired.resolve()
+    this.#settle()
     await this.#retired.promise
     await this.engine.close()
-    this.#baseLease?.[Symbol.dispose]()
+    this.#baseHold?.[Symbol.dispose]()
     if (isFirst) this.#sequences.forget(this.modelId)
   }
 
@@ -121,8 +153,27 @@ export class LoadedModel {
     return { ...model, modelId: this.modelId, toolFormat: this.toolFormat }
   }
 
-  #release(): void {
-    this.#leases--
-    if (this.#leases === 0) this.#retired?.resolve()
+  /** For an adapter, until its own engine has closed. */
+  #holdAsBase(): Disposable {
+    if (this.#retired !== null) throw new InvariantError(`model ${this.modelId} is retired`)
+    this.#adapters++
+    return disposeOnce(() => {
+      this.#adapters--
+      this.#settle()
+    })
+  }
+
+  #settle(): void {
+    if (this.#leases + this.#holds + this.#adapters === 0) this.#retired?.resolve()
+  }
+}
+
+function disposeOnce(dispose: () => void): Disposable {
+  let isHeld = true
+  return {
+    [Symbol.dispose]: () => {
+      if (isHeld) dispose()
+      isHeld = false
+    },
   }
 }

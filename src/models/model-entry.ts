@@ -26,6 +26,22 @@ export interface ModelEntry {
   readonly loads: Mutex
   /** Whether it stays, as `failed`, when its first load fails. */
   isKept: boolean
+  /** Whether it stays loaded when others need its room, and while nobody uses it. */
+  isPinned: boolean
+  /** Whether a request loads it: its source is known, and nothing is loaded from it. */
+  isUnloaded: boolean
+  /** Whether a load for those that wait is under way, or due. */
+  isWaking: boolean
+  /** By the clock, when such a load failed; null where the last one did not. */
+  wakeFailedMs: number | null
+  /** Requests that wait until it is loaded. */
+  waiting: number
+  /** By the clock. */
+  loadedMs: number
+  /** By the clock: when it was loaded, or when a request last began or ended. */
+  lastUsedMs: number
+  /** When a request last began or ended; null before the first. */
+  lastUsedUnixSeconds: number | null
   /** Aborted when it is unregistered, which ends a load under way. */
   readonly removed: AbortController
 }
@@ -44,6 +60,14 @@ export function createEntry(id: string, unixSeconds: number): ModelEntry {
     baseId: null,
     loads: new Mutex(),
     isKept: false,
+    isPinned: false,
+    isUnloaded: false,
+    isWaking: false,
+    wakeFailedMs: null,
+    waiting: 0,
+    loadedMs: 0,
+    lastUsedMs: 0,
+    lastUsedUnixSeconds: null,
     removed: new AbortController(),
   }
 }

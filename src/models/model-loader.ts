@@ -1,14 +1,19 @@
 /**
- * Opens the engines of models and knows every engine that is open, those that finish their last requests included. A load
- * changes its entry: what serves, how far it is, why it failed. The registry, its only caller, owns the ids.
+ * Opens and closes the engines of models and knows every engine that is open, those that finish their last requests included. A
+ * load changes its entry: what serves, how far it is, why it failed. Called by the registry, which owns the ids, and by
+ * `model-residency.ts`, which says when a model is loaded for a request and unloaded.
  */
+import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
 import type { Engine, ModelInfo, ModelOutline } from '../protocol/engine.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadProgress } from '../protocol/runner-options.ts'
 import { LoadedModel, type LoadedModelDeps, type LoadedModelOptions } from './loaded-model.ts'
+import type { LoadRooms, MemoryDemand } from './residency/load-rooms.ts'
 import { modelNotFound, type ModelEntry } from './model-entry.ts'
+import { toOutline } from './model-record.ts'
+import { LoadNotWantedError, NoRoomNowError, type RoomOptions } from './residency/model-room.ts'
 
 /** Time for loads to end when the server does; one that reads from a dead network disk never ends. */
 const LOADS_END_MS = 5000
@@ -19,8 +24,10 @@ export interface LoadHooks {
   readonly outline: ModelOutline | null
   /** Called as soon as the headers have been read. */
   readonly onOutline: (outline: ModelOutline) => void
-  /** What is loaded now and stays so while this one loads. */
-  readonly loaded: readonly ModelInfo[]
+  /** What is loaded now. */
+  readonly loaded: () => readonly ModelInfo[]
+  /** Takes memory; has other models unloaded where none is left. @throws StartError of `reserve` where that cannot help */
+  readonly makeRoom: (demand: MemoryDemand) => Promise<Disposable>
   /** The engine of an adapter's base model; null for a model of its own. */
   readonly base: Engine | null
   /** Aborts when the registry closes or the model is unregistered: the load ends as soon as it can. */
@@ -33,6 +40,8 @@ export interface LoadWork {
   readonly outline?: ModelOutline | null
   /** Finds the model that an adapter is loaded into. @default a model of its own */
   readonly findBase?: (signal: AbortSignal) => Promise<LoadedModel | null>
+  /** Whether others are unloaded where it has no room; where they are not, it is set aside. @default true */
+  readonly mayUnload?: boolean
 }
 
 /** Of one replica. */
@@ -44,57 +53,99 @@ export interface EngineProcessId {
 /** @throws StartError when the model cannot be opened. */
 export type OpenEngine = (modelId: string, source: ModelSource, hooks: LoadHooks) => Promise<Engine>
 
+/** Reads what the headers of a source say, and loads nothing; null where there are none. @throws StartError */
+export type OutlineModel = (
+  modelId: string,
+  source: ModelSource,
+  hooks: Pick<LoadHooks, 'onProgress' | 'signal'>,
+) => Promise<ModelOutline | null>
+
+export interface ModelLoaderDeps extends LoadedModelDeps {
+  readonly openEngine: OpenEngine
+  readonly outlineModel: OutlineModel
+  readonly rooms: LoadRooms
+  readonly clock: Clock
+  /** Called when an entry has changed. */
+  readonly onChange: () => void
+}
+
 export class ModelLoader {
-  readonly #openEngine: OpenEngine
-  readonly #modelDeps: LoadedModelDeps
-  readonly #onChange: () => void
+  readonly #deps: ModelLoaderDeps
   readonly #open = new Set<LoadedModel>()
   readonly #closing = new AbortController()
 
-  /** @param deps `onChange` is called when an entry has changed */
-  constructor(
-    openEngine: OpenEngine,
-    { onChange, ...modelDeps }: LoadedModelDeps & { readonly onChange: () => void },
-  ) {
-    this.#openEngine = openEngine
-    this.#onChange = onChange
-    this.#modelDeps = modelDeps
+  constructor(deps: ModelLoaderDeps) {
+    this.#deps = deps
   }
 
   /**
    * Opens the engine of a source and lets it serve in the place of what served; the old one closes with its last lease.
-   * @throws StartError, ServiceError `shutting_down`, `model_not_found` when the entry was unregistered meanwhile.
+   * @throws StartError, LoadNotWantedError, ServiceError `shutting_down`, `model_not_found` when the entry was unregistered meanwhile.
    */
-  async load(entry: ModelEntry, { source, outline = null, findBase }: LoadWork): Promise<void> {
+  async load(
+    entry: ModelEntry,
+    { source, outline = null, findBase, mayUnload = true }: LoadWork,
+  ): Promise<void> {
+    const { rooms, clock } = this.#deps
     entry.failure = null
     entry.loadFraction = 0
+    entry.isUnloaded = false
     try {
       const base = (await findBase?.(this.#signalOf(entry))) ?? null
       using _held = base?.acquire()
-      const engine = await this.#openEngine(entry.id, source, this.#hooks(entry, { outline, base }))
+      const hooks = this.#hooks(entry, { outline, base, mayUnload })
+      using _seat = source.kind === 'local' ? await rooms.takeSeat(entry, { ...hooks, mayUnload }) : null
+      const engine = await this.#deps.openEngine(entry.id, source, hooks)
       if (this.#closing.signal.aborted) {
         await engine.close()
         throw new ServiceError('shutting_down')
       }
       const replaced = entry.current
-      entry.current = this.adopt({ modelId: entry.id, engine, toolFormat: toolFormatOf(source, base), base })
+      entry.current = this.adopt(entry, { engine, toolFormat: toolFormatOf(source, base), base })
       entry.source = source
-      this.#onChange()
+      entry.loadedMs = clock.nowMs()
+      entry.lastUsedMs = entry.loadedMs
+      this.#deps.onChange()
       void this.retire(replaced)
     } catch (error) {
-      if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
-      if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
-      entry.failure =
-        error instanceof StartError || error instanceof ServiceError
-          ? error.message
-          : 'its engine could not be started.'
-      throw error
+      if (error instanceof NoRoomNowError && !mayUnload)
+        return await this.setAside(entry, source, outline ?? entry.outline)
+      entry.isUnloaded = entry.current === null && entry.source !== null
+      if (entry.isUnloaded) entry.loadFraction = 0
+      this.#fail(entry, error)
+    } finally {
+      rooms.loadEnded(entry)
     }
   }
 
+  /** Keeps a source to load it by a request; what served in its place closes with its last lease. @throws as `load` */
+  async setAside(entry: ModelEntry, source: ModelSource, known: ModelOutline | null): Promise<void> {
+    try {
+      const hooks = this.#hooks(entry, { outline: null, base: null, mayUnload: false })
+      entry.outline = known ?? (await this.#deps.outlineModel(entry.id, source, hooks))
+    } catch (error) {
+      this.#fail(entry, error)
+    }
+    const replaced = entry.current
+    entry.source = source
+    this.#empty(entry)
+    void this.retire(replaced)
+  }
+
+  /** Resolves when its engine is closed, after its last lease; from the beginning, a request loads it again. */
+  async unload(entry: ModelEntry): Promise<void> {
+    const { current } = entry
+    if (current === null) return
+    entry.outline = toOutline(current.engine.info())
+    this.#empty(entry)
+    await entry.loads.run(() => this.retire(current))
+    this.#deps.rooms.changes.notify()
+  }
+
   /** Makes a model of an engine that is open. */
-  adopt(options: LoadedModelOptions): LoadedModel {
-    const model = new LoadedModel(options, this.#modelDeps)
+  adopt(entry: ModelEntry, opened: Omit<LoadedModelOptions, 'modelId' | 'onUse'>): LoadedModel {
+    const onUse = (isInUse: boolean): void => this.#used(entry, isInUse)
+    const model = new LoadedModel({ ...opened, modelId: entry.id, onUse }, this.#deps)
     this.#open.add(model)
     return model
   }
@@ -137,31 +188,63 @@ export class ModelLoader {
   }
 
   /** @throws the signal's reason when the load has been cancelled. */
-  #hooks(entry: ModelEntry, { outline, base }: HookOptions): LoadHooks {
+  #hooks(entry: ModelEntry, { outline, base, mayUnload }: HookOptions): LoadHooks {
     const signal = this.#signalOf(entry)
     signal.throwIfAborted()
+    const options: RoomOptions = { mayUnload, signal }
     return {
       outline,
       base: base?.engine ?? null,
       signal,
       onProgress: (fraction) => {
         entry.loadFraction = fraction
-        this.#onChange()
+        this.#deps.onChange()
       },
       onOutline: (read) => {
         entry.outline = read
-        this.#onChange()
+        this.#deps.onChange()
       },
-      loaded: Array.from(this.#open)
-        .filter(({ engine }) => engine.status().state !== 'failed')
-        .map(({ engine }) => engine.info()),
+      loaded: () =>
+        Array.from(this.#open)
+          .filter(({ engine }) => engine.status().state !== 'failed')
+          .map(({ engine }) => engine.info()),
+      makeRoom: (demand) => this.#deps.rooms.takeMemory(entry, demand, options),
     }
+  }
+
+  #empty(entry: ModelEntry): void {
+    entry.current = null
+    entry.isUnloaded = true
+    entry.loadFraction = 0
+    entry.failure = null
+    entry.wakeFailedMs = null
+    this.#deps.onChange()
+  }
+
+  #used(entry: ModelEntry, isInUse: boolean): void {
+    const { clock, rooms } = this.#deps
+    entry.lastUsedMs = clock.nowMs()
+    entry.lastUsedUnixSeconds = Math.floor(clock.unixSeconds())
+    if (!isInUse) rooms.changes.notify()
+  }
+
+  #fail(entry: ModelEntry, error: unknown): never {
+    if (this.#closing.signal.aborted) throw new ServiceError('shutting_down', {}, { cause: error })
+    if (entry.removed.signal.aborted) throw modelNotFound(entry.id)
+    if (!(error instanceof LoadNotWantedError)) {
+      entry.failure =
+        error instanceof StartError || error instanceof ServiceError
+          ? error.message
+          : 'its engine could not be started.'
+    }
+    throw error
   }
 }
 
 interface HookOptions {
   readonly outline: ModelOutline | null
   readonly base: LoadedModel | null
+  readonly mayUnload: boolean
 }
 
 /** An adapter writes them as its base model does. */

@@ -18,7 +18,10 @@ export const CAPABILITIES = ['generate', 'chat', 'embeddings', 'rerank'] as cons
 
 type Capability = (typeof CAPABILITIES)[number]
 
-export type ModelState = 'loading' | 'ready' | 'draining' | 'failed'
+/** `unloaded`: the next request loads it. */
+export const MODEL_STATES = ['loading', 'ready', 'unloaded', 'draining', 'failed'] as const
+
+export type ModelState = (typeof MODEL_STATES)[number]
 
 export interface ModelRecord {
   readonly id: string
@@ -28,7 +31,7 @@ export interface ModelRecord {
   readonly loadFraction: number
   /** Why it failed, or why the last try to replace it did; one sentence. */
   readonly failure: string | null
-  /** Null until the first load has finished. */
+  /** Null until the first load has finished, and while it is not loaded. */
   readonly info: ModelInfo | null
   /** Of what serves, or of what is being loaded; null until its headers have been read. */
   readonly outline: ModelOutline | null
@@ -43,6 +46,10 @@ export interface ModelRecord {
   readonly policy: ModelPolicy
   /** The id of the model that it is an adapter of; null for a model of its own. */
   readonly baseId: string | null
+  /** Whether it stays loaded when others need its room, and while nobody uses it. */
+  readonly isPinned: boolean
+  /** When a request last began or ended; null before the first. */
+  readonly lastUsedUnixSeconds: number | null
 }
 
 export function toRecord(entry: ModelEntry): ModelRecord {
@@ -62,7 +69,16 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
     policy: entry.policy,
     baseId: entry.baseId,
+    isPinned: entry.isPinned,
+    lastUsedUnixSeconds: entry.lastUsedUnixSeconds,
   }
+}
+
+/** What stays known of a model that is unloaded. */
+export function toOutline(info: ModelInfo): ModelOutline {
+  const { architecture, parameters, sizeBytes, quantization, maxSeqLen, vocabSize, engine, embedding } = info
+  const outline = { architecture, parameters, sizeBytes, quantization, maxSeqLen, vocabSize, engine }
+  return { ...outline, ...(embedding && { embedding }) }
 }
 
 /** Whether there is an engine that takes work or will take it again by itself. */
@@ -73,7 +89,7 @@ export function isServing({ current }: ModelEntry): boolean {
 /** Why a model cannot take work now; null while it can. */
 export function notReady(entry: ModelEntry): ServiceError | null {
   const { state, failure, loadFraction } = toRecord(entry)
-  if (state === 'ready') return null
+  if (state === 'ready' || state === 'unloaded') return null
   return new ServiceError('not_ready', {
     model: entry.id,
     message: failure ?? describeLoad(entry, loadFraction),
@@ -92,6 +108,7 @@ function isReplacingFailed(entry: ModelEntry): boolean {
 function stateOf(entry: ModelEntry): ModelState {
   if (entry.isDraining) return 'draining'
   if (isReplacingFailed(entry)) return 'loading'
+  if (entry.isUnloaded) return entry.wakeFailedMs === null ? 'unloaded' : 'failed'
   const engineState = entry.current?.engine.status().state
   if (engineState !== undefined) return engineState === 'restarting' ? 'loading' : engineState
   return entry.failure === null ? 'loading' : 'failed'
@@ -132,6 +149,8 @@ export function toModelObject(record: ModelRecord) {
         outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
       state: record.state,
       load_progress: record.loadFraction,
+      pinned: record.isPinned,
+      last_used: record.lastUsedUnixSeconds,
       failure: failure === null ? null : withoutFolders(failure),
       ...(outline?.engine === 'passthrough' && { note: PASSTHROUGH_NOTE }),
       ...(record.info?.placement !== undefined && { gpu: toGpuObject(record.info.placement) }),

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../test/support/engines/engine-requests.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
-import { createEngineQueue } from './engine-queue.ts'
+import { createEngineQueue } from './queue/engine-queue.ts'
 import { QueuedEngine } from './queued-engine.ts'
-import { QueueLimit } from './queue-limit.ts'
+import { QueueLimit } from './queue/queue-limit.ts'
 import { SequenceCounts } from './sequence-counts.ts'
 
 function createEngine({ maxQueue }: { maxQueue: number }): QueuedEngine {

@@ -13,7 +13,7 @@ import {
   type TokenizeRequest,
   type TokenPrompt,
 } from '../protocol/engine.ts'
-import type { EngineQueue } from './engine-queue.ts'
+import type { EngineQueue } from './queue/engine-queue.ts'
 import { CountedSequences, type ModelSequences } from './sequence-counts.ts'
 
 export class QueuedEngine {

@@ -521,7 +521,7 @@ describe('ModelRegistry', () => {
   it('tells a load what is loaded already, models that still drain included', async () => {
     const loaded: number[] = []
     const { registry } = createRegistry((_id, _source, hooks) => {
-      loaded.push(hooks.loaded.length)
+      loaded.push(hooks.loaded().length)
       return Promise.resolve(new WatchedEngine())
     })
     await registry.register('a', source)

@@ -4,16 +4,17 @@
  * under the id `default` until a model is given; from then on, nothing registered means that nothing serves.
  *
  *   loading ──▶ ready ──register again──▶ (the old engine drains, the new one is ready)
- *      └──▶ failed                └──unregister──▶ draining ──▶ gone
+ *    ▲ └──▶ failed  │  └──unregister──▶ draining ──▶ gone
+ *    │              └──unload, idle, another needs the room──▶ unloaded
+ *    └──────────────────────a request───────────────────────────┘
  *
  * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on.
  */
 import { withAbort } from '../core/abort.ts'
-import type { Clock } from '../core/clock.ts'
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
-import type { Engine, ModelOutline, QueuePlace } from '../protocol/engine.ts'
-import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
+import type { Engine, QueuePlace } from '../protocol/engine.ts'
+import { OPEN_POLICY } from '../protocol/model-policy.ts'
 import {
   type AdapterModelSource,
   toModelSource,
@@ -23,6 +24,7 @@ import {
 import type { Answer } from '../core/shared-state.ts'
 import { refuseBase, requireBase, servingBase } from './adapters.ts'
 import type { LoadedModel, ModelLease } from './loaded-model.ts'
+import type { RegisterOptions, RegistryOptions, ServingModels } from './registry-options.ts'
 import {
   createEntry,
   loadingFailed,
@@ -31,77 +33,33 @@ import {
   noModel,
   sourceOf,
 } from './model-entry.ts'
-import { createEngineQueue } from './engine-queue.ts'
+import { createEngineQueue } from './queue/engine-queue.ts'
 import { RenderThread } from './chat/render-thread.ts'
-import { type EngineProcessId, ModelLoader, type OpenEngine } from './model-loader.ts'
+import { LoadRooms } from './residency/load-rooms.ts'
+import { type EngineProcessId, type LoadWork, ModelLoader } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
-import { QueueLimit } from './queue-limit.ts'
-import { QueueLine } from './queue-line.ts'
+import { ModelResidency } from './residency/model-residency.ts'
+import { QueueLimit } from './queue/queue-limit.ts'
+import { QueueLine } from './queue/queue-line.ts'
 import { type ModelSequences, SequenceCounts } from './sequence-counts.ts'
 
 export type { ModelLease } from './loaded-model.ts'
-export type { LoadHooks, OpenEngine } from './model-loader.ts'
+export type { LoadHooks, OpenEngine, OutlineModel } from './model-loader.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'
+export type { RegisterOptions, RegistryOptions, ServingModel, ServingModels } from './registry-options.ts'
 
 /** The alias of the default model, and the id of the fallback. */
 export const DEFAULT_MODEL_ID = 'default'
 
 const OPERATOR_PLACE: QueuePlace = { priorityClass: 0, priority: 0, accountId: OPERATOR_ACCOUNT_ID }
 
-export interface RegistryOptions {
-  readonly openEngine: OpenEngine
-  /** Serves until a model is given. */
-  readonly openFallback: () => Engine
-  /** Further names of models, by the name; an id comes before them. @default none */
-  readonly aliases?: ReadonlyMap<string, string>
-  /** Sequences that may wait, over all models; a request that waits for a first load counts as one. */
-  readonly maxQueue: number
-  /** Priority classes that have callers now; slots and queue are kept for the higher ones. @default none known */
-  readonly servedClasses?: () => readonly number[]
-  readonly clock: Clock
-  /** Called when what `serving` gives may have changed, except for what engines report of themselves. */
-  readonly onChange?: () => void
-  /** Renders the long chats of all models. @default one of its own */
-  readonly renderThread?: RenderThread
-}
-
-export interface RegisterOptions {
-  /** What is known of the model before its load begins. */
-  readonly outline?: ModelOutline
-  /** Whether an id that is new stays, as `failed`, when its load fails. @default true */
-  readonly keepsFailed?: boolean
-  /** Holds as soon as the model serves. @default no fallback, open to all */
-  readonly policy?: ModelPolicy
-}
-
-/** A model as `list` shows it, and what is behind it. */
-export interface ServingModel {
-  readonly record: ModelRecord
-  /** Whether it has its id; the fallback and what drains have not. */
-  readonly isRegistered: boolean
-  /** Whether a new request may be for it. */
-  readonly mayServe: boolean
-  /** Whether a request would wait for a load under way. */
-  readonly waitsForLoad: boolean
-  /** Null until the first load has finished. */
-  readonly model: LoadedModel | null
-  /** What `model` was loaded from; null for the fallback. */
-  readonly source: ModelSource | null
-}
-
-export interface ServingModels {
-  readonly rows: readonly ServingModel[]
-  /** Null where nothing serves. */
-  readonly defaultId: string | null
-  readonly whyNotReady: ServiceError | null
-  readonly servedClasses: readonly number[]
-}
-
 /** What the API needs of the registry; in a worker process another one, over the registry of the supervisor. */
 export type Models = Pick<
   ModelRegistry,
   | 'register'
   | 'unregister'
+  | 'load'
+  | 'unload'
   | 'whenShared'
   | 'list'
   | 'has'
@@ -122,23 +80,37 @@ export class ModelRegistry {
   #fallback: ModelEntry | null
   /** Whether a model was registered, other than one that was refused. The fallback echoes, so it must not take its place. */
   #wasGivenModel = false
+  readonly #rooms: LoadRooms
   readonly #loader: ModelLoader
+  readonly #residency: ModelResidency
   readonly #renderThread: RenderThread
   readonly #queueLimit: QueueLimit
-  /** Requests that wait for a first load. */
+  /** Requests that wait for a load. */
   readonly #loadLine: QueueLine
   readonly #sequences = new SequenceCounts()
 
   constructor(options: RegistryOptions) {
     this.#options = options
-    const { maxQueue: max, servedClasses } = options
+    const { maxQueue: max, servedClasses, clock, onChange = () => {} } = options
+    const { maxLoaded = null, idleUnloadMs = null, outlineModel = () => Promise.resolve(null) } = options
     this.#queueLimit = new QueueLimit({ max, ...(servedClasses && { servedClasses }) })
     this.#loadLine = new QueueLine(this.#queueLimit, 0)
     this.#renderThread = options.renderThread ?? new RenderThread()
     const createQueue = (engine: Engine) => createEngineQueue(engine, this.#queueLimit)
     const modelDeps = { createQueue, renderThread: this.#renderThread, sequences: this.#sequences }
-    const { onChange = () => {} } = options
-    this.#loader = new ModelLoader(options.openEngine, { ...modelDeps, onChange })
+    const entries = () => this.#entries.values()
+    const unload = (entry: ModelEntry) => this.#loader.unload(entry)
+    this.#rooms = new LoadRooms({ maxLoaded, clock, entries, unload })
+    const { openEngine } = options
+    this.#loader = new ModelLoader({
+      ...modelDeps,
+      openEngine,
+      outlineModel,
+      rooms: this.#rooms,
+      clock,
+      onChange,
+    })
+    this.#residency = new ModelResidency({ loader: this.#loader, clock, entries, idleUnloadMs, onChange })
     this.#fallback = this.#createFallback()
   }
 
@@ -156,14 +128,15 @@ export class ModelRegistry {
     this.#retireFallback()
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
-    const { policy = OPEN_POLICY } = options
-    if (entry.current === null) Object.assign(entry, { policy, baseId })
+    const { policy = OPEN_POLICY, isPinned = false, load = 'now', outline = null } = options
+    if (entry.current === null) Object.assign(entry, { policy, baseId, isPinned })
     this.#options.onChange?.()
     this.#wasGivenModel ||= entry.isKept
     try {
       await entry.loads.run(async () => {
-        await this.#load(entry, source, options.outline)
-        Object.assign(entry, { policy, baseId })
+        if (load === 'request') await this.#loader.setAside(entry, source, outline)
+        else await this.#load(entry, { source, outline, mayUnload: load === 'now' })
+        Object.assign(entry, { policy, baseId, isPinned })
       })
       this.#wasGivenModel = true
       await this.#moveAdapters(entry)
@@ -183,7 +156,7 @@ export class ModelRegistry {
     const entry = this.#resolve(modelId)
     const reloaded = await entry.loads.run(async () => {
       const source = change(sourceOf(entry))
-      await this.#load(entry, source)
+      await this.#load(entry, { source })
       return source
     })
     await this.#moveAdapters(entry)
@@ -217,6 +190,24 @@ export class ModelRegistry {
     this.#options.onChange?.()
   }
 
+  /** Loads one that is unloaded. @throws ServiceError `model_not_found`; StartError when it cannot be loaded. */
+  async load(modelId: string): Promise<void> {
+    const entry = this.#resolve(modelId)
+    entry.wakeFailedMs = null
+    // Why it failed is in its entry.
+    await this.#whenLoaded(entry, AbortSignal.any([])).catch(() => {})
+    if (entry.isDraining) throw modelNotFound(entry.id)
+    if (entry.current === null) throw new StartError(entry.failure ?? 'it is not loaded.')
+  }
+
+  /**
+   * Closes the engine of a model that nobody uses; the next request loads it again.
+   * @throws ServiceError `model_not_found`, `model_in_use`, `unsupported_value` for one of an upstream.
+   */
+  async unload(modelId: string): Promise<void> {
+    await this.#residency.unload(this.#resolve(modelId))
+  }
+
   /** Resolves when every process of the service knows of the changes that were begun; here there is one. */
   whenShared(): Answer<void> {}
 
@@ -229,7 +220,7 @@ export class ModelRegistry {
       record: toRecord(entry),
       isRegistered: this.#entries.get(entry.id) === entry,
       mayServe: !entry.isDraining,
-      waitsForLoad: !isServing(entry) && !entry.loads.isIdle,
+      waitsForLoad: isComing(entry),
       model: entry.current,
       source: entry.source,
     }))
@@ -264,7 +255,7 @@ export class ModelRegistry {
     return other === null || notReady(other) !== null ? why : null
   }
 
-  /** Sequences of a priority class that wait for a slot or a first load. */
+  /** Sequences of a priority class that wait for a slot or a load. */
   waitingOf(priorityClass: number): number {
     return this.#queueLimit.waitingOf(priorityClass)
   }
@@ -280,7 +271,7 @@ export class ModelRegistry {
   }
 
   /**
-   * Holds a model for a request; waits for a first load that is under way.
+   * Holds a model for a request; loads one that is unloaded, and waits for a first load that is under way.
    * @param place whose share of the queue that wait takes
    * @throws ServiceError `no_model`, `model_not_found`, `model_loading_failed`, `queue_full`, `queue_share_full`.
    */
@@ -291,7 +282,7 @@ export class ModelRegistry {
   ): Promise<ModelLease> {
     if (this.#findDefault() === null) throw noModel()
     const entry = this.#resolve(modelId)
-    if (!isServing(entry) && !entry.loads.isIdle) await this.#waitForLoad(entry, { signal, place })
+    if (entry.isUnloaded || isComing(entry)) await this.#waitInLine(entry, { signal, place })
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
@@ -304,16 +295,27 @@ export class ModelRegistry {
    * waited for a few seconds; what it brings after that is closed then.
    */
   async close(): Promise<void> {
+    this.#residency.close()
     await this.#loader.close([...this.#entries.values(), ...this.#draining])
     await this.#renderThread.close()
   }
 
-  async #load(entry: ModelEntry, source: ModelSource, outline: ModelOutline | null = null): Promise<void> {
-    const findBase =
-      source.kind === 'adapter'
-        ? (signal: AbortSignal) => servingBase(this.#baseOf(entry.id, source), signal)
-        : async () => null
-    await this.#loader.load(entry, { source, outline, findBase })
+  async #load(entry: ModelEntry, work: LoadWork): Promise<void> {
+    const { source } = work
+    const findBase = async (signal: AbortSignal): Promise<LoadedModel | null> =>
+      source.kind === 'adapter' ? await this.#loadedBase(this.#baseOf(entry.id, source), signal) : null
+    await this.#loader.load(entry, { ...work, findBase })
+  }
+
+  /** A base that is unloaded is loaded for its adapter, and stays so with it. */
+  async #loadedBase(base: ModelEntry, signal: AbortSignal): Promise<LoadedModel> {
+    base.waiting++
+    try {
+      if (base.isUnloaded) await this.#whenLoaded(base, signal)
+      return await servingBase(base, signal)
+    } finally {
+      base.waiting--
+    }
   }
 
   #baseOf(id: string, source: AdapterModelSource): ModelEntry {
@@ -326,7 +328,7 @@ export class ModelRegistry {
       const { current, source } = entry
       if (source === null || current?.base === base.current) return
       try {
-        await this.#load(entry, source)
+        await this.#load(entry, { source })
       } catch {
         entry.current = null
         void this.#loader.retire(current)
@@ -345,16 +347,31 @@ export class ModelRegistry {
     if (this.#entries.size === 0 && !this.#wasGivenModel) this.#fallback ??= this.#createFallback()
   }
 
-  /** Until a load has brought something that serves, or none is left. */
-  async #waitForLoad(
+  /** As `#whenLoaded`, in a place of the queue. */
+  async #waitInLine(
     entry: ModelEntry,
     { signal, place }: { readonly signal: AbortSignal; readonly place: QueuePlace },
   ): Promise<void> {
     this.#loadLine.enter(1, { place })
     try {
-      while (!isServing(entry) && !entry.loads.isIdle) await withAbort(entry.loads.nextRelease(), signal)
+      await this.#whenLoaded(entry, signal)
     } finally {
       this.#loadLine.leave(1, { place })
+    }
+  }
+
+  /** Until a load has brought something that serves, or none is left; loads one that is unloaded. */
+  async #whenLoaded(entry: ModelEntry, signal: AbortSignal): Promise<void> {
+    entry.waiting++
+    try {
+      this.#residency.wake(entry)
+      while (isComing(entry)) {
+        await withAbort(entry.loads.nextRelease(), signal)
+        this.#residency.wake(entry)
+      }
+    } finally {
+      entry.waiting--
+      this.#rooms.changes.notify()
     }
   }
 
@@ -383,7 +400,12 @@ export class ModelRegistry {
   #createFallback(): ModelEntry {
     const entry = createEntry(DEFAULT_MODEL_ID, this.#options.clock.unixSeconds())
     const engine = this.#options.openFallback()
-    entry.current = this.#loader.adopt({ modelId: DEFAULT_MODEL_ID, engine, toolFormat: 'auto' })
+    entry.current = this.#loader.adopt(entry, { engine, toolFormat: 'auto' })
     return entry
   }
+}
+
+/** Whether a load is under way, or due, that brings what nothing else serves. */
+function isComing(entry: ModelEntry): boolean {
+  return !isServing(entry) && !entry.loads.isIdle
 }

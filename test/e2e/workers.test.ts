@@ -423,3 +423,43 @@ if (inject('isSoak'))
       expect((await requestsOf(next)) - recorded).toBeGreaterThanOrEqual(count(statuses, 200))
     })
   })
+
+describe('workers whose models share one seat', () => {
+  const ids = ['one', 'other']
+  const server = shared(async () => {
+    const running = await startWorkers([
+      '--max-loaded-models',
+      '1',
+      '--checkpoint',
+      DEMO_MODEL,
+      '--model-id',
+      'one',
+    ])
+    const body = { id: 'other', checkpoint: DEMO_MODEL, load: 'request' }
+    const answer = await call(running, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
+    expect(answer.status).toBe(200)
+    return running
+  })
+
+  it('answer every request for each of them, and say who is loaded', async () => {
+    const ask = (model: string) =>
+      burst(server(), 8, { route: 'POST /v1/completions', body: { model, prompt: 'Once', max_tokens: 4 } })
+    const statuses = (await Promise.all([...ids, ...ids].map(ask))).flat()
+    expect(statuses).toEqual(Array.from({ length: 32 }, () => 200))
+    const listed = await call(server(), 'GET /v1/models', { secret: KEY })
+    const { data } = (await listed.json()) as { data: { id: string; meta: { state: string } }[] }
+    expect(data.map(({ id }) => id)).toEqual(ids)
+    expect(data.map(({ meta }) => meta.state).toSorted()).toEqual(['ready', 'unloaded'])
+    expect(enginePids(server())).toHaveLength(1)
+  })
+
+  it('unload one by an admin, and load it by a request', async () => {
+    const act = async (action: string) => {
+      const answer = await call(server(), `POST /v1/admin/models/one/${action}`, { secret: ADMIN_KEY })
+      return ((await answer.json()) as { meta: { state: string } }).meta.state
+    }
+    expect([await act('load'), await act('unload')]).toEqual(['ready', 'unloaded'])
+    expect((await call(server(), 'GET /v1/ready')).status).toBe(200)
+    expect(await burst(server(), 8)).toEqual(Array.from({ length: 8 }, () => 200))
+  })
+})

@@ -95,7 +95,8 @@ describe('opening a checkpoint that does not fit into memory', () => {
       base: null,
       onProgress: () => {},
       onOutline: (outline) => void outlines.push(outline),
-      loaded,
+      loaded: () => loaded,
+      makeRoom: ({ reserve }) => Promise.resolve(reserve()),
       signal: new AbortController().signal,
     }
     const openEngine = createCheckpointOpener({ config, log, availableMemoryBytes: () => availableBytes })

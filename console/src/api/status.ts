@@ -9,7 +9,7 @@ import { readEvents } from './event-stream.ts'
 
 export interface ModelStatus {
   readonly id: string
-  readonly state: 'loading' | 'ready' | 'draining' | 'failed'
+  readonly state: 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed'
   readonly load_progress: number
   readonly failure: string | null
   readonly size_mb: number | null

@@ -44,7 +44,7 @@ export interface Model {
     readonly max_seq_len: number | null
     readonly engine: string | null
     readonly capabilities: readonly string[] | null
-    readonly state: 'loading' | 'ready' | 'draining' | 'failed'
+    readonly state: 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed'
     readonly load_progress: number
     readonly failure: string | null
     readonly note?: string

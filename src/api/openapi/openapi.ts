@@ -2,6 +2,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { INTERFACE_VERSION } from '../../core/interface-version.ts'
+import { MODEL_ACTIONS } from '../schemas/models.ts'
 import { ACCESS_CLASSES } from '../pipeline/access.ts'
 import { TAG_DESCRIPTIONS } from './add-route.ts'
 import { namedExamples } from './examples.ts'
@@ -20,9 +21,13 @@ interface Document {
 }
 
 /** Fastify matches a model id with a wildcard, because it may contain `/`; the document calls it by its name. */
-const MODEL_WILDCARDS: Readonly<Record<string, { documentedUrl: string; param: string }>> = {
-  '/v1/models/*': { documentedUrl: '/v1/models/{model_id}', param: 'model_id' },
-  '/v1/admin/models/*': { documentedUrl: '/v1/admin/models/{id}', param: 'id' },
+const MODEL_WILDCARDS: Readonly<Record<string, { documentedUrl: string; params: Record<string, object> }>> = {
+  'GET /v1/models/*': { documentedUrl: '/v1/models/{model_id}', params: { model_id: { type: 'string' } } },
+  'DELETE /v1/admin/models/*': { documentedUrl: '/v1/admin/models/{id}', params: { id: { type: 'string' } } },
+  'POST /v1/admin/models/*': {
+    documentedUrl: '/v1/admin/models/{id}/{action}',
+    params: { id: { type: 'string' }, action: { type: 'string', enum: MODEL_ACTIONS } },
+  },
 }
 
 /** What holds for every answer. */
@@ -63,12 +68,12 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
   },
   transform: (route) => {
     const transformed = jsonSchemaTransform(route)
-    const wildcard = MODEL_WILDCARDS[transformed.url]
+    const wildcard = MODEL_WILDCARDS[`${String(route.route.method)} ${transformed.url}`]
     if (wildcard === undefined) return transformed
     const params = {
       type: 'object',
-      properties: { [wildcard.param]: { type: 'string' } },
-      required: [wildcard.param],
+      properties: wildcard.params,
+      required: Object.keys(wildcard.params),
     }
     return { schema: { ...transformed.schema, params }, url: wildcard.documentedUrl }
   },

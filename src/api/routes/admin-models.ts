@@ -22,6 +22,7 @@ import {
   registerModelRequest,
   toCheckedModel,
   toModel,
+  toModelAction,
   unregisteredModel,
 } from '../schemas/models.ts'
 
@@ -76,7 +77,7 @@ export function registerAdminModelRoutes(
       const waits = query.wait === 'true'
       const source = toSource(body)
       const registered = registry
-        .register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body) })
+        .register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body), ...toResidence(body) })
         .catch((error: unknown) => {
           log.warn({ model: id, err: error }, 'a model was not registered')
           throw toRefusal(id, error)
@@ -87,6 +88,32 @@ export function registerAdminModelRoutes(
         served.catch(() => {})
         await registry.whenShared()
       }
+      return toModel(registry.get(id))
+    },
+  })
+
+  addRoute(app, 'POST /v1/admin/models/*', {
+    operationId: 'loadOrUnloadModel',
+    audit: 'model.load',
+    summary: 'Load a model that is unloaded, or unload one that nobody uses until it is asked for again',
+    ...ADMIN,
+    params: modelParams,
+    ok: model,
+    errors: [
+      ...(['model_not_found', 'no_model', 'model_not_loadable'] as const),
+      ...(['model_in_use', 'unsupported_value', 'shutting_down'] as const),
+    ],
+    handler: async ({ params, context }) => {
+      const { id: given, action } = toModelAction(params['*'])
+      const id = realId(registry, given)
+      context.adminTarget = id
+      try {
+        if (action === 'load') await registry.load(id)
+        else await registry.unload(id)
+      } catch (error) {
+        throw toRefusal(id, error)
+      }
+      log.info({ model: id }, `a model was ${action}ed`)
       return toModel(registry.get(id))
     },
   })
@@ -115,6 +142,11 @@ export function registerAdminModelRoutes(
       return { status: 'unregistered', id } as const
     },
   })
+}
+
+function toResidence(body: z.output<typeof registerModelRequest>) {
+  if (body.engine === 'openai' || body.engine === 'adapter') return {}
+  return { isPinned: body.pinned, load: body.load === 'request' ? 'request' : 'now' } as const
 }
 
 function toSource(body: z.output<typeof registerModelRequest>): ModelSource {

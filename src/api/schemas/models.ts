@@ -1,10 +1,18 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
 import { keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
+import { LOAD_TIMES } from '../../core/load-time.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
 import { TIERS } from '../../core/tiers.ts'
 import { TOOL_FORMATS } from '../../core/tool-format.ts'
-import { BYTES_PER_MB, CAPABILITIES, toGpuObject, toModelObject } from '../../models/model-record.ts'
+import {
+  BYTES_PER_MB,
+  CAPABILITIES,
+  MODEL_STATES,
+  toGpuObject,
+  toModelObject,
+} from '../../models/model-record.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
@@ -68,8 +76,15 @@ export const model = z
       engine: z.string().nullable(),
       capabilities: z.array(z.enum(CAPABILITIES)).nullable().describe('What it can be asked for.'),
       dimensions: z.int().optional().describe('Numbers of a vector, of an embedding model.'),
-      state: z.enum(['loading', 'ready', 'draining', 'failed']),
+      state: z.enum(MODEL_STATES).describe('`unloaded`: the next request loads it.'),
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
+      pinned: z
+        .boolean()
+        .describe('Whether it stays loaded when others need its room, and while nobody uses it.'),
+      last_used: z
+        .int()
+        .nullable()
+        .describe('Unix seconds: when a request for it last began or ended; null before the first.'),
       failure: z.string().nullable().describe('Why it failed, or why the last try to replace it did.'),
       note: z.string().optional().describe('Of the passthrough model, that it repeats the prompt.'),
       gpu: gpu.optional().describe('Absent where no GPU may be used or is there.'),
@@ -95,6 +110,17 @@ export const modelList = z
   .meta({ id: 'ModelList' })
 
 export const modelParams = z.object({ '*': z.string() })
+
+export const MODEL_ACTIONS = ['load', 'unload'] as const
+
+/** Of a path that ends with what is done to a model, whose id may contain `/`. @throws ServiceError for any other end */
+export function toModelAction(path: string): { id: string; action: (typeof MODEL_ACTIONS)[number] } {
+  const end = path.lastIndexOf('/')
+  const action = MODEL_ACTIONS.find((one) => one === path.slice(end + 1))
+  if (action !== undefined && end > 0) return { id: path.slice(0, end), action }
+  const message = 'The path must be /v1/admin/models/{id}/load or /v1/admin/models/{id}/unload.'
+  throw new ServiceError('invalid_request', { message })
+}
 
 /** The file system refuses longer ones too; refused here, the message stays short. */
 const MAX_PATH_LENGTH = 4096
@@ -244,6 +270,12 @@ const localModelRequest = z
       id: modelId(),
       engine: z.literal('llama.cpp').optional(),
       ...checkpointFields(),
+      load: nullableWithDefault(loadTime(), 'start').describe(
+        'When it is loaded: at once, or by the first request for it. Other models are unloaded where it needs their room.',
+      ),
+      pinned: nullableWithDefault(z.boolean({ error: must('true or false') }), false).describe(
+        'Whether it stays loaded when others need its room, and while nobody uses it.',
+      ),
       tool_format: nullableWithDefault(toolFormat(), 'auto').describe('How the model writes tool calls.'),
       ...policyFields,
     },
@@ -282,6 +314,10 @@ export const unregisteredModel = z
 
 function quantization() {
   return z.enum(QUANTIZATIONS, { error: must(`one of ${QUANTIZATIONS.join(', ')}`) })
+}
+
+function loadTime() {
+  return z.enum(LOAD_TIMES, { error: must(`one of ${LOAD_TIMES.join(', ')}`) })
 }
 
 function toolFormat() {

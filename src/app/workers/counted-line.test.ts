@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { QueueLimit } from '../../models/queue-limit.ts'
-import { QueueLine } from '../../models/queue-line.ts'
+import { QueueLimit } from '../../models/queue/queue-limit.ts'
+import { QueueLine } from '../../models/queue/queue-line.ts'
 import { CountedLine } from './counted-line.ts'
 
 const PLACE = { priorityClass: 0, priority: 0, accountId: 'a' }

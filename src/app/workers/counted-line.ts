@@ -2,8 +2,8 @@
  * A worker's part of a line: passes everything on and keeps count of what the worker has in it, so that all of it leaves when the
  * worker dies. Invariant: what is counted here is a part of what the line counts.
  */
-import type { SequenceLine } from '../../models/engine-queue.ts'
-import type { QueuedRequest } from '../../models/queue-line.ts'
+import type { SequenceLine } from '../../models/queue/engine-queue.ts'
+import type { QueuedRequest } from '../../models/queue/queue-line.ts'
 
 /** Sequences of one place and one size. */
 interface Count {

@@ -9,7 +9,7 @@ import type { ModelSource } from '../../protocol/model-source.ts'
 import type { ModelsPublisher } from './models-publisher.ts'
 
 export interface ModelsCallsDeps {
-  readonly registry: Pick<ModelRegistry, 'register' | 'unregister' | 'acquire'>
+  readonly registry: Pick<ModelRegistry, 'register' | 'unregister' | 'load' | 'unload' | 'acquire'>
   readonly quantizeJobs: Pick<QuantizeJobs, 'quantize'>
   readonly publisher: Pick<ModelsPublisher, 'publish'>
 }
@@ -33,6 +33,8 @@ export function modelsHandlers(deps: ModelsCallsDeps): Readonly<Record<string, C
         ),
       ),
     'models.unregister': ([id]) => published(registry.unregister(String(id))),
+    'models.load': ([modelId]) => published(registry.load(String(modelId))),
+    'models.unload': ([modelId]) => published(registry.unload(String(modelId))),
     'models.quantize': ([modelId, mode, options]) =>
       published(
         quantizeJobs.quantize(String(modelId), mode as Quantization, options as { isOperator: boolean }),
@@ -45,7 +47,7 @@ export function modelsHandlers(deps: ModelsCallsDeps): Readonly<Record<string, C
         (place as QueuePlace | null) ?? undefined,
       )
       const lease = await published(waiting)
-      // The worker has one of its own by now.
+      // The worker has taken one of its own with the table, and has said so.
       lease[Symbol.dispose]()
     },
   }

@@ -1,10 +1,10 @@
 /**
- * What one worker holds of the supervisor's models: a lease on each version that it may serve, its part of the waiting queue, and
+ * What one worker holds of the supervisor's models: a hold on each version that it may serve, its part of the waiting queue, and
  * which engines have its work. All of it returns when the worker ends, however it ends.
  */
 import type { ChannelHandler } from '../../core/channel/channel.ts'
-import type { LoadedModel, ModelLease } from '../../models/loaded-model.ts'
-import type { QueuedRequest } from '../../models/queue-line.ts'
+import type { LoadedModel } from '../../models/loaded-model.ts'
+import type { QueuedRequest } from '../../models/queue/queue-line.ts'
 import type { SharedEngine } from '../../protocol/engine.ts'
 import { CountedLine } from './counted-line.ts'
 
@@ -12,7 +12,10 @@ import { CountedLine } from './counted-line.ts'
 export type LineName = 'slots' | 'beams'
 
 interface HeldVersion {
-  readonly lease: ModelLease
+  readonly model: LoadedModel
+  readonly hold: Disposable
+  /** While the worker has requests for it. */
+  use: Disposable | null
   readonly replicas: readonly SharedEngine[]
   readonly lines: Readonly<Record<LineName, CountedLine | null>>
 }
@@ -26,7 +29,9 @@ export class WorkerHolds {
       if (this.#versions.has(version)) continue
       const { slots, beams } = model.queue
       this.#versions.set(version, {
-        lease: model.acquire(),
+        model,
+        hold: model.hold(),
+        use: null,
         replicas: model.engine.replicas?.() ?? [],
         lines: { slots: new CountedLine(slots), beams: beams === null ? null : new CountedLine(beams) },
       })
@@ -56,6 +61,7 @@ export class WorkerHolds {
       'queue.end': (args) => line(args)?.end(Number(args[2]), args[3] as QueuedRequest),
       'engine.busy': (args) => replica(args)?.reportBusy(client(args), args[2] === true),
       'engine.hung': (args) => replica(args)?.reportHung(Number(args[2])),
+      'models.used': ([version, isInUse]) => this.#use(Number(version), isInUse === true),
       'models.released': ([version]) => this.#release(Number(version)),
     }
   }
@@ -67,6 +73,14 @@ export class WorkerHolds {
     held.lines.slots?.clear()
     held.lines.beams?.clear()
     for (const replica of held.replicas) replica.reportBusy(held, false)
-    held.lease[Symbol.dispose]()
+    held.use?.[Symbol.dispose]()
+    held.hold[Symbol.dispose]()
+  }
+
+  #use(version: number, isInUse: boolean): void {
+    const held = this.#versions.get(version)
+    if (held === undefined) return
+    held.use?.[Symbol.dispose]()
+    held.use = isInUse ? held.model.use() : null
   }
 }

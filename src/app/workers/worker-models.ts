@@ -32,8 +32,15 @@ interface OpenVersion {
   readonly engine: OpenedEngine
 }
 
-/** A model may be replaced again while this process waits. */
+/** A model may be replaced or unloaded again while this process waits. */
 const MAX_ASKED = 3
+
+/** A request that waits for a load. */
+interface Waiter {
+  readonly modelId: string | null
+  /** Taken as soon as the table has the model: one without a lease may be unloaded again. */
+  lease: ModelLease | null
+}
 
 const NO_MODELS: ModelsTable = {
   rows: [],
@@ -49,6 +56,7 @@ export class WorkerModels implements Models {
   #table = NO_MODELS
   readonly #versions = new Map<number, OpenVersion>()
   readonly #retiring = new Set<number>()
+  readonly #waiters = new Set<Waiter>()
   /** Held while a table is taken over: they are taken over in their order. */
   readonly #taking = new Mutex()
   readonly #sequences = new SequenceCounts()
@@ -82,6 +90,14 @@ export class WorkerModels implements Models {
 
   async unregister(id: string): Promise<void> {
     await this.#options.channel.call('models.unregister', [id])
+  }
+
+  async load(modelId: string): Promise<void> {
+    await this.#options.channel.call('models.load', [modelId])
+  }
+
+  async unload(modelId: string): Promise<void> {
+    await this.#options.channel.call('models.unload', [modelId])
   }
 
   whenShared(): Promise<void> {
@@ -123,13 +139,36 @@ export class WorkerModels implements Models {
     for (let asked = 0; asked <= MAX_ASKED; asked++) {
       if (this.#table.defaultId === null) throw noModel()
       const row = this.#resolve(modelId)
-      const opened = row.version === null ? undefined : this.#versions.get(row.version)
-      if (opened !== undefined && (asked > 0 || !row.waitsForLoad)) return opened.model.acquire()
-      // Waits for a first load there, or says why there is nothing to wait for. The table is here before the answer.
-      await this.#options.channel.call('models.await', [modelId, place ?? null], signal)
+      const opened = this.#openedOf(row)
+      if (opened !== undefined && (asked > 0 || !row.waitsForLoad)) return opened.acquire()
+      const lease = await this.#waitForLoad(modelId, { signal, place })
+      if (lease !== null) return lease
     }
     const message = 'this process could not take it over.'
     throw new ServiceError('engine_unavailable', { message }, { retryAfterSeconds: 1 })
+  }
+
+  /** Has the supervisor load it, or say why there is nothing to wait for. The table is here before the answer. */
+  async #waitForLoad(
+    modelId: string | null,
+    { signal, place }: { readonly signal: AbortSignal; readonly place: QueuePlace | undefined },
+  ): Promise<ModelLease | null> {
+    const waiter: Waiter = { modelId, lease: null }
+    this.#waiters.add(waiter)
+    try {
+      await this.#options.channel.call('models.await', [modelId, place ?? null], signal)
+      return waiter.lease
+    } catch (error) {
+      waiter.lease?.[Symbol.dispose]()
+      throw error
+    } finally {
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  #openedOf(row: ModelRow | null): LoadedModel | undefined {
+    const version = row?.version ?? null
+    return version === null ? undefined : this.#versions.get(version)?.model
   }
 
   /** Ends what still runs. */
@@ -153,6 +192,10 @@ export class WorkerModels implements Models {
       if (!this.#versions.has(data.version)) this.#versions.set(data.version, await this.#open(data))
     }
     this.#table = table
+    for (const waiter of this.#waiters) {
+      const row = this.#find(waiter.modelId)
+      if (row?.waitsForLoad === false) waiter.lease ??= this.#openedOf(row)?.acquire() ?? null
+    }
     for (const [version, { model }] of this.#versions) {
       if (!serving.has(version)) void this.#retire(version, model)
     }
@@ -164,7 +207,8 @@ export class WorkerModels implements Models {
     const engine = await openEngine(data)
     const queue = workerQueue(channel, { ...data, servedClasses: () => this.#table.servedClasses })
     const deps = { createQueue: () => queue, renderThread, sequences: this.#sequences }
-    return { engine, model: new LoadedModel({ modelId, engine: engine.engine, toolFormat }, deps) }
+    const onUse = (isInUse: boolean) => channel.cast('models.used', [data.version, isInUse])
+    return { engine, model: new LoadedModel({ modelId, engine: engine.engine, toolFormat, onUse }, deps) }
   }
 
   async #retire(version: number, model: LoadedModel): Promise<void> {
@@ -177,6 +221,12 @@ export class WorkerModels implements Models {
   }
 
   #resolve(modelId: string | null): ModelRow {
+    const row = this.#find(modelId)
+    if (row === null) throw modelNotFound(modelId ?? DEFAULT_MODEL_ID)
+    return row
+  }
+
+  #find(modelId: string | null): ModelRow | null {
     const id = modelId ?? DEFAULT_MODEL_ID
     const { rows, defaultId } = this.#table
     const registered = (name: string | undefined): ModelRow | undefined =>
@@ -187,8 +237,7 @@ export class WorkerModels implements Models {
       (id === DEFAULT_MODEL_ID
         ? rows.find(({ record, mayServe }) => mayServe && record.id === defaultId)
         : undefined)
-    if (row === undefined) throw modelNotFound(id)
-    return row
+    return row ?? null
   }
 }
 

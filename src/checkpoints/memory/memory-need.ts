@@ -43,6 +43,12 @@ interface MemoryInUse {
   readonly loadingBytes: number
 }
 
+interface OthersInMemory {
+  readonly servingBytes: number
+  readonly freedBytes: number
+  readonly ignoresLoads: boolean
+}
+
 /** Tokens that a sequence may reach. */
 export function servedSeqLen(configured: number | null, trainedContext: number | null): number {
   return configured ?? Math.min(trainedContext ?? MAX_DEFAULT_SEQ_LEN, MAX_DEFAULT_SEQ_LEN)
@@ -173,6 +179,12 @@ export class MemoryFit {
 
   inUse(servingBytes: number): MemoryInUse {
     return { availableBytes: this.#readAvailableBytes(), servingBytes, loadingBytes: this.#loadingBytes }
+  }
+
+  /** Whether a model would have room if others gave some back; `ignoresLoads` where what loads now gives back its own, too. */
+  fits(need: MemoryNeed, { servingBytes, freedBytes, ignoresLoads }: OthersInMemory): boolean {
+    const { availableBytes, loadingBytes } = this.inUse(servingBytes)
+    return neededBytes(need) + servingBytes + (ignoresLoads ? 0 : loadingBytes) <= availableBytes + freedBytes
   }
 
   /**

@@ -47,7 +47,7 @@ export interface CachedQuantizationOptions {
   readonly dataDir: string
   readonly quantize: (work: QuantizeWork) => Promise<void>
   /** Called before the work starts, and for what the cache holds. @throws StartError when it does not fit */
-  readonly checkMemory?: (size: QuantizationSize) => void
+  readonly checkMemory?: (size: QuantizationSize) => Promise<void> | void
   /** Called when the cache holds a damaged file of it. */
   readonly onDamaged?: (path: string) => void
   readonly onProgress?: (fraction: number) => void
@@ -112,7 +112,7 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
     make: async (outputPath) => {
       const newBytes = estimateBytes(format, model)
       await requireRoom({ work: 'Quantizing', folder: dirname(outputPath), neededBytes: newBytes })
-      checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
+      await checkMemory?.({ sourceBytes: model.sizeBytes, newBytes })
       await requireIntact(model.path, signal)
       await quantize({ model, format, outputPath, onProgress, signal })
     },
@@ -121,6 +121,6 @@ export async function cachedQuantization(options: CachedQuantizationOptions): Pr
   })
   const quantized = await openGgufModel(path)
   const summary = summarizeQuantization(model, quantized)
-  if (!isNew) checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
+  if (!isNew) await checkMemory?.({ sourceBytes: 0, newBytes: summary.sizeBytes })
   return { model: quantized, format, ...summary }
 }

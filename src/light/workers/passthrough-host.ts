@@ -31,6 +31,8 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     quantization: 'none',
     policy: { fallback: null, access: null },
     baseId: null,
+    isPinned: false,
+    lastUsedUnixSeconds: null,
   }
   const get = (modelId: string | null): ModelRecord => {
     if (modelId === null || modelId === MODEL_ID) return record

@@ -143,6 +143,7 @@ describe('GET /openapi.json', () => {
       ['get', '/v1/admin/audit', 'listAuditRecords', 'adminKey'],
       ['post', '/v1/admin/models/check', 'checkModel', 'adminKey'],
       ['post', '/v1/admin/models', 'registerModel', 'adminKey'],
+      ['post', '/v1/admin/models/{id}/{action}', 'loadOrUnloadModel', 'adminKey'],
       ['delete', '/v1/admin/models/{id}', 'unregisterModel', 'adminKey'],
       ['get', '/v1/admin/bans', 'listBans', 'adminKey'],
       ['delete', '/v1/admin/bans/{address}', 'liftBan', 'adminKey'],

@@ -33,7 +33,12 @@ describe('GET /v1/admin/status', () => {
           },
           ...{ running: 0, waiting: 0, kv_tokens_used: null, kv_tokens_total: null, memory_bytes: null },
           ...{ replicas: null, replicas_ready: null, engine_deaths: 0 },
-          ...{ prompt_tokens: 2, completion_tokens: 2, tokens_per_second: null },
+          ...{
+            prompt_tokens: 2,
+            completion_tokens: 2,
+            tokens_per_second: null,
+            last_used: expect.any(Number),
+          },
         },
       ],
       queue: { free: 0, pro: 0, enterprise: 0 },

@@ -43,6 +43,7 @@ function createAdminApp(openEngine: OpenEngine) {
     logLines,
     register: (payload: object, query = '') =>
       call({ method: 'POST', url: MODELS + query, headers, payload }),
+    act: (id: string, action: string) => call({ method: 'POST', url: `${MODELS}/${id}/${action}`, headers }),
     unregister: (id: string) => call({ method: 'DELETE', url: `${MODELS}/${id}`, headers }),
     listIds: async () =>
       (await call('/v1/models')).json<{ data: { id: string }[] }>().data.map(({ id }) => id),
@@ -99,6 +100,8 @@ describe('POST /v1/admin/models', () => {
       capabilities: ['generate', 'chat'],
       state: 'loading',
       load_progress: 0.5,
+      pinned: false,
+      last_used: null,
       failure: null,
     })
     load.finish()
@@ -376,5 +379,70 @@ describe('the admin API of models', () => {
       const answer = await app.inject({ method, url, headers, payload })
       expect(answer.statusCode).toBe(401)
     }
+  })
+})
+
+describe('POST /v1/admin/models/{id}/unload and /load', () => {
+  it('closes the engine of a model and opens another; the model stays in the list', async () => {
+    const { register, act, call, listIds } = createAdminApp(succeed)
+    await register({ id: 'org/m', checkpoint: 'm', pinned: true })
+
+    const unloaded = await act('org/m', 'unload')
+
+    expect([unloaded.statusCode, unloaded.json()]).toMatchObject([
+      200,
+      { id: 'org/m', meta: { state: 'unloaded', load_progress: 0, pinned: true, engine: 'llama.cpp' } },
+    ])
+    expect([await listIds(), (await call('/v1/ready')).statusCode]).toEqual([['org/m'], 200])
+    expect((await call('/v1/health')).json()).toMatchObject({ models_loaded: 0 })
+    expect((await act('default', 'load')).json()).toMatchObject({ id: 'org/m', meta: { state: 'ready' } })
+  })
+
+  it('is loaded by a request, with the answer of any other', async () => {
+    const { register, call } = createAdminApp(succeed)
+    const registered = await register({ id: 'm', checkpoint: 'm', load: 'request' })
+    expect(registered.json()).toMatchObject({ meta: { state: 'unloaded', last_used: null } })
+
+    const answer = await call({ method: 'POST', url: '/v1/generate', payload: { prompt: 'x' } })
+
+    expect(answer.statusCode).toBe(200)
+    expect((await call('/v1/models/m')).json()).toMatchObject({
+      meta: { state: 'ready', last_used: expect.any(Number) },
+    })
+  })
+
+  it('says what is wrong with the model or the path', async () => {
+    let isDamaged = false
+    const openEngine: OpenEngine = (...load) => (isDamaged ? fail : succeed)(...load)
+    const { register, act } = createAdminApp(openEngine)
+    await register({ id: 'm', checkpoint: 'm' })
+    const upstream = { id: 'r', engine: 'openai', endpoints: ['http://127.0.0.1:1/v1'] }
+    await register(upstream)
+    await act('m', 'unload')
+    isDamaged = true
+
+    const answers = [
+      await act('m', 'load'),
+      await act('x', 'load'),
+      await act('r', 'unload'),
+      await act('m', 'go'),
+    ]
+
+    expect(answers.map(({ statusCode, headers }) => [statusCode, headers['x-error-code']])).toEqual([
+      [400, 'model_not_loadable'],
+      [404, 'model_not_found'],
+      [400, 'unsupported_value'],
+      [400, 'invalid_request'],
+    ])
+    expect(answers[0]?.json().detail).toContain("'x.gguf' is damaged.")
+  })
+
+  it.each([
+    [{ load: 'never' }, 'load must be one of start, request, but was "never".'],
+    [{ pinned: 'yes' }, 'pinned must be true or false, but was "yes".'],
+  ])('are prepared by fields that are checked: %j', async (fields, detail) => {
+    const { register } = createAdminApp(succeed)
+    const answer = await register({ id: 'm', checkpoint: 'm', ...fields })
+    expect([answer.statusCode, answer.json().detail]).toEqual([400, detail])
   })
 })

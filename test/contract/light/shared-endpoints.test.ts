@@ -24,6 +24,8 @@ const PASSTHROUGH_MODEL = {
     capabilities: ['generate', 'chat'],
     state: 'ready',
     load_progress: 1,
+    pinned: false,
+    last_used: null,
     failure: null,
     note: 'The passthrough model: no checkpoint was given, so each prompt is continued with itself.',
   },
@@ -82,6 +84,8 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         capabilities: ['generate', 'chat'],
         state: 'ready',
         load_progress: 1,
+        pinned: false,
+        last_used: null,
         failure: null,
       })
     })

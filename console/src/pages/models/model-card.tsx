@@ -7,6 +7,7 @@ import { Meter } from '../../ui/parts.tsx'
 const STATE_CLASSES = {
   ready: 'tag good',
   loading: 'tag warn',
+  unloaded: 'tag',
   draining: 'tag warn',
   failed: 'tag bad',
 } as const
@@ -36,7 +37,7 @@ export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCa
         <span class={STATE_CLASSES[state]}>{state}</span>
       </div>
       {failure !== null && <div class="note bad">{failure}</div>}
-      {progress < 1 && state !== 'failed' && (
+      {progress < 1 && state !== 'failed' && state !== 'unloaded' && (
         <Meter label="Loading" used={progress} max={1} text={`${Math.round(progress * 100)} %`} />
       )}
       {meta.gpu !== undefined && <p class="small">{describeGpu(meta.gpu)}</p>}

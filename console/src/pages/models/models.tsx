@@ -86,7 +86,7 @@ const POLL_MS = 1500
 /** Until each model is what it is going to be: the live figures may be away, and do not show one that is gone. */
 function usePolling({ value, reload }: Loaded<readonly Model[]>): void {
   const isSettled =
-    value === null || value.every(({ meta: { state } }) => state === 'ready' || state === 'failed')
+    value === null || value.every(({ meta: { state } }) => ['ready', 'unloaded', 'failed'].includes(state))
   useEffect(() => {
     if (isSettled) return
     const timer = setInterval(reload, POLL_MS)

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { INTERFACE_VERSION } from '../../../core/interface-version.ts'
 import { TIERS } from '../../../core/tiers.ts'
-import { BYTES_PER_MB, type ModelRecord, toGpuObject } from '../../../models/model-record.ts'
+import { BYTES_PER_MB, MODEL_STATES, type ModelRecord, toGpuObject } from '../../../models/model-record.ts'
 import { type MetricSample, parseMetrics } from '../../../telemetry/metric-samples.ts'
 import type { AppDeps } from '../../deps.ts'
 import { gpu } from '../../schemas/models.ts'
@@ -20,8 +20,9 @@ const count = () => z.number()
 const modelStatus = z
   .object({
     id: z.string(),
-    state: z.enum(['loading', 'ready', 'draining', 'failed']),
+    state: z.enum(MODEL_STATES),
     load_progress: z.number(),
+    last_used: z.int().nullable().describe('Unix seconds; null before the first request.'),
     failure: z.string().nullable(),
     size_mb: z.number().nullable(),
     slots: z
@@ -231,6 +232,7 @@ function toModelStatus(record: ModelRecord) {
   return {
     ...{ id, state, failure, load_progress: loadFraction, engine_deaths: engineDeaths },
     gpu: record.info?.placement === undefined ? null : toGpuObject(record.info.placement),
+    last_used: record.lastUsedUnixSeconds,
     size_mb: sizeBytes !== undefined && Number.isFinite(sizeBytes) ? sizeBytes / BYTES_PER_MB : null,
     replicas: replicas?.all ?? null,
     replicas_ready: replicas?.ready ?? null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
-import type { QueuePlace } from '../protocol/engine.ts'
+import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
+import type { QueuePlace } from '../../protocol/engine.ts'
 import { QueueLimit } from './queue-limit.ts'
 import { QueueLine } from './queue-line.ts'
 

@@ -4,9 +4,9 @@
  * load. The engines behind it queue whatever comes. Pure bookkeeping.
  * Invariant: what waits is the sum over the lines.
  */
-import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { QueuePlace } from '../protocol/engine.ts'
+import { OPERATOR_ACCOUNT_ID } from '../../core/credential.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { QueuePlace } from '../../protocol/engine.ts'
 
 /** Part of the queue that is kept for each tier above, where it has callers. */
 const RESERVE_PER_TIER = 1 / 4

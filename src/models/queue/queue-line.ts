@@ -2,7 +2,7 @@
  * Sequences that share what they run in: slots, of which each takes one, or seats, of which a search takes one a beam. Counts
  * those that find nothing free, for the queue limit of all lines.
  */
-import type { QueuePlace } from '../protocol/engine.ts'
+import type { QueuePlace } from '../../protocol/engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 
 /** What the sequences of one request have in common. */

@@ -2,8 +2,8 @@
  * The waiting queue as one engine sees it: its lines, and the tiers that it must keep slots for. Who owns the counts may be in
  * another process, which then has the counts of all of them.
  */
-import type { Answer } from '../core/shared-state.ts'
-import type { Engine } from '../protocol/engine.ts'
+import type { Answer } from '../../core/shared-state.ts'
+import type { Engine } from '../../protocol/engine.ts'
 import type { QueueLimit } from './queue-limit.ts'
 import { QueueLine, type QueuedRequest } from './queue-line.ts'
 

@@ -1,12 +1,12 @@
 // @ts-check
 /**
  * One measurement of `compute.mjs`, in a process of its own, because pinning a thread outlives its pool. Prints tokens/s of
- * the prompt, and for each number of sequences tokens/s, the cores that the process kept busy and its resident memory, as one line of JSON.
+ * the prompt, and for each number of sequences tokens/s, the cores that the process kept busy, its CPU time and its resident memory, as one line of JSON.
  * Usage: node bench/loops/compute-loop.mjs MODEL.gguf SEQUENCES PROMPT_TOKENS DEPTH SECONDS SETTINGS
  */
 import os from 'node:os'
 import { Batch } from '../../dist/engines/llamacpp/batch.js'
-import { bind } from '../../dist/engines/llamacpp/ffi/bindings.js'
+import { allocateBytes, bind, freeBytes } from '../../dist/engines/llamacpp/ffi/bindings.js'
 import { loadLibraries } from '../../dist/engines/llamacpp/ffi/libraries.js'
 import { koffi } from '../../dist/engines/koffi.js'
 import { STRUCTS } from '../../dist/engines/llamacpp/ffi/structs.js'
@@ -36,9 +36,11 @@ const settings = {
   flash: 'auto',
   ubatch: String(STEP_TOKENS),
   repack: 'on',
+  layout: 'streams',
   ...Object.fromEntries(words.split(',').map((word) => word.split('='))),
 }
 const threads = Number(settings.threads)
+const isUnified = settings.layout === 'unified'
 const batchThreads = Number(settings['batch-threads'] ?? threads)
 
 const libraries = loadLibraries('off')
@@ -85,7 +87,7 @@ function open(sequences) {
   const slotTokens = Math.ceil(Math.max(promptTokens, depth + MAX_STEPS + 1) / 256) * 256
   const context = api.contextInit(model, {
     ...api.contextDefaultParams(),
-    n_ctx: slotTokens * sequences,
+    n_ctx: isUnified ? Number(settings.cells ?? slotTokens * sequences) : slotTokens * sequences,
     n_batch: STEP_TOKENS,
     n_ubatch: Number(settings.ubatch),
     n_seq_max: sequences,
@@ -96,7 +98,7 @@ function open(sequences) {
     type_v: GGML_TYPES[settings.kv] ?? 1,
     flash_attn_type: FLASH_TYPES[settings.flash] ?? -1,
     no_perf: true,
-    kv_unified: false,
+    kv_unified: isUnified,
   })
   if (context === null) return fail('cannot make a context')
   api.attachThreadpool(context, pool, pool)
@@ -119,6 +121,17 @@ function prefill(context, count) {
   return (count * 1000) / (performance.now() - startedMs)
 }
 
+/** Each slot gets what the first one holds, in cells of its own. @param {bigint} context @param {number} sequences */
+function copyToAll(context, sequences) {
+  const bytes = api.stateSeqSize(context, 0, 0)
+  const copy = allocateBytes(bytes)
+  api.stateSeqGet(context, copy, bytes, 0, 0)
+  for (let slot = 1; slot < sequences; slot++) {
+    if (api.stateSeqSet(context, copy, bytes, slot, 0) !== bytes) throw new Error('no room for a copy')
+  }
+  freeBytes(copy)
+}
+
 /** @param {number} sequences @param {boolean} withPrompt */
 function measure(sequences, withPrompt) {
   const context = open(sequences)
@@ -127,8 +140,8 @@ function measure(sequences, withPrompt) {
   prefill(context, 32)
   api.memorySeqRm(memory, 0, 0, -1)
   const promptRate = prefill(context, withPrompt ? promptTokens : depth)
-  for (let slot = 1; slot < sequences; slot++) api.memorySeqCp(memory, 0, slot, -1, -1)
-  for (let slot = 0; slot < sequences; slot++) api.memorySeqRm(memory, slot, depth, -1)
+  api.memorySeqRm(memory, 0, depth, -1)
+  copyToAll(context, sequences)
   const runs = Array.from({ length: sequences }, (_, slotId) => ({
     slotId,
     tokenIds: tokens.subarray(slotId, slotId + 1),
@@ -168,6 +181,7 @@ for (const [index, sequences] of sequencesWord.split(',').map(Number).entries())
   if (index === 0) figures.prompt = promptRate
   figures[`of ${sequences}`] = rate
   figures[`cores of ${sequences}`] = cores
+  figures[`CPU ms a token of ${sequences}`] = (cores * 1000) / rate
   figures[`MB of ${sequences}`] = megabytes
 }
 process.stdout.write(`${JSON.stringify(figures)}\n`)

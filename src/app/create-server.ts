@@ -7,6 +7,7 @@ import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
+import { describeKvCache } from '../core/text/kv-cache-text.ts'
 import { availableCores } from '../engines/llamacpp/cpu-cores.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -224,6 +225,13 @@ function logServing(
   const { info } = record
   const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
   const numbers = { parameters, quantization, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
-  const device = describeDevice(info)
-  log.info({ address, model: id, engine, architecture, ...numbers, ...device }, 'serving')
+  const others = { ...describeDevice(info), ...kvCacheOf(info) }
+  log.info({ address, model: id, engine, architecture, ...numbers, ...others }, 'serving')
+}
+
+function kvCacheOf({ kvCacheTokens, sharesKvCache = false, maxBatchSize, maxSeqLen }: ModelInfo) {
+  if (kvCacheTokens === undefined || maxSeqLen === null) return {}
+  return {
+    kvCache: describeKvCache({ tokens: kvCacheTokens, isShared: sharesKvCache, maxBatchSize, maxSeqLen }),
+  }
 }

@@ -23,12 +23,12 @@ export async function openLightCheckpoint(
   { maxQueue, onError, clock, signal }: CheckpointContext & { readonly clock: SleepingClock },
 ): Promise<OpenedModel> {
   const config = completeConfig({ ...given, maxQueue })
-  const { modelConfig, tokenizer, quantization, maxSeqLen, maxBatchSize } = config
+  const { modelConfig, tokenizer, quantization, maxSeqLen, kvCacheTokens, maxBatchSize } = config
   const log = createErrorLog(onError)
   const id = config.modelId ?? checkpointName(given.checkpoint)
   const checkpoint = await localCheckpoint(given.checkpoint, { signal })
   const source = { checkpoint, modelConfig, tokenizer, quantization }
-  const outline = await outlineCheckpoint(source, { maxSeqLen, signal })
+  const outline = await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens, signal })
   const openLocal = createCheckpointOpener({ config, log })
   const registry = new ModelRegistry({
     openEngine: async (modelId, opened, hooks) => {

@@ -103,7 +103,7 @@ interface ReplicaWork extends ReplicaHooks {
 
 function startReplica(
   config: ServerConfig,
-  { model, overrides, prefixCacheBytes, deviceBudgets }: PreparedCheckpoint,
+  { model, overrides, kvCacheTokens, prefixCacheBytes, deviceBudgets }: PreparedCheckpoint,
   { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers } = config
@@ -118,6 +118,7 @@ function startReplica(
           modelPath: model.path,
           maxBatchSize,
           maxSeqLen,
+          kvCacheTokens,
           threads,
           gpu,
           gpuLayers,

@@ -131,7 +131,7 @@ function toSecret(text: string | null | undefined): SecretText | null {
 /** @throws StartError for the first model that cannot be served. */
 export async function outlineAll(
   models: readonly StartModel[],
-  { maxSeqLen, models: listed }: ServerConfig,
+  { maxSeqLen, kvCacheTokens, models: listed }: ServerConfig,
 ): Promise<readonly OutlinedModel[]> {
   const outlined: OutlinedModel[] = []
   for (const given of models) {
@@ -141,7 +141,7 @@ export async function outlineAll(
     }
     const { id, source } = given
     try {
-      outlined.push({ ...given, outline: await outlineCheckpoint(source, { maxSeqLen }) })
+      outlined.push({ ...given, outline: await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens }) })
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)
       if (!isListed || !(error instanceof StartError)) throw error

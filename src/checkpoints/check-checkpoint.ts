@@ -9,15 +9,23 @@ import { bundledOr } from './bundled-model.ts'
 import type { planInWorker } from './conversion/conversion-thread.ts'
 import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
 import { checkpointName, isHubReference } from './hub/hub-reference.ts'
+import { describeKvCache } from '../core/text/kv-cache-text.ts'
 import { onHost } from './memory/host-need.ts'
+import { kvRoomOf } from './memory/kv-room.ts'
 import { scaleLayers } from './memory/layer-sizes.ts'
-import { findMemoryProblem, type MemoryNeed, memoryNeed, neededBytes } from './memory/memory-need.ts'
+import {
+  findMemoryProblem,
+  fittingKvTokens,
+  type MemoryNeed,
+  memoryNeed,
+  neededBytes,
+} from './memory/memory-need.ts'
 import { offloadNeed, type OffloadPlan, planOffload, shareDevices } from './memory/offload-plan.ts'
 import { checkFullPrecision, estimateBytes, quantFormat } from './quantization/quantization-plan.ts'
 
 export interface CheckOptions extends Pick<
   RunnerOptions,
-  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'gpuLayers'
+  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'kvCacheTokens' | 'gpuLayers'
 > {
   /** GPUs that may hold layers. */
   readonly devices: readonly ComputeDevice[]
@@ -39,14 +47,18 @@ export async function checkCheckpoint(
   const { availableBytes, servingBytes } = options
   const { headers, downloadBytes } = await readHeaders(source, options)
   const outline = outlineOf(headers, options)
-  const whole = { ...memoryNeed(outline, options), ...weightsNeed(source, headers) }
+  const inUse = { availableBytes, servingBytes, loadingBytes: 0 }
+  // Where a GPU may hold a part of it, that part is divided anew and not made smaller.
+  const isFitted = source.quantization === 'none' && options.devices.length === 0
+  const kvCacheTokens = fittingKvTokens(outline, options, isFitted ? inUse : null)
+  const whole = { ...memoryNeed(outline, { ...options, kvCacheTokens }), ...weightsNeed(source, headers) }
+  const room = outline.embedding === undefined ? kvRoomOf({ ...options, ...outline, kvCacheTokens }) : null
   const layers = scaleLayers(outline.layers, whole.weightBytes)
   const plan = planOffload(offloadNeed({ ...outline, layers }, whole), {
     devices: shareDevices(options.devices, options.replicas),
     wanted: options.gpuLayers,
   })
   const need = onHost(whole, plan)
-  const inUse = { availableBytes, servingBytes, loadingBytes: 0 }
   return {
     architecture: outline.architecture,
     parameters: outline.parameters,
@@ -55,6 +67,9 @@ export async function checkCheckpoint(
     downloadBytes,
     maxSeqLen: outline.maxSeqLen,
     kvCacheBytes: whole.kvCacheBytes,
+    kvCacheTokens: room?.tokens ?? null,
+    kvCache:
+      room && describeKvCache({ ...options, ...outline, ...room, isShared: room.sharedTokens !== null }),
     neededBytes: neededBytes(need),
     availableBytes: Math.max(0, availableBytes - servingBytes),
     placement: options.devices.length === 0 ? null : toPlacement(plan, options.devices),

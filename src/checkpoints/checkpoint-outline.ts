@@ -13,8 +13,9 @@ import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
 import { checkFullPrecision } from './quantization/quantization-plan.ts'
+import { servedSeqLen } from './memory/kv-room.ts'
 import { type LayerSizes, layerSizes } from './memory/layer-sizes.ts'
-import { embeddedSeqLen, servedSeqLen } from './memory/memory-need.ts'
+import { embeddedSeqLen } from './memory/memory-need.ts'
 import { findCheckpointFiles, type HfFiles, type CheckpointPaths } from './checkpoint-files.ts'
 
 export interface CheckpointOutline extends ModelOutline {
@@ -57,6 +58,8 @@ type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantiza
 interface OutlineOptions {
   /** As configured. */
   readonly maxSeqLen: number | null
+  /** As configured. @default none */
+  readonly kvCacheTokens?: number | null
   readonly signal?: AbortSignal | undefined
   /** How the conversion of a checkpoint is planned. @default in a worker thread */
   readonly plan?: typeof planInWorker
@@ -83,7 +86,7 @@ export function readCheckpointHeaders(
 
 export function outlineOf(
   headers: CheckpointHeaders,
-  { maxSeqLen }: Pick<OutlineOptions, 'maxSeqLen'>,
+  options: Pick<OutlineOptions, 'maxSeqLen' | 'kvCacheTokens'>,
 ): CheckpointOutline {
   const { architecture, metadata, tensors } = headers
   const tokens = metadata.get('tokenizer.ggml.tokens')
@@ -94,7 +97,10 @@ export function outlineOf(
     parameters: tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0),
     sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     quantization: fileType(headers),
-    maxSeqLen: (embedding === null ? servedSeqLen : embeddedSeqLen)(maxSeqLen, contextLength),
+    maxSeqLen:
+      embedding === null
+        ? servedSeqLen(options, contextLength)
+        : embeddedSeqLen(options.maxSeqLen, contextLength),
     vocabSize: tokens?.type === 'array' ? tokens.items.length : 0,
     engine: 'llama.cpp',
     ...(embedding !== null && { embedding }),

@@ -14,7 +14,13 @@ import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
 import { onHost } from './memory/host-need.ts'
 import { scaleLayers } from './memory/layer-sizes.ts'
-import { type MemoryFit, type MemoryNeed, memoryNeed, prefixCacheBytes } from './memory/memory-need.ts'
+import {
+  fittingKvTokens,
+  type MemoryFit,
+  type MemoryNeed,
+  memoryNeed,
+  prefixCacheBytes,
+} from './memory/memory-need.ts'
 import { offloadNeed, planOffload, shareDevices } from './memory/offload-plan.ts'
 import { type ResolvedModel, resolveModelFile } from './model-file.ts'
 import { ProgressSplitter } from './progress-splitter.ts'
@@ -32,7 +38,7 @@ const CONVERSION_SHARE = 0.5
 
 export interface PrepareOptions extends Pick<
   RunnerOptions,
-  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'gpu' | 'gpuLayers'
+  'maxSeqLen' | 'maxBatchSize' | 'kvCacheType' | 'kvCacheTokens' | 'gpu' | 'gpuLayers'
 > {
   /** The GPUs that may hold layers. */
   readonly findGpus: (options: Pick<RunnerOptions, 'gpu' | 'gpuLayers'>) => Promise<readonly ComputeDevice[]>
@@ -72,6 +78,8 @@ export interface PreparedCheckpoint extends Disposable {
   readonly overrides: readonly MetadataOverride[]
   /** Null where nothing was to be quantized. */
   readonly quantized: QuantizationSummary | null
+  /** As configured, or fewer than by default where memory is short; null for the default. */
+  readonly kvCacheTokens: number | null
   /** Host memory for conversations that lose their slot, of all replicas. */
   readonly prefixCacheBytes: number
   /** What each replica may take of a GPU's memory, by its name. */
@@ -93,8 +101,12 @@ export async function prepareCheckpoint(
   const local = { ...work, source: { ...source, checkpoint } }
   const [outline, gpus] = await Promise.all([readOutline(options, local), options.findGpus(options)])
   const devices = shareDevices(gpus, options.replicas)
+  // How large quantized weights become is not known yet; what a GPU holds is divided anew and not made smaller.
+  const isFitted = source.quantization === 'none' && devices.length === 0
+  const inUse = isFitted ? options.memory.inUse(servingBytes(work)) : null
+  const kvCacheTokens = fittingKvTokens(outline, options, inUse)
   const needOf = (weightBytes: number) => {
-    const need = { ...memoryNeed(outline, options), weightBytes }
+    const need = { ...memoryNeed(outline, { ...options, kvCacheTokens }), weightBytes }
     const layers = scaleLayers(outline.layers, weightBytes)
     const plan = planOffload(offloadNeed({ ...outline, layers }, need), {
       devices,
@@ -124,7 +136,8 @@ export async function prepareCheckpoint(
     })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
     const deviceBudgets = Object.fromEntries(devices.map(({ name, freeBytes }) => [name, freeBytes]))
-    return { ...prepared, prefixCacheBytes: cacheBytes, deviceBudgets, [Symbol.dispose]: release }
+    const room = { kvCacheTokens, prefixCacheBytes: cacheBytes, deviceBudgets }
+    return { ...prepared, ...room, [Symbol.dispose]: release }
   } catch (error) {
     release()
     throw error
@@ -136,10 +149,12 @@ function servingBytes({ loaded }: PrepareWork): number {
 }
 
 async function readOutline(
-  { maxSeqLen }: PrepareOptions,
+  { maxSeqLen, kvCacheTokens = null }: PrepareOptions,
   { source, outline: known, onOutline, signal }: PrepareWork,
 ): Promise<CheckpointOutline> {
-  const outline = isCheckpointOutline(known) ? known : await outlineCheckpoint(source, { maxSeqLen, signal })
+  const outline = isCheckpointOutline(known)
+    ? known
+    : await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens, signal })
   onOutline(outline)
   return outline
 }

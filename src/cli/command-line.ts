@@ -51,6 +51,7 @@ export const LIGHT_OPTIONS = [
   'quantization',
   'maxBatchSize',
   'maxSeqLen',
+  'kvCacheTokens',
   'kvCacheType',
   'prefixCacheMb',
   'maxQueue',

@@ -201,8 +201,15 @@ const TABLE = {
     maxSeqLen: {
       kind: wholeNumber({ min: 1, max: 16_777_216 }),
       default: null,
-      defaultText: "the model's own, at most 4096",
+      defaultText: "the model's own, at most kv-cache-tokens, or 4096 without them",
       help: 'tokens a sequence may reach',
+    },
+    kvCacheTokens: {
+      kind: wholeNumber({ min: 256, max: 268_435_456 }),
+      default: null,
+      defaultText:
+        '4096 for each of max-batch-size, one whole sequence at least, fewer where memory is short',
+      help: 'tokens of the KV cache, of all running sequences together; rounded up to a multiple of 256',
     },
     defaultMaxTokens: {
       kind: wordOr('context', wholeNumber({ min: 1, max: 8192 })),

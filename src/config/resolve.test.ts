@@ -98,6 +98,7 @@ const CASES: {
   ],
   maxBatchSize: ['16', 16, '-1', NUMBER('from 1 to 256', '-1')],
   maxSeqLen: ['2048', 2048, '2k', NUMBER('from 1 to 16777216', '2k')],
+  kvCacheTokens: ['65536', 65_536, '255', NUMBER('from 256 to 268435456', '255')],
   defaultMaxTokens: [
     'context',
     'context',

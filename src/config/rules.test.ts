@@ -62,6 +62,14 @@ describe('rules between options', () => {
     expect(completeConfig(config)).toEqual(config)
   })
 
+  it('wants a KV cache that holds a whole sequence', () => {
+    expect(check({ kvCacheTokens: 4096, maxSeqLen: 8192 })).toThrow(
+      '<kvCacheTokens> must be at least <maxSeqLen> (8192), but was 4096.',
+    )
+    expect(check({ kvCacheTokens: 8192, maxSeqLen: 8192 })).not.toThrow()
+    expect(check({ kvCacheTokens: 4096 })).not.toThrow()
+  })
+
   it.each(['modelConfig', 'tokenizer', 'modelId'] as const)('wants a checkpoint with %s', (name) => {
     expect(check({ [name]: 'x' })).toThrow(`<${name}> describes a checkpoint, but <checkpoint> is not given.`)
     expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()

@@ -66,6 +66,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (config.gpu !== 'off' || config.gpuLayers === null || config.gpuLayers === 0) return null
     return `${label('gpuLayers')} must be 0 when ${label('gpu')} is 'off', but was ${config.gpuLayers}.`
   },
+  kvCacheHoldsASequence: ({ kvCacheTokens, maxSeqLen }, label) => {
+    if (kvCacheTokens === null || maxSeqLen === null || kvCacheTokens >= maxSeqLen) return null
+    return `${label('kvCacheTokens')} must be at least ${label('maxSeqLen')} (${maxSeqLen}), but was ${kvCacheTokens}.`
+  },
   tlsFilesGoTogether: (config, label) => {
     if ((config.tlsCertfile === null) === (config.tlsKeyfile === null)) return null
     const [given, missing] =

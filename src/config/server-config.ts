@@ -136,8 +136,17 @@ export interface ConfigOptions {
   readonly models?: readonly ConfiguredModel[]
   /** Sequences in one running batch. Must be a whole number from 1 to 256. @default 8 */
   readonly maxBatchSize?: number
-  /** Tokens a sequence may reach. Must be a whole number from 1 to 16777216. @default the model's own, at most 4096 */
+  /**
+   * Tokens a sequence may reach. Must be a whole number from 1 to 16777216.
+   * @default the model's own, at most kv-cache-tokens, or 4096 without them
+   */
   readonly maxSeqLen?: number | null
+  /**
+   * Tokens of the KV cache, of all running sequences together; rounded up to a multiple of 256. Must be a whole number
+   * from 256 to 268435456.
+   * @default 4096 for each of max-batch-size, one whole sequence at least, fewer where memory is short
+   */
+  readonly kvCacheTokens?: number | null
   /**
    * Tokens a chat may generate that names no number; context: as many as its tier and the context allow. Must be
    * context or a whole number from 1 to 8192.

@@ -15,6 +15,7 @@ const FAILED: ModelRecord = {
   replicas: { all: 2, ready: 1 },
   engineDeaths: 0,
   prefixCacheBytes: 0,
+  preemptions: 0,
   quantization: 'none',
   policy: OPEN_POLICY,
   baseId: null,

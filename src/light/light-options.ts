@@ -18,8 +18,10 @@ export interface LightModelOptions {
   readonly quantization?: Quantization | undefined
   /** @default 8 */
   readonly maxBatchSize?: number | undefined
-  /** @default the model's own, at most 4096 */
+  /** @default the model's own, at most `kvCacheTokens`, or 4096 without them */
   readonly maxSeqLen?: number | null | undefined
+  /** @default 4096 for each of `maxBatchSize`, one whole sequence at least, fewer where memory is short */
+  readonly kvCacheTokens?: number | null | undefined
   /** @default 'f16' */
   readonly kvCacheType?: 'f16' | 'q8_0' | undefined
   /** @default 'auto' */
@@ -93,6 +95,7 @@ const MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof LightModelOptions>([
   'quantization',
   'maxBatchSize',
   'maxSeqLen',
+  'kvCacheTokens',
   'kvCacheType',
   'prefixCacheMb',
   'threads',

@@ -41,6 +41,8 @@ export interface ModelRecord {
   readonly engineDeaths: number
   /** What conversations without a slot hold in the host memory of its engines. */
   readonly prefixCacheBytes: number
+  /** How often a sequence has lost its slot to others, in the engines that serve now. */
+  readonly preemptions: number
   /** What the weights that serve were quantized to from their source. */
   readonly quantization: Quantization
   readonly policy: ModelPolicy
@@ -66,6 +68,7 @@ export function toRecord(entry: ModelEntry): ModelRecord {
     replicas: entry.current?.engine.status().replicas ?? null,
     engineDeaths: entry.current?.engine.status().deaths ?? 0,
     prefixCacheBytes: entry.current?.engine.status().prefixCacheBytes ?? 0,
+    preemptions: entry.current?.engine.status().preemptions ?? 0,
     quantization: entry.source?.kind === 'local' ? entry.source.quantization : 'none',
     policy: entry.policy,
     baseId: entry.baseId,
@@ -129,6 +132,7 @@ function failureOf(entry: ModelEntry): string | null {
  */
 export function toModelObject(record: ModelRecord) {
   const { outline, quantization, failure, replicas, baseId } = record
+  const kvCacheTokens = record.info?.kvCacheTokens
   return {
     id: record.id,
     object: 'model' as const,
@@ -142,6 +146,7 @@ export function toModelObject(record: ModelRecord) {
       // llama.cpp has no fp8 and sees the blocks it is stored in.
       quantization: quantization === 'fp8' ? quantization : (outline?.quantization ?? null),
       max_seq_len: outline?.maxSeqLen ?? null,
+      ...(kvCacheTokens !== undefined && { kv_cache_tokens: kvCacheTokens }),
       vocab_size: knownOrNull(outline?.vocabSize),
       engine: outline?.engine ?? null,
       capabilities: capabilitiesOf(outline),

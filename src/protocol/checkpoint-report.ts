@@ -13,8 +13,12 @@ export interface CheckpointReport {
   readonly downloadBytes: number
   /** Tokens that a sequence may reach. */
   readonly maxSeqLen: number
-  /** Of all slots of one replica. */
+  /** Of one replica. */
   readonly kvCacheBytes: number
+  /** Tokens that it holds, of one replica; null for an embedding model, which keeps none. */
+  readonly kvCacheTokens: number | null
+  /** The same with how sequences share it, as a text; null for an embedding model. */
+  readonly kvCache: string | null
   /** Of the machine's own memory, for all replicas while they are loaded. */
   readonly neededBytes: number
   /** Beside the models that serve. */

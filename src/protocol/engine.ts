@@ -290,6 +290,8 @@ export interface ModelInfo {
   readonly maxBatchSize: number
   /** Tokens that its KV cache has room for, in all slots; absent where it has none of its own. */
   readonly kvCacheTokens?: number
+  /** Whether all slots share them; otherwise each has room for a sequence of its own. @default false */
+  readonly sharesKvCache?: boolean
   /** Most beams a search may have; absent where the model has no beam search. */
   readonly maxBeams?: number
   /** Set for a model that makes vectors of texts, and generates none. */
@@ -338,6 +340,8 @@ export type EngineStatus = (
   readonly deaths?: number
   /** What conversations without a slot hold in host memory; absent where that is nothing. */
   readonly prefixCacheBytes?: number
+  /** How often a sequence has lost its slot to others since its process started; absent where none has. */
+  readonly preemptions?: number
 }
 
 export interface ReplicaCount {

@@ -22,6 +22,8 @@ export interface SlotStart {
   readonly slotId: number
   /** The whole prompt, cached tokens included: the repetition penalty looks at all of it. */
   readonly promptTokenIds: Int32Array
+  /** The text so far of a sequence that lost its slot and goes on: tokens that were sampled for it before. @default none */
+  readonly newTokenIds?: Int32Array
   readonly sampling: Sampling
   /** Tokens that may not end the text yet are not to be sampled. @default none */
   readonly endRules?: EndRules
@@ -36,6 +38,16 @@ export interface SlotStart {
   /** Another slot to copy those cached tokens from first; null when they are the slot's own. */
   readonly copyFromSlotId: number | null
   /** Comes before the slot is cut. @default none */
+  readonly host?: HostMoves
+  /** Comes before everything else of this start, to make room for it. @default none */
+  readonly cuts?: readonly SlotCut[]
+}
+
+/** A slot that nothing runs in is cut to its first tokens, so that others find room in a KV cache that all share. */
+export interface SlotCut {
+  readonly slotId: number
+  readonly tokens: number
+  /** Comes before; restores nothing. @default none */
   readonly host?: HostMoves
 }
 
@@ -68,8 +80,10 @@ export interface SeatRun extends TokenRun {
   readonly seat: number
 }
 
-/** One step, whole: starts are applied in order before the runs are computed together. */
+/** One step, whole: cuts come first, then starts are applied in order, then the runs are computed together. */
 export interface StepPlan {
+  /** @default none */
+  readonly cuts?: readonly SlotCut[]
   readonly starts: readonly SlotStart[]
   readonly runs: readonly SlotRun[]
   /** What the beams compute in the same step, after the runs; absent where none run. */
@@ -280,6 +294,8 @@ export interface ModelRunner extends Runner {
   readonly canContinueSlots?: boolean
   /** Whether such a beginning can also be copied from another slot. */
   readonly canCopySlots: boolean
+  /** Tokens of one KV cache that all slots share, so that a copy between them takes none; null where each has its own. @default null */
+  readonly sharedTokens?: number | null
   /** Null where nothing is kept outside the slots. @default null */
   readonly hostRoom?: HostRoom | null
   /**

@@ -8,8 +8,10 @@ export interface RunnerOptions {
   readonly modelPath: string
   /** Slots: sequences that run at once. */
   readonly maxBatchSize: number
-  /** Tokens a sequence may reach; null takes the model's own, at most 4096. */
+  /** Tokens a sequence may reach; null takes the model's own, at most `kvCacheTokens`, or 4096 without them. */
   readonly maxSeqLen: number | null
+  /** Tokens of the KV cache, of all slots together. @default 4096 for each slot, or one whole sequence where that is more */
+  readonly kvCacheTokens?: number | null
   /** Threads that compute; null takes the machine's cores. */
   readonly threads: number | null
   readonly gpu: 'auto' | 'off'

@@ -48,6 +48,7 @@ export class ContinuousBatchScheduler {
       canReusePrefixes: true,
       canContinueSlots: false,
       canCopySlots: false,
+      sharedTokens: null,
       hostRoom: null,
       prefixCacheScope: 'shared',
       maxDraftTokens: 0,
@@ -93,6 +94,11 @@ export class ContinuousBatchScheduler {
   /** What is held of sequences that have ended, the most recently used first; not between `plan` and `update`. */
   held(): readonly HeldPrefix[] {
     return this.#batch.held()
+  }
+
+  /** How often a sequence has lost its slot to others. */
+  get preemptions(): number {
+    return this.#batch.preemptions
   }
 
   get hasWork(): boolean {
@@ -218,9 +224,12 @@ export class ContinuousBatchScheduler {
   }
 }
 
-function checkOptions({ maxBatchSize, maxSeqLen, schedulePolicy }: SchedulerOptions): void {
+function checkOptions(options: SchedulerOptions): void {
+  const { maxBatchSize, maxSeqLen, schedulePolicy, sharedTokens = null } = options
   checkCount('maxBatchSize', maxBatchSize)
   if (maxSeqLen !== null) checkCount('maxSeqLen', maxSeqLen)
+  if (sharedTokens !== null && (maxSeqLen === null || sharedTokens < maxSeqLen))
+    throw new RangeError(`sharedTokens must be at least maxSeqLen (${maxSeqLen}), but was ${sharedTokens}`)
   if (!SCHEDULE_POLICIES.includes(schedulePolicy)) {
     throw new RangeError(
       `schedulePolicy must be one of ${SCHEDULE_POLICIES.join(', ')}, but was '${schedulePolicy}'`,

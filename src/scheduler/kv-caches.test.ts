@@ -15,6 +15,8 @@ const SLOTS = 4
 const BEAM_ROOM = { seats: 8, tokens: 700, reserve: { seats: 8, tokens: 320 } }
 /** Two or three of the conversations below. */
 const HOST_ROOM = { maxBytes: 900, copyBytes: (tokens: number) => 40 + tokens, windowTokens: null }
+/** Little more than one sequence needs. */
+const SHARED_TOKENS = 340
 const CLASSES = [0, 1, 2]
 
 const operation = fc.oneof(
@@ -23,9 +25,9 @@ const operation = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('add' as const),
-      numBeams: fc.integer({ min: 1, max: 8 }),
-      promptTokens: fc.integer({ min: 1, max: 300 }),
-      maxNewTokens: fc.integer({ min: 1, max: 40 }),
+      numBeams: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 8 })),
+      promptTokens: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 300 })),
+      maxNewTokens: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 250 })),
       from: fc.nat(2),
       isSeeded: fc.boolean(),
       hasStop: fc.boolean(),
@@ -42,14 +44,25 @@ const operation = fc.oneof(
   },
 )
 
+/** Together they need far more than a shared cache has. */
+const PREEMPTING = Array.from({ length: SLOTS }, () => ({
+  kind: 'add' as const,
+  ...{ numBeams: 1, promptTokens: 40, maxNewTokens: 250, from: 0, adapter: 0 },
+  ...{ isSeeded: false, hasStop: false, account: 0 },
+}))
+
 describe('the KV caches', () => {
   it.each([
     ...SCHEDULE_POLICIES.map((policy) => ['can be cut', policy] as const),
     ['cannot be cut', 'fcfs'],
+    ...SCHEDULE_POLICIES.map((policy) => ['are shared', policy] as const),
+    ['are shared and cannot be cut', 'fcfs'],
   ] as const)(
     'that %s hold what the plans say under %s, with aborts at any moment',
     (kind, schedulePolicy) => {
-      const canCut = kind === 'can be cut'
+      const canCut = !kind.endsWith('cannot be cut')
+      const sharedTokens = kind.startsWith('are shared') ? SHARED_TOKENS : null
+      let preemptions = 0
       fc.assert(
         fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
           let eosAtRank = -1
@@ -58,6 +71,7 @@ describe('the KV caches', () => {
             slots: SLOTS,
             beamRoom: BEAM_ROOM,
             hostRoom: HOST_ROOM,
+            sharedTokens,
             canCut,
             nextToken: (rank) => (rank === eosAtRank ? EOS : (drawn++ * 7 + rank) % EOS),
           })
@@ -70,6 +84,7 @@ describe('the KV caches', () => {
             ...{ canReusePrefixes: canCut, canCopySlots: canCut, canContinueSlots: true },
             maxDraftTokens: 15,
             beamRoom: BEAM_ROOM,
+            sharedTokens,
             hostRoom: HOST_ROOM,
             isEndOfGeneration: (tokenId) => tokenId === EOS,
             tokenBytes: (tokenId) => Buffer.from(String.fromCodePoint(97 + tokenId)),
@@ -123,9 +138,11 @@ describe('the KV caches', () => {
           for (let i = 0; scheduler.hasWork && i < 10_000; i++) step()
           expect(scheduler.hasWork).toBe(false)
           expect([...ends.values()].every((count) => count === 1)).toBe(true)
+          preemptions += scheduler.preemptions
         }),
-        { numRuns: lengthOf({ test: 50, soak: 3000 }) },
+        { numRuns: lengthOf({ test: 50, soak: 3000 }), examples: [[PREEMPTING]] },
       )
+      expect(preemptions > 0).toBe(sharedTokens !== null)
     },
   )
 

@@ -1,6 +1,6 @@
 /**
- * The running batch: sequences that run in slots, and those that wait for one. Every slot owns its room in the KV cache,
- * so nothing is ever preempted. Owned by the scheduler, of whose plans and updates this is the part without beams.
+ * The running batch: sequences that run in slots, and those that wait for one. Where all slots share one KV cache, a sequence
+ * may lose its slot to others and waits again. Owned by the scheduler, of whose plans and updates this is the part without beams.
  * Invariant: `checkIntegrity()` after every call.
  */
 import { InvariantError } from '../core/errors.ts'
@@ -8,6 +8,7 @@ import {
   type HeldPrefix,
   NO_TOKEN,
   type SampledLogprob,
+  type SlotCut,
   type SlotStart,
   type StepOutput,
   type StepPlan,
@@ -16,6 +17,7 @@ import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts
 import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
 import { checkRule, type Sequence } from './sequence.ts'
+import { type FittingStart, SharedRoom } from './slots/shared-room.ts'
 import { planSlotRuns, type PlannedRun } from './slots/slot-runs.ts'
 import { MIN_SHARED_TOKENS, sharedPrefix, SlotTable, type Slot, type SlotChoice } from './slots/slot-table.ts'
 import { StepCosts } from './step-costs.ts'
@@ -31,23 +33,28 @@ export class RunningBatch {
   readonly #options: PartOptions
   readonly #waiting: WaitingQueue
   readonly #slots: SlotTable
+  readonly #room: SharedRoom
   readonly #reserve: SlotReserve
   readonly #costs = new StepCosts()
   /** The longest-running first. */
   #running: Sequence[] = []
   #planned: readonly PlannedRun[] = []
+  #preemptions = 0
   readonly #drafting: DraftOptions
 
   constructor(options: PartOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots, schedulePolicy: policy, clock } = options
-    const { canContinueSlots, hostRoom, prefixCacheScope: scope } = options
+    const { canContinueSlots, sharedTokens, hostRoom, prefixCacheScope: scope } = options
+    const cache = { canReusePrefixes, canContinueSlots, canCopySlots, sharedTokens }
     this.#options = options
     this.#waiting = new WaitingQueue({ policy, maxSeqLen: options.maxSeqLen })
     this.#reserve = new SlotReserve({ slots, clock })
-    this.#slots = new SlotTable({ slots, canReusePrefixes, canContinueSlots, canCopySlots, hostRoom, scope })
+    this.#slots = new SlotTable({ slots, ...cache, hostRoom, scope })
+    this.#room = new SharedRoom({ slots: this.#slots, sharedTokens, hasTiers: policy === 'priority' })
     this.#drafting = {
       maxDraftTokens: canReusePrefixes ? options.maxDraftTokens : 0,
       maxSeqLen: options.maxSeqLen,
+      freeTokens: () => this.#room.draftTokens(this.#running),
       computedTokenIds: (sequence) => this.#slotOf(sequence).cachedTokenIds,
     }
   }
@@ -68,6 +75,11 @@ export class RunningBatch {
     return this.#slots.held()
   }
 
+  /** How often a sequence has lost its slot to others. */
+  get preemptions(): number {
+    return this.#preemptions
+  }
+
   add(sequence: Sequence): void {
     this.#waiting.add(sequence)
     this.#reserve.setClasses(sequence.place.servedClasses ?? [])
@@ -77,15 +89,35 @@ export class RunningBatch {
   remove(sequence: Sequence): void {
     if (sequence.status === 'waiting') this.#waiting.remove(sequence)
     else if (sequence.status === 'running') {
-      this.#slots.release(this.#slotOf(sequence))
-      this.#running = this.#running.filter((other) => other !== sequence)
-      this.#reserve.end(sequence.place.priorityClass)
-      this.#waiting.settle(sequence, sequence.usedTokens)
+      this.#leaveSlot(sequence)
+      this.#waiting.settle(sequence, sequence.takeUsedTokens())
     }
   }
 
-  plan(): Pick<StepPlan, 'starts' | 'runs'> {
+  #leaveSlot(sequence: Sequence): void {
+    this.#slots.release(this.#slotOf(sequence))
+    this.#running = this.#running.filter((other) => other !== sequence)
+    this.#reserve.end(sequence.place.priorityClass)
+  }
+
+  /** Back to the queue, with its text so far: what its slot holds is the next that is cut. */
+  #preempt(sequence: Sequence): void {
+    const { cachedTokenIds } = this.#slotOf(sequence)
+    this.#leaveSlot(sequence)
+    sequence.preempt(cachedTokenIds)
+    this.#waiting.settle(sequence, sequence.takeUsedTokens())
+    this.#waiting.add(sequence)
+    this.#preemptions++
+  }
+
+  plan(): Pick<StepPlan, 'cuts' | 'starts' | 'runs'> {
+    const grown = this.#room.grow(
+      () => this.#running,
+      (sequence) => this.#preempt(sequence),
+    )
     const starts = this.#fillSlots()
+    const cuts: readonly SlotCut[] =
+      this.#running.length === 0 ? [] : [...this.#slots.takeUncounted(), ...grown]
     const planned = planSlotRuns(this.#running, {
       stepTokens: this.#options.stepTokenBudget,
       promptTokensBesideDecodes: this.#costs.promptTokensBesideDecodes(),
@@ -93,7 +125,7 @@ export class RunningBatch {
       prefersHigherTiers: this.#options.prefersHigherTiers(),
     })
     this.#planned = addDraft(planned, this.#drafting)
-    return { starts, runs: this.#planned.map(({ run }) => run) }
+    return { ...(cuts.length > 0 && { cuts }), starts, runs: this.#planned.map(({ run }) => run) }
   }
 
   /** Applies what the runner computed for the last plan. */
@@ -146,6 +178,7 @@ export class RunningBatch {
     }
     const runTokens = this.#planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
     checkRule(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
+    checkRule(runTokens <= this.#slots.freeTokens, 'what a plan computes finds room in the cache')
     for (const { sequence, run } of this.#planned) {
       const { draftTokens = 0 } = run
       if (draftTokens === 0) continue
@@ -189,10 +222,13 @@ export class RunningBatch {
       if (copy === 'reading' || this.#mustWait(sequence, choice, starts)) {
         passedOver.add(sequence)
         held.push(sequence)
-      } else {
-        this.#waiting.take(sequence)
-        starts.push(this.#start(sequence, choice))
+        continue
       }
+      const admission = this.#room.admit(sequence, choice, this.#running)
+      // Those behind it wait too, or they would take the room that it waits for.
+      if (admission === null) break
+      this.#waiting.take(sequence)
+      starts.push(this.#start(sequence, admission))
     }
     return starts
   }
@@ -200,18 +236,33 @@ export class RunningBatch {
   #mustWait(sequence: Sequence, choice: SlotChoice, starts: readonly SlotStart[]): boolean {
     const { slot, copyFrom, restore, isSaved } = choice
     const movedTokens = (isSaved ? slot.cachedTokenIds.length : 0) + (restore?.cachedTokenIds.length ?? 0)
-    const isMove = copyFrom !== null || movedTokens >= LEAST_COPIED_TOKENS
+    const isMove = (copyFrom !== null && !this.#sharesCells) || movedTokens >= LEAST_COPIED_TOKENS
     return (isMove && !this.#mayMove(sequence, choice, starts)) || this.#awaitsPrefix(sequence, choice)
   }
 
   /** A copy delays the running streams, so a second one is made only in a step that also computes the rest of its prompt. */
-  #mayMove({ promptTokens }: Sequence, { cachedTokens }: SlotChoice, starts: readonly SlotStart[]): boolean {
+  #mayMove(
+    { prefillTokenIds }: Sequence,
+    { cachedTokens }: SlotChoice,
+    starts: readonly SlotStart[],
+  ): boolean {
     const isStreaming = this.#running.some(({ isPrefilling }) => !isPrefilling)
-    const copies = starts.filter(isCopy)
+    const copies = starts.filter((start) => this.#isMove(start))
     if (!isStreaming || copies.length === 0) return true
     const ownTokens = copies.reduce((sum, copy) => sum + copy.promptTokenIds.length - copy.cachedTokens, 0)
     const room = this.#costs.promptTokensBesideDecodes() - ownTokens
-    return copies.length < MAX_COPIES_BESIDE_DECODES && promptTokens - cachedTokens <= room
+    return copies.length < MAX_COPIES_BESIDE_DECODES && prefillTokenIds.length - cachedTokens <= room
+  }
+
+  #isMove({ copyFromSlotId, host, cachedTokens }: SlotStart): boolean {
+    const restoredTokens = host !== undefined && host.restore !== null ? cachedTokens : 0
+    const isCopy = copyFromSlotId !== null && !this.#sharesCells
+    return isCopy || (host?.save?.tokens ?? 0) + restoredTokens >= LEAST_COPIED_TOKENS
+  }
+
+  /** Whether a copy between slots moves nothing. */
+  get #sharesCells(): boolean {
+    return this.#options.sharedTokens !== null
   }
 
   /** Whether a running prompt will soon have computed more of this prompt's beginning than any slot holds now. */
@@ -220,27 +271,31 @@ export class RunningBatch {
     const hasTiers = schedulePolicy === 'priority'
     if (!canCopySlots || sequence.needsFixedChunks) return false
     // A prompt of its own tier or a higher one is computed before it in any case, so waiting makes no prompt later.
-    return this.#running.some(({ isPrefilling, promptTokenIds, place, owner }) => {
+    return this.#running.some(({ isPrefilling, prefillTokenIds, place, owner }) => {
       if (!this.#slots.isOpenTo(sequence.owner, owner)) return false
       if (!isPrefilling || (hasTiers && place.priorityClass < sequence.place.priorityClass)) return false
-      return sharedPrefix(sequence.promptTokenIds, promptTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
+      return sharedPrefix(sequence.prefillTokenIds, prefillTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
     })
   }
 
-  #start(sequence: Sequence, choice: SlotChoice): SlotStart {
+  #start(sequence: Sequence, { choice, cuts }: FittingStart): SlotStart {
     const { slot, cachedTokens, copyFrom } = choice
+    const { preemptions, promptTokens, prefillTokenIds } = sequence
     const host = this.#slots.take(choice, sequence)
     sequence.status = 'running'
     sequence.slotId = slot.slotId
     sequence.computedTokens = cachedTokens
-    sequence.cachedTokens = cachedTokens
-    sequence.restoredTokens = choice.restore === null ? 0 : cachedTokens
     this.#running.push(sequence)
     this.#reserve.begin(sequence.place.priorityClass)
-    this.#options.emit(sequence.startEvent(this.#options.clock.nowMs()))
+    if (preemptions === 0) {
+      sequence.cachedTokens = cachedTokens
+      sequence.restoredTokens = choice.restore === null ? 0 : cachedTokens
+      this.#options.emit(sequence.startEvent(this.#options.clock.nowMs()))
+    }
     return {
       slotId: slot.slotId,
       promptTokenIds: sequence.promptTokenIds,
+      ...(prefillTokenIds.length > promptTokens && { newTokenIds: prefillTokenIds.subarray(promptTokens) }),
       sampling: sequence.sampling,
       ...(sequence.endRules !== null && { endRules: sequence.endRules }),
       ...(sequence.topLogprobs !== null && { topLogprobs: sequence.topLogprobs }),
@@ -249,6 +304,7 @@ export class RunningBatch {
       cachedTokens,
       copyFromSlotId: copyFrom?.slotId ?? null,
       ...(host !== null && { host }),
+      ...(cuts.length > 0 && { cuts }),
     }
   }
 
@@ -319,9 +375,4 @@ export class RunningBatch {
 
 function classOf({ place }: Sequence): number {
   return place.priorityClass
-}
-
-function isCopy({ copyFromSlotId, host, cachedTokens }: SlotStart): boolean {
-  const restoredTokens = host !== undefined && host.restore !== null ? cachedTokens : 0
-  return copyFromSlotId !== null || (host?.save?.tokens ?? 0) + restoredTokens >= LEAST_COPIED_TOKENS
 }

@@ -20,6 +20,8 @@ export interface SchedulerOptions {
   readonly canContinueSlots?: boolean
   /** Whether a prefix can be copied between slots. @default false */
   readonly canCopySlots?: boolean
+  /** Tokens of one KV cache that all slots share, at least `maxSeqLen`; null where each has its own. @default null */
+  readonly sharedTokens?: number | null
   /** Host memory for what leaves the slots; needs a KV cache that can be cut. @default null, which keeps none */
   readonly hostRoom?: HostRoom | null
   /** Whose prompts may use what others left in the cache. @default 'shared' */
@@ -43,6 +45,16 @@ export interface PartOptions extends Required<Omit<SchedulerOptions, 'beamRoom'>
   /** Called for each sequence that is done; the scheduler answers with `remove`. */
   readonly onEnd: (sequence: Sequence, finishReason: FinishReason) => void
 }
+
+/** What the KV cache of an engine has come to. */
+export interface CacheState {
+  /** What finished sequences hold in host memory. */
+  readonly hostBytes: number
+  /** How often a sequence has lost its slot to others. */
+  readonly preemptions: number
+}
+
+export const NO_CACHE_STATE: CacheState = { hostBytes: 0, preemptions: 0 }
 
 export interface SequenceSize {
   readonly promptTokens: number

@@ -2,7 +2,8 @@
  * One continuation: a prompt, the tokens made so far, and where it stands.
  *
  *   waiting ──slot──▶ running ──▶ finished
- *      └──────────abort / end──────────┘
+ *      │ ◀──preempted──┘              │
+ *      └──────────abort / end─────────┘
  *
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
@@ -80,17 +81,24 @@ export class Sequence {
   /** Null where none were asked for. */
   readonly logprobs: TextLogprobs | null
   status: SequenceStatus = 'waiting'
+  /** What is computed before the next token can be sampled: the prompt, and behind it the text of one that was preempted. */
+  prefillTokenIds: Int32Array
+  /** How often it has lost its slot. */
+  preemptions = 0
+  /** Those of its tokens that were settled with the queue when it lost its slot. */
+  settledTokens = 0
   /** Set while running. */
   slotId: number | null = null
   newTokens = 0
+  /** The last one of its text; null while what comes before the next one is not computed. */
   lastTokenId: number | null = null
   /** The stop string that has ended it. */
   stopString: string | null = null
   /** Tokens whose KV cache is in the slot. */
   computedTokens = 0
-  /** Those of them that were there when it started. */
+  /** Those of the prompt that were there when it started first. */
   cachedTokens = 0
-  /** Those of them that came from host memory. */
+  /** Those of these that came from host memory. */
   restoredTokens = 0
   /** Null before there was room for a first draft. */
   drafter: Drafter | null = null
@@ -98,6 +106,7 @@ export class Sequence {
   constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
     this.sequenceId = request.reqId
     this.promptTokenIds = request.ids instanceof Int32Array ? request.ids : Int32Array.from(request.ids)
+    this.prefillTokenIds = this.promptTokenIds
     this.maxNewTokens = request.maxNewTokens
     this.sampling = request.sampling ?? GREEDY
     this.place = request.place ?? DEFAULT_PLACE
@@ -127,14 +136,37 @@ export class Sequence {
     return this.promptTokens + this.newTokens
   }
 
-  /** Tokens computed or sampled since it started. */
+  /** Tokens computed or sampled since it started; what is computed again after a preemption does not count. */
   get usedTokens(): number {
-    const sampled = this.newTokens > 0 ? 1 : 0
-    return this.computedTokens - this.cachedTokens + sampled
+    const prompt = this.newTokens > 0 ? this.promptTokens : this.computedTokens
+    return Math.max(0, prompt - this.cachedTokens) + this.newTokens
   }
 
   get isPrefilling(): boolean {
-    return this.newTokens === 0
+    return this.lastTokenId === null
+  }
+
+  /** Tokens that it computes before the next one can be sampled. */
+  get missingTokens(): number {
+    return this.isPrefilling ? this.prefillTokenIds.length - this.computedTokens : 1
+  }
+
+  /** Back to the queue: its text so far comes behind its prompt. @param computedTokenIds what its slot holds */
+  preempt(computedTokenIds: readonly number[]): void {
+    if (this.lastTokenId !== null)
+      this.prefillTokenIds = Int32Array.from([...computedTokenIds, this.lastTokenId])
+    this.status = 'waiting'
+    this.slotId = null
+    this.lastTokenId = null
+    this.computedTokens = 0
+    this.preemptions++
+  }
+
+  /** Tokens used since this was asked last, for the queue's account. */
+  takeUsedTokens(): number {
+    const used = this.usedTokens - this.settledTokens
+    this.settledTokens += used
+    return used
   }
 
   /** A seeded sequence repeats itself only if its prompt is always cut at the same places (decisions, section 4). */

@@ -23,6 +23,7 @@ interface ModelState {
   readonly state: string
   readonly engineDeaths: number
   readonly prefixCacheBytes: number
+  readonly preemptions: number
   readonly info: { readonly engine: string; readonly maxBatchSize: number } | null
 }
 
@@ -205,6 +206,17 @@ function engineMetrics(models: ModelStates): readonly ModelMetric[] {
       collect() {
         this.reset()
         for (const { id, engineDeaths } of models.list()) this.inc({ model: id }, engineDeaths)
+      },
+    }),
+    new Counter({
+      name: 'sluice_preemptions_total',
+      help: 'Sequences that lost their slot because the KV cache was full, and went on later; from 0 again when an engine is started again.',
+      labelNames: MODEL,
+      registers: [],
+      collect() {
+        this.reset()
+        for (const { id, info, preemptions } of models.list())
+          if (info !== null && info.engine !== 'openai') this.inc({ model: id }, preemptions)
       },
     }),
     new Counter({

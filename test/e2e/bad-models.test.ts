@@ -124,7 +124,7 @@ describe('a checkpoint that cannot be served', () => {
   it('says which memory is missing when the context does not fit', async () => {
     const server = spawnServer([
       ...['--checkpoint', DEMO_MODEL, '--log-level', 'silent'],
-      ...['--max-batch-size', '256', '--max-seq-len', '1048576'],
+      ...['--max-batch-size', '256', '--max-seq-len', '1048576', '--kv-cache-tokens', '268435456'],
     ])
     expect(await server.ended).toEqual({ code: 1, signal: null })
     expect(server.stderr.join('\n')).toMatch(/memory/)

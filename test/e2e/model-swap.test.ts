@@ -185,14 +185,15 @@ describe('registering with wait=false', () => {
 describe('a model that does not fit into memory', () => {
   it('is refused with the numbers, and what serves goes on', async () => {
     const { first } = writeModels()
-    const server = await startServer(['--max-batch-size', '256', '--max-seq-len', '16777216'])
+    const size = ['--max-batch-size', '256', '--max-seq-len', '16777216', '--kv-cache-tokens', '268435456']
+    const server = await startServer(size)
 
     const answer = await register(server, { id: 'm', checkpoint: first })
 
     expect(answer.status).toBe(400)
     const { detail } = (await answer.json()) as { detail: string }
     expect(detail).toMatch(
-      /^Model 'm' was not registered: 'm' needs \d+ MB of memory \(1 MB weights, \d+ MB KV cache\), but \d+ MB is available: lower max_batch_size or max_seq_len\.$/,
+      /^Model 'm' was not registered: 'm' needs \d+ MB of memory \(1 MB weights, \d+ MB KV cache\), but \d+ MB is available: lower kv_cache_tokens or max_seq_len\.$/,
     )
     expect((await listModels(server)).map(({ id }) => id)).toEqual(['default'])
     expect(await stream(server, { prompt: 'ab' })).toMatchObject({ text: 'ab', error: null })

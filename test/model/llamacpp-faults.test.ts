@@ -85,8 +85,8 @@ describe('opening a model that cannot be served says why in one sentence', () =>
   })
 
   it('when the KV cache does not fit into memory', async () => {
-    expect(await openError(good, { maxBatchSize: 256, maxSeqLen: 2 ** 22 })).toMatch(
-      /needs \d+ MB of memory \(1 MB weights, \d+ MB KV cache\), but \d+ MB is available: lower max_batch_size or max_seq_len\.$/,
+    expect(await openError(good, { maxBatchSize: 256, maxSeqLen: 2 ** 22, kvCacheTokens: 2 ** 28 })).toMatch(
+      /needs \d+ MB of memory \(1 MB weights, \d+ MB KV cache\), but \d+ MB is available: lower kv_cache_tokens or max_seq_len\.$/,
     )
   })
 })

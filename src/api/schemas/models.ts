@@ -72,6 +72,10 @@ export const model = z
       size_mb: z.number().nullable().describe('Size of the weights in MB (10^6 bytes).'),
       quantization: z.string().nullable(),
       max_seq_len: z.number().nullable().describe('Tokens a sequence may reach; null is no limit.'),
+      kv_cache_tokens: z
+        .int()
+        .optional()
+        .describe('Tokens that all running sequences may hold together; absent where that is not known.'),
       vocab_size: z.number().nullable(),
       engine: z.string().nullable(),
       capabilities: z.array(z.enum(CAPABILITIES)).nullable().describe('What it can be asked for.'),
@@ -202,7 +206,11 @@ export const checkedModel = z
       .describe('Of the weights as they would be served; an estimate where they are to be quantized.'),
     download_bytes: z.number().describe('What is not on this server yet.'),
     max_seq_len: z.number().describe('Tokens that a sequence may reach.'),
-    kv_cache_bytes: z.number().describe('Of all slots of one replica.'),
+    kv_cache_bytes: z.number().describe('Of one replica.'),
+    kv_cache_tokens: z
+      .int()
+      .nullable()
+      .describe('Tokens that it holds, of all running sequences together; null for an embedding model.'),
     needed_bytes: z
       .number()
       .describe(
@@ -226,6 +234,7 @@ export function toCheckedModel(report: CheckpointReport): z.output<typeof checke
     download_bytes: report.downloadBytes,
     max_seq_len: report.maxSeqLen,
     kv_cache_bytes: report.kvCacheBytes,
+    kv_cache_tokens: report.kvCacheTokens,
     needed_bytes: report.neededBytes,
     available_bytes: report.availableBytes,
     gpu: report.placement === null ? null : toGpuObject(report.placement),

@@ -14,6 +14,7 @@ export type EngineOptions = Pick<
   | 'quantization'
   | 'maxSeqLen'
   | 'maxBatchSize'
+  | 'kvCacheTokens'
   | 'kvCacheType'
   | 'replicas'
   | 'prefixCacheMb'
@@ -72,8 +73,10 @@ export async function checkModel(config: EngineOptions): Promise<Finding> {
   const download =
     report.downloadBytes === 0 ? '' : ` ${formatBytes(report.downloadBytes)} will be downloaded.`
   const size = `${report.architecture}, ${report.quantization}, needs ${formatBytes(report.neededBytes)}`
+  const { kvCache } = report
+  const cache = kvCache === null ? '' : ` KV cache: ${kvCache}.`
   const fits = ` of the ${formatBytes(availableBytes)} that are free`
-  return ok(subject, `${checkpoint}: ${size}${fits}.${describeLayers(report)}${download}`)
+  return ok(subject, `${checkpoint}: ${size}${fits}.${cache}${describeLayers(report)}${download}`)
 }
 
 /** None where llama.cpp cannot be loaded, which is a finding of its own. */

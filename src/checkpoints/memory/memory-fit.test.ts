@@ -14,7 +14,7 @@ describe('MemoryFit', () => {
 
   it('refuses the rest with its numbers, rounded so that they say why', () => {
     expect(() => fit(3 * GB - 1).reserve('m', need, 0)).toThrow(
-      "'m' needs 3000 MB of memory (2000 MB weights, 1000 MB KV cache), but 2999 MB is available: lower max_batch_size or max_seq_len.",
+      "'m' needs 3000 MB of memory (2000 MB weights, 1000 MB KV cache), but 2999 MB is available: lower kv_cache_tokens or max_seq_len.",
     )
   })
 
@@ -31,7 +31,7 @@ describe('MemoryFit', () => {
     expect(() => fit(8 * GB - 1).reserve('m', quantize, GB)).toThrow(
       "'m' needs 7000 MB of memory (4000 MB source, 2000 MB new weights, 1000 MB KV cache), " +
         'beside 1000 MB for the models that serve, but 7999 MB is available: ' +
-        'lower max_batch_size or max_seq_len, or quantize the checkpoint beforehand (sluice quantize).',
+        'lower kv_cache_tokens or max_seq_len, or quantize the checkpoint beforehand (sluice quantize).',
     )
   })
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   checkMemory,
+  fittingKvTokens,
   kvCacheBytes,
   memoryNeed,
   neededBytes,
   prefixCacheBytes,
-  servedSeqLen,
-  slotTokens,
 } from './memory-need.ts'
 
 describe('kvCacheBytes', () => {
@@ -14,19 +13,6 @@ describe('kvCacheBytes', () => {
     expect(kvCacheBytes(320, 'f16')).toBe(640)
     expect(kvCacheBytes(320, 'f32')).toBe(1280)
     expect(kvCacheBytes(320, 'q8_0')).toBe(340)
-  })
-})
-
-describe('slotTokens', () => {
-  it('is the next multiple of 256', () => {
-    expect([1, 256, 257, 4096].map(slotTokens)).toEqual([256, 256, 512, 4096])
-  })
-})
-
-describe('servedSeqLen', () => {
-  it('is what is configured, else the trained context up to 4096', () => {
-    expect(servedSeqLen(9000, 2048)).toBe(9000)
-    expect([2048, 9000, null].map((trained) => servedSeqLen(null, trained))).toEqual([2048, 4096, 4096])
   })
 })
 
@@ -63,6 +49,35 @@ describe('memoryNeed', () => {
   })
 })
 
+describe('fittingKvTokens', () => {
+  const shape = { sizeBytes: 1e9, maxSeqLen: 4096, kvElementsPerToken: 50_000 }
+  const options = { maxBatchSize: 8, kvCacheType: 'f16', replicas: 1 } as const
+  // 8 slots of 4096 tokens of 100 kB take 3.28 GB beside the weights.
+  const fit = (availableBytes: number, changes = {}) => {
+    const inUse = { availableBytes, servingBytes: 0, loadingBytes: 0 }
+    return fittingKvTokens({ ...shape, ...changes }, options, inUse)
+  }
+
+  it('is the default where that fits', () => {
+    expect(fit(4.28e9)).toBeNull()
+  })
+
+  it('is what fits where the default does not, with some memory left', () => {
+    expect(fit(4.2e9)).toBe(26_624)
+    expect(fit(2e9)).toBe(4608)
+  })
+
+  it('is the default, which is refused then, where not even one sequence fits', () => {
+    expect(fit(1.9e9)).toBeNull()
+    expect(fit(4e9, { maxSeqLen: 32_768 })).toBeNull()
+  })
+
+  it('is what is configured, whether it fits or not', () => {
+    const inUse = { availableBytes: 0, servingBytes: 0, loadingBytes: 0 }
+    expect(fittingKvTokens(shape, { ...options, kvCacheTokens: 9999 }, inUse)).toBe(9999)
+  })
+})
+
 describe('prefixCacheBytes', () => {
   const need = { weightBytes: 1e9, kvCacheBytes: 1e9, replicas: 1, sourceBytes: 0 }
   const inUse = { availableBytes: 6e9, servingBytes: 1e9, loadingBytes: 1e9 }
@@ -91,7 +106,7 @@ describe('checkMemory', () => {
   it('names what is needed, what is there, and what to lower', () => {
     expect(() => checkMemory('m.gguf', need(3e9, 2.5e9), inUse)).toThrow(
       "'m.gguf' needs 5500 MB of memory (3000 MB weights, 2500 MB KV cache), " +
-        'but 4000 MB is available: lower max_batch_size or max_seq_len.',
+        'but 4000 MB is available: lower kv_cache_tokens or max_seq_len.',
     )
   })
 
@@ -99,7 +114,7 @@ describe('checkMemory', () => {
     const withCache = { ...need(1e9, 1e9), replicas: 2, prefixCacheBytes: 500e6 }
     expect(() => checkMemory('m.gguf', withCache, inUse)).toThrow(
       "'m.gguf' needs 4500 MB of memory (1000 MB weights, 1000 MB KV cache for each of 2 replicas, 500 MB prefix cache), " +
-        'but 4000 MB is available: lower prefix_cache_mb, max_batch_size or max_seq_len.',
+        'but 4000 MB is available: lower prefix_cache_mb, kv_cache_tokens or max_seq_len.',
     )
   })
 

@@ -1,22 +1,21 @@
 /**
- * How much memory a model needs: its weights, and KV cache for every slot. The server checks it before anything is loaded
+ * How much memory a model needs: its weights and KV cache. The server checks it before anything is loaded
  * or quantized, by the headers (`MemoryFit`); the engine process checks again when it knows the model. Linux grants memory
  * that does not exist and kills the process later, so what does not fit is refused before it is allocated.
  */
 import { StartError } from '../../core/errors.ts'
 import type { EmbeddingInfo } from '../../protocol/engine.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
+import { CELLS_UNIT, kvRoomOf, MAX_DEFAULT_SEQ_LEN, slotTokens } from './kv-room.ts'
 
-/** Tokens of a sequence where neither the operator nor a shorter context sets another bound. */
-const MAX_DEFAULT_SEQ_LEN = 4096
 /** Tokens that a step computes at once, where one text has no more. */
 export const MAX_STEP_TOKENS = 512
-/** llama.cpp allocates a multiple of this many tokens for each sequence. */
-const SEQUENCE_TOKENS_UNIT = 256
 /** Numbers that Q8_0 packs together, with one scale. */
 export const BLOCK_ELEMENTS = 32
 const BLOCK_BYTES: Readonly<Record<RunnerOptions['kvCacheType'], number>> = { f16: 64, q8_0: 34, f32: 128 }
 const BYTES_PER_MB = 1_000_000
+/** A KV cache that is made smaller for want of memory leaves so much to everything else. */
+const LEFT_FREE_BYTES = 512 * 1024 * 1024
 /** Of the memory that a model leaves free, for conversations that lose their slot, where no size is configured. */
 const PREFIX_CACHE_SHARE = 1 / 4
 const MAX_PREFIX_CACHE_BYTES = 2000 * BYTES_PER_MB
@@ -49,19 +48,9 @@ interface OthersInMemory {
   readonly ignoresLoads: boolean
 }
 
-/** Tokens that a sequence may reach. */
-export function servedSeqLen(configured: number | null, trainedContext: number | null): number {
-  return configured ?? Math.min(trainedContext ?? MAX_DEFAULT_SEQ_LEN, MAX_DEFAULT_SEQ_LEN)
-}
-
-/** The same of an embedding model: its learned positions end with the context that it was trained for. */
+/** Tokens that a text of an embedding model may have: its learned positions end with the context that it was trained for. */
 export function embeddedSeqLen(configured: number | null, trainedContext: number | null): number {
   return Math.min(configured ?? MAX_DEFAULT_SEQ_LEN, trainedContext ?? MAX_DEFAULT_SEQ_LEN)
-}
-
-/** Tokens of KV cache that llama.cpp allocates for a slot. */
-export function slotTokens(maxSeqLen: number): number {
-  return Math.ceil(maxSeqLen / SEQUENCE_TOKENS_UNIT) * SEQUENCE_TOKENS_UNIT
 }
 
 /** Tokens that an embedding model computes at once: those of the longest text, or of a batch of short ones. */
@@ -83,14 +72,14 @@ interface Shape {
 
 export function memoryNeed(
   { sizeBytes, maxSeqLen, kvElementsPerToken, embedding }: Shape,
-  options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType'> & {
+  options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'kvCacheTokens'> & {
     readonly replicas?: number
     readonly prefixCacheMb?: number | 'auto'
   },
 ): MemoryNeed {
-  const { maxBatchSize, kvCacheType, replicas = 1, prefixCacheMb = 'auto' } = options
+  const { kvCacheType, replicas = 1, prefixCacheMb = 'auto' } = options
   const isOfFixedSize = prefixCacheMb !== 'auto' && prefixCacheMb > 0 && embedding === undefined
-  const tokens = embedding === undefined ? slotTokens(maxSeqLen) * maxBatchSize : stepTokens(maxSeqLen)
+  const tokens = embedding === undefined ? kvRoomOf({ ...options, maxSeqLen }).tokens : stepTokens(maxSeqLen)
   const elements = tokens * kvElementsPerToken
   return {
     weightBytes: sizeBytes,
@@ -104,6 +93,27 @@ export function memoryNeed(
 export function neededBytes(need: MemoryNeed): number {
   const { weightBytes, kvCacheBytes, replicas, prefixCacheBytes = 0, sourceBytes } = need
   return sourceBytes + (weightBytes + kvCacheBytes) * replicas + prefixCacheBytes
+}
+
+/**
+ * Tokens of a KV cache: those that are configured, or where the default does not fit into memory as many as do, but room for
+ * one sequence at least. Null for the default. @param inUse null where the memory that is left is not known
+ */
+export function fittingKvTokens(
+  outline: Shape,
+  options: Parameters<typeof memoryNeed>[1],
+  inUse: MemoryInUse | null,
+): number | null {
+  const { kvCacheTokens = null, replicas = 1 } = options
+  if (kvCacheTokens !== null || inUse === null || outline.embedding !== undefined) return kvCacheTokens
+  const need = memoryNeed(outline, options)
+  const { availableBytes, servingBytes, loadingBytes } = inUse
+  const missingBytes = neededBytes(need) - (availableBytes - servingBytes - loadingBytes)
+  if (missingBytes <= 0 || need.kvCacheBytes === 0) return null
+  const { tokens } = kvRoomOf({ ...options, maxSeqLen: outline.maxSeqLen })
+  const missingTokens = ((missingBytes + LEFT_FREE_BYTES) / replicas / need.kvCacheBytes) * tokens
+  const fitting = Math.floor((tokens - missingTokens) / CELLS_UNIT) * CELLS_UNIT
+  return fitting >= outline.maxSeqLen ? fitting : null
 }
 
 /** What conversations that lose their slot may take beside a model: what is configured, or a part of what is left free. */
@@ -149,7 +159,7 @@ function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string 
   const remedies = [
     ...(kvCacheBytes === 0
       ? []
-      : [`lower ${prefixCacheBytes === 0 ? '' : 'prefix_cache_mb, '}max_batch_size or max_seq_len`]),
+      : [`lower ${prefixCacheBytes === 0 ? '' : 'prefix_cache_mb, '}kv_cache_tokens or max_seq_len`]),
     ...(isQuantizing ? ['quantize the checkpoint beforehand (sluice quantize)'] : []),
   ]
   const remedy = remedies.length === 0 ? '' : `: ${remedies.join(', or ')}`

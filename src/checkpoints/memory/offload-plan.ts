@@ -5,7 +5,8 @@
  */
 import type { ComputeDevice, Placement } from '../../protocol/compute-device.ts'
 import type { LayerSizes } from './layer-sizes.ts'
-import { MAX_STEP_TOKENS, type MemoryNeed, slotTokens, stepTokens } from './memory-need.ts'
+import { slotTokens } from './kv-room.ts'
+import { MAX_STEP_TOKENS, type MemoryNeed, stepTokens } from './memory-need.ts'
 
 /** Left free on a device, for what its driver and others take: so much as llama.cpp leaves, and no more than a tenth. */
 const MAX_MARGIN_BYTES = 2 ** 30

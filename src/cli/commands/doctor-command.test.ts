@@ -58,12 +58,9 @@ describe('sluice doctor', () => {
       'model',
       '--checkpoint',
       model,
-      '--max-seq-len',
-      '1000000',
-      '--max-batch-size',
-      '256',
+      ...['--max-seq-len', '16777216', '--max-batch-size', '256', '--kv-cache-tokens', '268435456'],
     )
-    expect(many.text).toMatch(/^'tiny' needs \d+ MB of memory .*: lower max_batch_size or max_seq_len\.$/)
+    expect(many.text).toMatch(/^'tiny' needs \d+ MB of memory .*: lower kv_cache_tokens or max_seq_len\.$/)
     expect(await find('options', '--max-queue', 'many')).toMatchObject({ exitCode: 1, state: 'fault' })
   })
 

@@ -87,7 +87,7 @@ export class GrammarPool implements ConstraintCompiler {
     return thread !== null && thread.compiling === null && !thread.isDraining
   }
 
-  /** Null where the text cannot be matched any more. */
+  /** Also for a text that lost its slot and goes on. Null where the text cannot be matched any more. */
   start(matcherId: number): MaskReader | null {
     const entry = this.#matchers.get(matcherId)
     if (entry?.isLost === true) return null

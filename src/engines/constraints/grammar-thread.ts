@@ -105,7 +105,10 @@ export class GrammarThread {
     this.#post({ type: 'forget', key })
   }
 
+  /** The same reader for a text that is matched already: it goes on where it stands. */
   open(matcherId: number, key: string): MaskReader {
+    const opened = this.#readers.get(matcherId)
+    if (opened !== undefined) return opened
     const lane = createLane(this.#options.vocabulary.offsets.length - 1)
     const reader = new MaskReader(lane, this.#bell, () => this.terminate(new Error('a mask took too long')))
     this.#readers.set(matcherId, reader)

@@ -12,7 +12,8 @@ import type { Bindings } from './ffi/bindings.ts'
 import type { Candidates } from './sampling/candidates.ts'
 import { Context, type ContextOptions } from './context.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
-import { kvCacheBytes, slotTokens } from '../../checkpoints/memory/memory-need.ts'
+import { slotTokens } from '../../checkpoints/memory/kv-room.ts'
+import { kvCacheBytes } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
 
 /** The most beams of one search, and of all searches together beside the reserve. */
@@ -26,7 +27,8 @@ interface BeamTools {
   readonly adapters: Pick<Adapters, 'get'>
 }
 
-interface BeamContextOptions extends Omit<ContextOptions, 'sharedTokens'> {
+/** `sharedTokens` are those of the slots. */
+interface BeamContextOptions extends ContextOptions {
   /** Of a KV cache, what is in the machine's own memory: 0 to 1. */
   readonly hostKvShare: number
   readonly endTokenIds: readonly number[]
@@ -36,11 +38,12 @@ interface BeamContextOptions extends Omit<ContextOptions, 'sharedTokens'> {
 export function createBeamRoom({
   maxSeqLen,
   maxBatchSize,
-}: Pick<ContextOptions, 'maxSeqLen' | 'maxBatchSize'>): Required<BeamRoom> {
+  sharedTokens,
+}: Pick<ContextOptions, 'maxSeqLen' | 'maxBatchSize' | 'sharedTokens'>): Required<BeamRoom> {
   const tokens = slotTokens(maxSeqLen)
   return {
     seats: MAX_BEAMS,
-    tokens: tokens * Math.min(maxBatchSize, MAX_BEAMS),
+    tokens: Math.min(tokens * Math.min(maxBatchSize, MAX_BEAMS), sharedTokens ?? Number.POSITIVE_INFINITY),
     reserve: { seats: RESERVED_SEATS, tokens },
   }
 }

@@ -15,6 +15,7 @@ import {
   type ModelRunner,
   type SampledLogprob,
   type SavedCopy,
+  type SlotCut,
   type SlotRun,
   type SlotStart,
   type StepOutput,
@@ -36,7 +37,8 @@ import { checkGguf, type GgufSummary } from './gguf-check.ts'
 import { checkKvCacheType } from './kv-cache.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import { onHost } from '../../checkpoints/memory/host-need.ts'
-import { checkMemory, memoryNeed, neededBytes, servedSeqLen } from '../../checkpoints/memory/memory-need.ts'
+import { type KvRoom, kvRoomOf, servedSeqLen, slotTokens } from '../../checkpoints/memory/kv-room.ts'
+import { checkMemory, memoryNeed, neededBytes } from '../../checkpoints/memory/memory-need.ts'
 import { openModel, type Model } from './model.ts'
 import { lateTokensOf } from './sampling/logit-adjustments.ts'
 import { LogprobMeter } from './sampling/logprobs.ts'
@@ -98,12 +100,13 @@ function openOnce(api: Bindings, work: OpenWork): OpenedModel {
   const model = openModel(api, { ...options, architecture, putsSpaceAtStart, plan }, onProgress)
   try {
     checkKvCacheType(model, options)
-    const maxSeqLen = servedSeqLen(options.maxSeqLen, model.trainContextTokens)
+    const maxSeqLen = servedSeqLen(options, model.trainContextTokens)
     const need = memoryNeed({ ...model, maxSeqLen }, options)
     const hostNeed = onHost(need, plan?.plan ?? null)
     checkMemory(modelPath, hostNeed, memory)
     const opened: LlamaRunnerOptions = {
       ...options,
+      ...roomOf(model, { ...options, maxSeqLen }),
       maxSeqLen,
       maxThreads: options.threads ?? defaultThreads(model.sizeBytes),
       memoryBytes: neededBytes(need),
@@ -112,7 +115,7 @@ function openOnce(api: Bindings, work: OpenWork): OpenedModel {
       hostKvShare: hostNeed.kvCacheBytes / Math.max(1, need.kvCacheBytes),
       maxDraftTokens: options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS,
     }
-    const context = Context.open(api, model, { ...opened, sharedTokens: null })
+    const context = Context.open(api, model, opened)
     const placement = placementOf(api, plan)
     return { model, context, options: { ...opened, ...(placement !== undefined && { placement }) } }
   } catch (error) {
@@ -132,7 +135,7 @@ interface RunGroup {
   readonly runs: readonly SlotRun[]
 }
 
-interface LlamaRunnerOptions extends BaseRunnerOptions {
+interface LlamaRunnerOptions extends BaseRunnerOptions, KvRoom {
   readonly onNote: (note: string) => void
   readonly usesGpu: boolean
   readonly maxDraftTokens: number
@@ -147,6 +150,7 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   readonly canContinueSlots = true
   readonly maxDraftTokens: number
   readonly beamRoom: BeamRoom | null
+  readonly sharedTokens: number | null
   readonly hostRoom: HostRoom | null
   readonly constraints: GrammarPool
   readonly adapters: Adapters
@@ -179,6 +183,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#options = options
     this.#model = model
     this.#context = context
+    const { sharedTokens } = options
+    this.sharedTokens = sharedTokens
     this.#scratch = createCandidates(model.vocabSize)
     this.#samplers = Array.from({ length: options.maxBatchSize }, () => null)
     this.maxStepTokens = this.#context.maxStepTokens
@@ -205,7 +211,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     this.#info = {
       ...this.describe(options),
       maxBatchSize: options.maxBatchSize,
-      kvCacheTokens: options.maxBatchSize * options.maxSeqLen,
+      kvCacheTokens: options.tokens,
+      ...(sharedTokens !== null && { sharesKvCache: true }),
       chatTemplate: model.chatTemplate,
       canConstrain: true,
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
@@ -253,8 +260,8 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     }
   }
 
-  execute({ starts, runs, beams }: StepPlan): StepOutput {
-    const saved = starts.flatMap((start) => this.#start(start) ?? [])
+  execute({ cuts = [], starts, runs, beams }: StepPlan): StepOutput {
+    const saved = [...cuts.flatMap((cut) => this.#cut(cut)), ...starts.flatMap((start) => this.#start(start))]
     const output = { ...this.#compute(runs), ...(saved.length > 0 && { saved }) }
     if (beams === undefined) return output
     if (this.#beamContext === null) throw new InvariantError('Beams run before there is a KV cache for them.')
@@ -365,17 +372,24 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
   }
 
   /** Gives what was copied to host memory before. */
-  #start(start: SlotStart): SavedCopy | null {
-    const { slotId, promptTokenIds, sampling, endRules, topLogprobs, matcherId, adapterId } = start
-    const { cachedTokens, copyFromSlotId, host } = start
+  #cut({ slotId, tokens, host }: SlotCut): SavedCopy[] {
     const saved = host === undefined ? null : this.#copies.apply(slotId, this.#inMemory(host))
-    if (copyFromSlotId !== null) this.#context.copySlot(copyFromSlotId, slotId)
+    this.#trim(slotId, tokens)
+    return saved === null ? [] : [saved]
+  }
+
+  /** Gives what was copied to host memory before. */
+  #start(start: SlotStart): SavedCopy[] {
+    const { slotId, promptTokenIds, newTokenIds, sampling, endRules, topLogprobs, matcherId } = start
+    const { adapterId, cachedTokens, copyFromSlotId, host, cuts = [] } = start
+    const saved = cuts.flatMap((cut) => this.#cut(cut))
+    const own = host === undefined ? null : this.#copies.apply(slotId, this.#inMemory(host))
+    if (own !== null) saved.push(own)
+    if (copyFromSlotId !== null) this.#copySlot(copyFromSlotId, slotId)
     this.#trim(slotId, cachedTokens)
-    this.#samplers[slotId] = new Sampler(
-      sampling,
-      promptTokenIds,
-      lateTokensOf(endRules, this.vocabulary.endTokenIds),
-    )
+    const lateTokens = lateTokensOf(endRules, this.vocabulary.endTokenIds)
+    const sampler = new Sampler(sampling, promptTokenIds, lateTokens)
+    this.#samplers[slotId] = newTokenIds === undefined ? sampler : sampler.resume(newTokenIds)
     if (topLogprobs === undefined) this.#meters.delete(slotId)
     else this.#meters.set(slotId, new LogprobMeter(topLogprobs, sampling.temperature))
     if (adapterId === undefined) this.#slotAdapters.delete(slotId)
@@ -392,6 +406,12 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
 
   async storePrefixes(held: () => readonly HeldPrefix[] | null): Promise<void> {
     await this.#stored?.store(held)
+  }
+
+  #copySlot(fromSlotId: number, toSlotId: number): void {
+    // In a shared cache it would keep its cells beside those that it gets.
+    if (this.sharedTokens !== null) this.#trim(toSlotId, 0)
+    this.#context.copySlot(fromSlotId, toSlotId)
   }
 
   /** Computes a few tokens, so that the first request does not wait for the weights' pages; tells what was seen of the slot. */
@@ -422,6 +442,15 @@ class LlamaRunner extends BaseRunner implements ModelRunner {
     const folder = CopyFolder.open(store.folder, manifest, onNote)
     return new StoredCopies({ folder, copies: this.#copies, maxBytes: store.maxBytes, maxReadBytes })
   }
+}
+
+/** A state of fixed size for each slot takes no tokens. */
+function roomOf(
+  { kvElementsPerToken }: Model,
+  options: RunnerOptions & { readonly maxSeqLen: number },
+): KvRoom {
+  if (kvElementsPerToken > 0) return kvRoomOf(options)
+  return { tokens: options.maxBatchSize * slotTokens(options.maxSeqLen), sharedTokens: null }
 }
 
 /** By length, the shortest first, so that the streams' tokens come before prompts. */

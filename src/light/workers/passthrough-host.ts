@@ -28,6 +28,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     replicas: null,
     engineDeaths: 0,
     prefixCacheBytes: 0,
+    preemptions: 0,
     quantization: 'none',
     policy: { fallback: null, access: null },
     baseId: null,

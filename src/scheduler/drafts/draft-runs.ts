@@ -10,6 +10,8 @@ export interface DraftOptions {
   /** Most tokens of a draft; 0 makes none. */
   readonly maxDraftTokens: number
   readonly maxSeqLen: number | null
+  /** Tokens that the KV cache has room for beside those that must be computed. */
+  readonly freeTokens: () => number
   /** Tokens in the KV cache of the sequence's slot. */
   readonly computedTokenIds: (sequence: Sequence) => readonly number[]
 }
@@ -30,7 +32,7 @@ export function addDraft(planned: readonly PlannedRun[], options: DraftOptions):
     computedTokenIds: options.computedTokenIds(sequence),
     lastTokenId,
     newTokens,
-    maxTokens: Math.min(options.maxDraftTokens, roomOf(sequence, options.maxSeqLen)),
+    maxTokens: Math.min(options.maxDraftTokens, options.freeTokens(), roomOf(sequence, options.maxSeqLen)),
   })
   if (draft.length === 0) return planned
   const tokenIds = new Int32Array(1 + draft.length)

@@ -11,7 +11,7 @@ const AGEING_MS = 30_000
 /** Sequences of one priority, in the order of their arrival. */
 interface Line {
   readonly priority: number
-  readonly sequences: Set<Sequence>
+  sequences: Set<Sequence>
 }
 
 export class AccountQueue {
@@ -42,6 +42,8 @@ export class AccountQueue {
       this.#lines.sort((a, b) => b.priority - a.priority)
     }
     line.sequences.add(sequence)
+    // One that has lost its slot came before those that wait.
+    if (sequence.preemptions > 0) line.sequences = new Set([...line.sequences].sort(byArrival))
     this.size++
   }
 
@@ -66,6 +68,10 @@ export class AccountQueue {
     }
     return oldest !== null && nowMs - oldest.arrivalMs >= AGEING_MS ? oldest : next
   }
+}
+
+function byArrival(a: Sequence, b: Sequence): number {
+  return a.arrivalOrder - b.arrivalOrder
 }
 
 function firstOf(sequences: ReadonlySet<Sequence>, except: ReadonlySet<Sequence>): Sequence | null {

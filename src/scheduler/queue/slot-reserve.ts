@@ -1,5 +1,5 @@
 /**
- * How many slots each tier leaves to those above it. Nothing that runs is ever preempted, so a request of a higher tier
+ * How many slots each tier leaves to those above it. Nothing that runs is preempted for it, so a request of a higher tier
  * starts at once only where the lower ones have kept off a slot. Applies while a higher tier has callers, which the
  * requests themselves say; a server of one tier uses every slot. Owned by the running batch, under the policy `priority`.
  */

@@ -104,7 +104,7 @@ export class WaitingQueue {
     this.#charges.set(sequence, { tier, tokens })
   }
 
-  /** A sequence that was taken has ended. */
+  /** A sequence that was taken has ended, or has lost its slot. */
   settle(sequence: Sequence, usedTokens: number): void {
     const charge = this.#charges.get(sequence)
     if (charge === undefined) return
@@ -142,11 +142,14 @@ export class WaitingQueue {
     }
   }
 
-  /** What a start is charged: the tokens that it may use at most; one turn where accounts are served in turn. */
-  #tokensOf({ promptTokens, maxNewTokens, numBeams }: Sequence): number {
-    if (this.#options.policy !== 'priority') return 1
+  /**
+   * What a start is charged: the tokens that it may use at most; one turn where accounts are served in turn. One that was
+   * preempted has been charged what it used until then.
+   */
+  #tokensOf({ promptTokens, maxNewTokens, numBeams, preemptions, settledTokens }: Sequence): number {
+    if (this.#options.policy !== 'priority') return preemptions === 0 ? 1 : 0
     const { maxSeqLen } = this.#options
     const newTokens = maxSeqLen === null ? maxNewTokens : Math.min(maxNewTokens, maxSeqLen - promptTokens)
-    return promptTokens + numBeams * newTokens
+    return promptTokens + numBeams * newTokens - settledTokens
   }
 }

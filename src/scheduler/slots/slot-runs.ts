@@ -96,8 +96,8 @@ function planPrompts(prompts: readonly Sequence[], { room, share, isStreaming }:
 function shortPrompts(prompts: readonly Sequence[], tokens: number): Set<Sequence> {
   const short = new Set<Sequence>()
   let left = tokens
-  for (const sequence of prompts.toSorted((a, b) => missingTokens(a) - missingTokens(b))) {
-    const missing = missingTokens(sequence)
+  for (const sequence of prompts.toSorted((a, b) => a.missingTokens - b.missingTokens)) {
+    const missing = sequence.missingTokens
     if (missing > left || missing > wantedTokens(sequence)) break
     short.add(sequence)
     left -= missing
@@ -126,13 +126,9 @@ function chunkBeforeTiles(missing: number, most: number): number {
   return Math.max(0, missing - tiles * TILE_TOKENS)
 }
 
-function missingTokens({ promptTokens, computedTokens }: Sequence): number {
-  return promptTokens - computedTokens
-}
-
 /** What a prompt would compute in this step if there were room. */
 function wantedTokens(sequence: Sequence): number {
-  const missing = missingTokens(sequence)
+  const missing = sequence.missingTokens
   return sequence.needsFixedChunks ? Math.min(missing, FIXED_CHUNK_TOKENS) : missing
 }
 
@@ -147,9 +143,9 @@ function decodeRun(sequence: Sequence): SlotRun {
 }
 
 function prefill(sequence: Sequence, tokens: number): PlannedRun {
-  const { slotId, promptTokenIds, computedTokens } = sequence
+  const { slotId, prefillTokenIds, computedTokens } = sequence
   if (slotId === null) throw new InvariantError('a prefill needs a slot')
-  const tokenIds = promptTokenIds.subarray(computedTokens, computedTokens + tokens)
-  const wantsToken = computedTokens + tokens === promptTokenIds.length
+  const tokenIds = prefillTokenIds.subarray(computedTokens, computedTokens + tokens)
+  const wantsToken = computedTokens + tokens === prefillTokenIds.length
   return { sequence, run: { slotId, position: computedTokens, tokenIds, wantsToken } }
 }

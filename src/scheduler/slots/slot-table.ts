@@ -5,8 +5,16 @@
  * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
  */
 import type { PrefixCacheScope } from '../../core/prefix-cache-scope.ts'
-import type { CopyState, HeldPrefix, HostMoves, HostRoom, SavedCopy } from '../../protocol/model-runner.ts'
+import type {
+  CopyState,
+  HeldPrefix,
+  HostMoves,
+  HostRoom,
+  SavedCopy,
+  SlotCut,
+} from '../../protocol/model-runner.ts'
 import { type CachedPrefix, HostCache, type HostEntry } from './host-cache.ts'
+import { SharedCells } from './shared-cells.ts'
 import { checkRule, type PrefixOwner, type Sequence } from '../sequence.ts'
 import { TILE_TOKENS } from './slot-runs.ts'
 
@@ -27,6 +35,8 @@ export interface Slot extends CachedPrefix {
   sequence: Sequence | null
   /** Tokens in the KV cache, from position 0. */
   cachedTokenIds: number[]
+  /** Those that hold these tokens, where all slots share one cache. */
+  cells: number[]
   owner: PrefixOwner
   leastCut: number
   lastUsedOrder: number
@@ -57,6 +67,8 @@ export interface SlotTableOptions {
   /** Whether it can be continued whole where it cannot be cut; otherwise nothing is remembered of it. @default false */
   readonly canContinueSlots?: boolean
   readonly canCopySlots: boolean
+  /** Tokens of one KV cache that all slots share; null where each has its own. @default null */
+  readonly sharedTokens?: number | null
   /** Null keeps nothing outside the slots. @default null */
   readonly hostRoom?: HostRoom | null
   /** @default 'shared' */
@@ -67,18 +79,23 @@ export class SlotTable {
   readonly slots: readonly Slot[]
   readonly #options: SlotTableOptions
   readonly #host: HostCache | null
+  readonly #cells: SharedCells | null
+  /** Slots that hold tokens which nobody counts, and how many are counted. */
+  readonly #uncounted = new Map<number, number>()
   readonly #remembers: boolean
   #useOrder = 0
 
   constructor(options: SlotTableOptions) {
-    const { hostRoom = null, canReusePrefixes, canContinueSlots = false } = options
+    const { hostRoom = null, sharedTokens = null, canReusePrefixes, canContinueSlots = false } = options
     this.#remembers = canReusePrefixes || canContinueSlots
     this.#options = options
     this.#host = hostRoom === null || !this.#remembers ? null : new HostCache(hostRoom)
+    this.#cells = sharedTokens === null ? null : new SharedCells(sharedTokens)
     this.slots = Array.from({ length: options.slots }, (_, slotId) => ({
       slotId,
       sequence: null,
       cachedTokenIds: [],
+      cells: [],
       owner: NO_OWNER,
       leastCut: 0,
       lastUsedOrder: 0,
@@ -88,6 +105,11 @@ export class SlotTable {
   /** Bytes held in host memory. */
   get hostBytes(): number {
     return this.#host?.heldBytes ?? 0
+  }
+
+  /** Tokens that the shared cache still takes; without one there is no bound but that of each slot. */
+  get freeTokens(): number {
+    return this.#cells === null ? Number.POSITIVE_INFINITY : this.#cells.size - this.#cells.used
   }
 
   get free(): number {
@@ -102,6 +124,7 @@ export class SlotTable {
     const { slot, cachedTokens, copyFrom, restore } = choice
     const moves = this.#moveToHost(choice)
     const holder = restore ?? copyFrom ?? slot
+    this.#takeCells(choice)
     slot.cachedTokenIds = Array.from(holder.cachedTokenIds).slice(0, cachedTokens)
     slot.leastCut = cachedTokens === 0 ? 0 : holder.leastCut
     slot.owner = sequence.owner
@@ -109,34 +132,112 @@ export class SlotTable {
     return moves
   }
 
+  #takeCells({ slot, cachedTokens, copyFrom, restore }: SlotChoice): void {
+    if (this.#cells === null) return
+    const shared = copyFrom === null ? null : this.#cells.share(copyFrom.cells, cachedTokens)
+    this.#cells.cut(slot.cells, shared === null && restore === null ? cachedTokens : 0)
+    if (shared !== null) slot.cells = shared
+    if (restore !== null) for (let i = 0; i < cachedTokens; i++) slot.cells.push(this.#cells.allocate())
+  }
+
   #moveToHost({ slot, restore, isSaved, cachedTokens }: SlotChoice): HostMoves | null {
     if (this.#host === null) return null
-    const isContinued = (entry: HostEntry): boolean =>
-      this.isOpenTo(slot.owner, entry.owner) && isPrefixOf(entry.cachedTokenIds, slot.cachedTokenIds)
-    const saved = isSaved ? this.#host.save(slot, isContinued, restore) : null
+    const saved = isSaved ? this.#saveToHost(slot, restore) : null
     if (saved === null && restore === null) return null
     const isForgotten = restore !== null && restore.cachedTokenIds.length - cachedTokens < MIN_SHARED_TOKENS
     if (restore !== null) this.#host.restore(restore, isForgotten)
     return {
-      drop: saved?.drop ?? [],
-      save: saved && { entryId: saved.entryId, tokens: slot.cachedTokenIds.length },
+      ...(saved ?? { drop: [], save: null }),
       restore: restore && { entryId: restore.entryId, isForgotten },
     }
+  }
+
+  /** @param restored the entry that is read back after it, and stays until then */
+  #saveToHost(slot: Slot, restored: HostEntry | null): Pick<HostMoves, 'drop' | 'save'> | null {
+    const isContinued = (entry: HostEntry): boolean =>
+      this.isOpenTo(slot.owner, entry.owner) && isPrefixOf(entry.cachedTokenIds, slot.cachedTokenIds)
+    const saved = this.#host?.save(slot, isContinued, restored) ?? null
+    return saved && { drop: saved.drop, save: { entryId: saved.entryId, tokens: slot.cachedTokenIds.length } }
+  }
+
+  /** What a start comes to that neither copies nor keeps anything, in the slot of a choice. */
+  withoutCache({ slot }: SlotChoice): SlotChoice {
+    return this.#toChoice(slot, 0)
+  }
+
+  /**
+   * How many cells a start needs beyond those in use, of a sequence whose tokens before the next one are `length`. A copy of
+   * host memory is read back whole before it is cut.
+   */
+  cellsToStart({ slot, cachedTokens, copyFrom, restore }: SlotChoice, length: number): number {
+    if (this.#cells === null) return 0
+    const own = copyFrom === null && restore === null ? cachedTokens : 0
+    const freed = this.#cells.freedByCut(slot.cells, own)
+    if (restore !== null) return Math.max(length, restore.cachedTokenIds.length) - freed
+    return length - cachedTokens - freed
+  }
+
+  /** How many cells are in use after such a start at least, where all that no sequence runs in is cut. */
+  leastCells({ slot, cachedTokens, copyFrom, restore }: SlotChoice, length: number): number {
+    if (this.#cells === null) return 0
+    const running = this.slots.filter(({ sequence }) => sequence !== null).map(({ cells }) => cells)
+    if (restore !== null)
+      return this.#cells.countDistinct(running) + Math.max(length, restore.cachedTokenIds.length)
+    const kept = (copyFrom ?? slot).cells.slice(0, cachedTokens)
+    return this.#cells.countDistinct([...running, kept]) + length - cachedTokens
+  }
+
+  /**
+   * Cuts the slot that was used least recently of those without a sequence, and keeps in host memory what fits there. Null
+   * where none holds anything that may go: a choice keeps its own slot and what it copies.
+   */
+  cutIdle(choice: SlotChoice | null = null): SlotCut | null {
+    const keptOf = (slot: Slot): number => (slot === choice?.copyFrom ? choice.cachedTokens : 0)
+    const idle = this.slots.filter(
+      (slot) => slot.sequence === null && slot !== choice?.slot && slot.cells.length > keptOf(slot),
+    )
+    idle.sort((a, b) => a.lastUsedOrder - b.lastUsedOrder)
+    const [slot] = idle
+    if (slot === undefined) return null
+    const tokens = keptOf(slot)
+    const isSaved = this.#isWorthSaving(slot, tokens)
+    const restore = choice?.restore ?? null
+    const saved = isSaved ? this.#saveToHost(slot, restore) : null
+    this.#forget(slot, tokens)
+    return { slotId: slot.slotId, tokens, ...(saved !== null && { host: { ...saved, restore: null } }) }
   }
 
   /** The slot's KV cache has grown by these tokens. */
   recordComputed(slot: Slot, tokenIds: ArrayLike<number>): void {
     if (!this.#remembers) return
-    for (let i = 0; i < tokenIds.length; i++) slot.cachedTokenIds.push(tokenIds[i] ?? 0)
+    for (let i = 0; i < tokenIds.length; i++) {
+      slot.cachedTokenIds.push(tokenIds[i] ?? 0)
+      if (this.#cells !== null) slot.cells.push(this.#cells.allocate())
+    }
     if (!this.#options.canReusePrefixes) slot.leastCut = slot.cachedTokenIds.length
   }
 
   /** The slot's KV cache has grown by tokens of an aborted sequence, which would have to be cut off. */
   recordUncounted(slotId: number): void {
     const slot = this.slots[slotId]
-    if (slot === undefined || this.#options.canReusePrefixes) return
-    slot.cachedTokenIds = []
-    slot.leastCut = 0
+    if (slot === undefined) return
+    if (!this.#options.canReusePrefixes) this.#forget(slot, 0)
+    if (this.#cells !== null) this.#uncounted.set(slotId, slot.cachedTokenIds.length)
+  }
+
+  /** What a shared cache holds that nobody counts is cut off with the next step. */
+  takeUncounted(): SlotCut[] {
+    const cuts = Array.from(this.#uncounted, ([slotId, tokens]) => ({ slotId, tokens }))
+    this.#uncounted.clear()
+    return cuts
+  }
+
+  #forget(slot: Slot, keptTokens: number): void {
+    this.#cells?.cut(slot.cells, keptTokens)
+    slot.cachedTokenIds.length = keptTokens
+    slot.leastCut = Math.min(slot.leastCut, keptTokens)
+    // Nothing is lost with an empty slot.
+    if (keptTokens === 0 && slot.sequence === null) slot.lastUsedOrder = 0
   }
 
   /** Whether what is to be copied back is in memory by now. */
@@ -221,9 +322,9 @@ export class SlotTable {
   }
 
   /** Tokens that a prompt may take from a slot or an entry. */
-  #sharedTokens({ promptTokenIds, owner }: Sequence, holder: CachedPrefix): number {
+  #sharedTokens({ prefillTokenIds, owner }: Sequence, holder: CachedPrefix): number {
     if (!this.isOpenTo(owner, holder.owner)) return 0
-    const tokens = sharedPrefix(promptTokenIds, holder.cachedTokenIds)
+    const tokens = sharedPrefix(prefillTokenIds, holder.cachedTokenIds)
     return tokens < holder.leastCut ? 0 : tokens
   }
 
@@ -256,11 +357,13 @@ export class SlotTable {
 
   /**
    * The free slot whose cache is given up: of the half that was used least recently the one with the most running
-   * neighbours, because llama.cpp computes sequences of neighbouring slots together and all others apart.
+   * neighbours, because llama.cpp computes sequences of neighbouring slots together and all others apart. In a shared cache
+   * there are no neighbours.
    */
   #spareSlot(): Slot | null {
     const free = this.slots.filter(({ sequence }) => sequence === null)
     free.sort((a, b) => a.lastUsedOrder - b.lastUsedOrder)
+    if (this.#cells !== null) return free[0] ?? null
     const older = free.slice(0, Math.ceil(free.length / 2))
     older.sort((a, b) => this.#runningNeighbours(b) - this.#runningNeighbours(a))
     return older[0] ?? null
@@ -269,6 +372,9 @@ export class SlotTable {
   /** @throws InvariantError when the books do not agree. */
   checkIntegrity(): void {
     this.#host?.checkIntegrity()
+    this.#cells?.checkIntegrity(this.slots.map(({ cells }) => cells))
+    for (const { cells, cachedTokenIds } of this.slots)
+      checkRule(this.#cells === null || cells.length === cachedTokenIds.length, 'each token has its cell')
     for (const { leastCut, cachedTokenIds } of this.slots)
       checkRule(leastCut <= cachedTokenIds.length, 'a slot holds what it cannot be cut below')
   }
@@ -289,10 +395,13 @@ function toHeldPrefix(
 }
 
 /** Tokens of a shared prefix that are reused; its end is computed again where that makes a whole tile. */
-function keptTokens({ promptTokens }: Sequence, { holder, tokens }: Shared<CachedPrefix>): number {
-  const missing = promptTokens - tokens
+function keptTokens(
+  { prefillTokenIds: { length } }: Sequence,
+  { holder, tokens }: Shared<CachedPrefix>,
+): number {
+  const missing = length - tokens
   const isMostOfATile = missing >= MOST_OF_A_TILE && missing < TILE_TOKENS
-  const beforeTile = promptTokens - TILE_TOKENS
+  const beforeTile = length - TILE_TOKENS
   return isMostOfATile && tokens >= LONG_PREFIX_TOKENS && beforeTile >= holder.leastCut ? beforeTile : tokens
 }
 

@@ -18,6 +18,8 @@ export interface DemoModelOptions {
   readonly checkpoint?: string
   /** @default 512 */
   readonly maxSeqLen?: number
+  /** @default room for a whole sequence in each slot */
+  readonly kvCacheTokens?: number
   /** Host memory for what leaves the slots. @default 0 */
   readonly prefixCacheBytes?: number
 }
@@ -35,6 +37,7 @@ export async function openDemoModel({
   isBuilt = false,
   checkpoint = CHECKPOINT,
   maxSeqLen = 512,
+  kvCacheTokens,
   prefixCacheBytes = 0,
 }: DemoModelOptions): Promise<DemoModel> {
   const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
@@ -45,7 +48,13 @@ export async function openDemoModel({
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const modelPath = path.join(folder, 'demo.gguf')
   await convertDemoModel(checkpoint, modelPath)
-  const sizes = { maxBatchSize, maxSeqLen, prefixCacheBytes, threads: 1 }
+  const sizes = {
+    maxBatchSize,
+    maxSeqLen,
+    ...(kvCacheTokens && { kvCacheTokens }),
+    prefixCacheBytes,
+    threads: 1,
+  }
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
   const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
   const engine = new InProcessEngine({ runner })

@@ -10,6 +10,8 @@ import type {
   BeamRoom,
   HostMoves,
   HostRoom,
+  SlotCut,
+  SlotStart,
   StepOutput,
   StepPlan,
 } from '../../../src/protocol/model-runner.ts'
@@ -19,6 +21,8 @@ export interface PretendRunnerOptions {
   readonly beamRoom: BeamRoom
   /** Whether a slot can be cut to a part of what it holds. @default true */
   readonly canCut?: boolean
+  /** Tokens of one cache that all slots share. @default each slot has its own */
+  readonly sharedTokens?: number | null
   readonly hostRoom?: HostRoom
   /** What a copy takes in host memory. @default what its tokens are reckoned to take */
   readonly savedBytes?: number
@@ -26,14 +30,14 @@ export interface PretendRunnerOptions {
   readonly nextToken: (rank: number, heldTokenIds: readonly number[]) => number
 }
 
-/** One token in the shared cache, however many seats own it. */
+/** One token in a shared cache, however many seats or slots own it. */
 interface Cell {
   readonly tokenId: number
 }
 
 export class PretendRunner {
   readonly #options: PretendRunnerOptions
-  readonly #slots: number[][]
+  readonly #slots: Cell[][]
   readonly #seats: Cell[][]
   /** By slot. */
   readonly #adapters = new Map<number, number>()
@@ -50,34 +54,27 @@ export class PretendRunner {
     )
   }
 
-  execute({ starts, runs, beams }: StepPlan): StepOutput {
-    for (const { slotId, promptTokenIds, cachedTokens, copyFromSlotId, host, adapterId = 0 } of starts) {
-      this.#adapters.set(slotId, adapterId)
-      if (host !== undefined) this.#moveToHost(slotId, host)
-      if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
-      const slot = this.#slot(slotId)
-      must(slot.length >= cachedTokens, `slot ${slotId} holds its cached tokens`)
-      must(this.#mayCut(slot.length, cachedTokens), `slot ${slotId} is not cut`)
-      slot.length = cachedTokens
-      must(
-        slot.every((cell, i) => cell === cellOf(promptTokenIds[i] ?? -1, adapterId)),
-        `slot ${slotId} holds the prompt`,
-      )
-    }
+  execute({ cuts = [], starts, runs, beams }: StepPlan): StepOutput {
+    for (const cut of cuts) this.#cut(cut)
+    for (const start of starts) this.#start(start)
     const verified: VerifiedDraft[] = []
     for (const run of runs) {
       const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } = run
       const slot = this.#slot(slotId)
       must(slot.length === position, `slot ${slotId} goes on where it stands`)
-      slot.push(...Array.from(tokenIds, (tokenId) => cellOf(tokenId, this.#adapters.get(slotId) ?? 0)))
+      const adapterId = this.#adapters.get(slotId) ?? 0
+      slot.push(...Array.from(tokenIds, (tokenId) => ({ tokenId: cellOf(tokenId, adapterId) })))
+      this.#checkCells()
       if (!wantsToken) continue
+      const held = slot.map(({ tokenId }) => tokenId)
       const certain = slot.length - draftTokens
-      const outcome = verifyDraft(run, (index) => this.#options.nextToken(0, slot.slice(0, certain + index)))
+      const outcome = verifyDraft(run, (index) => this.#options.nextToken(0, held.slice(0, certain + index)))
       slot.length = certain + outcome.accepted
       verified.push(outcome)
     }
     const { savedBytes } = this.#options
-    const saved = starts.flatMap(({ host }) =>
+    const cutting = [...cuts, ...starts.flatMap((start) => [...(start.cuts ?? []), start])]
+    const saved = cutting.flatMap(({ host }) =>
       host?.save && savedBytes !== undefined ? [{ entryId: host.save.entryId, bytes: savedBytes }] : [],
     )
     const output = {
@@ -88,6 +85,39 @@ export class PretendRunner {
     return beams === undefined ? output : { ...output, beamChoices: this.#executeBeams(beams) }
   }
 
+  #cut({ slotId, tokens, host }: SlotCut): void {
+    if (host !== undefined) this.#moveToHost(slotId, host)
+    const slot = this.#slot(slotId)
+    must(slot.length >= tokens && this.#mayCut(slot.length, tokens), `slot ${slotId} can be cut`)
+    slot.length = tokens
+  }
+
+  #start(start: SlotStart): void {
+    const { slotId, promptTokenIds, newTokenIds = [], cachedTokens, copyFromSlotId, host, cuts = [] } = start
+    const { adapterId = 0 } = start
+    for (const cut of cuts) this.#cut(cut)
+    this.#adapters.set(slotId, adapterId)
+    if (host !== undefined) this.#moveToHost(slotId, host)
+    if (copyFromSlotId !== null) this.#slots[slotId] = [...this.#slot(copyFromSlotId)]
+    this.#checkCells()
+    const slot = this.#slot(slotId)
+    must(slot.length >= cachedTokens, `slot ${slotId} holds its cached tokens`)
+    must(this.#mayCut(slot.length, cachedTokens), `slot ${slotId} is not cut`)
+    slot.length = cachedTokens
+    const tokenIds = [...Array.from(promptTokenIds), ...newTokenIds]
+    must(
+      slot.every(({ tokenId }, i) => tokenId === cellOf(tokenIds[i] ?? -1, adapterId)),
+      `slot ${slotId} holds the prompt`,
+    )
+  }
+
+  #checkCells(): void {
+    const { sharedTokens = null } = this.#options
+    if (sharedTokens === null) return
+    const cells = new Set(this.#slots.flat()).size
+    must(cells <= sharedTokens, `${cells} cells of the slots find room`)
+  }
+
   #moveToHost(slotId: number, { drop, save, restore }: HostMoves): void {
     for (const entryId of drop) must(this.#copies.delete(entryId), `there is a copy ${entryId} to drop`)
     if (save !== null) {
@@ -95,7 +125,12 @@ export class PretendRunner {
       must(!this.#copies.has(entryId), `copy ${entryId} is new`)
       must(this.#slot(slotId).length >= tokens, `slot ${slotId} holds what is copied`)
       must(this.#mayCut(this.#slot(slotId).length, tokens), `slot ${slotId} is not cut to be copied`)
-      this.#copies.set(entryId, this.#slot(slotId).slice(0, tokens))
+      this.#copies.set(
+        entryId,
+        this.#slot(slotId)
+          .slice(0, tokens)
+          .map(({ tokenId }) => tokenId),
+      )
     }
     const { maxBytes, copyBytes } = this.#options.hostRoom ?? fail('there is host memory')
     const bytes = [...this.#copies.values()].reduce(
@@ -104,9 +139,8 @@ export class PretendRunner {
     )
     must(bytes <= maxBytes, `${bytes} bytes find room in host memory`)
     if (restore === null) return
-    this.#slots[slotId] = [
-      ...(this.#copies.get(restore.entryId) ?? fail(`there is a copy ${restore.entryId}`)),
-    ]
+    const copy = this.#copies.get(restore.entryId) ?? fail(`there is a copy ${restore.entryId}`)
+    this.#slots[slotId] = copy.map((tokenId) => ({ tokenId }))
     if (restore.isForgotten) this.#copies.delete(restore.entryId)
   }
 
@@ -153,7 +187,7 @@ export class PretendRunner {
     return canCut || tokens === 0 || tokens === heldTokens
   }
 
-  #slot(slotId: number): number[] {
+  #slot(slotId: number): Cell[] {
     return this.#slots[slotId] ?? fail(`there is a slot ${slotId}`)
   }
 

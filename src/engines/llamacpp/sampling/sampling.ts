@@ -34,6 +34,15 @@ export class Sampler {
     this.#adjustments = LogitAdjustments.create({ sampling, lateTokens }, promptTokenIds)
   }
 
+  /** Goes on behind tokens that were sampled before, one draw for each. */
+  resume(tokenIds: Int32Array): this {
+    for (const tokenId of tokenIds) {
+      if (!this.#isGreedy) this.#random()
+      this.#adjustments?.record(tokenId)
+    }
+    return this
+  }
+
   /** Whether its draws can be repeated. */
   get isSeeded(): boolean {
     return this.#sampling.seed !== null

@@ -33,7 +33,7 @@ export interface DurableClientOptions {
 
 interface ConnectionHooks extends Pick<
   EngineClientHooks<HostedRequest>,
-  'onBusy' | 'onSilence' | 'onHostBytes' | 'silenceMs'
+  'onBusy' | 'onSilence' | 'onCache' | 'silenceMs'
 > {
   /** Gives the error of the requests that the engine had not finished. */
   readonly onClose: () => ServiceError

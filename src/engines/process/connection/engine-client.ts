@@ -2,6 +2,7 @@
  * One client of an engine process: requests go out and events come in over one connection. When the connection closes,
  * every open request is handed back to the client's owner.
  */
+import type { CacheState } from '../../../scheduler/scheduler-options.ts'
 import { createConnection, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
@@ -29,8 +30,8 @@ export interface EngineClientHooks<Pending> {
   readonly onSilence: () => void
   /** Called when it gets its first request and when it has ended the last. */
   readonly onBusy?: (isBusy: boolean) => void
-  /** What finished sequences hold in the engine's host memory by now. */
-  readonly onHostBytes?: (bytes: number) => void
+  /** What the engine's KV cache has come to. */
+  readonly onCache?: (cache: CacheState) => void
   readonly silenceMs: number
   readonly clock: Clock
 }
@@ -115,8 +116,8 @@ export class EngineClient<Pending extends PendingRequest> {
     this.#socket.write(encodeFrame(message))
   }
 
-  #receive({ events, refusals, ended, hostBytes }: StepMessage): void {
-    if (hostBytes !== undefined) this.#hooks.onHostBytes?.(hostBytes)
+  #receive({ events, refusals, ended, cache }: StepMessage): void {
+    if (cache !== undefined) this.#hooks.onCache?.(cache)
     for (const [id, own] of events) this.#pending.get(id)?.stream.deliver(own)
     for (const id of ended) {
       const pending = this.#pending.get(id)

@@ -3,6 +3,7 @@
  * connection it came on: its events go there and nowhere else, and it ends with that connection. Who may connect is decided
  * by the folder in which the socket lies.
  */
+import { type CacheState, NO_CACHE_STATE } from '../../../scheduler/scheduler-options.ts'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '../../../core/clock.ts'
 import { InvariantError, toServiceError, type ServiceError } from '../../../core/errors.ts'
@@ -43,8 +44,8 @@ interface EngineLoop extends Partial<
   Pick<StepLoop, 'tokenize' | 'detokenize' | 'loadAdapter' | 'freeAdapter'>
 > {
   submit(request: LoopRequest | EmbeddingLoopRequest, sink: EventSink): RequestHandle
-  /** @default 0 */
-  readonly hostBytes?: number
+  /** @default none */
+  readonly cache?: CacheState
 }
 
 export class EngineServer {
@@ -129,7 +130,7 @@ export class EngineConnection {
   #refusals: [id: number, refusal: Refusal][] = []
   #ended: number[] = []
   /** As said last. */
-  #hostBytes = 0
+  #cache = NO_CACHE_STATE
 
   constructor(socket: Socket, { loop, clock, onShare }: EngineConnectionOptions) {
     this.#socket = socket
@@ -160,7 +161,7 @@ export class EngineConnection {
   /** Sends what has come since the last call as one message. */
   flush(): void {
     const isEmpty = this.#events.length === 0 && this.#refusals.length === 0 && this.#ended.length === 0
-    if (isEmpty && this.#newHostBytes() === null) return
+    if (isEmpty && this.#newCache() === null) return
     this.#send()
   }
 
@@ -171,12 +172,12 @@ export class EngineConnection {
 
   #send(): void {
     this.#lastSentMs = this.#clock.nowMs()
-    const hostBytes = this.#newHostBytes()
-    this.#hostBytes = hostBytes ?? this.#hostBytes
+    const cache = this.#newCache()
+    this.#cache = cache ?? this.#cache
     this.#socket.write(
       encodeFrame({
         ...{ events: this.#events, refusals: this.#refusals, ended: this.#ended },
-        ...(hostBytes !== null && { hostBytes }),
+        ...(cache !== null && { cache }),
       }),
     )
     this.#events = []
@@ -185,9 +186,10 @@ export class EngineConnection {
   }
 
   /** Null where it is as said last. */
-  #newHostBytes(): number | null {
-    const { hostBytes = 0 } = this.#loop
-    return hostBytes === this.#hostBytes ? null : hostBytes
+  #newCache(): CacheState | null {
+    const { cache = NO_CACHE_STATE } = this.#loop
+    const { hostBytes, preemptions } = this.#cache
+    return cache.hostBytes === hostBytes && cache.preemptions === preemptions ? null : cache
   }
 
   #receive(message: ReceivedMessage): void {

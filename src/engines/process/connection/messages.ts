@@ -4,6 +4,7 @@
  * are used. Requests and events travel over the socket; load progress travels over a separate
  * pipe, because the engine's event loop is blocked while it loads.
  */
+import type { CacheState } from '../../../scheduler/scheduler-options.ts'
 import type { ErrorCode } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
@@ -113,8 +114,8 @@ export interface StepMessage {
   readonly refusals: readonly (readonly [id: number, refusal: Refusal])[]
   /** Requests that were not refused and for which no work is left: ended or aborted. */
   readonly ended: readonly number[]
-  /** What finished sequences hold in host memory by now; absent where it is as before. */
-  readonly hostBytes?: number
+  /** Absent where it is as before. */
+  readonly cache?: CacheState
 }
 
 /** Engine → parent, one JSON line each, over the pipe. */

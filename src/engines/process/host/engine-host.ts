@@ -10,6 +10,7 @@
  *
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
+import { type CacheState, NO_CACHE_STATE } from '../../../scheduler/scheduler-options.ts'
 import { abortReason } from '../../../core/abort.ts'
 import { type SleepingClock, systemClock } from '../../../core/clock.ts'
 import { Supervisor } from '../../../core/concurrency/supervisor.ts'
@@ -76,7 +77,7 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
   #lastFailure = ''
   #deaths = 0
   /** Of the process that serves now. */
-  #hostBytes = 0
+  #cache: CacheState = NO_CACHE_STATE
   #isHung = false
   #isClosed = false
   /** Until the process that ended last is gone. */
@@ -147,8 +148,12 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
 
   status(): EngineStatus {
     const deaths = this.#deaths
-    const held = this.#hostBytes > 0 ? { prefixCacheBytes: this.#hostBytes } : {}
-    if (this.#client.isConnected) return { state: 'ready', deaths, ...held }
+    const { hostBytes: prefixCacheBytes, preemptions } = this.#cache
+    const cache = {
+      ...(prefixCacheBytes > 0 && { prefixCacheBytes }),
+      ...(preemptions > 0 && { preemptions }),
+    }
+    if (this.#client.isConnected) return { state: 'ready', deaths, ...cache }
     if (!this.#supervisor.isUnavailable) return { state: 'restarting', deaths }
     return { state: 'failed', message: this.#describeFailure(), deaths }
   }
@@ -216,7 +221,7 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
 
   #serve(process: EngineProcess): void {
     this.#process = process
-    this.#hostBytes = 0
+    this.#cache = NO_CACHE_STATE
     this.#client.connect(process.socket, {
       onClose: () => {
         this.#busyClients.clear()
@@ -225,7 +230,7 @@ export class EngineHost implements ReplicaEngine, SharedEngine {
         return new ServiceError(this.#isClosed ? 'shutting_down' : 'engine_failed')
       },
       onBusy: (isBusy) => this.reportBusy(this, isBusy),
-      onHostBytes: (bytes) => void (this.#hostBytes = bytes),
+      onCache: (cache) => void (this.#cache = cache),
       silenceMs: this.#silenceMs(),
       onSilence: () => this.#killHung(process),
     })

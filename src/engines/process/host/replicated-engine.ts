@@ -137,8 +137,12 @@ export class ReplicatedEngine implements Engine {
     const ready = statuses.filter(({ state }) => state === 'ready').length
     const deaths = statuses.reduce((sum, status) => sum + (status.deaths ?? 0), 0)
     const prefixCacheBytes = statuses.reduce((sum, status) => sum + (status.prefixCacheBytes ?? 0), 0)
-    const held = prefixCacheBytes > 0 ? { prefixCacheBytes } : {}
-    return { ...best, replicas: { all: statuses.length, ready }, deaths, ...held }
+    const preemptions = statuses.reduce((sum, status) => sum + (status.preemptions ?? 0), 0)
+    const cache = {
+      ...(prefixCacheBytes > 0 && { prefixCacheBytes }),
+      ...(preemptions > 0 && { preemptions }),
+    }
+    return { ...best, replicas: { all: statuses.length, ready }, deaths, ...cache }
   }
 
   replicas(): readonly SharedEngine[] {

@@ -76,7 +76,8 @@ export class InProcessEngine implements Engine {
   }
 
   status(): EngineStatus {
-    return { state: 'ready' }
+    const { preemptions } = this.#loop.cache
+    return { state: 'ready', ...(preemptions > 0 && { preemptions }) }
   }
 
   close(): Promise<void> {

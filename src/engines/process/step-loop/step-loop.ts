@@ -22,6 +22,7 @@ import {
   ContinuousBatchScheduler,
   type SchedulerEvent,
 } from '../../../scheduler/continuous-batch-scheduler.ts'
+import type { CacheState } from '../../../scheduler/scheduler-options.ts'
 import type { ScheduledRequest } from '../../../scheduler/sequence.ts'
 import type { PrefixCacheScope } from '../../../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
@@ -106,6 +107,7 @@ export class StepLoop {
       canReusePrefixes: runner.canReusePrefixes,
       canContinueSlots: runner.canContinueSlots ?? false,
       canCopySlots: runner.canCopySlots,
+      sharedTokens: runner.sharedTokens ?? null,
       hostRoom: runner.hostRoom ?? null,
       prefixCacheScope: options.prefixCacheScope ?? 'shared',
       maxDraftTokens: runner.maxDraftTokens ?? 0,
@@ -135,9 +137,9 @@ export class StepLoop {
     })
   }
 
-  /** Bytes that finished sequences hold in host memory. */
-  get hostBytes(): number {
-    return this.#scheduler.hostBytes
+  get cache(): CacheState {
+    const { hostBytes, preemptions } = this.#scheduler
+    return { hostBytes, preemptions }
   }
 
   /** What sequences that have ended hold, the most recently used first; null while any runs or waits. */

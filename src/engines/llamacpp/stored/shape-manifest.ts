@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
+import type { KvRoom } from '../../../checkpoints/memory/kv-room.ts'
 import { LLAMA_VERSION } from '../ffi/libraries.ts'
 import type { ShapeManifest } from './copy-folder.ts'
 
@@ -12,16 +13,19 @@ const SAMPLE_BYTES = 4096
 type ShapeOptions = Pick<
   RunnerOptions,
   'modelId' | 'modelPath' | 'kvCacheType' | 'gpu' | 'gpuLayers' | 'metadataOverrides'
-> & { readonly maxSeqLen: number }
+> &
+  Pick<KvRoom, 'sharedTokens'> & { readonly maxSeqLen: number; readonly maxBatchSize: number }
 
 /** @param tokenBytes what a token takes in a copy, which follows from layers and heads */
 export function shapeManifestOf(options: ShapeOptions, tokenBytes: number): ShapeManifest {
   const { modelId, modelPath, kvCacheType, maxSeqLen, gpu, gpuLayers, metadataOverrides = [] } = options
+  // llama.cpp reads a copy back into a cache of as many streams only.
+  const streams = options.sharedTokens === null ? options.maxBatchSize : 1
   return {
     modelId,
     files: partsOf(modelPath).map(sampleFile),
     llamaCpp: LLAMA_VERSION,
-    ...{ kvCacheType, maxSeqLen, tokenBytes, gpu, gpuLayers, metadataOverrides },
+    ...{ kvCacheType, maxSeqLen, streams, tokenBytes, gpu, gpuLayers, metadataOverrides },
   }
 }
 

@@ -129,8 +129,9 @@ export interface ConfigOptions {
   readonly aliases?: readonly string[]
   /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
-   * quantization, toolFormat; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA
-   * adapter, with id, base, adapter and, where needed, scale. Must be a list of models, each with id and checkpoint.
+   * quantization, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or,
+   * for a LoRA adapter, with id, base, adapter and, where needed, scale. Must be a list of models, each with id and
+   * checkpoint.
    * @default none
    */
   readonly models?: readonly ConfiguredModel[]

@@ -206,7 +206,7 @@ export class LightServer {
     const { openPassthroughHost } = await import('./workers/passthrough-host.ts')
     const onWorkerEnd = (cause: Error): void => onError(cause, null)
     const pool = { workers, maxQueue, onWorkerEnd, entry }
-    return { host: openPassthroughHost(pool, clock.unixSeconds()), loaded: Promise.resolve() }
+    return { host: openPassthroughHost(pool, clock), loaded: Promise.resolve() }
   }
 
   async #shutDown(opening: Promise<OpenParts>): Promise<void> {

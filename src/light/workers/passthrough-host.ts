@@ -1,4 +1,5 @@
 /** The passthrough model, which serves when no checkpoint is given: one id, always ready, on worker threads. */
+import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { ModelRecord } from '../../models/model-record.ts'
 import type { ModelHost } from '../endpoints.ts'
@@ -7,11 +8,11 @@ import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 /** The one model there is, and the alias of the default model. */
 const MODEL_ID = 'default'
 
-export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSeconds: number): ModelHost {
+export function openPassthroughHost(options: WorkerPoolOptions, clock: Clock): ModelHost {
   const pool = new WorkerPool(options)
-  const record: ModelRecord = {
+  let record: ModelRecord = {
     id: MODEL_ID,
-    createdUnixSeconds,
+    createdUnixSeconds: clock.unixSeconds(),
     state: 'ready',
     loadFraction: 1,
     failure: null,
@@ -44,6 +45,7 @@ export function openPassthroughHost(options: WorkerPoolOptions, createdUnixSecon
     get,
     generate: async ({ prompt, maxNewTokens, modelId }, run) => {
       const { id } = get(modelId)
+      record = { ...record, lastUsedUnixSeconds: Math.floor(clock.unixSeconds()) }
       const onLeave = (callback: () => void) => run.onLeave(callback)
       const continuation = await pool.run({ prompt, maxNewTokens, requestId: run.requestId, onLeave })
       return { ...continuation, modelId: id }

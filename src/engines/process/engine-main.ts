@@ -38,7 +38,7 @@ async function main(options: EngineProcessOptions): Promise<void> {
       exitAtOnce(BROKEN_EXIT_CODE)
     },
   })
-  loadAdapters(runner, options.adapters ?? [])
+  loadAdapters(runner, options.adapters ?? [], onNote)
   finish = () => server.finish()
   await server.listen(options.socketPath)
   tell({ type: 'ready', info: runner.info() })
@@ -48,12 +48,14 @@ async function main(options: EngineProcessOptions): Promise<void> {
 function loadAdapters(
   runner: ModelRunner | EmbeddingRunner,
   adapters: NonNullable<EngineProcessOptions['adapters']>,
+  onNote: (note: string) => void,
 ): void {
   for (const adapter of adapters) {
     try {
       if ('adapters' in runner) runner.adapters?.load(adapter)
     } catch (error) {
-      process.stderr.write(`adapter '${adapter.modelId}' is missing: ${String(error)}\n`)
+      const why = error instanceof Error ? error.message : String(error)
+      onNote(`its adapter '${adapter.modelId}' is missing until it is registered again: ${why}`)
     }
   }
 }

@@ -9,7 +9,7 @@
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
+import { openLlamaRunner } from '../dist/engines/llamacpp/open-runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
 import { readDeliveries } from './load/deliveries.mjs'
 import { findModel } from './models.mjs'

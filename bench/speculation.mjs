@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { openLlamaRunner } from '../dist/engines/llamacpp/runner.js'
+import { openLlamaRunner } from '../dist/engines/llamacpp/open-runner.js'
 import { InProcessEngine } from '../dist/engines/process/step-loop/in-process-engine.js'
 import { findModel } from './models.mjs'
 import { rangeOf } from './report/statistics.mjs'

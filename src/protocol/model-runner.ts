@@ -75,6 +75,28 @@ export function isDecodeRun({ tokenIds, draftTokens = 0 }: SlotRun): boolean {
   return tokenIds.length - draftTokens === 1
 }
 
+/** A run that goes on with what the draft model proposed. */
+export function withProposal(run: SlotRun, proposal: ArrayLike<number>): SlotRun {
+  if (proposal.length === 0) return run
+  const tokenIds = [...Array.from(run.tokenIds), ...Array.from(proposal)]
+  return { ...run, tokenIds, draftTokens: proposal.length }
+}
+
+/**
+ * What the draft model computes of one slot's text, and how many tokens it proposes behind it. Its KV cache of the slot is
+ * cut to `position` first.
+ */
+export interface DraftRun {
+  readonly slotId: number
+  readonly position: number
+  readonly tokenIds: ArrayLike<number>
+  /**
+   * Tokens to propose. Above 0 these are its text up to its last token, which is all of the slot's run in this plan: the
+   * runner puts the proposals behind that token, as its `draftTokens`. 0 makes up for what the draft model lacks.
+   */
+  readonly proposes: number
+}
+
 /** Of one beam, which lives in a seat of the beams' own KV cache. */
 export interface SeatRun extends TokenRun {
   readonly seat: number
@@ -86,6 +108,8 @@ export interface StepPlan {
   readonly cuts?: readonly SlotCut[]
   readonly starts: readonly SlotStart[]
   readonly runs: readonly SlotRun[]
+  /** What the draft model computes before the runs; those with proposals are equally long and want equally many. @default nothing */
+  readonly drafts?: readonly DraftRun[]
   /** What the beams compute in the same step, after the runs; absent where none run. */
   readonly beams?: BeamPlan
 }
@@ -155,6 +179,8 @@ export interface StepOutput {
   readonly tokenIds: ArrayLike<number | null>
   /** How many guesses of each such run were right; they come before its token. @default none of any */
   readonly acceptedTokens?: ArrayLike<number>
+  /** What the draft model proposed, in the order of the plan's `drafts`. @default none of any */
+  readonly proposals?: readonly ArrayLike<number>[]
   /** Of each such run the accepted guesses' and then the token's own, where its sequence asked for them. @default none of any */
   readonly logprobs?: readonly (readonly SampledLogprob[])[]
   /** What the copies that this step made in host memory take, where that is less than was reckoned. @default none */
@@ -171,6 +197,25 @@ export interface StepTimes {
   readonly decodeMs: number
   /** The longer ones. */
   readonly promptMs: number
+  /** What the draft model took. @default it computed nothing */
+  readonly draft?: DraftTimes
+}
+
+export interface DraftTimes {
+  /** Its proposals. */
+  readonly proposalsMs: number
+  /** What it made up for. */
+  readonly catchUpMs: number
+}
+
+/** What the draft model of a runner may be asked for. */
+export interface DraftRoom {
+  /** Tokens of a slot's text that its KV cache takes. */
+  readonly maxSeqLen: number
+  /** Most tokens that it proposes for one slot. */
+  readonly maxTokens: number
+  /** Most tokens that it proposes in one step, over all slots. */
+  readonly maxStepTokens: number
 }
 
 /** Capacity for beams, beside the slots. */
@@ -305,6 +350,8 @@ export interface ModelRunner extends Runner {
   storePrefixes?(held: () => readonly HeldPrefix[] | null): Promise<void>
   /** Most guessed tokens one step takes; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
+  /** Null without a draft model. @default null */
+  readonly draftRoom?: DraftRoom | null
   /** The bytes a token stands for in generated text; empty for control tokens. */
   tokenBytes(tokenId: number): Uint8Array
   /** As the vocabulary writes a token: `▁the`, `Ġthe`, `<s>`. */

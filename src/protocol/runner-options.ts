@@ -27,6 +27,8 @@ export interface RunnerOptions {
   readonly prefixCacheStore?: PrefixCacheStore
   /** Whether guesses of the next tokens may be computed with the last one. @default 'ngram' */
   readonly speculation?: Speculation
+  /** A smaller model of the same vocabulary that guesses too. @default none */
+  readonly draft?: DraftModelOptions | null
   /** What its header says of an embedding model, for a runner of that kind. @default a model that generates text */
   readonly embedding?: EmbeddingInfo
   /** What takes the place of the file's own metadata, by key. @default none */
@@ -39,6 +41,12 @@ interface PrefixCacheStore {
   readonly maxBytes: number
   /** How long nothing must have run before something is written. @default 5 s */
   readonly restMs?: number
+}
+
+export interface DraftModelOptions {
+  /** A GGUF file (the first one of a split). */
+  readonly modelPath: string
+  readonly metadataOverrides?: readonly MetadataOverride[]
 }
 
 export type MetadataOverride = { readonly key: string } & (

@@ -52,6 +52,7 @@ export class ContinuousBatchScheduler {
       hostRoom: null,
       prefixCacheScope: 'shared',
       maxDraftTokens: 0,
+      draftRoom: null,
       beamRoom: null,
       isEndOfGeneration: () => false,
       tokenBytes: () => NO_BYTES,
@@ -203,15 +204,13 @@ export class ContinuousBatchScheduler {
   }
 
   #end(sequence: Sequence, finishReason: FinishReason): void {
-    const drafts = sequence.drafter?.counts
-    const wasGuessed = drafts !== undefined && drafts.draftedTokens > 0
-    const { sequenceId: reqId, stopString } = sequence
+    const { sequenceId: reqId, stopString, draftedTokens, acceptedTokens } = sequence
     this.#events.push({
       type: 'sequence-end',
       reqId,
       finishReason,
       ...(stopString !== null && { stopString }),
-      ...(wasGuessed && { drafts }),
+      ...(draftedTokens > 0 && { drafts: { draftedTokens, acceptedTokens } }),
     })
     this.#leave(sequence)
   }

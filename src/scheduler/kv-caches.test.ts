@@ -74,6 +74,12 @@ describe('the KV caches', () => {
             sharedTokens,
             canCut,
             nextToken: (rank) => (rank === eosAtRank ? EOS : (drawn++ * 7 + rank) % EOS),
+            draftToken: () => ((drawn + 1) * 7) % EOS,
+            times: ({ drafts = [] }) => ({
+              decodeMs: 10 + drafts.length,
+              promptMs: 1,
+              draft: { proposalsMs: 1, catchUpMs: 0.1 },
+            }),
           })
           const clock = new VirtualClock()
           const scheduler = new ContinuousBatchScheduler({
@@ -83,6 +89,7 @@ describe('the KV caches', () => {
             clock,
             ...{ canReusePrefixes: canCut, canCopySlots: canCut, canContinueSlots: true },
             maxDraftTokens: 15,
+            draftRoom: { maxSeqLen: 280, maxTokens: 8, maxStepTokens: 16 },
             beamRoom: BEAM_ROOM,
             sharedTokens,
             hostRoom: HOST_ROOM,

@@ -14,6 +14,7 @@ import {
   type StepPlan,
 } from '../protocol/model-runner.ts'
 import { addDraft, settleDraft, type DraftOptions } from './drafts/draft-runs.ts'
+import { type DraftOutcome, ModelDrafts } from './drafts/model-drafts.ts'
 import { endsText, mayEnd } from './end-rules.ts'
 import type { PartOptions } from './scheduler-options.ts'
 import { checkRule, type Sequence } from './sequence.ts'
@@ -41,6 +42,8 @@ export class RunningBatch {
   #planned: readonly PlannedRun[] = []
   #preemptions = 0
   readonly #drafting: DraftOptions
+  /** Null without a draft model. */
+  readonly #modelDrafts: ModelDrafts | null
 
   constructor(options: PartOptions) {
     const { maxBatchSize: slots, canReusePrefixes, canCopySlots, schedulePolicy: policy, clock } = options
@@ -57,6 +60,10 @@ export class RunningBatch {
       freeTokens: () => this.#room.draftTokens(this.#running),
       computedTokenIds: (sequence) => this.#slotOf(sequence).cachedTokenIds,
     }
+    const { draftRoom: room } = options
+    const isShared = scope === 'shared'
+    this.#modelDrafts =
+      room === null || !canReusePrefixes ? null : new ModelDrafts({ ...this.#drafting, room, isShared })
   }
 
   get waitingCount(): number {
@@ -110,7 +117,7 @@ export class RunningBatch {
     this.#preemptions++
   }
 
-  plan(): Pick<StepPlan, 'cuts' | 'starts' | 'runs'> {
+  plan(): Pick<StepPlan, 'cuts' | 'starts' | 'runs' | 'drafts'> {
     const grown = this.#room.grow(
       () => this.#running,
       (sequence) => this.#preempt(sequence),
@@ -125,22 +132,29 @@ export class RunningBatch {
       prefersHigherTiers: this.#options.prefersHigherTiers(),
     })
     this.#planned = addDraft(planned, this.#drafting)
-    return { ...(cuts.length > 0 && { cuts }), starts, runs: this.#planned.map(({ run }) => run) }
+    const runs = this.#planned.map(({ run }) => run)
+    const drafts = this.#modelDrafts?.plan(this.#planned) ?? []
+    return { ...(cuts.length > 0 && { cuts }), starts, runs, ...(drafts.length > 0 && { drafts }) }
   }
 
   /** Applies what the runner computed for the last plan. */
-  update({ tokenIds, acceptedTokens, logprobs, saved = [], times }: Omit<StepOutput, 'beamChoices'>): void {
+  update(output: Omit<StepOutput, 'beamChoices'>): void {
+    const { tokenIds, acceptedTokens, logprobs, saved = [], proposals = [], times } = output
     if (times !== undefined) this.#costs.observe(this.#plannedPromptTokens(), times)
     for (const copy of saved) this.#slots.recordSaved(copy)
+    const planned = this.#modelDrafts?.withProposals(this.#planned, proposals) ?? this.#planned
+    const outcomes = new Map<number, DraftOutcome>()
     let index = 0
-    for (const { sequence, run } of this.#planned) {
+    for (const one of planned) {
+      const { sequence, run } = one
       const row = run.wantsToken ? index++ : null
       // Aborted while the step was computed.
       if (sequence.slotId === null) {
         this.#slots.recordUncounted(run.slotId)
         continue
       }
-      const { computed, accepted } = settleDraft({ sequence, run }, row === null ? 0 : acceptedTokens?.[row])
+      const { computed, accepted } = settleDraft(one, row === null ? 0 : acceptedTokens?.[row])
+      outcomes.set(run.slotId, { sequence, accepted: accepted.length })
       this.#recordComputed(sequence, computed)
       if (row === null) continue
       const tokenId = tokenIds[row]
@@ -150,6 +164,7 @@ export class RunningBatch {
         this.#endText(sequence, tokenId === null ? 'stop' : 'error')
       else if (tokenId !== undefined) this.#takeToken(sequence, tokenId, sampled?.[accepted.length])
     }
+    this.#modelDrafts?.settle(output, outcomes)
     this.#planned = []
   }
 
@@ -176,6 +191,7 @@ export class RunningBatch {
       checkRule(sequence.computedTokens <= sequence.totalTokens, 'no token is computed before it is known')
       checkRule(sequence.newTokens < sequence.maxNewTokens, 'a full sequence has ended')
     }
+    this.#modelDrafts?.checkIntegrity(this.#running)
     const runTokens = this.#planned.reduce((sum, { run }) => sum + run.tokenIds.length, 0)
     checkRule(runTokens <= stepTokenBudget, 'a plan keeps to its token budget')
     checkRule(runTokens <= this.#slots.freeTokens, 'what a plan computes finds room in the cache')

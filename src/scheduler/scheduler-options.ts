@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
 import type { FinishReason } from '../protocol/engine.ts'
-import type { BeamRoom, HostRoom } from '../protocol/model-runner.ts'
+import type { BeamRoom, DraftRoom, HostRoom } from '../protocol/model-runner.ts'
 import type { SchedulerEvent, Sequence } from './sequence.ts'
 
 export interface SchedulerOptions {
@@ -28,6 +28,8 @@ export interface SchedulerOptions {
   readonly prefixCacheScope?: PrefixCacheScope
   /** Most tokens guessed ahead in one step; needs a KV cache that can be cut. @default 0 */
   readonly maxDraftTokens?: number
+  /** What a draft model may be asked for; needs a KV cache that can be cut. @default null, which is none */
+  readonly draftRoom?: DraftRoom | null
   /** Room for beam searches; without it a request's beams change nothing. @default null */
   readonly beamRoom?: BeamRoom | null
   readonly isEndOfGeneration?: (tokenId: number) => boolean

@@ -102,6 +102,9 @@ export class Sequence {
   restoredTokens = 0
   /** Null before there was room for a first draft. */
   drafter: Drafter | null = null
+  /** Tokens that were guessed, and those of them that were right. */
+  draftedTokens = 0
+  acceptedTokens = 0
 
   constructor(request: ScheduledRequest, arrival: { readonly ms: number; readonly order: number }) {
     this.sequenceId = request.reqId

@@ -22,8 +22,9 @@ export class StepCosts {
   #promptTokenMs: number | null = null
 
   /** Records the times of a step and its prompt tokens. */
-  observe(promptTokens: number, { decodeMs, promptMs }: StepTimes): void {
-    if (decodeMs > 0) this.#decodeMs = mix(this.#decodeMs, decodeMs)
+  observe(promptTokens: number, { decodeMs, promptMs, draft }: StepTimes): void {
+    const draftMs = draft === undefined ? 0 : draft.proposalsMs + draft.catchUpMs
+    if (decodeMs > 0) this.#decodeMs = mix(this.#decodeMs, decodeMs + draftMs)
     if (promptTokens > 0) this.#promptTokenMs = mix(this.#promptTokenMs, promptMs / promptTokens)
   }
 

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { StartError } from '../../src/core/errors.ts'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 

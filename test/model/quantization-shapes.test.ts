@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { quantizeWeights } from '../../src/engines/llamacpp/quantize/quantize-weights.ts'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
+import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
 import { convertFloats } from '../../src/checkpoints/gguf/float-conversion.ts'
 import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
 import {

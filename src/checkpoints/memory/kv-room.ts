@@ -31,6 +31,18 @@ export function slotTokens(maxSeqLen: number): number {
   return Math.ceil(maxSeqLen / CELLS_UNIT) * CELLS_UNIT
 }
 
+/**
+ * Tokens of a text for which a draft model has room. Its KV cache is never shared by the slots: it has their equal parts of
+ * as many tokens as the model's, so that it takes no more for long texts than the model does.
+ */
+export function draftSeqLen(
+  { maxBatchSize }: Pick<RunnerOptions, 'maxBatchSize'>,
+  { tokens, maxSeqLen }: { readonly tokens: number; readonly maxSeqLen: number },
+): number {
+  const part = Math.floor(tokens / maxBatchSize / CELLS_UNIT) * CELLS_UNIT
+  return Math.min(maxSeqLen, Math.max(CELLS_UNIT, part))
+}
+
 /** @param options `maxSeqLen` as served */
 export function kvRoomOf(
   options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheTokens'> & { readonly maxSeqLen: number },

@@ -25,6 +25,8 @@ export interface MemoryNeed {
   readonly weightBytes: number
   /** Of one replica; 0 while the shape of the model is not known. */
   readonly kvCacheBytes: number
+  /** Weights and KV cache of one replica's draft model. @default it has none */
+  readonly draftBytes?: number
   readonly replicas: number
   /** Host memory for conversations that lost their slot, of all replicas; absent where its size is chosen by what is left. */
   readonly prefixCacheBytes?: number
@@ -62,16 +64,21 @@ export function kvCacheBytes(elements: number, kvCacheType: RunnerOptions['kvCac
   return (elements * BLOCK_BYTES[kvCacheType]) / BLOCK_ELEMENTS
 }
 
-interface Shape {
+interface Weights {
   readonly sizeBytes: number
-  readonly maxSeqLen: number
-  /** Set where texts are computed in one step each, and nothing of them is kept for the next. */
-  readonly embedding?: EmbeddingInfo
   readonly kvElementsPerToken: number
 }
 
+interface Shape extends Weights {
+  readonly maxSeqLen: number
+  /** Set where texts are computed in one step each, and nothing of them is kept for the next. */
+  readonly embedding?: EmbeddingInfo
+  /** The model that drafts for it, with as many tokens in its KV cache. @default none */
+  readonly draft?: Weights | null
+}
+
 export function memoryNeed(
-  { sizeBytes, maxSeqLen, kvElementsPerToken, embedding }: Shape,
+  { sizeBytes, maxSeqLen, kvElementsPerToken, embedding, draft = null }: Shape,
   options: Pick<RunnerOptions, 'maxBatchSize' | 'kvCacheType' | 'kvCacheTokens'> & {
     readonly replicas?: number
     readonly prefixCacheMb?: number | 'auto'
@@ -80,10 +87,11 @@ export function memoryNeed(
   const { kvCacheType, replicas = 1, prefixCacheMb = 'auto' } = options
   const isOfFixedSize = prefixCacheMb !== 'auto' && prefixCacheMb > 0 && embedding === undefined
   const tokens = embedding === undefined ? kvRoomOf({ ...options, maxSeqLen }).tokens : stepTokens(maxSeqLen)
-  const elements = tokens * kvElementsPerToken
+  const cacheBytes = (ofModel: Weights) => kvCacheBytes(tokens * ofModel.kvElementsPerToken, kvCacheType)
   return {
     weightBytes: sizeBytes,
-    kvCacheBytes: kvCacheBytes(elements, kvCacheType),
+    kvCacheBytes: cacheBytes({ sizeBytes, kvElementsPerToken }),
+    ...(draft !== null && { draftBytes: draft.sizeBytes + cacheBytes(draft) }),
     replicas,
     ...(isOfFixedSize && { prefixCacheBytes: prefixCacheMb * BYTES_PER_MB }),
     sourceBytes: 0,
@@ -91,8 +99,8 @@ export function memoryNeed(
 }
 
 export function neededBytes(need: MemoryNeed): number {
-  const { weightBytes, kvCacheBytes, replicas, prefixCacheBytes = 0, sourceBytes } = need
-  return sourceBytes + (weightBytes + kvCacheBytes) * replicas + prefixCacheBytes
+  const { weightBytes, kvCacheBytes, draftBytes = 0, replicas, prefixCacheBytes = 0, sourceBytes } = need
+  return sourceBytes + (weightBytes + kvCacheBytes + draftBytes) * replicas + prefixCacheBytes
 }
 
 /**
@@ -110,8 +118,10 @@ export function fittingKvTokens(
   const { availableBytes, servingBytes, loadingBytes } = inUse
   const missingBytes = neededBytes(need) - (availableBytes - servingBytes - loadingBytes)
   if (missingBytes <= 0 || need.kvCacheBytes === 0) return null
+  const draftCacheBytes = (need.draftBytes ?? 0) - (outline.draft?.sizeBytes ?? 0)
   const { tokens } = kvRoomOf({ ...options, maxSeqLen: outline.maxSeqLen })
-  const missingTokens = ((missingBytes + LEFT_FREE_BYTES) / replicas / need.kvCacheBytes) * tokens
+  const missingTokens =
+    ((missingBytes + LEFT_FREE_BYTES) / replicas / (need.kvCacheBytes + draftCacheBytes)) * tokens
   const fitting = Math.floor((tokens - missingTokens) / CELLS_UNIT) * CELLS_UNIT
   return fitting >= outline.maxSeqLen ? fitting : null
 }
@@ -141,7 +151,7 @@ export function findMemoryProblem(model: string, need: MemoryNeed, inUse: Memory
 }
 
 function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string {
-  const { weightBytes, kvCacheBytes, replicas, prefixCacheBytes = 0, sourceBytes } = need
+  const { weightBytes, kvCacheBytes, draftBytes = 0, replicas, prefixCacheBytes = 0, sourceBytes } = need
   const { availableBytes, servingBytes, loadingBytes } = inUse
   const isQuantizing = sourceBytes > 0
   const each = replicas === 1 ? '' : ` for each of ${replicas} replicas`
@@ -149,6 +159,7 @@ function toRefusal(model: string, need: MemoryNeed, inUse: MemoryInUse): string 
     ...(isQuantizing ? [`${neededMegabytes(sourceBytes)} source`] : []),
     `${neededMegabytes(weightBytes)} ${isQuantizing ? 'new weights' : 'weights'}`,
     ...(kvCacheBytes === 0 ? [] : [`${neededMegabytes(kvCacheBytes)} KV cache`]),
+    ...(draftBytes === 0 ? [] : [`${neededMegabytes(draftBytes)} draft model`]),
   ]
   const cache = prefixCacheBytes === 0 ? '' : `, ${neededMegabytes(prefixCacheBytes)} prefix cache`
   const others = [

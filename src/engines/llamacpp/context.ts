@@ -31,6 +31,8 @@ export interface ContextOptions extends Pick<RunnerOptions, 'maxBatchSize' | 'kv
   readonly maxThreads: number
   /** Guessed tokens of one step, after each of which logits may be wanted. @default 0 */
   readonly maxDraftTokens?: number
+  /** Computes with the threads of this context, which is closed later, instead of its own. @default null */
+  readonly threadsOf?: Context | null
   /** Tokens of one KV cache that all slots share, where a copy costs nothing; null gives each slot its own. */
   readonly sharedTokens: number | null
 }
@@ -41,6 +43,7 @@ export class Context {
   readonly #context: Pointer
   readonly #memory: Pointer
   readonly #threadpool: Pointer
+  readonly #ownsThreads: boolean
   readonly #batch: Batch
   readonly #vocabSize: number
   readonly #maxThreads: number
@@ -82,7 +85,9 @@ export class Context {
       throw new StartError(`'${model.path}' cannot generate text: it keeps no KV cache.`, 1)
     }
     this.#memory = memory
-    this.#threadpool = api.createThreadpool(options.maxThreads)
+    const { threadsOf = null } = options
+    this.#ownsThreads = threadsOf === null
+    this.#threadpool = threadsOf === null ? api.createThreadpool(options.maxThreads) : threadsOf.#threadpool
     this.#maxThreads = options.maxThreads
     this.#threads = options.maxThreads
     api.attachThreadpool(this.#context, this.#threadpool, this.#threadpool)
@@ -177,7 +182,7 @@ export class Context {
   close(): void {
     this.#batch.close()
     this.#api.contextFree(this.#context)
-    this.#api.freeThreadpool(this.#threadpool)
+    if (this.#ownsThreads) this.#api.freeThreadpool(this.#threadpool)
   }
 }
 

@@ -10,7 +10,7 @@ import type { ModelRunner } from '../../protocol/model-runner.ts'
 import { exitAtOnce } from '../child/exit-at-once.ts'
 import { linkToParent, tellParent } from '../child/parent-link.ts'
 import { openEmbeddingRunner } from '../llamacpp/embeddings/embedding-runner.ts'
-import { openLlamaRunner } from '../llamacpp/runner.ts'
+import { openLlamaRunner } from '../llamacpp/open-runner.ts'
 import { EngineServer } from './connection/engine-server.ts'
 import { type EngineProcessOptions, type LoadMessage, STEP_LOOP_FAILED } from './connection/messages.ts'
 

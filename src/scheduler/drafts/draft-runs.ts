@@ -41,15 +41,15 @@ export function addDraft(planned: readonly PlannedRun[], options: DraftOptions):
   return [{ sequence, run: { ...only.run, tokenIds, draftTokens: draft.length } }]
 }
 
-/**
- * What is left of a computed run when its rejected guesses are dropped, and the accepted ones among them. Records the outcome in the drafter.
- */
+/** What is left of a computed run when its rejected guesses are dropped, and the accepted ones among them. Counts them. */
 export function settleDraft(
-  { sequence, run: { tokenIds, draftTokens = 0 } }: PlannedRun,
+  { sequence, run: { tokenIds, draftTokens = 0 }, isByModel = false }: PlannedRun,
   accepted = 0,
 ): { readonly computed: ArrayLike<number>; readonly accepted: readonly number[] } {
   if (draftTokens === 0) return { computed: tokenIds, accepted: [] }
-  sequence.drafter?.observe({ drafted: draftTokens, accepted }, sequence.newTokens)
+  if (!isByModel) sequence.drafter?.observe({ drafted: draftTokens, accepted }, sequence.newTokens)
+  sequence.draftedTokens += draftTokens
+  sequence.acceptedTokens += accepted
   const all = Array.from(tokenIds)
   const certain = all.length - draftTokens
   return { computed: all.slice(0, certain + accepted), accepted: all.slice(certain, certain + accepted) }

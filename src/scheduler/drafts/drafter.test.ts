@@ -28,12 +28,11 @@ describe('Drafter', () => {
     expect(new Drafter().draft(pointAt(text, 1, -1))).toHaveLength(0)
   })
 
-  it('counts, and stops when it was wrong', () => {
+  it('stops when it was wrong', () => {
     const drafter = new Drafter()
     const text = [...VERSE, ...VERSE.slice(0, NGRAM_TOKENS)]
     expect(drafter.draft(pointAt(text, 1))).toHaveLength(5)
     drafter.observe({ drafted: 5, accepted: 0 }, 1)
     expect(drafter.draft(pointAt(text, 2))).toHaveLength(0)
-    expect(drafter.counts).toEqual({ draftedTokens: 5, acceptedTokens: 0 })
   })
 })

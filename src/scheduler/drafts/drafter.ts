@@ -2,7 +2,6 @@
  * The drafts of one sequence: proposes its next tokens and adapts to how many are accepted. Owned by the sequence, called by
  * the running batch. Costs nothing while it is not asked, and catches up when it is.
  */
-import type { DraftCounts } from '../../protocol/engine.ts'
 import { AcceptanceWatch } from './acceptance-watch.ts'
 import { NgramProposer } from './ngram-proposer.ts'
 
@@ -21,12 +20,6 @@ const NOTHING = new Int32Array(0)
 export class Drafter {
   readonly #proposer = new NgramProposer()
   readonly #watch = new AcceptanceWatch()
-  #draftedTokens = 0
-  #acceptedTokens = 0
-
-  get counts(): DraftCounts {
-    return { draftedTokens: this.#draftedTokens, acceptedTokens: this.#acceptedTokens }
-  }
 
   draft({ computedTokenIds, lastTokenId, newTokens, maxTokens }: DraftPoint): Int32Array {
     const tokens = Math.min(this.#watch.draftTokens(newTokens), maxTokens)
@@ -41,8 +34,6 @@ export class Drafter {
 
   /** Records the outcome of a draft. @param newTokens when the draft was planned */
   observe(outcome: { readonly drafted: number; readonly accepted: number }, newTokens: number): void {
-    this.#draftedTokens += outcome.drafted
-    this.#acceptedTokens += outcome.accepted
     this.#watch.observe(outcome, newTokens)
   }
 }

@@ -31,6 +31,8 @@ export interface StepBudget {
 export interface PlannedRun {
   readonly sequence: Sequence
   readonly run: SlotRun
+  /** Whether its guesses are the draft model's. @default false */
+  readonly isByModel?: boolean
 }
 
 /** In the order of the slots: neighbours are computed together. @param running the longest-running first */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { findCheckpointFiles } from '../../../src/checkpoints/checkpoint-files.ts'
 import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'
-import type * as Runner from '../../../src/engines/llamacpp/runner.ts'
+import type * as Runner from '../../../src/engines/llamacpp/open-runner.ts'
 import type * as InProcess from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import type { ModelRunner } from '../../../src/protocol/model-runner.ts'
 
@@ -41,7 +41,7 @@ export async function openDemoModel({
   prefixCacheBytes = 0,
 }: DemoModelOptions): Promise<DemoModel> {
   const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
-  const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/runner.${extension}`)
+  const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/open-runner.${extension}`)
   const { InProcessEngine }: typeof InProcess = await import(
     `${base}/engines/process/step-loop/in-process-engine.${extension}`
   )
@@ -65,7 +65,7 @@ export async function openDemoModel({
   return { modelPath, runner, engine, close }
 }
 
-async function convertDemoModel(checkpoint: string, outputPath: string): Promise<void> {
+export async function convertDemoModel(checkpoint: string, outputPath: string): Promise<void> {
   const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
   if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath })

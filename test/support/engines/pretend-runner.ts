@@ -4,16 +4,19 @@
  * another adapter has computed.
  */
 import { verifyDraft, type VerifiedDraft } from '../../../src/engines/llamacpp/sampling/draft-verification.ts'
-import type {
-  BeamChoice,
-  BeamPlan,
-  BeamRoom,
-  HostMoves,
-  HostRoom,
-  SlotCut,
-  SlotStart,
-  StepOutput,
-  StepPlan,
+import {
+  withProposal,
+  type BeamChoice,
+  type BeamPlan,
+  type BeamRoom,
+  type DraftRun,
+  type HostMoves,
+  type HostRoom,
+  type SlotCut,
+  type SlotStart,
+  type StepOutput,
+  type StepPlan,
+  type StepTimes,
 } from '../../../src/protocol/model-runner.ts'
 
 export interface PretendRunnerOptions {
@@ -28,6 +31,10 @@ export interface PretendRunnerOptions {
   readonly savedBytes?: number
   /** The token that follows those held; for beams with the rank of the candidate. */
   readonly nextToken: (rank: number, heldTokenIds: readonly number[]) => number
+  /** What the draft model says follows a text. @default there is none */
+  readonly draftToken?: (heldTokenIds: readonly number[]) => number
+  /** How long a step takes. @default not told */
+  readonly times?: (plan: StepPlan) => StepTimes
 }
 
 /** One token in a shared cache, however many seats or slots own it. */
@@ -41,6 +48,8 @@ export class PretendRunner {
   readonly #seats: Cell[][]
   /** By slot. */
   readonly #adapters = new Map<number, number>()
+  /** What the draft model's cache holds of each slot. */
+  readonly #drafted = new Map<number, number[]>()
   readonly #prompts = new Map<number, ArrayLike<number>>()
   /** What is copied to host memory. */
   readonly #copies = new Map<number, readonly number[]>()
@@ -54,11 +63,17 @@ export class PretendRunner {
     )
   }
 
-  execute({ cuts = [], starts, runs, beams }: StepPlan): StepOutput {
+  execute(plan: StepPlan): StepOutput {
+    const { cuts = [], starts, runs, drafts = [], beams } = plan
     for (const cut of cuts) this.#cut(cut)
     for (const start of starts) this.#start(start)
     const verified: VerifiedDraft[] = []
-    for (const run of runs) {
+    const proposals = this.#propose(drafts, runs)
+    for (const planned of runs) {
+      const run = withProposal(
+        planned,
+        proposals[drafts.findIndex(({ slotId }) => slotId === planned.slotId)] ?? [],
+      )
       const { slotId, position, tokenIds, wantsToken, draftTokens = 0 } = run
       const slot = this.#slot(slotId)
       must(slot.length === position, `slot ${slotId} goes on where it stands`)
@@ -79,6 +94,8 @@ export class PretendRunner {
     )
     const output = {
       ...(saved.length > 0 && { saved }),
+      ...(drafts.length > 0 && { proposals }),
+      ...(this.#options.times !== undefined && { times: this.#options.times(plan) }),
       tokenIds: verified.map(({ tokenId }) => tokenId),
       acceptedTokens: verified.map(({ accepted }) => accepted),
     }
@@ -116,6 +133,35 @@ export class PretendRunner {
     if (sharedTokens === null) return
     const cells = new Set(this.#slots.flat()).size
     must(cells <= sharedTokens, `${cells} cells of the slots find room`)
+  }
+
+  #propose(drafts: readonly DraftRun[], runs: StepPlan['runs']): number[][] {
+    const proposing = drafts.filter(({ proposes }) => proposes > 0)
+    must(
+      new Set(proposing.map((run) => `${run.tokenIds.length}/${run.proposes}`)).size <= 1,
+      'proposals are equal',
+    )
+    return drafts.map(({ slotId, position, tokenIds, proposes }) => {
+      const held = (this.#drafted.get(slotId) ?? []).slice(0, position)
+      must(held.length === position, `the draft model goes on where it stands in slot ${slotId}`)
+      held.push(...Array.from(tokenIds))
+      this.#drafted.set(slotId, held)
+      const text = [
+        ...this.#slot(slotId).map(({ tokenId }) => tokenOf(tokenId)),
+        ...Array.from(runs.find((run) => run.slotId === slotId)?.tokenIds ?? []),
+      ]
+      must(
+        String(held) === String(text.slice(0, held.length)),
+        `the draft model holds the text of slot ${slotId}`,
+      )
+      if (proposes === 0) return []
+      must(held.length === text.length, `the draft model has all of the text of slot ${slotId}`)
+      const { draftToken = fail('there is a draft model') } = this.#options
+      const proposal: number[] = []
+      while (proposal.length < proposes) proposal.push(draftToken([...held, ...proposal]))
+      held.push(...proposal.slice(0, -1))
+      return proposal
+    })
   }
 
   #moveToHost(slotId: number, { drop, save, restore }: HostMoves): void {
@@ -196,9 +242,15 @@ export class PretendRunner {
   }
 }
 
+const ADAPTER_CELLS = 1_000_000
+
+function tokenOf(cell: number): number {
+  return cell % ADAPTER_CELLS
+}
+
 /** What a slot holds of a token: without an adapter its own number. */
 function cellOf(tokenId: number, adapterId: number): number {
-  return tokenId + adapterId * 1_000_000
+  return tokenId + adapterId * ADAPTER_CELLS
 }
 
 function must(isTrue: boolean, rule: string): void {

@@ -85,9 +85,14 @@ describe('verifyDraft', () => {
   it("draws from the model's distribution whatever is guessed", () => {
     const trials = 20_000
     const logits = logitsAfter([0, 1])
-    // Two guesses, of which the first is the likeliest token, or the least likely.
-    for (const first of [logits.indexOf(Math.max(...logits)), logits.indexOf(Math.min(...logits))]) {
-      const draft = [first, first]
+    const likeliest = (row: Float32Array) => row.indexOf(Math.max(...row))
+    const [first, least] = [likeliest(logits), logits.indexOf(Math.min(...logits))]
+    // Two guesses: what a model that agrees would propose, the likeliest token twice, the least likely twice.
+    for (const draft of [
+      [first, likeliest(logitsAfter([0, 1, first]))],
+      [first, first],
+      [least, least],
+    ]) {
       const counts = new Map<string, number>()
       let accepted = 0
       for (let seed = 1; seed <= trials; seed++) {

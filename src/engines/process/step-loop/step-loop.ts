@@ -111,6 +111,7 @@ export class StepLoop {
       hostRoom: runner.hostRoom ?? null,
       prefixCacheScope: options.prefixCacheScope ?? 'shared',
       maxDraftTokens: runner.maxDraftTokens ?? 0,
+      draftRoom: runner.draftRoom ?? null,
       beamRoom: runner.beamRoom ?? null,
       isEndOfGeneration: (tokenId) => runner.isEndOfGeneration(tokenId),
       tokenBytes: (tokenId) => runner.tokenBytes(tokenId),

@@ -3,23 +3,23 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openLlamaRunner } from '../../src/engines/llamacpp/runner.ts'
-import { InProcessEngine } from '../../src/engines/process/step-loop/in-process-engine.ts'
+import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
+import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import type {
   DraftCounts,
   EngineEvent,
   EngineRequest,
   Sampling,
   SequenceOptions,
-} from '../../src/protocol/engine.ts'
-import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
-import { engineRequest } from '../support/engines/engine-requests.ts'
-import { lengthOf } from '../support/length-of.ts'
+} from '../../../src/protocol/engine.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
+import { GREEDY } from '../../../src/scheduler/sequence.ts'
+import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'
+import { findCheckpointFiles } from '../../../src/checkpoints/checkpoint-files.ts'
+import { engineRequest } from '../../support/engines/engine-requests.ts'
+import { lengthOf } from '../../support/length-of.ts'
 
-const root = path.resolve(import.meta.dirname, '../..')
+const root = path.resolve(import.meta.dirname, '../../..')
 let folder: string
 let modelPath: string
 let prompts: string[]

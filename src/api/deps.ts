@@ -34,7 +34,7 @@ import type { RecentErrors } from '../telemetry/recent-errors.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
 import type { ConsoleFiles } from './console/console-files.ts'
-import type { StartSilenceTimer } from './event-stream.ts'
+import type { StartSilenceTimer } from './silence-timer.ts'
 
 export interface AppDeps {
   readonly registry: Models

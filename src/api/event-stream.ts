@@ -1,7 +1,8 @@
 /**
  * Writes a generation's events as server-sent events: opens the answer with the first frame, waits for `drain` for a bounded
  * time when the client reads slowly, and pings in silences so that proxies keep the connection. The dialect formats the
- * frames. Called by the routes that stream.
+ * frames. Called by the routes that stream. While the model is loaded for the request, comments say how far that is
+ * (`load-comments.ts`).
  *
  * Invariant: an answer that was opened ends with the dialect's last frames, which leave only once the generation is billed. An
  * error before the opening is an ordinary answer, one after it an event (spec: decisions, Errors).
@@ -14,6 +15,8 @@ import { onExchangeEnd } from '../net/connections/client-presence.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { FrameFormat } from './dialects/frames.ts'
+import { type SilenceTimer, type StartSilenceTimer, startSystemSilenceTimer } from './silence-timer.ts'
+import { commentOnLoad, type LoadCommentsDeps } from './load-comments.ts'
 
 const PING_AFTER_SILENCE_MS = 15_000
 
@@ -29,44 +32,49 @@ const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** A timer that runs out after a silence: `refresh` starts it anew, also after it has run out. */
-interface SilenceTimer {
-  refresh(): void
-  stop(): void
-}
-
-export type StartSilenceTimer = (onSilence: () => void, silenceMs: number) => SilenceTimer
-
-export interface StreamDeps {
+export interface StreamDeps extends LoadCommentsDeps {
   readonly metrics: Pick<Metrics, 'countGuardHit'>
   readonly log: Pick<Log, 'error'>
-  /** @default Node's own timers */
-  readonly startSilenceTimer?: StartSilenceTimer
 }
 
-interface GenerationStream {
-  readonly generation: Generation
-  readonly createFormat: () => FrameFormat
+/** What a route streams. */
+export interface GenerationStream {
+  /** Null is the default model. */
+  readonly modelId: string | null
+  readonly open: () => Promise<Generation>
+  /** Whether the answer repeats the prompts. */
+  readonly isEchoed?: boolean
+  /** @param echoedTexts null unless the answer repeats the prompts */
+  readonly createFormat: (generation: Generation, echoedTexts: readonly string[] | null) => FrameFormat
+  /** The last frames of an answer that was opened, and failed before there was a format. */
+  readonly fail: FrameFormat['fail']
 }
 
 /** @throws ServiceError while the answer is not open yet */
 export async function streamEvents(
   deps: StreamDeps,
   reply: FastifyReply,
-  { generation, createFormat }: GenerationStream,
+  stream: GenerationStream,
 ): Promise<void> {
-  const running = generation.run((events) => frames.write(events))
-  // What an answer needs is made while the engine begins; no event comes before this function waits.
-  const format = createFormat()
-  using writer = new SseWriter(reply, { ...deps, ping: format.ping ?? COMMENT_PING })
-  const frames = new EventFrames(format, writer)
+  let failing: Pick<FrameFormat, 'fail'> = stream
+  // Only a load has something to say before there is a generation.
+  let writer = deps.registry.awaitsLoad(stream.modelId) ? new SseWriter(reply, deps) : null
   try {
+    using generation = await (writer === null ? stream.open() : openCommented(deps, writer, stream))
+    const echoedTexts = stream.isEchoed === true ? await generation.promptTexts() : null
+    const running = generation.run((events) => frames.write(events))
+    // What an answer needs is made while the engine begins; no event comes before this function waits.
+    const format = stream.createFormat(generation, echoedTexts)
+    failing = format
+    writer ??= new SseWriter(reply, deps)
+    writer.pingWith(format.ping ?? COMMENT_PING)
+    const frames = new EventFrames(format, writer)
     await running
     const lastFrames = frames.finish()
     reply.request.context.releasePermit()
     writer.end(lastFrames)
   } catch (thrown) {
-    if (!writer.isOpen) throw thrown
+    if (writer === null || !writer.isOpen) throw thrown
     // The client has left.
     if (writer.isOver) return
     const requestId = reply.request.id
@@ -74,8 +82,18 @@ export async function streamEvents(
     logCause(error, requestId, deps.log)
     reply.request.context.streamErrorCode = error.code
     reply.request.context.releasePermit()
-    writer.end(format.fail(error))
+    writer.end(failing.fail(error))
+  } finally {
+    writer?.[Symbol.dispose]()
   }
+}
+
+function openCommented(
+  deps: StreamDeps,
+  writer: SseWriter,
+  { modelId, open }: GenerationStream,
+): Promise<Generation> {
+  return commentOnLoad(deps, { modelId, write: (comment) => writer.comment(comment) }, open)
 }
 
 /** Writes the frames of events that came together in one go: a write costs more than a frame. */
@@ -123,24 +141,20 @@ class EventFrames {
 class SseWriter implements Disposable {
   readonly #reply: FastifyReply
   readonly #raw: ServerResponse
-  readonly #silence: SilenceTimer
+  #silence: SilenceTimer | null = null
   readonly #startTimer: StartSilenceTimer
   readonly #metrics: StreamDeps['metrics']
-  readonly #pingFrame: string
+  #pingFrame = COMMENT_PING
   #isOpen = false
   #isHeadSent = false
   #isOver = false
   #resume: (() => void) | null = null
 
-  /** The first ping also opens the answer, for a client whose request waits in the queue. */
-  constructor(reply: FastifyReply, options: StreamDeps & { readonly ping: string }) {
-    const { startSilenceTimer = startSystemSilenceTimer, metrics, ping } = options
+  constructor(reply: FastifyReply, { startSilenceTimer = startSystemSilenceTimer, metrics }: StreamDeps) {
     this.#reply = reply
     this.#raw = reply.raw
     this.#startTimer = startSilenceTimer
     this.#metrics = metrics
-    this.#pingFrame = ping
-    this.#silence = startSilenceTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
     this.#raw.on('drain', this.#onRoom)
     onExchangeEnd(reply.request.raw, this.#raw, () => {
       this.#isOver = true
@@ -155,6 +169,17 @@ class SseWriter implements Disposable {
   /** Whether the client has left, or all is written: nothing that is written now is ever read. */
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** From now on silences are filled. The first ping also opens the answer, for a client whose request waits in the queue. */
+  pingWith(frame: string): void {
+    this.#pingFrame = frame
+    this.#silence = this.#startTimer(() => this.#ping(), PING_AFTER_SILENCE_MS)
+  }
+
+  /** Sends a line that clients skip, unless the client has not read what is there already. */
+  comment(text: string): void {
+    if (!this.#isOver && this.#resume === null) void this.write(`: ${text}\n\n`)
   }
 
   /** Makes the head, once; it leaves with the first frames, or with `write` where there are none. */
@@ -175,7 +200,7 @@ class SseWriter implements Disposable {
     if (frames === '') return this.#sendHead()
     this.open()
     this.#isHeadSent = true
-    this.#silence.refresh()
+    this.#silence?.refresh()
     if (this.#raw.write(frames)) return undefined
     return new Promise((resolve) => {
       const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
@@ -200,7 +225,7 @@ class SseWriter implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#silence.stop()
+    this.#silence?.stop()
     this.#raw.off('drain', this.#onRoom)
     this.#onRoom()
   }
@@ -221,9 +246,4 @@ class SseWriter implements Disposable {
     if (this.#isOver || this.#resume !== null) return
     void this.write(this.#pingFrame)
   }
-}
-
-const startSystemSilenceTimer: StartSilenceTimer = (onSilence, silenceMs) => {
-  const timeout = setTimeout(onSilence, silenceMs).unref()
-  return { refresh: () => void timeout.refresh(), stop: () => clearTimeout(timeout) }
 }

@@ -1,7 +1,7 @@
 /**
  * Opens and closes the engines of models and knows every engine that is open, those that finish their last requests included. A
  * load changes its entry: what serves, how far it is, why it failed. Called by the registry, which owns the ids, and by
- * `model-residency.ts`, which says when a model is loaded for a request and unloaded.
+ * `residency/model-residency.ts`, which says when a model is loaded for a request and unloaded.
  */
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'

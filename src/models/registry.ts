@@ -64,6 +64,7 @@ export type Models = Pick<
   | 'list'
   | 'has'
   | 'get'
+  | 'awaitsLoad'
   | 'whyNotReady'
   | 'waitingOf'
   | 'engineProcesses'
@@ -245,6 +246,12 @@ export class ModelRegistry {
     return toRecord(this.#resolve(modelId))
   }
 
+  /** Whether a request for it would first wait for a load, or have it loaded; false for a name that stands for nothing. */
+  awaitsLoad(modelId: string | null): boolean {
+    const entry = this.#find(modelId ?? DEFAULT_MODEL_ID)
+    return entry !== null && waitsForLoad(entry)
+  }
+
   /** Why the default model cannot take work now; null while it, or its fallback, can. */
   whyNotReady(): ServiceError | null {
     const entry = this.#findDefault()
@@ -282,7 +289,7 @@ export class ModelRegistry {
   ): Promise<ModelLease> {
     if (this.#findDefault() === null) throw noModel()
     const entry = this.#resolve(modelId)
-    if (entry.isUnloaded || isComing(entry)) await this.#waitInLine(entry, { signal, place })
+    if (waitsForLoad(entry)) await this.#waitInLine(entry, { signal, place })
     // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
     const hasFailed = entry.current === null && entry.failure !== null
     if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
@@ -403,6 +410,10 @@ export class ModelRegistry {
     entry.current = this.#loader.adopt(entry, { engine, toolFormat: 'auto' })
     return entry
   }
+}
+
+function waitsForLoad(entry: ModelEntry): boolean {
+  return entry.isUnloaded || isComing(entry)
 }
 
 /** Whether a load is under way, or due, that brings what nothing else serves. */

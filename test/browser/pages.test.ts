@@ -128,7 +128,7 @@ it('refuses to demote the last admin, and says so', async () => {
   await page.getByText(/This is the last admin/).waitFor()
 })
 
-it('models: loads one by its path, shows two side by side, quantizes one and unloads it', async () => {
+it('models: loads one by its path, shows two side by side, quantizes one, unloads it, loads it again and removes it', async () => {
   const page = await tab().visit('/#/models')
   await page.getByRole('article', { name: 'Model demo' }).waitFor()
   await page.getByRole('button', { name: 'Load a model' }).click()
@@ -163,7 +163,12 @@ it('models: loads one by its path, shows two side by side, quantizes one and unl
   await page.getByText(/^Done: .* as int8/).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
   await card.getByRole('button', { name: 'Unload' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Unload' }).click()
+  await card.getByText('unloaded', { exact: true }).waitFor()
+  await expectAccessible(page)
+  await card.getByRole('button', { name: /^Load/ }).click()
+  await card.getByText('ready', { exact: true }).waitFor()
+  await card.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await expect.poll(() => card.count()).toBe(0)
 })
 

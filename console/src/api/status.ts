@@ -6,11 +6,14 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { describeError, isAbort, request } from './client.ts'
 import { readEvents } from './event-stream.ts'
+import type { ModelState } from './types.ts'
 
 export interface ModelStatus {
   readonly id: string
-  readonly state: 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed'
+  readonly state: ModelState
   readonly load_progress: number
+  /** Unix seconds. */
+  readonly last_used: number | null
   readonly failure: string | null
   readonly size_mb: number | null
   readonly memory_bytes: number | null

@@ -33,6 +33,7 @@ export interface Gpu {
     readonly total_mb: number
   }[]
 }
+export type ModelState = 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed'
 
 export interface Model {
   readonly id: string
@@ -44,9 +45,11 @@ export interface Model {
     readonly max_seq_len: number | null
     readonly engine: string | null
     readonly capabilities: readonly string[] | null
-    readonly state: 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed'
+    readonly state: ModelState
     readonly load_progress: number
     readonly failure: string | null
+    /** Unix seconds. */
+    readonly last_used: number | null
     readonly note?: string
     readonly gpu?: Gpu
     readonly replicas?: number

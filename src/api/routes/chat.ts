@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import type { AppDeps } from '../deps.ts'
 import { createChatFrames, toChatCompletion } from '../dialects/openai-chat/answers.ts'
+import { failFrames } from '../dialects/frames.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import { CHAT_ERRORS } from '../openapi/route-errors.ts'
@@ -27,11 +28,18 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     handler: async ({ body, context }, reply) => {
       const { isStream, includeUsage, isUsageContinuous } = body
       const hasLogprobs = body.generation.topLogprobs !== undefined
-      using generation = await Generation.open(deps, body.generation, context)
-      if (!isStream) return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
-      const createFormat = () =>
-        createChatFrames(generation, { includeUsage, isUsageContinuous, hasLogprobs })
-      await streamEvents(deps, reply, { generation, createFormat })
+      const open = () => Generation.open(deps, body.generation, context)
+      if (!isStream) {
+        using generation = await open()
+        return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
+      }
+      const options = { includeUsage, isUsageContinuous, hasLogprobs }
+      await streamEvents(deps, reply, {
+        modelId: body.generation.modelId,
+        open,
+        createFormat: (generation) => createChatFrames(generation, options),
+        fail: failFrames,
+      })
       return reply
     },
   })

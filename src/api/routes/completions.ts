@@ -1,6 +1,7 @@
 /** `POST /v1/completions`: OpenAI's legacy shape, plain or streamed. */
 import type { FastifyInstance } from 'fastify'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { failFrames } from '../dialects/frames.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import { createCompletionFrames, toCompletion } from '../dialects/openai-completions/answers.ts'
 import { completion, completionChunk, completionRequest } from '../dialects/openai-completions/schema.ts'
@@ -23,17 +24,20 @@ export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationD
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
       const { isStream, hasEcho, includeUsage, choices } = body
-      using generation = await Generation.open(deps, body.generation, context)
-      const options = {
-        choices,
-        includeUsage,
-        echoedTexts: hasEcho ? await generation.promptTexts() : null,
-        topLogprobs: body.generation.topLogprobs ?? null,
+      const open = () => Generation.open(deps, body.generation, context)
+      const options = { choices, includeUsage, topLogprobs: body.generation.topLogprobs ?? null }
+      if (!isStream) {
+        using generation = await open()
+        const echoedTexts = hasEcho ? await generation.promptTexts() : null
+        return toCompletion(generation, await generation.fold(), { ...options, echoedTexts })
       }
-      if (!isStream) return toCompletion(generation, await generation.fold(), options)
       await streamEvents(deps, reply, {
-        generation,
-        createFormat: () => createCompletionFrames(generation, options),
+        modelId: body.generation.modelId,
+        open,
+        isEchoed: hasEcho,
+        createFormat: (generation, echoedTexts) =>
+          createCompletionFrames(generation, { ...options, echoedTexts }),
+        fail: failFrames,
       })
       return reply
     },

@@ -6,6 +6,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { failFrames } from '../dialects/frames.ts'
 import { createGenerateFrames, toBatchResponse, toGenerateResponse } from '../dialects/generate/answers.ts'
 import {
   batchRequest,
@@ -51,8 +52,12 @@ export function registerGenerateRoutes(app: FastifyInstance, deps: GenerationDep
     isStreamOnly: true,
     handler: async ({ body, context }, reply) => {
       refuseBeamsOnStream(body.numBeams)
-      using generation = await Generation.open(deps, body, context)
-      await streamEvents(deps, reply, { generation, createFormat: createGenerateFrames })
+      await streamEvents(deps, reply, {
+        modelId: body.modelId,
+        open: () => Generation.open(deps, body, context),
+        createFormat: createGenerateFrames,
+        fail: failFrames,
+      })
     },
   })
 

@@ -6,7 +6,7 @@ import { tokenize } from '../../generation/tokens.ts'
 import { ANTHROPIC_REQUEST_ID } from '../../net/render-error.ts'
 import { describeValue } from '../../net/requests/request-fields.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
-import { MessageFrames, toMessage } from '../dialects/anthropic-messages/answers.ts'
+import { failMessage, MessageFrames, toMessage } from '../dialects/anthropic-messages/answers.ts'
 import {
   anthropicEvent,
   anthropicMessage,
@@ -42,14 +42,19 @@ export function registerMessageRoutes(app: FastifyInstance, deps: GenerationDeps
     handler: async ({ body, context }, reply) => {
       greet(context, reply)
       const { isStream, showsThinking } = body
-      using generation = await Generation.open(deps, body.generation, context)
+      const open = () => Generation.open(deps, body.generation, context)
       if (!isStream) {
+        using generation = await open()
         const [sequence] = await generation.fold()
         return sequence && toMessage(generation, sequence, { showsThinking })
       }
-      const { requestId } = context
-      const createFormat = () => new MessageFrames(generation, { requestId, showsThinking })
-      await streamEvents(deps, reply, { generation, createFormat })
+      const options = { requestId: context.requestId, showsThinking }
+      await streamEvents(deps, reply, {
+        modelId: body.generation.modelId,
+        open,
+        createFormat: (generation) => new MessageFrames(generation, options),
+        fail: (error) => failMessage(error, options),
+      })
       return reply
     },
   })

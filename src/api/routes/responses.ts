@@ -6,9 +6,15 @@ import { Generation, type GenerationDeps } from '../../generation/generation.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import type { AppDeps } from '../deps.ts'
 import { response } from '../dialects/openai-responses/answer-schema.ts'
-import { createOutput, createResponseFrames, toResponse } from '../dialects/openai-responses/answers.ts'
+import {
+  createOutput,
+  createResponseFrames,
+  type ResponseHead,
+  toResponse,
+} from '../dialects/openai-responses/answers.ts'
 import { responseEvent } from '../dialects/openai-responses/event-schema.ts'
 import { createResponsesRequest } from '../dialects/openai-responses/request.ts'
+import { DEFAULT_MODEL_ID } from '../../models/registry.ts'
 import { streamEvents, type StreamDeps } from '../event-stream.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import { CHAT_ERRORS } from '../openapi/route-errors.ts'
@@ -29,14 +35,27 @@ export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDep
     errors: CHAT_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
-      using generation = await Generation.open(deps, body.generation, context)
-      const head = { generation, echo: body.echo, clock: deps.clock }
+      const open = () => Generation.open(deps, body.generation, context)
+      const { clock } = deps
+      const headOf = (generation: ResponseHead['generation']) => ({ generation, echo: body.echo, clock })
       if (!body.isStream) {
+        using generation = await open()
+        const head = headOf(generation)
         const output = createOutput(head)
         await generation.run((events) => events.forEach((event) => output.add(event)))
         return toResponse(head, output)
       }
-      await streamEvents(deps, reply, { generation, createFormat: () => createResponseFrames(head) })
+      const { modelId } = body.generation
+      const unopened = {
+        modelId: modelId ?? DEFAULT_MODEL_ID,
+        createdUnixSeconds: Math.floor(clock.unixSeconds()),
+      }
+      await streamEvents(deps, reply, {
+        modelId,
+        open,
+        createFormat: (generation) => createResponseFrames(headOf(generation)),
+        fail: (error) => createResponseFrames(headOf(unopened)).fail(error),
+      })
       return reply
     },
   })

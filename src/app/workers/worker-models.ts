@@ -116,6 +116,11 @@ export class WorkerModels implements Models {
     return this.#resolve(modelId).record
   }
 
+  awaitsLoad(modelId: string | null): boolean {
+    const row = this.#find(modelId)
+    return row !== null && (row.waitsForLoad || this.#openedOf(row) === undefined)
+  }
+
   whyNotReady(): ServiceError | null {
     return toServiceErrorOrNull(this.#table.whyNotReady)
   }

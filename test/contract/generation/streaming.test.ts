@@ -1,6 +1,6 @@
 /** The two streams: their frames, that they say what the plain answer says, and how they end. */
 import { describe, expect, it } from 'vitest'
-import type { StartSilenceTimer } from '../../../src/api/event-stream.ts'
+import type { StartSilenceTimer } from '../../../src/api/silence-timer.ts'
 import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
 import { streamChunk } from '../../../src/api/dialects/generate/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'

@@ -1,6 +1,6 @@
 /** `POST /v1/messages` over HTTP: headers, limits, guards and pings as chat has them, in Anthropic's words. */
 import { describe, expect, it } from 'vitest'
-import type { StartSilenceTimer } from '../../../src/api/event-stream.ts'
+import type { StartSilenceTimer } from '../../../src/api/silence-timer.ts'
 import {
   sayOk,
   ScriptedEngine,

@@ -108,14 +108,21 @@ const model = (id: string, facts: Partial<Model['meta']>): Model => ({
   meta: {
     ...{ architecture: 'llama', parameters: 8_030_000_000, size_mb: 4921, quantization: 'Q4_K_M' },
     ...{ max_seq_len: 8192, engine: 'llama.cpp', capabilities: ['chat'], state: 'ready', load_progress: 1 },
-    failure: null,
+    ...{ failure: null, last_used: null },
     ...facts,
   },
 })
 
 const modelStatus = (id: string, facts: Partial<ServerStatus['models'][number]>) => ({
   id,
-  ...{ state: 'ready' as const, load_progress: 1, failure: null, size_mb: 4921, memory_bytes: 6_240_000_000 },
+  ...{
+    state: 'ready' as const,
+    load_progress: 1,
+    failure: null,
+    last_used: null,
+    size_mb: 4921,
+    memory_bytes: 6_240_000_000,
+  },
   ...{ slots: 16, running: 11, waiting: 2, kv_tokens_used: 61_400, kv_tokens_total: 131_072 },
   ...{ replicas: 2, replicas_ready: 2, engine_deaths: 0 },
   ...{ prompt_tokens: 48_200_000, completion_tokens: 9_310_000, tokens_per_second: 184 },

@@ -1,6 +1,7 @@
 /** The engine processes of each model. */
 import type { ServerStatus } from '../../api/status.ts'
 import { formatNumber } from '../../format.ts'
+import { STATE_CLASSES } from '../../ui/state-classes.ts'
 
 export function Engines({ current: { models } }: { readonly current: ServerStatus }) {
   return (
@@ -37,11 +38,7 @@ export function Engines({ current: { models } }: { readonly current: ServerStatu
                 <tr key={id}>
                   <th scope="row">{id}</th>
                   <td data-label="State">
-                    <span
-                      class={state === 'ready' ? 'tag good' : state === 'failed' ? 'tag bad' : 'tag warn'}
-                    >
-                      {state}
-                    </span>
+                    <span class={STATE_CLASSES[state]}>{state}</span>
                   </td>
                   <td class="number" data-label="Ready">
                     {replicas === null ? '–' : `${ready ?? 0} of ${replicas}`}

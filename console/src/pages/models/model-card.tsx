@@ -1,16 +1,13 @@
 /** One model: what it is, and what it does this second. */
 import type { ModelStatus } from '../../api/status.ts'
 import type { Gpu, Model } from '../../api/types.ts'
-import { formatBytes, formatNumber, formatShort } from '../../format.ts'
+import { formatAgo, formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { Meter } from '../../ui/parts.tsx'
+import { STATE_CLASSES } from '../../ui/state-classes.ts'
 
-const STATE_CLASSES = {
-  ready: 'tag good',
-  loading: 'tag warn',
-  unloaded: 'tag',
-  draining: 'tag warn',
-  failed: 'tag bad',
-} as const
+/** What an admin may do about its engine; another model is unloaded by itself where it needs the room. */
+const ACTIONS = { ready: 'unload', unloaded: 'load', failed: 'load', loading: null, draining: null } as const
+
 const BYTES_PER_MB = 1_000_000
 
 interface ModelCardProps {
@@ -19,14 +16,18 @@ interface ModelCardProps {
   readonly live: ModelStatus | null
   readonly onSwap: () => void
   readonly onQuantize: () => void
-  readonly onUnload: () => void
+  /** Opens its engine, or closes it until a request asks for it. */
+  readonly onAct: (action: 'load' | 'unload') => void
+  readonly onRemove: () => void
 }
 
-export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCardProps) {
+export function ModelCard({ model, live, onSwap, onQuantize, onAct, onRemove }: ModelCardProps) {
   const { id, meta } = model
   const state = live?.state ?? meta.state
   const progress = live?.load_progress ?? meta.load_progress
   const failure = live?.failure ?? meta.failure
+  const lastUsed = live?.last_used ?? meta.last_used
+  const action = meta.engine === 'llama.cpp' ? ACTIONS[state] : null
   return (
     <article class="card model" aria-label={`Model ${id}`}>
       <div class="row apart">
@@ -41,7 +42,10 @@ export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCa
         <Meter label="Loading" used={progress} max={1} text={`${Math.round(progress * 100)} %`} />
       )}
       {meta.gpu !== undefined && <p class="small">{describeGpu(meta.gpu)}</p>}
-      {live !== null && <Live live={live} />}
+      {live !== null && state !== 'unloaded' && <Live live={live} />}
+      {lastUsed !== null && state === 'unloaded' && (
+        <p class="small muted">Last used {formatAgo(lastUsed)}</p>
+      )}
       <div class="row">
         <button type="button" class="button small" onClick={onSwap}>
           Replace<span class="hidden-text"> {id}</span>
@@ -49,8 +53,14 @@ export function ModelCard({ model, live, onSwap, onQuantize, onUnload }: ModelCa
         <button type="button" class="button small" onClick={onQuantize}>
           Quantize<span class="hidden-text"> {id}</span>
         </button>
-        <button type="button" class="button small danger" onClick={onUnload}>
-          Unload<span class="hidden-text"> {id}</span>
+        {action !== null && (
+          <button type="button" class="button small" onClick={() => onAct(action)}>
+            {action === 'load' ? 'Load' : 'Unload'}
+            <span class="hidden-text"> {id}</span>
+          </button>
+        )}
+        <button type="button" class="button small danger" onClick={onRemove}>
+          Remove<span class="hidden-text"> {id}</span>
         </button>
       </div>
     </article>

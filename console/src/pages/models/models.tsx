@@ -1,6 +1,6 @@
 /** The models that are served, as they are this second, and what an admin can do with them. */
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../../api/client.ts'
+import { call, describeError } from '../../api/client.ts'
 import { isLive, type ModelStatus, status, statusError, useStatus } from '../../api/status.ts'
 import type { Model } from '../../api/types.ts'
 import { notify } from '../../ui/announce.tsx'
@@ -15,7 +15,7 @@ import { QuantizeModel } from './quantize-model.tsx'
 
 type Open =
   | { readonly kind: 'load'; readonly id: string | null }
-  | { readonly kind: 'quantize' | 'unload'; readonly id: string }
+  | { readonly kind: 'quantize' | 'remove'; readonly id: string }
   | null
 
 const loadList = async (signal: AbortSignal) =>
@@ -54,7 +54,8 @@ export default function Models() {
                   live={live.get(model.id) ?? null}
                   onSwap={() => setOpen({ kind: 'load', id: model.id })}
                   onQuantize={() => setOpen({ kind: 'quantize', id: model.id })}
-                  onUnload={() => setOpen({ kind: 'unload', id: model.id })}
+                  onAct={(action) => void act(model.id, action).then(loaded.reload)}
+                  onRemove={() => setOpen({ kind: 'remove', id: model.id })}
                 />
               ))}
             </div>
@@ -63,14 +64,14 @@ export default function Models() {
       </Ready>
       {open?.kind === 'load' && <LoadModel replaced={open.id} onClose={close} onLoading={loaded.reload} />}
       {open?.kind === 'quantize' && <QuantizeModel id={open.id} onClose={close} onDone={loaded.reload} />}
-      {open?.kind === 'unload' && (
+      {open?.kind === 'remove' && (
         <Confirm
-          title={`Unload ${open.id}?`}
-          action="Unload"
+          title={`Remove ${open.id}?`}
+          action="Remove"
           onClose={close}
           onConfirm={async () => {
             await call(`DELETE v1/admin/models/${encodeURIComponent(open.id)}`)
-            notify(`${open.id} is unloaded when its running requests have ended.`)
+            notify(`${open.id} is removed when its running requests have ended.`)
             loaded.reload()
           }}
         >
@@ -79,6 +80,15 @@ export default function Models() {
       )}
     </div>
   )
+}
+
+async function act(id: string, action: 'load' | 'unload'): Promise<void> {
+  try {
+    await call(`POST v1/admin/models/${encodeURIComponent(id)}/${action}`)
+    notify(`${id} is ${action}ed.`)
+  } catch (error) {
+    notify(describeError(error))
+  }
 }
 
 const POLL_MS = 1500

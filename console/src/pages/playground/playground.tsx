@@ -78,7 +78,7 @@ export function Playground() {
 /** Loaded again while one is on its way. */
 function useModels(): void {
   const isSettled =
-    models.value?.every(({ meta }) => meta.state === 'ready' || meta.state === 'failed') === true
+    models.value?.every(({ meta }) => ['ready', 'unloaded', 'failed'].includes(meta.state)) === true
   useEffect(() => {
     if (models.value === null) void loadModels()
     if (isSettled) return
@@ -229,6 +229,7 @@ function ModelState({ state, progress = 0, note }: ModelStateProps) {
       </p>
     )
   }
+  if (state === 'unloaded') return <p class="muted">It is loaded for the first message.</p>
   if (state === 'failed') return <p class="note bad">This model could not be loaded.</p>
   return <p class="muted">{note ?? 'Nothing you write here is kept on the server.'}</p>
 }

@@ -25,6 +25,11 @@ export interface MessageOptions {
   readonly showsThinking: boolean
 }
 
+/** The last event of a stream that failed. */
+export function failMessage(error: ServiceError, { requestId }: Pick<MessageOptions, 'requestId'>): string {
+  return namedFrame(toAnthropicError(error, requestId))
+}
+
 export function toMessage(
   { modelId }: Head,
   sequence: GeneratedSequence,
@@ -165,7 +170,7 @@ export class MessageFrames implements FrameFormat {
   }
 
   fail(error: ServiceError): string {
-    return namedFrame(toAnthropicError(error, this.#options.requestId))
+    return failMessage(error, this.#options)
   }
 
   /** Thinking that is not shown still ends the block before it, as it does in an answer in one piece. */

@@ -129,6 +129,17 @@ const modelStatus = (id: string, facts: Partial<ServerStatus['models'][number]>)
   ...facts,
 })
 
+/** More than the card's memory holds. */
+const GPU: Model['meta']['gpu'] = {
+  ...{ layers: 29, layers_total: 33 },
+  devices: [
+    {
+      ...{ name: 'CUDA0', description: 'NVIDIA GeForce RTX 3060', layers: 29 },
+      ...{ weights_mb: 4268, kv_cache_mb: 1900, free_mb: 5240, total_mb: 12_630 },
+    },
+  ],
+}
+
 const EMBEDDINGS = {
   ...{ architecture: 'bert', parameters: 109_000_000, size_mb: 219, quantization: null },
   ...{ max_seq_len: 512, capabilities: ['embeddings'] },
@@ -138,6 +149,12 @@ const STATUS: ServerStatus = {
   ...{ version: '1.1.1', uptime_seconds: 11 * DAY + 5 * HOUR, why_not_ready: null },
   models: [
     modelStatus('llama-3.1-8b-instruct', {}),
+    modelStatus('mistral-nemo-12b', {
+      ...{ state: 'unloaded', load_progress: 0, size_mb: 7478, last_used: NOW - 3 * HOUR },
+      ...{ memory_bytes: null, running: 0, waiting: 0, kv_tokens_used: null, kv_tokens_total: null },
+      ...{ slots: null, replicas: null, replicas_ready: null, tokens_per_second: null },
+      ...{ prompt_tokens: 1_900_000, completion_tokens: 420_000 },
+    }),
     modelStatus('bge-base', {
       ...{ size_mb: 219, memory_bytes: 390_000_000, slots: 8, running: 1, waiting: 0, replicas: 1 },
       ...{ replicas_ready: 1, kv_tokens_used: null, kv_tokens_total: null, tokens_per_second: 0 },
@@ -208,7 +225,11 @@ export const FULL: Scene = {
     record('model.register', { target: 'qwen-2.5-7b', details: { quantization: 'none' } }),
   ],
   models: [
-    model('llama-3.1-8b-instruct', {}),
+    model('llama-3.1-8b-instruct', { gpu: GPU }),
+    model('mistral-nemo-12b', {
+      ...{ parameters: 12_200_000_000, size_mb: 7478, max_seq_len: 16_384 },
+      ...{ state: 'unloaded', load_progress: 0, last_used: NOW - 3 * HOUR },
+    }),
     model('bge-base', EMBEDDINGS),
     model('qwen-2.5-7b', {
       ...{ architecture: 'qwen2', parameters: 7_620_000_000, size_mb: 4683 },
